@@ -44,7 +44,7 @@ func TestChoSets(t *testing.T) {
 			t.Errorf("%s: %v, expected two rows and an error below %v %%", s.name, rows, most)
 		}
 	}
-	if sets := len(sets); len(report.Figures) != sets || len(report.Notes) != sets {
+	if sets := len(sets); len(report.Figures) != sets || len(report.Notes) != 2*sets { // a curve and a range
 		t.Errorf("%d figures and %d notes", len(report.Figures), len(report.Notes))
 	}
 }
@@ -57,8 +57,9 @@ func TestCho(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 2 plain; 3·3 composed, 2·2 mixed, 3·1 products; 3 degrees, 1 bias, 1 smooth.
-	const rows = 2 + 9 + 4 + 3 + 3 + 1 + 1
+	// 2 plain; 3·3 composed, 2·2 mixed, 3 square; 3·1 products, 2·1 by degree 0, 5 averages; 4 degrees; a
+	// bias, a σ and the best of each.
+	const rows = 2 + 9 + 4 + 3 + 3 + 2 + 5 + 4 + 2 + 2
 	for _, set := range []string{"20news-bydate", "convex"} {
 		got := reprotest.Rows(t, whole, set)
 		if len(got) != rows {
@@ -66,7 +67,8 @@ func TestCho(t *testing.T) {
 		}
 		for i, row := range got {
 			if row["documents"] != 40. || row["validation_percent"] == nil || row["printed_percent"] != nil ||
-				(row["kernel"] == "Gaussian") != (row["gamma"] != nil) {
+				(row["kernel"] == "Gaussian" || row["kernel"] == bestBias || row["kernel"] == bestSigma) !=
+					(row["scale"] != nil) || (row["kernel"] == "Gaussian") != (row["p"] == nil) {
 				t.Errorf("%s: %v", set, row)
 			}
 			for _, other := range got[:i] {
@@ -76,13 +78,14 @@ func TestCho(t *testing.T) {
 			}
 		}
 	}
-	if len(whole.Figures) != 2*4 || len(whole.Notes) != 2*(3+2+3+1) { // a bias and a σ alone are no curve
+	// A bias and a σ alone are no curve; two notes of what was chosen and one of a range.
+	if len(whole.Figures) != 2*6 || len(whole.Notes) != 2*(3+2+1+3+2+1+3) {
 		t.Errorf("%d figures and %d notes", len(whole.Figures), len(whole.Notes))
 	}
-	// Degrees 0 and 1 are among the composed kernels, so they are trained once: 21 kernels with 2
-	// C, the Gaussian with 4, then as many once more, but where two rows share a kernel. 3 and 1
-	// pairs of classes.
-	if want := int64((20*2 + 4 + 21) * (3 + 1)); whole.Trainings != want {
+	// Degrees 0, 1 and 2 of one layer are in several families, so they are trained once: 31 kernels with
+	// 2 C, the Gaussian with 4, then as many once more, but where two rows share a kernel. 3 and 1 pairs
+	// of classes.
+	if want := int64((30*2 + 4 + 31) * (3 + 1)); whole.Trainings != want {
 		t.Errorf("%d machines, expected %d", whole.Trainings, want)
 	}
 
@@ -173,7 +176,7 @@ func TestChoSchemes(t *testing.T) {
 	for scheme, machines := range map[string]int64{"one-vs-one": 45, "one-vs-rest": 10} {
 		args := []string{
 			"-sets", "mnist", "-kernels", "composed", "-degrees", "1", "-layers", "1", "-c", "100", "-scheme", scheme,
-			"-slanted",
+			"-slanted", "-train", "0", "-test", "0",
 		}
 		report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, args...)
 		if err != nil {

@@ -3,6 +3,7 @@ package cho
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -18,25 +19,34 @@ import (
 type set struct {
 	name               string
 	source             *repro.Source // what is read for it; nil where it is drawn only
-	train, valid, test int           // documents; valid of train validate; all 0 for what the files have, and a sixth
+	train, valid, test int           // documents; valid of train validate; all 0 for what the files have, and a fifth
 	generated, text    bool
 	draw               larochelle.Kind // of a set that is drawn only
+	ground             ground          // of digits on something
+	shuffled           bool            // training and test documents are divided anew
 	deslanted          bool            // MNIST as chapter 4 has it
 	families           []string        // of kernels that are measured on it; see parts
 }
 
-// sets are the sets. The sizes of the generated ones are those of Larochelle et al. 2007.
+// ground puts the digits of a corpus on something.
+type ground func(digits *sparse.Corpus, documents []int) larochelle.Kind
+
+// sets are the sets. The sizes of the generated ones are those of Table 2.1 of the thesis.
 var sets = []set{
 	{name: "mnist", source: &repro.MNIST, train: 60000, valid: 10000, test: 10000},
 	{name: "20news-bydate", source: &repro.Newsgroups, text: true},
+	{name: "20news-random", source: &repro.Newsgroups, text: true, shuffled: true},
 	{name: "rectangles", train: 1200, valid: 200, test: 50000, generated: true, draw: larochelle.Outline},
 	{name: "rectangles-image", train: 12000, valid: 2000, test: 50000, generated: true, draw: larochelle.Textured},
-	{name: "convex", train: 8000, valid: 1000, test: 50000, generated: true, draw: larochelle.Convex},
-	{name: "mnist-rand", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, generated: true},
+	{name: "convex", train: 8000, valid: 2000, test: 50000, generated: true, draw: larochelle.Convex},
+	{name: "mnist-rand", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, generated: true,
+		ground: larochelle.OnNoise},
+	{name: "mnist-image", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, generated: true,
+		ground: larochelle.OnTexture},
 }
 
 // deslantedFamilies are the families of chapter 4, whose digits are deslanted (§4.3.1).
-var deslantedFamilies = []string{composed, mixed, product}
+var deslantedFamilies = []string{composed, mixed, square, product, factors, average}
 
 // parts returns a set with the families of kernels that are measured on it: MNIST in two parts, raw
 // and deslanted, where there are families for both. The same documents are drawn for both.
@@ -91,13 +101,18 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 	case s.draw != nil:
 		err = p.draw(ctx, r, s, d)
 	case s.text:
-		d.train, d.test, err = r.ReadNewsgroups(ctx, p.text)
+		if d.train, d.test, err = r.ReadNewsgroups(ctx, p.text); err == nil && s.shuffled {
+			all := repro.Concat(d.train, d.test)
+			n := all.Documents.Rows()
+			train, test := choose(r.Seed, "training of "+s.name, n, n*4/5)
+			d.train, d.test = all.Select(train), all.Select(test)
+		}
 	default:
 		if d.train, err = readImages(ctx, r, 0); err == nil {
 			d.test, err = readImages(ctx, r, 2)
 		}
 		if err == nil && s.generated {
-			err = p.putOnNoise(ctx, r, s, d)
+			err = p.putOnGround(ctx, r, s, d)
 		}
 	}
 	if err != nil {
@@ -117,7 +132,7 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 		}
 		d.centre()
 	}
-	valid := n / 6
+	valid := n / 5
 	if s.train > 0 {
 		valid = int(int64(n) * int64(s.valid) / int64(s.train))
 	}
@@ -125,8 +140,36 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 		return nil, fmt.Errorf("%s: %d documents for training, %d for validation, %d for testing are too few", s.name,
 			n, valid, tests)
 	}
-	d.valid, d.fit = choose(r.Seed, "validation of "+origin, n, valid)
+	if s.text {
+		d.valid, d.fit = choose(r.Seed, "validation of "+s.name, n, valid)
+	} else {
+		d.valid, d.fit = lastOfEach(d.train, valid)
+	}
 	return d, nil
+}
+
+// lastOfEach divides documents: the last of each class, in proportion and k altogether but for
+// rounding, and the others. Both lists are increasing.
+func lastOfEach(c *sparse.Corpus, k int) (last, others []int) {
+	n := c.Documents.Rows()
+	left := make([]int, len(c.Classes)) // of each class
+	for i := range n {
+		left[c.Labels.Of(i)[0]]++
+	}
+	wanted := make([]int, len(left))
+	for class, have := range left {
+		wanted[class] = int(math.Round(float64(have) * float64(k) / float64(n)))
+	}
+	for i := range n {
+		class := c.Labels.Of(i)[0]
+		if left[class] <= wanted[class] {
+			last = append(last, i)
+		} else {
+			others = append(others, i)
+		}
+		left[class]--
+	}
+	return last, others
 }
 
 // readImages reads file number k of MNIST, with the labels beside it.
@@ -187,9 +230,9 @@ func drawing(r *repro.Run, s *set, images int) larochelle.Sequence {
 	}
 }
 
-// putOnNoise makes mnist-rand. Random training digits become its training set; the test set is drawn
-// from the test digits and the other training digits.
-func (p *protocol) putOnNoise(ctx context.Context, r *repro.Run, s *set, d *data) (err error) {
+// putOnGround makes mnist-rand and mnist-image. Random training digits become the training set; the
+// test set is drawn from the test digits and the other training digits.
+func (p *protocol) putOnGround(ctx context.Context, r *repro.Run, s *set, d *data) (err error) {
 	digits, tests := d.train, d.test
 	n := digits.Documents.Rows()
 	chosen, others := choose(r.Seed, "training of "+s.name, n, less(p.train, s.train, n))
@@ -197,10 +240,10 @@ func (p *protocol) putOnNoise(ctx context.Context, r *repro.Run, s *set, d *data
 	tested, _ := choose(r.Seed, "test of "+s.name, rest.Documents.Rows(),
 		less(p.test, s.test, rest.Documents.Rows()))
 	from := drawing(r, s, len(chosen)+len(tested))
-	if d.train, err = from.Draw(ctx, larochelle.OnNoise(digits, chosen), 0, len(chosen)); err != nil {
+	if d.train, err = from.Draw(ctx, s.ground(digits, chosen), 0, len(chosen)); err != nil {
 		return err
 	}
-	d.test, err = from.Draw(ctx, larochelle.OnNoise(rest, tested), n, len(tested))
+	d.test, err = from.Draw(ctx, s.ground(rest, tested), n, len(tested))
 	return err
 }
 

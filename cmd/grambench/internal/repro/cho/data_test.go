@@ -17,18 +17,18 @@ import (
 func TestChoData(t *testing.T) {
 	folder := standIns(t)
 	for _, s := range sets {
-		p := &protocol{train: 100, test: 50, text: repro.Preparation{MinDF: 1, MinLetters: 1}}
+		p := &protocol{train: 100, test: 40, text: repro.Preparation{MinDF: 1, MinLetters: 1}}
 		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.train.Documents.Rows() != 100 || d.test.Documents.Rows() != 50 || len(d.fit)+len(d.valid) != 100 {
+		if d.train.Documents.Rows() != 100 || d.test.Documents.Rows() != 40 || len(d.fit)+len(d.valid) != 100 {
 			t.Errorf("%s: %d documents, %d and %d of them, and %d", s.name, d.train.Documents.Rows(), len(d.fit),
 				len(d.valid), d.test.Documents.Rows())
 		}
 		both := append(slices.Clone(d.fit), d.valid...)
 		slices.Sort(both)
-		if len(slices.Compact(both)) != 100 || len(d.valid) < 10 || len(d.valid) > 17 {
+		if len(slices.Compact(both)) != 100 || len(d.valid) < 10 || len(d.valid) > 25 {
 			t.Errorf("%s: %d documents to try and %d to judge", s.name, len(d.fit), len(d.valid))
 		}
 		again, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s)
@@ -43,7 +43,10 @@ func TestChoData(t *testing.T) {
 		for i := range 100 {
 			in[fmt.Sprint(d.train.Documents.Row(i))] = true
 		}
-		for i := range 50 {
+		if !s.text {
+			checkLast(t, s.name, d)
+		}
+		for i := range 40 {
 			// The outlines are few, so some occur twice.
 			if in[fmt.Sprint(d.test.Documents.Row(i))] && s.name != "rectangles" {
 				t.Errorf("%s: test document %d is among the training documents", s.name, i)
@@ -94,6 +97,31 @@ func TestChoData(t *testing.T) {
 	for digit, n := range digits { // of each 24 and 12 in the files
 		if n != 36 {
 			t.Errorf("digit %s %d times, expected 36", digit, n)
+		}
+	}
+}
+
+// checkLast checks that no document of a class that is tried with lies behind one that judges, and that
+// classes are judged in proportion.
+func checkLast(t *testing.T, name string, d *data) {
+	t.Helper()
+	class := func(i int) string { return d.train.Classes[d.train.Labels.Of(i)[0]] }
+	first, judged, all := map[string]int{}, map[string]float64{}, map[string]float64{}
+	for _, i := range slices.Backward(d.valid) {
+		first[class(i)] = i
+		judged[class(i)]++
+		all[class(i)]++
+	}
+	for _, i := range d.fit {
+		all[class(i)]++
+		if at, ok := first[class(i)]; ok && i > at {
+			t.Errorf("%s: document %d is tried with, and %d of its class judges", name, i, at)
+		}
+	}
+	share := float64(len(d.valid)) / float64(len(d.valid)+len(d.fit))
+	for c, n := range all { // rounded, and the share of all is that of rounded numbers
+		if !(math.Abs(judged[c]-share*n) <= 1) {
+			t.Errorf("%s: %v of %v documents of class %s judge, expected a share of %v", name, judged[c], n, c, share)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package cho
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
@@ -22,18 +24,25 @@ const (
 	plain    = "plain"    // linear, Gaussian
 	composed = "composed" // layers of the same degree
 	mixed    = "mixed"    // a layer of degree 0 or 2, degree 1 above it
+	square   = "square"   // layers of degree 2 as they are
 	product  = "product"  // powers of a kernel
+	factors  = "factors"  // a kernel times powers of degree 0
+	average  = "average"  // sums of kernels
 	degree   = "degree"   // fractional degrees
 	bias     = "bias"     // thresholds moved
 	smooth   = "smooth"   // thresholds smoothed
 )
 
-var families = []string{plain, composed, mixed, product, degree, bias, smooth}
+var families = []string{plain, composed, mixed, square, product, factors, average, degree, bias, smooth}
+
+// The rows of the families of thresholds that take what is best on the validation set.
+const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
 // axes are the axes of the figures.
 var axes = map[string]string{
-	composed: "layers", mixed: "layers, of degree 1 from the second on", product: "factors", degree: "degree",
-	bias: "bias / mean norm", smooth: "σ / mean norm",
+	composed: "layers", mixed: "layers, of degree 1 from the second on", square: "layers", product: "factors",
+	factors: "factors, of degree 0 from the second on", degree: "degree", bias: "bias / mean norm",
+	smooth: "σ / mean norm",
 }
 
 // kernels lists the rows of a set whose embedded training documents have the given mean norm and
@@ -71,28 +80,83 @@ func (p *protocol) kernels(norm, squared float64) []row {
 						fmt.Sprintf("compose(arccos:n=%s,arccos:n=1,layers=%d)", n, l))
 				}
 			}
-		case product: // one factor is one layer
+		case square:
+			for l := 1; l <= p.layers && slices.Contains(p.degrees.Chosen, "2") && squareFits(norm, l); l++ {
+				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
+					fmt.Sprintf("arccos:n=2,layers=%d", l))
+			}
+		case product, factors: // one factor is one layer; degree 0 times degree 0 is its power
 			for _, n := range p.degrees.Chosen {
-				for f := 2; f <= p.factors; f++ {
-					factors := strings.Repeat(",arccos:n="+n, f)[1:]
-					add("degree "+n, float64(f), fmt.Sprintf("degree %s, %d factors", n, f), "product("+factors+")")
+				by := n
+				if family == factors {
+					by = "0"
+				}
+				for f := 2; f <= p.factors && (family == product || n != "0"); f++ {
+					shown := fmt.Sprintf("degree %s, %d factors", n, f)
+					if family == factors {
+						shown = fmt.Sprintf("degree %s, times degree 0, %d factors", n, f)
+					}
+					add("degree "+n, float64(f), shown,
+						"product(arccos:n="+n+strings.Repeat(",arccos:n="+by, f-1)+")")
 				}
 			}
+		case average:
+			rows = append(rows, p.averages()...)
 		case degree:
-			add("fractional", 0, "degree 0", "arccos:n=0")
-			for _, n := range p.fractions {
+			for _, n := range append([]float64{-0.25, 0}, p.fractions...) {
 				add("fractional", n, fmt.Sprintf("degree %v", n), fmt.Sprintf("arccos:n=%v", n))
 			}
-		case bias:
-			for _, b := range p.biases {
-				add("bias", b, fmt.Sprintf("degree 0, bias %v", b), fmt.Sprintf("arccos:n=0,bias=%v", b*norm))
+		case bias, smooth:
+			key, sign, scales, best := "bias", "bias ", p.biases, row{family: family, shown: bestBias}
+			if family == smooth {
+				key, sign, scales, best.shown = "sigma", "σ = ", p.sigmas, bestSigma
 			}
-		case smooth:
-			for _, s := range p.sigmas {
-				add("smooth", s, fmt.Sprintf("degree 0, σ = %v", s), fmt.Sprintf("arccos:n=0,sigma=%v", s*norm))
+			best.scales = scales
+			for _, v := range scales {
+				spec := fmt.Sprintf("arccos:n=0,%s=%v", key, v*norm)
+				add(family, v, fmt.Sprintf("degree 0, %s%v", sign, v), spec)
+				best.specs = append(best.specs, spec)
 			}
+			rows = append(rows, best)
 		}
 	}
+	return rows
+}
+
+// squareFits says whether float32 holds k(x,x) = 3^(2^l-1) |x|^(2·2^l), l layers of degree 2, with some
+// room for documents of another norm than the mean.
+func squareFits(norm float64, layers int) bool {
+	power := math.Exp2(float64(layers))
+	return (power-1)*math.Log(3)+2*power*math.Log(1.5*norm) < math.Log(math.MaxFloat32)
+}
+
+// averages are sums over degrees, over layers and over factors, of kernels with k(x,x) = 1; how much
+// each counts is the same, and C goes by the mean of k(x,x).
+func (p *protocol) averages() (rows []row) {
+	add := func(shown string, parts []string) {
+		if len(parts) > 1 {
+			for i, part := range parts {
+				parts[i] = "1*normalise(" + part + ")"
+			}
+			rows = append(rows, row{family: average, shown: shown, specs: []string{strings.Join(parts, "+")}})
+		}
+	}
+	var degrees, powers []string
+	for _, n := range p.degrees.Chosen {
+		degrees = append(degrees, "arccos:n="+n)
+	}
+	add("average of degrees "+strings.Join(p.degrees.Chosen, ", "), degrees)
+	for _, n := range p.degrees.Chosen {
+		var layers []string
+		for l := 1; l <= p.layers; l++ {
+			layers = append(layers, fmt.Sprintf("arccos:n=%s,layers=%d", n, l))
+		}
+		add(fmt.Sprintf("average of degree %s, 1 to %d layers", n, p.layers), layers)
+	}
+	for f := 1; f <= p.factors && p.degrees.Has("0"); f++ {
+		powers = append(powers, fmt.Sprintf("power(arccos:n=0,%d)", f))
+	}
+	add(fmt.Sprintf("average of degree 0, 1 to %d factors", p.factors), powers)
 	return rows
 }
 
@@ -103,7 +167,7 @@ func (r *row) curveFamilies() []string {
 	case r.curve == "":
 		return nil
 	case r.family == composed && r.x == 1:
-		return []string{composed, mixed, product}
+		return []string{composed, mixed, product, factors}
 	}
 	return []string{r.family}
 }

@@ -54,16 +54,21 @@ func TestChoKernels(t *testing.T) {
 		return kxy
 	}
 	want := map[string]float64{
-		"linear":                         x * y * (1 - c),
-		"Gaussian":                       math.Exp(-2. / 10 * (x*x + y*y - 2*x*y*(1-c))),
-		"degree 0, 1 layer":              layers(0),
-		"degree 1, 3 layers":             layers(1, 1, 1),
-		"degree 2, 1 layer":              layers(2),
-		"degree 2, 3 layers, normalised": normalised(2, 2, 2),
-		"degree 0, then 1, 3 layers":     layers(0, 1, 1),
-		"degree 2, then 1, 2 layers":     layers(2, 1),
-		"degree 1, 3 factors":            math.Pow(layers(1), 3),
-		"degree 1":                       layers(1),
+		"linear":                              x * y * (1 - c),
+		"Gaussian":                            math.Exp(-2. / 10 * (x*x + y*y - 2*x*y*(1-c))),
+		"degree 0, 1 layer":                   layers(0),
+		"degree 1, 3 layers":                  layers(1, 1, 1),
+		"degree 2, 1 layer":                   layers(2),
+		"degree 2, 3 layers, normalised":      normalised(2, 2, 2),
+		"degree 0, then 1, 3 layers":          layers(0, 1, 1),
+		"degree 2, then 1, 2 layers":          layers(2, 1),
+		"degree 1, 3 factors":                 math.Pow(layers(1), 3),
+		"degree 1":                            layers(1),
+		"degree 2, 2 layers, as it is":        layers(2, 2),
+		"degree 1, times degree 0, 3 factors": layers(1) * layers(0) * layers(0),
+		"average of degrees 0, 1, 2":          (layers(0) + normalised(1) + normalised(2)),
+		"average of degree 2, 1 to 3 layers":  normalised(2) + normalised(2, 2) + normalised(2, 2, 2),
+		"average of degree 0, 1 to 3 factors": layers(0) + math.Pow(layers(0), 2) + math.Pow(layers(0), 3),
 	}
 	embedding, err := sparse.ParseEmbedding("tf")
 	if err != nil {
@@ -88,8 +93,13 @@ func TestChoKernels(t *testing.T) {
 	if found != len(want) {
 		t.Errorf("%d of %d kernels were there", found, len(want))
 	}
+	for norm, layers := range map[float64]int{1: 5, 9.2: 3, 1e5: 1} { // of degree 2 that float32 holds
+		if !squareFits(norm, layers) || squareFits(norm, layers+1) {
+			t.Errorf("norm %v: expected room for %d layers", norm, layers)
+		}
+	}
 	specs := fmt.Sprint(p.kernels(3, 10))
-	for _, part := range []string{"bias=1.5", "sigma=1.5", "gamma=0.2"} {
+	for _, part := range []string{"bias=1.5", "sigma=1.5", "gamma=0.2", "n=-0.25"} {
 		if !strings.Contains(specs, part) {
 			t.Errorf("no %s in %s", part, specs)
 		}

@@ -2,6 +2,8 @@ package cho
 
 import (
 	"errors"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
@@ -46,6 +48,47 @@ func TestChoCurves(t *testing.T) {
 		var usage repro.UsageError
 		if errors.As(err, &usage) == of.figure {
 			t.Errorf("%q, with curves asked for: %v", of.args, err)
+		}
+	}
+}
+
+// Printed errors are of whole sets, their columns those of Table 3.1; a sign test counts the documents
+// on which one kernel alone is right.
+func TestChoPrinted(t *testing.T) {
+	for of, want := range map[[2]string]float64{
+		{"rectangles", bestBias}: 2.48, {"convex", "Gaussian"}: 18.76, {"mnist-image", "degree 0, 1 layer"}: 23.81,
+		{"mnist-rand", "linear"}: 17.31, {"rectangles-image", bestSigma}: 24.48, {"20news-random", "degree 0"}: 16.28,
+		{"mnist", "degree 1, 1 layer"}: 1.63, {"mnist", "linear"}: math.NaN(), {"convex", "degree 1"}: math.NaN(),
+		{"20news-bydate", "linear"}: math.NaN(),
+	} {
+		if got := printed(of[0], of[1]); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("%s: %v, expected %v", of, got, want)
+		}
+	}
+	// 9 and 1 documents: z = (9-5)/√2.5
+	if got := against("1111111110111", "0000000001111"); !(math.Abs(got.Statistic-4/math.Sqrt(2.5)) < 1e-12) {
+		t.Errorf("%+v", got)
+	}
+	m := &measurement{p: &protocol{}, set: &set{name: "convex"}, table: newTable("convex"), report: &repro.Report{}}
+	rows := []row{{family: plain, shown: "linear"}, {family: plain, shown: "Gaussian"},
+		{family: composed, curve: "degree 0", x: 1, shown: "degree 0, 1 layer"},
+		{family: mixed, curve: "degree 0", x: 2, shown: "degree 0, then 1, 2 layers"}}
+	right := []string{"1100", "1110", "0111", "1111"}
+	chosen, cells := make([]tried, len(rows)), make([]cell, len(rows))
+	for i := range rows {
+		chosen[i].failed, cells[i].Right = 0.5-float64(i)/10, right[i]
+	}
+	m.fill(rows, chosen, cells)
+	table := reprotest.Rows(t, &repro.Report{Tables: []*repro.Table{m.table}}, "convex")
+	if table[0]["printed_percent"] != 45.67 || table[1]["p"] != nil || table[2]["p"] != 1. || table[3]["ln"] != nil ||
+		!(math.Abs(table[2]["ln"].(float64)-math.Log(25/20.05)) < 1e-12) || len(m.p.gaps) != 3 {
+		t.Errorf("%v", table)
+	}
+	notes := strings.Join(m.report.Notes, "\n")
+	for _, want := range []string{"by the validation set it would be degree 0, then 1, 2 layers, test error 0.00 %",
+		"from 0.00 to 25.00 %; printed in Figure 4.8: from 17.15 to 20.51 %"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no %q in %s", want, notes)
 		}
 	}
 }

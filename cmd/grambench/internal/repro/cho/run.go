@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
@@ -34,20 +35,21 @@ type measurement struct {
 // tried is a kernel with a C, and how it did on the validation set.
 type tried struct {
 	spec   string
-	scale  float64 // of gamma; 0 where there is none
+	scale  float64 // of gamma, the bias or σ; 0 where there is none
 	c      float64 // in multiples of 1 / mean k(x,x)
 	failed float64 // share of the validation set; NaN where nothing had to be chosen
 }
 
 // cell is how what was chosen did on the test set.
 type cell struct {
-	Wrong     int `json:"wrong"`
-	Documents int `json:"documents"`
-	Support   int `json:"support"`
+	Right   string `json:"right"` // by document: '1' where its class was found, otherwise '0'
+	Support int    `json:"support"`
 }
 
 // percent is the error.
-func (c *cell) percent() float64 { return 100 * float64(c.Wrong) / float64(c.Documents) }
+func (c *cell) percent() float64 {
+	return 100 * float64(strings.Count(c.Right, "0")) / float64(len(c.Right))
+}
 
 // run measures all kernels: first C for all of them, on a matrix without the validation set, then
 // the test errors, on the matrix of all.
@@ -105,18 +107,24 @@ func (m *measurement) settings(what, spec string, c float64) (s svm.Settings, ke
 		return s, "", fmt.Errorf("%s: the mean of k(x,x) is %v, expected a positive number that a float32 holds", k,
 			mean)
 	}
-	key = fmt.Sprintf("%s %s %s %s C=%v", m.set.name, m.digest, what, k, c)
+	key = fmt.Sprintf("%s %s %s %s C=%v", m.set.name, m.digest, what, strings.ReplaceAll(k.String(), " ", ""), c)
 	return svm.Settings{Kernel: k, C: c / mean, Scheme: m.p.solverScheme()}, key, nil
 }
 
-// validate chooses C, and a width, for each row by the error on the validation set: the first of
-// the best.
+// between are the factors of a finer search, within the decades on both sides.
+var between = []float64{0.2, 0.5, 2, 5}
+
+// validate chooses C, and a scale, for each row by the error on the validation set: the first of
+// the best. With -fine values of C around the best follow.
 func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried, err error) {
 	total := 0
 	for _, row := range rows {
-		if n := len(row.specs) * len(m.p.c); n > 1 {
+		if n := len(row.specs) * len(m.p.c); n > 1 || m.p.fine {
 			total += n
 		}
+	}
+	if m.p.fine {
+		total += len(rows) * len(between)
 	}
 	d := m.data
 	test := sync.OnceValue(func() *sparse.Corpus { return d.train.Select(d.valid) })
@@ -129,22 +137,31 @@ func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried,
 		if row.scales != nil {
 			best.scale = row.scales[0]
 		}
+		try := func(next tried) error {
+			next.failed, err = m.try(ctx, session, test, next.spec, next.c)
+			if step(); err == nil && !(next.failed >= best.failed) {
+				best = next
+			}
+			return err
+		}
 		for k, spec := range row.specs {
-			if len(row.specs)*len(m.p.c) == 1 {
+			if len(row.specs)*len(m.p.c) == 1 && !m.p.fine {
 				continue
 			}
 			for _, c := range m.p.c {
-				failed, err := m.try(ctx, session, test, spec, c)
-				if err != nil {
+				next := tried{spec: spec, c: c}
+				if row.scales != nil {
+					next.scale = row.scales[k]
+				}
+				if err := try(next); err != nil {
 					return nil, err
 				}
-				step()
-				if math.IsNaN(best.failed) || failed < best.failed {
-					best.spec, best.c, best.failed = spec, c, failed
-					if row.scales != nil {
-						best.scale = row.scales[k]
-					}
-				}
+			}
+		}
+		coarse := best
+		for k := 0; m.p.fine && k < len(between); k++ {
+			if err := try(tried{coarse.spec, coarse.scale, coarse.c * between[k], 0}); err != nil {
+				return nil, err
 			}
 		}
 		chosen = append(chosen, best)
@@ -189,7 +206,7 @@ func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (
 		}
 		found, err := repro.Kept(m.state, key, func() (cell, error) {
 			o, err := session.Test(ctx, s, m.data.test)
-			return cell{o.Wrong(), len(o.Right), o.Support}, err
+			return cell{o.Right, o.Support}, err
 		})
 		if err != nil {
 			return err

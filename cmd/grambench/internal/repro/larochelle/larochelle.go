@@ -1,5 +1,5 @@
 // Package larochelle draws images like those of Larochelle, Erhan, Courville, Bergstra and Bengio,
-// ICML 2007: rectangles, convex regions, and digits on noise.
+// ICML 2007: rectangles, convex regions, and digits on noise and on textures.
 //
 // The files of that paper aren't to be had any more where it says. The images are drawn after its
 // description; where that leaves a number open it is chosen here, and said at the function. So they
@@ -147,6 +147,19 @@ func texture(r *rand.Rand, image []float32) {
 // pixel is the greater of the digit's and a uniform random value from 0 to 1. The class is the
 // digit's.
 func OnNoise(digits *sparse.Corpus, documents []int) Kind {
+	return on(digits, documents, func(r *rand.Rand, image []float32) {
+		for k := range image {
+			image[k] = r.Float32()
+		}
+	})
+}
+
+// OnTexture is [OnNoise] with a texture, which stands for the paper's pieces of photographs, in place
+// of noise.
+func OnTexture(digits *sparse.Corpus, documents []int) Kind { return on(digits, documents, texture) }
+
+// on returns a kind that draws a ground, and of it and of a digit the greater value of each pixel.
+func on(digits *sparse.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {
 		class[id], _ = strconv.Atoi(name)
@@ -155,9 +168,7 @@ func OnNoise(digits *sparse.Corpus, documents []int) Kind {
 	return func(r *rand.Rand, image []float32) int {
 		i := documents[next]
 		next++
-		for k := range image {
-			image[k] = r.Float32()
-		}
+		ground(r, image)
 		terms, values := digits.Documents.Row(i)
 		for k, t := range terms {
 			image[t] = max(image[t], values[k])

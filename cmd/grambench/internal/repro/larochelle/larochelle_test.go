@@ -198,6 +198,33 @@ func TestOnNoise(t *testing.T) {
 	}
 }
 
+// Digits on textures are nowhere darker than the digit or its ground, and differ from the ground
+// where the digit is brighter only.
+func TestOnTexture(t *testing.T) {
+	digits := &sparse.Corpus{Classes: []string{"4"},
+		Documents: &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 2}, Terms: []uint32{3, 700}, Values: []float32{0.01, 1}}}
+	digits.Labels.Add(0)
+	dark := *digits
+	dark.Documents = &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 0}}
+	image, ground := make([]float32, Pixels), make([]float32, Pixels)
+	for seed := range uint64(5) {
+		class := OnTexture(digits, []int{0})(rand.New(rand.NewPCG(seed, 1)), image)
+		OnTexture(&dark, []int{0})(rand.New(rand.NewPCG(seed, 1)), ground)
+		bright := 0
+		for k, v := range image {
+			if want := max(ground[k], map[int]float32{3: 0.01, 700: 1}[k]); v != want {
+				t.Errorf("seed %d, pixel %d: %v on %v", seed, k, v, ground[k])
+			}
+			if ground[k] > 0 {
+				bright++
+			}
+		}
+		if class != 4 || bright < Pixels/2 {
+			t.Errorf("seed %d: class %d, %d pixels of the ground aren't black", seed, class, bright)
+		}
+	}
+}
+
 // Image i of a sequence is the same however many are drawn; another seed gives others.
 func TestDrawImages(t *testing.T) {
 	for name, kind := range map[string]Kind{"Outline": Outline, "Textured": Textured, "Convex": Convex} {
