@@ -47,11 +47,11 @@ func TestKeptResultsFit(t *testing.T) {
 		{cho.Experiment, topics, []string{
 			"-sets", "rectangles", "-train", "60", "-test", "30", "-kernels", "plain", "-c", "1,10", "-gammas", "1",
 		}, map[string]string{
-			`"value":0\.\d+`:  `"value":1.5`,
-			`"wrong":\d+`:     `"wrong":31`,
-			`"documents":30`:  `"documents":0`,
-			`"documents":\d+`: `"documents":31`,
-			`"support":\d+`:   `"support":-1`,
+			`"value":0\.\d+`:   `"value":1.5`,
+			`"right":"[01]`:    `"right":"x`,
+			`"right":"[01]{2}`: `"right":"1`,
+			`"right":"[01]+`:   `"right":"`,
+			`"support":\d+`:    `"support":-1`,
 		}},
 	} {
 		path := filepath.Join(t.TempDir(), "state.jsonl")
