@@ -28,7 +28,8 @@ var small = map[string]struct {
 	},
 	"zhang-chen-lee": {generated: reprotest.Groups, flags: "-c 1"}, // of the real ones no part is small
 	"cho": {
-		reprotest.Groups, "-sets 20news-bydate,convex -train 60 -test 40 -min-df 1 -c 10 -layers 2 -factors 2 -degrees 1,2 -fractions 1",
+		reprotest.Groups,
+		"-sets 20news-bydate,convex -train 60 -test 40 -min-df 1 -c 10 -layers 2 -factors 2 -degrees 1,2 -fractions 1",
 		[]repro.Source{repro.MNIST}, "-sets mnist -train 500 -test 200 -c 10 -kernels composed -degrees 1 -layers 2",
 	},
 	"lebanon-lafferty": {
