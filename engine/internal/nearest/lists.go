@@ -85,14 +85,12 @@ var never = float32(math.Inf(-1))
 func (l *Lists) Len() int { return len(l.count) }
 
 // Of returns the list of a document, which Sort has put in order.
-func (l *Lists) Of(i int) []Neighbour { return l.list(i)[:l.count[i]:l.count[i]] }
+func (l *Lists) Of(i int) []Neighbour { return l.lists(i, i+1)[:l.count[i]:l.count[i]] }
 
-// list returns the memory of a list as that of neighbours.
-func (l *Lists) list(i int) []Neighbour {
-	if l.k == 0 {
-		return nil
-	}
-	return unsafe.Slice((*Neighbour)(unsafe.Pointer(&l.entries[i*l.k])), l.k)
+// lists returns the memory of the lists first <= i < end as that of neighbours.
+func (l *Lists) lists(first, end int) []Neighbour {
+	entries := l.entries[first*l.k : end*l.k]
+	return unsafe.Slice((*Neighbour)(unsafe.Pointer(unsafe.SliceData(entries))), len(entries))
 }
 
 // shortList is the greatest k for which a list is kept in order, without a branch that depends on
@@ -146,8 +144,8 @@ func sink(heap []entry, e entry) {
 	heap[at] = e
 }
 
-// sortDocs is how many lists are put in order at a time.
-const sortDocs = 256
+// sortKeys is how many keys become values at a time.
+const sortKeys = 4096
 
 // Sort ends the search: it puts all lists in order, the least key first, has values turn keys into
 // values, many at a time, and leaves out what isn't enough. Lists then have the values, the greatest
@@ -155,52 +153,65 @@ const sortDocs = 256
 func (l *Lists) Sort(
 	ctx context.Context, workers int, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
 ) error {
-	n := len(l.count)
-	return tiles.Run(ctx, workers, (n+sortDocs-1)/sortDocs, func(_ context.Context, _, task int) error {
-		first, end := task*sortDocs, min((task+1)*sortDocs, n)
-		keys := make([]float32, 0, (end-first)*l.k)
+	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
+	return tiles.Run(ctx, workers, (n+some-1)/some, func(_ context.Context, _, task int) error {
+		first, end := task*some, min((task+1)*some, n)
 		for i := first; i < end; i++ {
 			entries := l.entries[i*l.k:][:l.k]
 			if !slices.IsSorted(entries) {
 				slices.Sort(entries)
 			}
-			list, count := l.list(i), 0
+			list, count := l.lists(i, i+1), 0
 			for count < len(entries) && entries[count] != l.none {
 				e := entries[count]
 				list[count] = Neighbour{uint32(e), e.key()}
-				keys = append(keys, e.key())
 				count++
 			}
+			clear(list[count:])
 			l.count[i] = int32(count)
 		}
-		if err := values(keys); err != nil {
+		if err := valued(l.lists(first, end), values, enough, keepKeys); err != nil {
 			return err
 		}
 		for i := first; i < end; i++ {
-			list, own := l.Of(i), keys
-			keys = keys[len(list):]
-			l.count[i] = int32(len(kept(list, own, enough, keepKeys)))
+			l.count[i] = int32(len(kept(l.Of(i), keepKeys)))
 		}
 		return nil
 	})
 }
 
-// kept gives a list its values, and returns what is enough of it.
-func kept(list []Neighbour, values []float32, enough func(v float32) bool, keepKeys bool) []Neighbour {
-	out, ordered := list[:0], true
-	for at, n := range list {
-		v := values[at]
-		if !enough(v) {
-			continue
+// valued gives neighbours their values in the place of keys, unless these are kept, and NaN where the
+// value isn't enough.
+func valued(
+	list []Neighbour, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
+) error {
+	buffer := make([]float32, min(len(list), sortKeys))
+	for part := range slices.Chunk(list, sortKeys) {
+		keys := buffer[:len(part)]
+		for at, n := range part {
+			keys[at] = n.Value
 		}
-		if !keepKeys {
-			n.Value = v
-			ordered = ordered && (len(out) == 0 || out[len(out)-1].Value >= v)
+		if err := values(keys); err != nil {
+			return err
 		}
-		out = append(out, n)
+		for at, v := range keys {
+			if !enough(v) {
+				v = float32(math.NaN())
+			} else if keepKeys {
+				continue
+			}
+			part[at].Value = v
+		}
 	}
-	if !ordered { // by rounding of the map
-		slices.SortStableFunc(out, func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) })
+	return nil
+}
+
+// kept returns what is a number of a list, in its place, the greatest value first.
+func kept(list []Neighbour, keys bool) []Neighbour {
+	list = slices.DeleteFunc(list, func(n Neighbour) bool { return n.Value != n.Value })
+	greater := func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) }
+	if !keys && !slices.IsSortedFunc(list, greater) { // by rounding of the map
+		slices.SortStableFunc(list, greater)
 	}
-	return out
+	return list
 }
