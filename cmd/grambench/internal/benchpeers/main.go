@@ -98,7 +98,7 @@ func (b *bench) measure(ctx context.Context, in string, stdout io.Writer) error 
 	vectors, near := b.File("vectors.svm"), b.File("near.npz")
 	threads, k := strconv.Itoa(b.Threads), strconv.Itoa(b.k)
 	b.Say("%s: writing vectors", in)
-	_, err := b.Execute(ctx, b.Grambench, "corpus", "-q", "-in", in, "-embed", "tf-l1-sqrt", "-o", vectors)
+	_, err := b.Execute(ctx, b.Grambench, "corpus", "-q", "-in", in, "-min-df", "2", "-embed", "tf-l1-sqrt", "-o", vectors)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (b *bench) measure(ctx context.Context, in string, stdout io.Writer) error 
 	var p other
 	var ours, theirs []float64
 	for range b.rounds {
-		if _, err := b.Own(ctx, &a, "neighbours", "-in", in, "-k", k, "-o", near); err != nil {
+		if _, err := b.Own(ctx, &a, "neighbours", "-in", in, "-min-df", "2", "-k", k, "-o", near); err != nil {
 			return err
 		}
 		ours = append(ours, a.Seconds)

@@ -1,7 +1,6 @@
 package nearby
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -37,10 +35,9 @@ grambench duplicates -in goroot -o groups.tsv
 grambench duplicates -within 0.1 -in corpus.jsonl -to jsonl
 grambench duplicates -within 0 -embed tf -in train.svm`,
 	Setup: func(f *cli.Flags) cli.Work {
-		d := &duplicates{f: f}
+		d := &duplicates{}
 		d.Reread = []*string{&d.In}
-		d.Documents.Declare(f, "goroot", &d.Limits)
-		f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1, all count)"
+		d.declare(f)
 		f.Group("Duplicates", "")
 		f.Float64Var(&d.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
 		d.DeclareEmbedding(f, "compare documents embedded as `EMBEDDING` (default: tf-l1-sqrt)")
@@ -56,36 +53,27 @@ grambench duplicates -within 0 -embed tf -in train.svm`,
 
 // duplicates is one run of the command.
 type duplicates struct {
-	source.Documents
-	source.Kernels
-	place.Compute
-	f           *cli.Flags
-	within      float64
-	out, format string
-	embedding   sparse.Embedding
+	search
+	within    float64
+	embedding sparse.Embedding
 }
 
 // duplicatesReport is the report of the command duplicates.
 type duplicatesReport struct {
-	Corpus     source.Line    `json:"corpus"`
-	Embedding  string         `json:"embedding"`
-	Within     float64        `json:"within"`
-	ISA        string         `json:"isa"`
-	Why        string         `json:"backend_reason,omitempty"`
-	Pairs      int64          `json:"pairs_within"`
-	Same       int64          `json:"pairs_of_c_0"`
-	Groups     int            `json:"groups"`
-	Grouped    int            `json:"documents_in_groups"`
-	Dropped    int            `json:"documents_to_drop"`
-	Sizes      []groupSize    `json:"groups_by_size"`
-	Largest    []largestGroup `json:"largest_groups"`
-	File       string         `json:"file"`
-	Format     string         `json:"format"`
-	FileBytes  int64          `json:"file_bytes"`
-	SecondsOf  float64        `json:"seconds_pairs"`
-	Seconds    float64        `json:"seconds"` // from the embedding on
-	PeakBytes  int64          `json:"peak_bytes"`
-	LimitBytes int64          `json:"limit_bytes"`
+	Corpus    source.Line    `json:"corpus"`
+	Embedding string         `json:"embedding"`
+	Within    float64        `json:"within"`
+	ISA       string         `json:"isa"`
+	Why       string         `json:"backend_reason,omitempty"`
+	Pairs     int64          `json:"pairs_within"`
+	Same      int64          `json:"pairs_of_c_0"`
+	Groups    int            `json:"groups"`
+	Grouped   int            `json:"documents_in_groups"`
+	Dropped   int            `json:"documents_to_drop"`
+	Sizes     []groupSize    `json:"groups_by_size"`
+	Largest   []largestGroup `json:"largest_groups"`
+	SecondsOf float64        `json:"seconds_pairs"`
+	written
 }
 
 // groupSize counts the groups of some sizes.
@@ -124,25 +112,12 @@ func (r *duplicatesReport) WriteText(w io.Writer) {
 		}
 		t.Write(w)
 	}
-	fmt.Fprintf(w, "%s: %s, %s; pairs %.2f s, in all %.2f s, %s\n", r.File, r.Format, report.Bytes(r.FileBytes),
-		r.SecondsOf, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	r.line(w, "pairs", r.SecondsOf)
 }
 
 // check checks that the flags make sense together.
 func (d *duplicates) check() (err error) {
-	if d.out == "" {
-		d.out = "-"
-	}
-	d.StartsOver = !matrixio.IsStream(d.out)
-	if d.format == "" {
-		d.format = "tsv"
-		if strings.HasSuffix(strings.ToLower(d.out), ".jsonl") {
-			d.format = "jsonl"
-		}
-	}
-	if d.MinDF == 0 {
-		d.MinDF = 1 // without the words that tell documents apart, different ones would be the same
-	}
+	d.search.check(map[string]string{"": "tsv", ".jsonl": "jsonl"})
 	if !(d.within >= 0 && d.within < 1) {
 		return cli.Usagef("-within %v, expected from 0 to below 1", d.within)
 	}
@@ -161,7 +136,8 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r := &duplicatesReport{Corpus: source.NewLine(corpus), Embedding: d.embedding.String(), Within: d.within,
-		File: d.out, Format: d.format, LimitBytes: int64(d.Memory), Sizes: []groupSize{}, Largest: []largestGroup{}}
+		Sizes: []groupSize{}, Largest: []largestGroup{},
+		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
 	begin := time.Now()
 	n := corpus.Documents.Rows()
 	embedded, inEngine := source.WorkBytes(corpus.Documents)
@@ -181,7 +157,11 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	}
 	r.count(corpus, groups)
 	p.Stage("writing " + filepath.Base(d.out))
-	r.FileBytes, err = matrixio.Make(d.out, func(w io.Writer) error { return d.write(ctx, w, corpus, groups) })
+	r.FileBytes, err = matrixio.Make(d.out, func(w io.Writer) error {
+		return writeLines(ctx, w, len(groups), func(b []byte, k int) ([]byte, error) {
+			return d.lines(b, corpus, k+1, groups[k])
+		})
+	})
 	if err != nil {
 		return err
 	}
@@ -304,40 +284,24 @@ func (r *duplicatesReport) count(c *sparse.Corpus, groups [][]int32) {
 	}
 }
 
-// write writes all groups.
-func (d *duplicates) write(ctx context.Context, to io.Writer, c *sparse.Corpus, groups [][]int32) error {
-	w := bufio.NewWriter(to)
-	for k, g := range groups {
-		if ctx.Err() != nil {
-			return ctx.Err()
+// lines appends the lines of a group.
+func (d *duplicates) lines(b []byte, c *sparse.Corpus, number int, group []int32) ([]byte, error) {
+	if d.format == "jsonl" {
+		line := struct {
+			Group int   `json:"group"`
+			Keep  any   `json:"keep"`
+			Drop  []any `json:"drop"`
+		}{Group: number, Keep: jsonName(c, int(group[0]))}
+		for _, i := range group[1:] {
+			line.Drop = append(line.Drop, jsonName(c, int(i)))
 		}
-		if d.format == "jsonl" {
-			line := struct {
-				Group int   `json:"group"`
-				Keep  any   `json:"keep"`
-				Drop  []any `json:"drop"`
-			}{Group: k + 1, Keep: jsonName(c, int(g[0]))}
-			for _, i := range g[1:] {
-				line.Drop = append(line.Drop, jsonName(c, int(i)))
-			}
-			text, err := json.Marshal(line)
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(append(text, '\n')); err != nil {
-				return err
-			}
-			continue
-		}
-		for at, i := range g {
-			what := "drop"
-			if at == 0 {
-				what = "keep"
-			}
-			if _, err := fmt.Fprintf(w, "%d\t%s\t%s\n", k+1, nameOf(c, int(i)), what); err != nil {
-				return err
-			}
-		}
+		text, err := json.Marshal(line)
+		return append(append(b, text...), '\n'), err
 	}
-	return w.Flush()
+	what := "keep"
+	for _, i := range group {
+		b = fmt.Appendf(b, "%d\t%s\t%s\n", number, nameOf(c, int(i)), what)
+		what = "drop"
+	}
+	return b, nil
 }

@@ -9,11 +9,9 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
@@ -39,9 +37,9 @@ grambench neighbours -k 10 -in mail/ -o near.tsv
 grambench neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering
 grambench neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 	Setup: func(f *cli.Flags) cli.Work {
-		n := &neighbours{f: f}
+		n := &neighbours{}
 		n.Reread = []*string{&n.In, &n.of}
-		n.Documents.Declare(f, "goroot", &n.Limits)
+		n.declare(f)
 		f.StringVar(&n.of, "of", "", "find neighbours among the documents of `SOURCE` (default: those of -in)")
 		f.ReadsFiles(&n.of, "of", n.Files(&n.of))
 		f.Group("Neighbours", "")
@@ -65,15 +63,11 @@ grambench neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 
 // neighbours is one run of the command.
 type neighbours struct {
-	source.Documents
-	source.Kernels
-	place.Compute
-	f                 *cli.Flags
-	of, least         string
-	out, format, plot string
-	k                 int
-	kernel            engine.Kernel
-	opt               engine.NeighbourOptions
+	search
+	of, least, plot string
+	k               int
+	kernel          engine.Kernel
+	opt             engine.NeighbourOptions
 }
 
 // neighboursReport is the report of the command neighbours.
@@ -89,15 +83,10 @@ type neighboursReport struct {
 	Neighbours int64         `json:"neighbours"`
 	Lonely     int           `json:"without_neighbours"` // documents
 	Nearest    distribution  `json:"nearest_value"`
-	File       string        `json:"file"`
-	Format     string        `json:"format"`
-	FileBytes  int64         `json:"file_bytes"`
 	Pairs      int64         `json:"pairs"`
 	PairsPerS  report.Number `json:"pairs_per_s"` // while neighbours were found
 	SecondsOf  float64       `json:"seconds_neighbours"`
-	Seconds    float64       `json:"seconds"` // from the embedding on
-	PeakBytes  int64         `json:"peak_bytes"`
-	LimitBytes int64         `json:"limit_bytes"`
+	written
 }
 
 // distribution is that of one value of each document.
@@ -135,24 +124,12 @@ func (r *neighboursReport) WriteText(w io.Writer) {
 	if r.Lonely > 0 {
 		fmt.Fprintf(w, "without any: %s\n", report.Documents(r.Lonely))
 	}
-	fmt.Fprintf(w, "%s: %s, %s; neighbours %.2f s, in all %.2f s, %s\n", r.File, r.Format, report.Bytes(r.FileBytes),
-		r.SecondsOf, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	r.line(w, "neighbours", r.SecondsOf)
 }
 
 // check checks that the flags make sense together.
 func (n *neighbours) check() error {
-	if n.out == "" {
-		n.out = "-"
-	}
-	n.StartsOver = !matrixio.IsStream(n.out)
-	if n.format == "" {
-		n.format = "tsv"
-		for ending, format := range map[string]string{".jsonl": "jsonl", ".npz": "npz", ".mtx": "mm", ".mm": "mm"} {
-			if strings.HasSuffix(strings.ToLower(n.out), ending) {
-				n.format = format
-			}
-		}
-	}
+	n.search.check(map[string]string{"": "tsv", ".jsonl": "jsonl", ".npz": "npz", ".mtx": "mm", ".mm": "mm"})
 	if n.k < 1 {
 		return cli.Usagef("-k %d, expected at least 1", n.k)
 	}
@@ -181,7 +158,8 @@ func (n *neighbours) check() error {
 func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
-	r := &neighboursReport{K: n.k, Least: n.opt.Least, Format: n.format, LimitBytes: int64(n.Memory)}
+	r := &neighboursReport{K: n.k, Least: n.opt.Least,
+		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
 	var others *sparse.Corpus
 	documents := n.Documents
 	if n.of != "" {
@@ -246,7 +224,6 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	p.Stage("writing " + filepath.Base(n.out))
 	w := &writer{near: near, rows: corpus, columns: columns, cols: x.Rows(), comment: r.Kernel + " of " +
 		filepath.Base(corpus.Source)}
-	r.File = n.out
 	if r.FileBytes, err = w.save(ctx, n.out, n.format); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package nearby
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -36,20 +35,11 @@ func (w *writer) save(ctx context.Context, path, format string) (int64, error) {
 		case "mm":
 			err = matrix.WriteMatrixMarket(to, w.comment)
 		default:
-			b := bufio.NewWriterSize(to, 1<<16)
-			line := w.lines
+			lines := w.lines
 			if format == "jsonl" {
-				line = w.object
+				lines = w.object
 			}
-			for i := 0; i < w.near.Len() && err == nil && ctx.Err() == nil; i++ {
-				var text []byte
-				if text, err = line(b.AvailableBuffer(), i); err == nil {
-					_, err = b.Write(text)
-				}
-			}
-			if err == nil {
-				err = b.Flush()
-			}
+			err = writeLines(ctx, to, w.near.Len(), lines)
 		}
 		if err == nil {
 			err = ctx.Err()

@@ -1,0 +1,84 @@
+package nearby
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+)
+
+// search is what runs of both commands have: documents, where to compute, and what to write.
+type search struct {
+	source.Documents
+	source.Kernels
+	place.Compute
+	f           *cli.Flags
+	out, format string
+}
+
+// declare declares the flags of documents.
+func (s *search) declare(f *cli.Flags) {
+	s.f = f
+	s.Documents.Declare(f, "goroot", &s.Limits)
+	f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1, all count)"
+}
+
+// check completes what flags leave open; formats are those of endings, "" of others.
+func (s *search) check(formats map[string]string) {
+	if s.out == "" {
+		s.out = "-"
+	}
+	s.StartsOver = !matrixio.IsStream(s.out)
+	if s.format == "" {
+		s.format = formats[""]
+		for ending, format := range formats {
+			if ending != "" && strings.HasSuffix(strings.ToLower(s.out), ending) {
+				s.format = format
+			}
+		}
+	}
+	if s.MinDF == 0 {
+		s.MinDF = 1 // without the words that tell documents apart, different ones would be the same
+	}
+}
+
+// written is what both reports end with.
+type written struct {
+	File       string  `json:"file"`
+	Format     string  `json:"format"`
+	FileBytes  int64   `json:"file_bytes"`
+	Seconds    float64 `json:"seconds"` // from the embedding on
+	PeakBytes  int64   `json:"peak_bytes"`
+	LimitBytes int64   `json:"limit_bytes"`
+}
+
+// line writes the last line of a report, given how long the search took.
+func (r *written) line(w io.Writer, what string, seconds float64) {
+	fmt.Fprintf(w, "%s: %s, %s; %s %.2f s, in all %.2f s, %s\n", r.File, r.Format, report.Bytes(r.FileBytes), what,
+		seconds, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+}
+
+// writeLines writes n items, each of which appends its lines.
+func writeLines(ctx context.Context, to io.Writer, n int, lines func(b []byte, i int) ([]byte, error)) error {
+	b := bufio.NewWriterSize(to, 1<<16)
+	for i := range n {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		text, err := lines(b.AvailableBuffer(), i)
+		if err != nil {
+			return err
+		}
+		if _, err := b.Write(text); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
