@@ -69,17 +69,11 @@ func NewLists(n, k int, most float32, groups []int32) *Lists {
 	for i := range l.entries {
 		l.entries[i] = l.none
 	}
-	if k == 0 {
-		most = never // nothing enters
-	}
 	for i := range l.limit {
 		l.limit[i] = most
 	}
 	return l
 }
-
-// never is a limit that no key is below.
-var never = float32(math.Inf(-1))
 
 // Len returns the number of lists.
 func (l *Lists) Len() int { return len(l.count) }
@@ -105,7 +99,7 @@ func (l *Lists) offer(i int, key float32, j int) {
 }
 
 func (l *Lists) enter(i int, key float32, j int) {
-	if l.groups != nil && l.groups[i] == l.groups[j] {
+	if l.k == 0 || l.groups != nil && l.groups[i] == l.groups[j] {
 		return
 	}
 	list, e := l.entries[i*l.k:][:l.k:l.k], newEntry(key, uint32(j))

@@ -28,6 +28,9 @@ type scratch struct {
 // partRows is the number of rows whose limits are looked at together: they grow stale.
 const partRows = 64
 
+// never is a limit that no key is below.
+var never = float32(math.Inf(-1))
+
 // begin borrows scratch space, and turns the values of a tile into keys.
 func (s *Search) begin(t *device.Tile) *scratch {
 	if s.Falling {

@@ -1,0 +1,299 @@
+package nearest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+)
+
+// matrix holds keys of n rows and m columns; where it is half, of a symmetric matrix.
+type matrix struct {
+	n, m int
+	half bool
+	keys []float32
+}
+
+// draw makes a matrix of some values only, NaN and infinite ones among them, so that many are equal.
+func draw(r *rand.Rand, n, m int, half bool, kinds []float32) *matrix {
+	x := &matrix{n, m, half, make([]float32, n*m)}
+	for i := range n {
+		for j := range m {
+			v := kinds[r.IntN(len(kinds))]
+			if r.IntN(2) == 0 {
+				v = r.Float32()
+			}
+			if half && j < i {
+				v = x.keys[j*m+i]
+			}
+			x.keys[i*m+j] = v
+		}
+	}
+	return x
+}
+
+// tiles cuts the matrix into tiles of up to height rows and width columns, by columns or by rows, with
+// room between their lines. Of the symmetric half a row's tiles begin at the first row of all.
+func (x *matrix) tiles(height, width int, byColumns, negated bool) (rows [][]*device.Tile) {
+	for first := 0; first < x.n; first += height {
+		var list []*device.Tile
+		lo := 0
+		if x.half {
+			lo = first
+		}
+		for lo < x.m {
+			t := &device.Tile{First: first, Rows: min(height, x.n-first), Lo: lo, Hi: min(lo+width, x.m)}
+			t.RowStride, t.ColStride = t.Cols()+3, 1
+			if byColumns {
+				t.RowStride, t.ColStride = 1, t.Rows+2
+			}
+			t.Value = make([]float32, (t.Rows-1)*t.RowStride+(t.Cols()-1)*t.ColStride+1)
+			for i := range t.Value {
+				t.Value[i] = -1 // what lies between lines is none of them
+			}
+			for i := range t.Rows {
+				for j := range t.Cols() {
+					v := x.keys[(first+i)*x.m+lo+j]
+					if negated {
+						v = -v
+					}
+					t.Value[i*t.RowStride+j*t.ColStride] = v
+				}
+			}
+			list = append(list, t)
+			lo = t.Hi
+		}
+		rows = append(rows, list)
+	}
+	return rows
+}
+
+// want returns the list of row i: up to k others by key, then by number.
+func (x *matrix) want(i, k int, most float32, groups []int32) []Neighbour {
+	var list []Neighbour
+	for j := range x.m {
+		v := x.keys[i*x.m+j]
+		if v <= most && !(x.half && i == j) && (groups == nil || groups[i] != groups[j]) {
+			list = append(list, Neighbour{uint32(j), v})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Neighbour) int { return cmp.Compare(a.Value, b.Value) })
+	return list[:min(k, len(list))]
+}
+
+func eachISA(t *testing.T, f func(t *testing.T, k *asm.Kernels)) {
+	for _, isa := range asm.Available() {
+		t.Run("isa="+string(isa), func(t *testing.T) {
+			k, err := asm.For(isa)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, k)
+		})
+	}
+}
+
+// Lists are those of brute force, whatever the tiles are like and in whatever order they come, from
+// several goroutines, where keys are equal, infinite or no numbers, or what they were drawn from
+// rises or falls along the rows.
+func TestEnter(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	eachISA(t, func(t *testing.T, kernels *asm.Kernels) {
+		r := rand.New(rand.NewPCG(1, 1))
+		for round := range 60 {
+			half, byColumns, falling := round%2 == 0, round%3 > 0, round%5 == 0
+			n, m := 1+r.IntN(300), 1+r.IntN(700)
+			if half {
+				m = n
+			}
+			x := draw(r, n, m, half, []float32{0, 0.25, inf, -inf, nan}[:1+round%5])
+			most := []float32{inf, 0.75, 0.25, 0, -1}[round/2%5]
+			k := min([]int{1, 3, 10, shortList, shortList + 1, m, 0}[round%7], m)
+			var groups []int32
+			if half && round%4 == 0 {
+				for range n {
+					groups = append(groups, int32(r.IntN(3)))
+				}
+			}
+			l := NewLists(n, k, most, groups)
+			s := &Search{Kernels: kernels, Half: half, Falling: falling}
+			rows := x.tiles(64, []int{64, 200, 512}[round%3], byColumns, falling)
+			r.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+			var wg sync.WaitGroup
+			for w := range 3 {
+				wg.Go(func() {
+					for at := w; at < len(rows); at += 3 {
+						for _, tile := range rows[at] {
+							s.Enter(l, tile)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			id := func([]float32) error { return nil }
+			if err := l.Sort(t.Context(), 2, id, func(float32) bool { return true }, true); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if got, want := l.Of(i), x.want(i, k, most, groups); !slices.Equal(got, want) {
+					t.Fatalf("round %d, %d × %d, k = %d, row %d: %v, expected %v", round, n, m, k, i, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A row's first tile lowers its limit: most of what it has is never found.
+func TestBound(t *testing.T) {
+	eachISA(t, func(t *testing.T, kernels *asm.Kernels) {
+		r := rand.New(rand.NewPCG(2, 2))
+		for _, half := range []bool{false, true} {
+			x := draw(r, 512, 512, half, []float32{0.5})
+			l := NewLists(512, 10, 2, nil)
+			s := &Search{Kernels: kernels, Half: half}
+			for _, tile := range x.tiles(64, 512, true, false)[0] {
+				s.bound(&scratch{}, l, tile)
+			}
+			for i, limit := range l.limit[:64] {
+				tenth := x.want(i, 10, 2, nil)[9].Value
+				if !(limit >= tenth && limit < tenth+0.1) {
+					t.Fatalf("half %v: the limit of row %d is %v, the tenth value %v", half, i, limit, tenth)
+				}
+			}
+			if l.limit[64] != 2 {
+				t.Fatalf("the limit of a row that there wasn't is %v", l.limit[64])
+			}
+		}
+	})
+}
+
+// Pairs are all that are small enough, once each.
+func TestPairs(t *testing.T) {
+	eachISA(t, func(t *testing.T, kernels *asm.Kernels) {
+		r := rand.New(rand.NewPCG(3, 3))
+		for round := range 20 {
+			half, byColumns := round%2 == 0, round%3 > 0
+			n, m := 1+r.IntN(200), 1+r.IntN(300)
+			if half {
+				m = n
+			}
+			x := draw(r, n, m, half, []float32{0, 0.25, float32(math.NaN())})
+			most := []float32{-1, 0, 0.25, 0.9, 5}[round/2%5]
+			s := &Search{Kernels: kernels, Half: half}
+			got := map[[2]int32]float32{}
+			for _, row := range x.tiles(64, 130, byColumns, false) {
+				for _, tile := range row {
+					err := s.Pairs(most, tile, func(rows, columns []int32, keys []float32) error {
+						for at, key := range keys {
+							pair := [2]int32{rows[at], columns[at]}
+							if _, twice := got[pair]; twice {
+								return fmt.Errorf("pair %v comes twice", pair)
+							}
+							got[pair] = key
+							keys[at] = -1 // visit may overwrite them
+						}
+						return nil
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			count := 0
+			for i := range n {
+				for j := range m {
+					v := x.keys[i*m+j]
+					if half && j <= i || !(v <= most) {
+						continue
+					}
+					count++
+					if w, ok := got[[2]int32{int32(i), int32(j)}]; !ok || w != v {
+						t.Fatalf("round %d: pair %d, %d is %v, %v, expected %v", round, i, j, w, ok, v)
+					}
+				}
+			}
+			if count != len(got) {
+				t.Fatalf("round %d: %d pairs, expected %d", round, len(got), count)
+			}
+		}
+	})
+	failed := errors.New("failed")
+	s := &Search{Kernels: asm.Best()}
+	tile := &device.Tile{Rows: 1, Hi: 1, RowStride: 1, ColStride: 1, Value: []float32{0}}
+	if err := s.Pairs(1, tile, func(_, _ []int32, _ []float32) error { return failed }); err != failed {
+		t.Errorf("an error of visit came back as %v", err)
+	}
+}
+
+// Keys become values, in lists that are longer than what is turned at a time, and shorter: those that
+// aren't enough go, and where the map makes values equal or turns their order, they are sorted, equal
+// ones as they were.
+func TestSort(t *testing.T) {
+	value := func(key float32) float32 { return -float32(math.Floor(float64(key)*8)) + key/1024 }
+	enough := func(v float32) bool { return v >= -6 }
+	for _, k := range []int{1, 7, 100, sortKeys + 500} {
+		for _, keepKeys := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(4, uint64(k)))
+			n := 5 + 2000/k
+			l := NewLists(n, k, 2, nil)
+			want := make([][]Neighbour, n)
+			for i := range n {
+				for j := range r.IntN(2*k + 1) {
+					key := r.Float32()
+					l.Offer(i, key, j)
+					want[i] = append(want[i], Neighbour{uint32(j), key})
+				}
+				slices.SortFunc(want[i], func(a, b Neighbour) int {
+					return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Document, b.Document))
+				})
+				want[i] = want[i][:min(k, len(want[i]))]
+				want[i] = slices.DeleteFunc(want[i], func(n Neighbour) bool { return !enough(value(n.Value)) })
+				if !keepKeys {
+					for at, n := range want[i] {
+						want[i][at].Value = value(n.Value)
+					}
+					slices.SortStableFunc(want[i], func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) })
+				}
+			}
+			values := func(keys []float32) error {
+				if len(keys) > sortKeys {
+					return fmt.Errorf("%d keys at a time", len(keys))
+				}
+				for at, key := range keys {
+					keys[at] = value(key)
+				}
+				return nil
+			}
+			if err := l.Sort(t.Context(), 2, values, enough, keepKeys); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if !slices.Equal(l.Of(i), want[i]) {
+					t.Fatalf("k = %d: list %d is %v, expected %v", k, i, l.Of(i), want[i])
+				}
+			}
+		}
+	}
+	failed := errors.New("failed")
+	l := NewLists(3, 1, 2, nil)
+	err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, enough, false)
+	if !errors.Is(err, failed) {
+		t.Errorf("an error of the map came back as %v", err)
+	}
+}
+
+// Lists take what Bytes says.
+func TestBytes(t *testing.T) {
+	l := NewLists(1000, 10, 2, nil)
+	held := 8*len(l.entries) + 4*len(l.count) + 4*len(l.limit) + 8*len(l.locks)
+	if int64(held) != Bytes(1000, 10) {
+		t.Errorf("lists take %d bytes, Bytes says %d", held, Bytes(1000, 10))
+	}
+}
