@@ -124,7 +124,7 @@ func TestEnter(t *testing.T) {
 			}
 			l := NewLists(n, k, most, groups)
 			s := &Search{Kernels: kernels, Half: half, Falling: falling}
-			rows := x.tiles(64, []int{64, 200, 512}[round%3], byColumns, falling)
+			rows := x.tiles([]int{28, 64, 64, 60}[round/3%4], []int{64, 200, 512}[round%3], byColumns, falling)
 			r.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 			var wg sync.WaitGroup
 			for w := range 3 {
@@ -142,8 +142,12 @@ func TestEnter(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range n {
-				if got, want := l.Of(i), x.want(i, k, most, groups); !slices.Equal(got, want) {
+				got, want := l.Of(i), x.want(i, k, most, groups)
+				if !slices.Equal(got, want) {
 					t.Fatalf("round %d, %d × %d, k = %d, row %d: %v, expected %v", round, n, m, k, i, got, want)
+				}
+				if k > 0 && len(want) == k && l.limit[i] != want[k-1].Value {
+					t.Fatalf("round %d, k = %d, row %d: the limit is %v, expected %v", round, k, i, l.limit[i], want[k-1].Value)
 				}
 			}
 		}
@@ -158,9 +162,9 @@ func TestBound(t *testing.T) {
 			x := draw(r, 512, 512, half, []float32{0.5})
 			l := NewLists(512, 10, 2, nil)
 			s := &Search{Kernels: kernels, Half: half}
-			for _, tile := range x.tiles(64, 512, true, false)[0] {
-				s.bound(&scratch{}, l, tile)
-			}
+			tile := x.tiles(64, 512, true, false)[0][0]
+			s.bound(&scratch{}, l, tile)
+			l.Offer(0, 0, 1) // doesn't raise it again
 			for i, limit := range l.limit[:64] {
 				tenth := x.want(i, 10, 2, nil)[9].Value
 				if !(limit >= tenth && limit < tenth+0.1) {
@@ -169,6 +173,12 @@ func TestBound(t *testing.T) {
 			}
 			if l.limit[64] != 2 {
 				t.Fatalf("the limit of a row that there wasn't is %v", l.limit[64])
+			}
+			for i := range l.limit {
+				l.limit[i] = never
+			}
+			if s.bound(&scratch{}, l, tile); l.limit[0] != never {
+				t.Fatalf("the limit has risen to %v", l.limit[0])
 			}
 		}
 	})
@@ -267,6 +277,9 @@ func TestSort(t *testing.T) {
 					return fmt.Errorf("%d keys at a time", len(keys))
 				}
 				for at, key := range keys {
+					if !(key >= 0 && key < 1) {
+						return fmt.Errorf("a key of %v", key) // what stands behind the end of a list is none
+					}
 					keys[at] = value(key)
 				}
 				return nil

@@ -1,22 +1,22 @@
-// Command benchpeers measures grambench neighbours against sparse_dot_topn, which finds the nearest
+// Command benchpeers measures grambench neighbours against other programs that find the nearest
 // documents by cosine, on the same documents in the same run.
 //
 //	make bench-peers                                    with what is installed
 //	make bench-peers DATA=corpora PYTHON=venv/bin/python ARGS='-rounds 3 -threads 2'
 //
-// Both find the ten nearest of each document by the cosine of √θ, with the same number of threads.
-// Seconds are those of the search alone, documents in memory: for grambench what it reports, for
-// sparse_dot_topn those of its product, whose transposed matrix is ready. Programs run in turn; the
-// table has the median, the least and the greatest time. A program that is missing is left out,
-// which the command says. It fails where a document has other neighbours: those whose cosines
-// differ by no more than 10⁻⁴, what float32 rounds in the sums of sparse_dot_topn, may stand for
-// each other.
+// All find the ten nearest of each document by the cosine of √θ, with the same number of threads:
+// sparse_dot_topn, also as it is called by default, on one thread, and with -more scikit-learn's
+// brute force and pynndescent, which finds a part of them. Seconds are those of the search alone,
+// documents in memory: for grambench what it reports, for sparse_dot_topn those of its product, whose
+// transposed matrix is ready; pynndescent is compiled. Programs run in turn; the table has the
+// median, the least and the greatest time. A program that is missing is left out, which the command
+// says. It fails where an exact one has other neighbours: those whose cosines differ by no more than
+// 10⁻⁴, what float32 rounds in such sums, may stand for each other.
 package main
 
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -39,6 +39,22 @@ type bench struct {
 	beside.Bench
 	in        string
 	k, rounds int
+	more      bool
+	peers     []peer
+}
+
+// peer is another program, as peers.py calls it.
+type peer struct {
+	name, module string
+	more         bool // takes long: only with -more
+	approximate  bool
+}
+
+var peers = []peer{
+	{name: "sparse_dot_topn", module: "sparse_dot_topn"},
+	{name: "sparse_dot_topn, its default", module: "sparse_dot_topn"},
+	{name: "scikit-learn", module: "sklearn.neighbors", more: true},
+	{name: "pynndescent", module: "pynndescent", more: true, approximate: true},
 }
 
 // run is the whole program; it returns the exit status.
@@ -49,6 +65,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that grambench -in takes")
 			set.IntVar(&b.k, "k", 10, "neighbours of each document")
 			set.IntVar(&b.rounds, "rounds", 3, "runs of each")
+			set.BoolVar(&b.more, "more", false, "measure scikit-learn's brute force and pynndescent, too, which take long")
 		},
 		Valid:    func() bool { return b.rounds >= 1 && b.k >= 1 },
 		Expected: "-rounds and -k of at least 1",
@@ -58,7 +75,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // all measures on all corpora.
 func (b *bench) all(ctx context.Context, stdout io.Writer) error {
-	b.NeedPython(ctx, "sparse_dot_topn, sklearn")
+	has := map[string]bool{}
+	for _, p := range peers {
+		if p.more && !b.more {
+			continue
+		}
+		if _, asked := has[p.module]; !asked {
+			has[p.module] = b.HasPython(ctx, p.module+", sklearn")
+		}
+		if has[p.module] {
+			b.peers = append(b.peers, p)
+		}
+	}
 	fmt.Fprintf(stdout, "%s, the %d nearest of each document, median of %d runs (least to most)\n", b.Head(), b.k,
 		b.rounds)
 	corpora := []string{b.in}
@@ -91,50 +119,48 @@ type other struct {
 	Version string  `json:"version"`
 	Rows    int     `json:"rows"`
 	Same    int     `json:"same"`
+	Recall  float64 `json:"recall"`
 }
 
-// measure runs both in turn on one corpus.
+// measure runs all in turn on one corpus.
 func (b *bench) measure(ctx context.Context, in string, stdout io.Writer) error {
 	vectors, near := b.File("vectors.svm"), b.File("near.npz")
 	threads, k := strconv.Itoa(b.Threads), strconv.Itoa(b.k)
 	b.Say("%s: writing vectors", in)
-	_, err := b.Execute(ctx, b.Grambench, "corpus", "-q", "-in", in, "-min-df", "2", "-embed", "tf-l1-sqrt", "-o", vectors)
+	text := []string{"-q", "-in", in, "-min-df", "2"} // words of one document match nothing
+	_, err := b.Execute(ctx, b.Grambench, append([]string{"corpus", "-embed", "tf-l1-sqrt", "-o", vectors}, text...)...)
 	if err != nil {
 		return err
 	}
 	var a own
-	var p other
-	var ours, theirs []float64
+	var ours []float64
+	found, theirs := make([]other, len(b.peers)), make([][]float64, len(b.peers))
 	for range b.rounds {
-		if _, err := b.Own(ctx, &a, "neighbours", "-in", in, "-min-df", "2", "-k", k, "-o", near); err != nil {
+		if _, err := b.Own(ctx, &a, append([]string{"neighbours", "-k", k, "-o", near}, text...)...); err != nil {
 			return err
 		}
 		ours = append(ours, a.Seconds)
-		if b.Python == "" {
-			continue
+		for at, p := range b.peers {
+			if _, err := b.Script(ctx, &found[at], script, vectors, near, k, threads, p.name); err != nil {
+				return err
+			}
+			theirs[at] = append(theirs[at], found[at].Seconds)
 		}
-		if _, err := b.Script(ctx, &p, script, vectors, near, k, threads); err != nil {
-			return err
-		}
-		theirs = append(theirs, p.Seconds)
 	}
 	fmt.Fprintf(stdout, "\n%s: %s\n", filepath.Base(in), report.Documents(a.Corpus.Documents))
-	t := report.NewTable("program", ">seconds", ">least", ">most", ">times as long")
-	line := func(name string, seconds []float64) {
+	t := report.NewTable("program", ">seconds", ">least", ">most", ">times as long", ">the same", ">found")
+	line := func(name string, seconds []float64, same, recall string) {
 		t.Add(name, report.Seconds(report.Median(seconds)), report.Seconds(slices.Min(seconds)),
-			report.Seconds(slices.Max(seconds)), fmt.Sprintf("%.1f", report.Median(seconds)/report.Median(ours)))
+			report.Seconds(slices.Max(seconds)), fmt.Sprintf("%.1f", report.Median(seconds)/report.Median(ours)), same, recall)
 	}
-	line("grambench neighbours, "+a.ISA, ours)
-	if b.Python != "" {
-		line("sparse_dot_topn "+p.Version, theirs)
+	line("grambench neighbours, "+a.ISA, ours, "", "")
+	for at, p := range b.peers {
+		o := found[at]
+		line(p.name+", "+o.Version, theirs[at], report.Count(o.Same), report.Percent(o.Recall))
+		if !p.approximate && o.Same < o.Rows {
+			err = fmt.Errorf("%s: %s have other neighbours", p.name, report.Documents(o.Rows-o.Same))
+		}
 	}
 	t.Write(stdout)
-	if b.Python == "" {
-		return nil
-	}
-	fmt.Fprintf(stdout, "the same neighbours: %s of %s\n", report.Count(p.Same), report.Documents(p.Rows))
-	if p.Same < p.Rows {
-		return errors.New("some documents have other neighbours")
-	}
-	return nil
+	return err
 }

@@ -116,10 +116,18 @@ func (b *Bench) Find(corpus string, path ...string) string {
 
 // NeedPython makes Python "" unless it has modules, and says so.
 func (b *Bench) NeedPython(ctx context.Context, modules string) {
-	if out, err := exec.CommandContext(ctx, b.Python, "-c", "import "+modules).CombinedOutput(); err != nil {
-		b.Say("left out: %s, since %s says %v %.200s (PYTHON names another)", modules, b.Python, err, out)
+	if !b.HasPython(ctx, modules) {
 		b.Python = ""
 	}
+}
+
+// HasPython returns whether Python has modules, and says so where it hasn't.
+func (b *Bench) HasPython(ctx context.Context, modules string) bool {
+	out, err := exec.CommandContext(ctx, b.Python, "-c", "import "+modules).CombinedOutput()
+	if err != nil {
+		b.Say("left out: %s, since %s says %v %.200s (PYTHON names another)", modules, b.Python, err, out)
+	}
+	return err == nil
 }
 
 // Ran is a run of a program.
