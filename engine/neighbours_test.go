@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -326,6 +327,59 @@ func TestNeighboursAlike(t *testing.T) {
 					t.Fatalf("%s: document %d has the neighbours %v, expected %v", name, i, got, want)
 				}
 			}
+		}
+	}
+}
+
+// Where rounding makes a map rise, what is large enough beyond the c that a search finds isn't lost.
+func TestSearchOfMapsThatRise(t *testing.T) {
+	x := enginetest.Embed(t, sparse.Sphere, [][]float32{{1, 2}, {2, 1}})
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, isa := range asm.Available() {
+		e := newEngine(t, x, Options{ISA: string(isa)})
+		for _, spec := range []string{"diffusion:t=0.5", "diffusion:t=5", "ngd-exp", "hellinger"} {
+			k := MustParseKernel(spec)
+			for range 20 {
+				c, v := make([]float32, 500), make([]float32, 500)
+				first := math.Float32bits(0.01 + r.Float32())
+				for i := range c {
+					c[i] = math.Float32frombits(first + uint32(i))
+				}
+				if err := Apply(k, e.c.Kernels, v, c, nil, nil); err != nil {
+					t.Fatal(err)
+				}
+				for i := range v {
+					least := float64(v[i])
+					s, err := e.search(k, &least)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for j, v := range v {
+						if float64(v) >= least && !(c[j] <= s.most) {
+							t.Fatalf("%s, %s: c = %v of value %v isn't looked at for %v: up to %v", isa, spec, c[j], v, least, s.most)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Lists of any length take NeighboursBytes, and each worker some scratch space.
+func TestNeighboursMemory(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(1500, 2000, 8, 5))
+	e := newEngine(t, x, Options{Workers: 2})
+	k := MustParseKernel("hellinger")
+	for _, count := range []int{1, 1499} { // the first makes panels
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		took := int64(after.TotalAlloc - before.TotalAlloc)
+		if most := NeighboursBytes(1500, count) + 1<<20; count > 1 && took > most {
+			t.Errorf("%d neighbours: %d bytes allocated, expected at most %d", count, took, most)
 		}
 	}
 }

@@ -148,7 +148,8 @@ func (l *Lists) Sort(
 	ctx context.Context, workers int, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
 ) error {
 	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
-	return tiles.Run(ctx, workers, (n+some-1)/some, func(_ context.Context, _, task int) error {
+	buffers := make([][sortKeys]float32, max(workers, 1))
+	return tiles.Run(ctx, workers, (n+some-1)/some, func(_ context.Context, w, task int) error {
 		first, end := task*some, min((task+1)*some, n)
 		for i := first; i < end; i++ {
 			entries := l.entries[i*l.k:][:l.k]
@@ -164,7 +165,7 @@ func (l *Lists) Sort(
 			clear(list[count:])
 			l.count[i] = int32(count)
 		}
-		if err := valued(l.lists(first, end), values, enough, keepKeys); err != nil {
+		if err := valued(buffers[w][:], l.lists(first, end), values, enough, keepKeys); err != nil {
 			return err
 		}
 		for i := first; i < end; i++ {
@@ -175,12 +176,11 @@ func (l *Lists) Sort(
 }
 
 // valued gives neighbours their values in the place of keys, unless these are kept, and NaN where the
-// value isn't enough.
+// value isn't enough. It takes as many at a time as the buffer has.
 func valued(
-	list []Neighbour, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
+	buffer []float32, list []Neighbour, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
 ) error {
-	buffer := make([]float32, min(len(list), sortKeys))
-	for part := range slices.Chunk(list, sortKeys) {
+	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]
 		for at, n := range part {
 			keys[at] = n.Value
