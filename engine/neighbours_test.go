@@ -355,7 +355,7 @@ func TestNeighboursOfNoNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 60})
+		near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 60, C: falling})
 		if err != nil {
 			t.Fatal(err)
 		}
