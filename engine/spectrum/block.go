@@ -1,0 +1,307 @@
+package spectrum
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// blockSpace is the state of Leading: the basis as blocks of vectors, which are the rows of a block,
+// and T in terms of it.
+type blockSpace struct {
+	ctx     context.Context
+	n, most int
+	random  *rand.Rand
+
+	blocks []*mat.Dense // the basis
+	count  int          // vectors of it
+	done   int          // blocks that were multiplied
+	t      []*mat.Dense // Qᵀ A Q: for each of these, its block's columns down to the diagonal block
+	rest   *mat.Dense   // what the last product has beyond the space, vectors as rows
+	beyond *mat.SymDense
+	scale  float64 // a lower bound of the matrix's norm
+}
+
+// fresh adds a block of random directions: the first, or another one once the space is exhausted.
+func (s *blockSpace) fresh(width int) error {
+	width = min(width, s.most-s.count)
+	w := mat.NewDense(width, s.n, nil)
+	for i := range width {
+		row := w.RawRowView(i)
+		for j := range row {
+			row[j] = s.random.NormFloat64()
+		}
+	}
+	if _, err := s.project(w); err != nil {
+		return err
+	}
+	return s.add(w, 0)
+}
+
+// product multiplies the last block, notes what that says of T, and keeps what is beyond the space.
+func (s *blockSpace) product(a BlockOperator) error {
+	if err := s.ctx.Err(); err != nil {
+		return context.Cause(s.ctx)
+	}
+	q := s.blocks[len(s.blocks)-1]
+	width, _ := q.Dims()
+	src, dst := mat.DenseCopyOf(q.T()), mat.NewDense(s.n, width, nil)
+	if err := a.ApplyBlock(s.ctx, dst, src); err != nil {
+		return err
+	}
+	w := mat.DenseCopyOf(dst.T())
+	for i := range width {
+		norm := mat.Norm(w.RowView(i), 2)
+		if math.IsNaN(norm) || math.IsInf(norm, 0) {
+			return fmt.Errorf("spectrum: product %d isn't finite", s.count-width+i+1)
+		}
+		s.scale = max(s.scale, norm)
+	}
+	columns, err := s.project(w)
+	if err != nil {
+		return err
+	}
+	s.t = append(s.t, columns)
+	s.done, s.rest, s.beyond = len(s.blocks), w, square(w)
+	return nil
+}
+
+// project takes the basis off the rows of w and returns the products with it, vectors of the basis
+// as rows.
+func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
+	width, _ := w.Dims()
+	products := mat.NewDense(max(s.count, 1), width, nil)
+	at := 0
+	for _, q := range s.blocks {
+		if err := s.ctx.Err(); err != nil {
+			return nil, context.Cause(s.ctx)
+		}
+		rows, _ := q.Dims()
+		part := products.Slice(at, at+rows, 0, width).(*mat.Dense)
+		part.Mul(q, w.T())
+		at += rows
+	}
+	var take mat.Dense
+	at = 0
+	for _, q := range s.blocks {
+		if err := s.ctx.Err(); err != nil {
+			return nil, context.Cause(s.ctx)
+		}
+		rows, _ := q.Dims()
+		take.Reset()
+		take.Mul(products.Slice(at, at+rows, 0, width).T(), q)
+		w.Sub(w, &take)
+		at += rows
+	}
+	return products, nil
+}
+
+// extend adds what the last product has beyond the space as a new block, if there is anything: less
+// than rounding is nothing.
+func (s *blockSpace) extend() error {
+	w := s.rest
+	s.rest = nil
+	return s.add(w, 1e-14*s.scale*math.Sqrt(float64(s.n)))
+}
+
+// add adds the rows of w as a block, orthogonalised against the basis and each other. Directions
+// among them no longer than least are left out, and those for which there is no room, the shortest.
+// Their Gram matrix knows directions down to 10⁻⁷ of the longest: shorter ones are taken in further
+// rounds, once these are off. Of unit length, a direction is at right angles to the basis once it
+// loses little to it (twice is enough, see lanczos.orthogonalise).
+func (s *blockSpace) add(w *mat.Dense, least float64) error {
+	first, before := len(s.blocks), s.count
+	for w != nil && s.count < s.most {
+		strong, weak, _ := split(w, least, s.most-s.count)
+		for kept := 0.0; strong != nil && kept < 0.25; {
+			if _, err := s.project(strong); err != nil {
+				return err
+			}
+			strong, _, kept = split(strong, 1e-6, s.n)
+		}
+		if strong == nil {
+			break
+		}
+		rows, _ := strong.Dims()
+		s.blocks, s.count = append(s.blocks, strong), s.count+rows
+		if w = weak; w != nil {
+			if _, err := s.project(w); err != nil {
+				return err
+			}
+		}
+	}
+	if len(s.blocks) > first+1 {
+		whole := mat.NewDense(s.count-before, s.n, nil)
+		at := 0
+		for _, q := range s.blocks[first:] {
+			rows, _ := q.Dims()
+			whole.Slice(at, at+rows, 0, s.n).(*mat.Dense).Copy(q)
+			at += rows
+		}
+		s.blocks = append(s.blocks[:first], whole)
+	}
+	return nil
+}
+
+// split returns directions that the rows of w span, at right angles and of length 1: up to most, those
+// longer than least, the longest first. What is below 10⁻⁶ of the longest isn't known well, and comes
+// back as weak, as it is. shortest is the square of the shortest length that was made 1.
+func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
+	rows, n := w.Dims()
+	var e mat.EigenSym
+	if !e.Factorize(square(w), true) {
+		return nil, nil, 0 // of a finite matrix it can't fail
+	}
+	values := e.Values(nil) // in ascending order
+	cut := max(1e-12*values[rows-1], least*least, math.SmallestNonzeroFloat64)
+	keep := 0
+	for keep < min(rows, most) && values[rows-1-keep] > cut {
+		keep++
+	}
+	if keep == 0 {
+		return nil, nil, 0
+	}
+	var u mat.Dense
+	e.VectorsTo(&u)
+	turn := mat.NewDense(keep, rows, nil)
+	for i := range keep {
+		shortest = values[rows-1-i]
+		for j := range rows {
+			turn.Set(i, j, u.At(j, rows-1-i)/math.Sqrt(shortest))
+		}
+	}
+	strong = mat.NewDense(keep, n, nil)
+	strong.Mul(turn, w)
+	if keep < rows && keep < most && 1e-12*values[rows-1] > least*least {
+		weak = mat.NewDense(rows-keep, n, nil)
+		weak.Mul(u.Slice(0, rows, 0, rows-keep).T(), w)
+	}
+	return strong, weak, shortest
+}
+
+// ritz are eigenpairs of T: values in ascending order, vectors in the coordinates of the basis.
+type ritz struct {
+	values    []float64
+	vectors   mat.Dense
+	residuals []float64 // of the K largest, the largest first
+}
+
+// pairs returns the eigenpairs of T and the greatest relative residual of the K largest: what a
+// product of the last block has beyond the space, in terms of the vector's part in that block.
+func (s *blockSpace) pairs(opt LeadingOptions) (*ritz, float64, error) {
+	t := mat.NewSymDense(s.count, nil)
+	at := 0
+	for i, q := range s.blocks {
+		width, _ := q.Dims()
+		for c := range width {
+			for r := range at + c + 1 {
+				v := s.t[i].At(r, c)
+				if r >= at { // on the diagonal block both halves are known
+					v = (v + s.t[i].At(at+c, r-at)) / 2
+				}
+				t.SetSym(r, at+c, v)
+			}
+		}
+		at += width
+	}
+	found := &ritz{}
+	ended := make(chan bool, 1)
+	go func() { // gonum doesn't know of ctx
+		var e mat.EigenSym
+		ok := e.Factorize(t, true)
+		if ok {
+			found.values = e.Values(nil)
+			e.VectorsTo(&found.vectors)
+		}
+		ended <- ok
+	}()
+	select {
+	case ok := <-ended:
+		if !ok {
+			return nil, 0, fmt.Errorf("spectrum: no eigenvalues of a matrix of %d rows", s.count)
+		}
+	case <-s.ctx.Done():
+		return nil, 0, context.Cause(s.ctx)
+	}
+	width, _ := s.blocks[len(s.blocks)-1].Dims()
+	worst := 0.0
+	for i := range min(opt.K, s.count) {
+		column := s.count - 1 - i
+		last := found.vectors.ColView(column).(*mat.VecDense).SliceVec(s.count-width, s.count)
+		residual := math.Sqrt(max(mat.Inner(last, s.beyond, last), 0))
+		found.residuals = append(found.residuals, residual)
+		if residual > s.rounding() {
+			worst = max(worst, residual/math.Abs(found.values[column]))
+		}
+	}
+	return found, worst, nil
+}
+
+// rounding is what products lose, of the size of which residuals say nothing.
+func (s *blockSpace) rounding() float64 { return 0x1p-50 * s.scale * math.Sqrt(float64(s.n)) }
+
+// leaders turns eigenvectors of T into those of the matrix.
+func (s *blockSpace) leaders(found *ritz, opt LeadingOptions) (*Leaders, error) {
+	out := &Leaders{Vectors: mat.NewDense(s.n, opt.K, nil), Basis: s.count}
+	rows := mat.NewDense(opt.K, s.n, nil)
+	at := 0
+	var part mat.Dense
+	for _, q := range s.blocks {
+		if err := s.ctx.Err(); err != nil {
+			return nil, context.Cause(s.ctx)
+		}
+		width, _ := q.Dims()
+		turn := mat.NewDense(opt.K, width, nil)
+		for i := range opt.K {
+			for j := range width {
+				turn.Set(i, j, found.vectors.At(at+j, s.count-1-i))
+			}
+		}
+		part.Reset()
+		part.Mul(turn, q)
+		rows.Add(rows, &part)
+		at += width
+	}
+	for i := range opt.K {
+		value := found.values[s.count-1-i]
+		v := Value{Value: value, Residual: found.residuals[i] + s.rounding()}
+		v.Converged = found.residuals[i] <= max(opt.Tolerance*math.Abs(value), s.rounding())
+		out.Values = append(out.Values, v)
+		row := rows.RawRowView(i)
+		sign := 1 / mat.Norm(rows.RowView(i), 2)
+		if greatest(row) < 0 {
+			sign = -sign
+		}
+		for j, x := range row {
+			out.Vectors.Set(j, i, sign*x)
+		}
+	}
+	return out, nil
+}
+
+// greatest returns the value of greatest size, the first of equals.
+func greatest(v []float64) (most float64) {
+	for _, x := range v {
+		if math.Abs(x) > math.Abs(most) {
+			most = x
+		}
+	}
+	return most
+}
+
+// square returns w wᵀ.
+func square(w *mat.Dense) *mat.SymDense {
+	rows, _ := w.Dims()
+	g := mat.NewSymDense(rows, nil)
+	var all mat.Dense
+	all.Mul(w, w.T())
+	for i := range rows {
+		for j := i; j < rows; j++ {
+			g.SetSym(i, j, (all.At(i, j)+all.At(j, i))/2)
+		}
+	}
+	return g
+}

@@ -1,0 +1,282 @@
+// Package pca has kernel principal components: the directions in a kernel's feature space along which
+// documents vary most, and the coordinates of documents along them.
+//
+// With K the Gram matrix, P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, the variance of n documents
+// along component i is λᵢ/n, and their coordinates and those of a new document t are
+//
+//	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
+//
+// since the values of vᵢ add to 0. Eigenpairs come from package spectrum by blocks of products with K,
+// which are those of tiles: K is kept only where there is room for all of it.
+//
+// What doesn't live here: the kernels, reading and writing, plots.
+//
+// Source: Schölkopf, Smola and Müller, Nonlinear component analysis as a kernel eigenvalue problem,
+// Neural Computation 10 (1998).
+package pca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Options say how components are found. The zero value works.
+type Options struct {
+	Components  int     // default 2; fewer where the matrix has a smaller rank
+	Tolerance   float64 // of residuals, relative to each eigenvalue; default that of spectrum.Leading
+	MemoryBytes int64   // bound on what is held beside documents and engine; 0: none
+	Seed        uint64  // of the first block
+
+	// Progress, if not nil, is called after each product with the size of the space so far, the
+	// greatest it may have, and the greatest relative residual, NaN where it isn't known yet.
+	Progress func(vectors, most int, worst float64)
+}
+
+func (o Options) leading(n int) (spectrum.LeadingOptions, error) {
+	if o.Components < 0 || o.MemoryBytes < 0 {
+		return spectrum.LeadingOptions{}, fmt.Errorf("pca: %d components in %d bytes, expected numbers not below 0",
+			o.Components, o.MemoryBytes)
+	}
+	if o.Components == 0 {
+		o.Components = 2
+	}
+	k := min(o.Components, n)
+	return spectrum.LeadingOptions{
+		K: k, Block: min(max(k/3, 8), 128, n), Tolerance: o.Tolerance, Seed: o.Seed, Progress: o.Progress,
+	}, nil
+}
+
+// Components are the principal components of documents. They are immutable and may be used
+// concurrently.
+type Components struct {
+	Values    []spectrum.Value // λ, the largest first, all above rounding
+	Total     float64          // the sum of all eigenvalues: n times the variance of all
+	Documents int
+	Basis     int  // vectors that it took
+	Kept      bool // K was
+
+	kernel  engine.Kernel
+	vectors *mat.Dense // v, as columns
+	offset  []float64  // Σ m v
+}
+
+// Bytes returns the memory that Fit takes beside documents and engine where it doesn't keep the
+// matrix: least is what it can do with, most what it would like.
+func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
+	o, err := opt.leading(eng.Len())
+	if err != nil {
+		return 0, 0
+	}
+	few := o
+	few.Vectors = 2 * o.K
+	pass := eng.MultiplyBytes(o.Block + 1)
+	return together(spectrum.LeadingBytes(eng.Len(), few), pass), together(spectrum.LeadingBytes(eng.Len(), o), pass)
+}
+
+func together(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// Fit finds the leading components of an engine's documents x. Components whose eigenvalue is no more
+// than rounding are left out: n·2⁻²⁴ of the greatest, as for package spectrum, since values of K are
+// float32. Conditionally positive definite kernels are as good as others, since K is centred.
+//
+// Values of Components err by about the square of Tolerance, see spectrum.Leading; the same bits come
+// from any number of workers. With MemoryBytes for 4·Len² bytes more than Bytes says, the matrix is
+// kept, and sums are rounded in another order than without.
+//
+// Errors: no documents, a kernel of another embedding, options below 0, less memory than Bytes says,
+// what the engine returns, the end of ctx, by which it stops within a second.
+func Fit(
+	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k engine.Kernel, opt Options,
+) (*Components, error) {
+	if eng == nil || x == nil || x.Rows() != eng.Len() || x.Rows() == 0 {
+		return nil, errors.New("pca: no engine of these documents, expected one of at least one document")
+	}
+	o, err := opt.leading(eng.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := kernel.Check(k); err != nil {
+		return nil, err
+	}
+	n := eng.Len()
+	if x.Embedder != nil {
+		k = engine.Resolve(k, len(x.Embedder.Terms))
+	}
+	c := &Components{Documents: n, kernel: k}
+	a := &centred{eng: eng, kernel: k}
+	if err := c.place(a, x, opt, &o); err != nil {
+		return nil, err
+	}
+	found, err := spectrum.Leading(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	mean := 0.0
+	for i := range n {
+		norm := float64(x.Norms[i])
+		c.Total += k.Eval(0, norm, norm)
+		mean += a.means[i] / float64(n)
+	}
+	c.Total -= float64(n) * mean
+	c.Basis = found.Basis
+	for _, v := range found.Values {
+		if !(v.Value > float64(n)*0x1p-24*found.Values[0].Value) {
+			break
+		}
+		c.Values = append(c.Values, v)
+	}
+	if len(c.Values) == 0 {
+		return nil, fmt.Errorf("pca: the documents are all the same to kernel %s, expected some that differ", k)
+	}
+	c.vectors = found.Vectors
+	c.offset = make([]float64, len(c.Values))
+	for i := range c.offset {
+		for j, m := range a.means {
+			c.offset[i] += m * c.vectors.At(j, i)
+		}
+	}
+	return c, nil
+}
+
+// place decides whether there is room for the matrix, and how large the space may grow.
+func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spectrum.LeadingOptions) error {
+	n := a.eng.Len()
+	least, most := Bytes(a.eng, opt)
+	if opt.MemoryBytes > 0 && least > opt.MemoryBytes {
+		return fmt.Errorf("pca: %d components of %d documents need %d bytes of memory, expected no more than %d", o.K, n,
+			least, opt.MemoryBytes)
+	}
+	all, err := a.eng.Rectangle(a.kernel, x, math.MaxInt64/4)
+	if err == nil {
+		whole := together(most, together(all.KeptBytes(), all.PassBytes(o.Block+1)))
+		if opt.MemoryBytes == 0 && whole <= keptBytes || whole <= opt.MemoryBytes {
+			a.kept, c.Kept = all, true
+		}
+	} else if memory := (*engine.MemoryError)(nil); !errors.As(err, &memory) {
+		return err
+	}
+	if opt.MemoryBytes == 0 || most <= opt.MemoryBytes {
+		return nil
+	}
+	for o.Vectors = n; most > opt.MemoryBytes && o.Vectors > 2*o.K; {
+		o.Vectors = max(2*o.K, o.Vectors*7/8)
+		most = together(spectrum.LeadingBytes(n, *o), a.eng.MultiplyBytes(o.Block+1))
+	}
+	return nil
+}
+
+// keptBytes is what may be taken without a bound.
+const keptBytes = 1 << 30
+
+// Coordinates returns those of the training documents, Len × len(Values).
+func (c *Components) Coordinates() *mat.Dense {
+	z := mat.NewDense(c.Documents, len(c.Values), nil)
+	for j := range c.Documents {
+		row := z.RawRowView(j)
+		for i, v := range c.Values {
+			row[i] = math.Sqrt(v.Value) * c.vectors.At(j, i)
+		}
+	}
+	return z
+}
+
+// Project returns the coordinates of other documents, a row for each. eng must be the engine of Fit,
+// and test embedded by the same embedder. A document's coordinates don't depend on the others. It may
+// be called concurrently.
+func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
+	if c == nil || c.vectors == nil || eng == nil || test == nil || eng.Len() != c.Documents {
+		return nil, errors.New("pca: no components, engine or documents, expected those of Fit")
+	}
+	z := &mat.Dense{}
+	if test.Rows() == 0 {
+		return z, nil
+	}
+	p := len(c.Values)
+	z = mat.NewDense(test.Rows(), p, nil)
+	v := c.vectors.Slice(0, c.Documents, 0, p).(*mat.Dense)
+	if err := eng.CrossMultiply(ctx, c.kernel, test, v, z); err != nil {
+		return nil, err
+	}
+	for t := range test.Rows() {
+		row := z.RawRowView(t)
+		for i := range row {
+			row[i] = (row[i] - c.offset[i]) / math.Sqrt(c.Values[i].Value)
+		}
+	}
+	return z, nil
+}
+
+// centred is P K P by its products.
+type centred struct {
+	eng    *engine.Engine
+	kernel engine.Kernel
+	kept   *engine.Rectangle // K, where there is room
+	means  []float64         // K 1/n, from the first product
+}
+
+// Len is spectrum.BlockOperator's.
+func (a *centred) Len() int { return a.eng.Len() }
+
+// ApplyBlock is spectrum.BlockOperator's. Columns of src add to 0 already, but for rounding, all but
+// those of the first block: the space is P K P's.
+func (a *centred) ApplyBlock(ctx context.Context, dst, src *mat.Dense) error {
+	n, width := src.Dims()
+	extra := 0
+	if a.means == nil {
+		extra = 1
+	}
+	from, to := mat.NewDense(n, width+extra, nil), dst
+	from.Slice(0, n, 0, width).(*mat.Dense).Copy(src)
+	subtractMeans(from, width)
+	if extra > 0 {
+		to = mat.NewDense(n, width+extra, nil)
+		for i := range n {
+			from.Set(i, width, 1/float64(n))
+		}
+	}
+	var err error
+	if a.kept != nil {
+		err = a.kept.Multiply(ctx, from, to)
+	} else {
+		err = a.eng.Multiply(ctx, a.kernel, from, to)
+	}
+	if err != nil {
+		return err
+	}
+	if extra > 0 {
+		a.means = mat.Col(nil, width, to)
+		dst.Copy(to.Slice(0, n, 0, width))
+	}
+	subtractMeans(dst, width)
+	return nil
+}
+
+// subtractMeans takes the mean off each of the first columns.
+func subtractMeans(m *mat.Dense, columns int) {
+	rows, _ := m.Dims()
+	sums := make([]float64, columns)
+	for i := range rows {
+		for j, v := range m.RawRowView(i)[:columns] {
+			sums[j] += v
+		}
+	}
+	for i := range rows {
+		row := m.RawRowView(i)
+		for j, s := range sums {
+			row[j] -= s / float64(rows)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package pca
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// documents reads and embeds documents for a kernel.
+func documents(t *testing.T, source, spec string, n int) (*sparse.Embedded, engine.Kernel) {
+	t.Helper()
+	c, err := sparse.Read(t.Context(), source, sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n < c.Documents.Rows() {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		c = c.Select(all)
+	}
+	k := engine.MustParseKernel(spec)
+	x, err := k.Embedding().Fit(c.Documents).Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, engine.Resolve(k, len(x.Embedder.Terms))
+}
+
+func newEngine(t *testing.T, x *sparse.Embedded, workers int) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(x, engine.Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { eng.Close() })
+	return eng
+}
+
+// Components of 500 documents against the eigenvectors that gonum finds of the whole centred matrix:
+// eigenvalues to 10⁻⁶, spaces to 10⁻⁵. Tiles are the same float32 values either way.
+func TestAgainstDense(t *testing.T) {
+	const synthetic = "synthetic:docs=500,terms=300,length=40,seed=3"
+	sources := map[string]string{
+		"diffusion:t=0.5": synthetic, "arccos:n=1": synthetic, "ngd": synthetic, "linear": synthetic,
+	}
+	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
+	if _, err := os.Stat(digits); err == nil {
+		sources["arccos:n=2"], sources["rbf:gamma=1e-7"] = digits, digits
+	} else {
+		t.Log("without digits: no ../shared/data")
+	}
+	for spec, source := range sources {
+		for _, p := range []int{2, 60} {
+			x, k := documents(t, source, spec, 500)
+			eng := newEngine(t, x, 2)
+			c, err := Fit(t.Context(), eng, x, k, Options{Components: p, Tolerance: 1e-7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := eng.Gram(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := spectrum.Centre(m)
+			var e mat.EigenSym
+			if !e.Factorize(a, true) {
+				t.Fatal("gonum finds no eigenvalues")
+			}
+			n := x.Rows()
+			want, total := e.Values(nil), 0.0
+			for _, v := range want {
+				total += v
+			}
+			if len(c.Values) != p {
+				t.Fatalf("%s: %d components, expected %d", spec, len(c.Values), p)
+			}
+			for i, v := range c.Values {
+				if w := want[n-1-i]; !(math.Abs(v.Value-w) <= 1e-6*w) || !v.Converged {
+					t.Errorf("%s: eigenvalue %d is %+v, expected %v", spec, i, v, w)
+				}
+			}
+			if !(math.Abs(c.Total-total) <= 1e-6*total) { // the diagonal in float64 instead of float32
+				t.Errorf("%s: the eigenvalues add up to %v, expected %v", spec, c.Total, total)
+			}
+			var all, products, rest mat.Dense
+			e.VectorsTo(&all)
+			their := all.Slice(0, n, n-p, n)
+			products.Mul(their.T(), c.vectors)
+			rest.Mul(their, &products)
+			rest.Sub(c.vectors, &rest)
+			if angle := mat.Norm(&rest, 2); !(angle <= 1e-5) {
+				t.Errorf("%s: the spaces of %d components are %v apart", spec, p, angle)
+			}
+			var gram mat.Dense
+			gram.Mul(c.vectors.T(), c.vectors)
+			for i := range p {
+				gram.Set(i, i, gram.At(i, i)-1)
+			}
+			if most := mat.Norm(&gram, 2); !(most <= 1e-12) {
+				t.Errorf("%s: vectors are %v from right angles", spec, most)
+			}
+		}
+	}
+}
+
+// Documents that were trained on are projected to where they are, as test documents, and each alone.
+// What the eigenvalue equation leaves is the residual over √λ.
+func TestProject(t *testing.T) {
+	x, k := documents(t, "synthetic:docs=300,terms=200,length=30,seed=5", "arccos:n=1", 300)
+	eng := newEngine(t, x, 2)
+	c, err := Fit(t.Context(), eng, x, k, Options{Components: 10, Tolerance: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := c.Project(t.Context(), eng, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := c.Coordinates()
+	scale := math.Sqrt(c.Values[0].Value)
+	for i := range x.Rows() {
+		for j := range c.Values {
+			if !(math.Abs(z.At(i, j)-own.At(i, j)) <= 1e-6*scale) {
+				t.Fatalf("document %d: coordinate %d is %v, expected %v", i, j, z.At(i, j), own.At(i, j))
+			}
+		}
+	}
+	// their squared lengths are eigenvalues, and their means 0
+	for j, v := range c.Values {
+		column := own.ColView(j)
+		if length := mat.Dot(column, column); !(math.Abs(length-v.Value) <= 1e-9*v.Value) {
+			t.Errorf("component %d has the squared length %v, expected %v", j, length, v.Value)
+		}
+		if mean := mat.Sum(column) / 300; !(math.Abs(mean) <= 1e-9*scale) {
+			t.Errorf("component %d has the mean %v", j, mean)
+		}
+	}
+	empty := &sparse.Embedded{CSR: sparse.CSR{Offsets: []int64{0}}}
+	if none, err := c.Project(t.Context(), eng, empty); err != nil || !none.IsEmpty() {
+		t.Errorf("no documents: %v, %v", none, err)
+	}
+}
+
+// The same bits from any number of workers; a matrix that isn't kept gives the same up to rounding.
+func TestBitsAndMemory(t *testing.T) {
+	x, k := documents(t, "synthetic:docs=700,terms=200,length=30,seed=6", "diffusion", 700)
+	var before *Components
+	for _, workers := range []int{1, 2, 5} {
+		eng := newEngine(t, x, workers)
+		c, err := Fit(t.Context(), eng, x, k, Options{Components: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Kept {
+			t.Error("a small matrix wasn't kept")
+		}
+		if before != nil && !mat.Equal(before.vectors, c.vectors) {
+			t.Errorf("other bits from %d workers", workers)
+		}
+		before = c
+	}
+	eng := newEngine(t, x, 2)
+	least, most := Bytes(eng, Options{Components: 20})
+	for _, bytes := range []int64{least, most} {
+		c, err := Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: bytes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Kept || bytes == least && c.Basis > 2*20+16 {
+			t.Errorf("with %d bytes: kept %v, a space of %d", bytes, c.Kept, c.Basis)
+		}
+		for i, v := range c.Values {
+			// the value of a smaller space is below that of its rank; one that has converged is it
+			w := before.Values[i].Value
+			if !(v.Value <= w*(1+1e-7)) || v.Converged && !(v.Value >= w*(1-1e-7)) || bytes == most && !v.Converged {
+				t.Errorf("with %d bytes: value %d is %v, expected %v", bytes, i, v, w)
+			}
+		}
+	}
+	if _, err := Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: least - 1}); err == nil {
+		t.Error("no error for too little memory")
+	}
+}
+
+// Fewer components than asked for where the rank is smaller, none where all documents are the same.
+func TestRank(t *testing.T) {
+	x, k := documents(t, "synthetic:docs=100,terms=12,length=8,seed=1", "linear", 100)
+	eng := newEngine(t, x, 1)
+	c, err := Fit(t.Context(), eng, x, k, Options{Components: 50})
+	if err != nil || len(c.Values) > 12 || len(c.Values) < 8 {
+		t.Fatalf("%d components of documents of 12 terms, %v", len(c.Values), err)
+	}
+	share := 0.0
+	for _, v := range c.Values {
+		share += v.Value / c.Total
+	}
+	if !(math.Abs(share-1) <= 1e-6) {
+		t.Errorf("all components explain %v", share)
+	}
+	same, err := sparse.FromDense(9, 3, slices.Repeat([]float32{1, 2, 5}, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := k.Embedding().Fit(same).Transform(same)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Fit(t.Context(), newEngine(t, one, 1), one, k, Options{}); err == nil {
+		t.Errorf("documents that are all the same: %+v", c.Values)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x, k := documents(t, "synthetic:docs=60,terms=50,length=20", "diffusion", 60)
+	eng := newEngine(t, x, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, f := range map[string]func() error{
+		"engine":     func() error { _, err := Fit(t.Context(), nil, x, k, Options{}); return err },
+		"kernel":     func() error { _, err := Fit(t.Context(), eng, x, nil, Options{}); return err },
+		"components": func() error { _, err := Fit(t.Context(), eng, x, k, Options{Components: -1}); return err },
+		"tolerance":  func() error { _, err := Fit(t.Context(), eng, x, k, Options{Tolerance: -1}); return err },
+		"ctx":        func() error { _, err := Fit(ctx, eng, x, k, Options{}); return err },
+		"project":    func() error { _, err := (&Components{}).Project(t.Context(), eng, x); return err },
+		"embedding": func() error {
+			_, err := Fit(t.Context(), eng, x, engine.MustParseKernel("linear"), Options{})
+			return err
+		},
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
