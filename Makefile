@@ -6,7 +6,7 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-libsvm bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -58,6 +58,9 @@ bench-libsvm: build ## measure training and prediction against LIBSVM and scikit
 
 bench-text: build ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchtext $(ARGS)
+
+bench-pca: build ## measure pca against scikit-learn's KernelPCA, where it is installed (minutes)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpca $(ARGS)
 
 bench-peers: build ## measure neighbours against sparse_dot_topn, where it is installed
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpeers $(ARGS)

@@ -96,6 +96,7 @@ var allowed = map[string][]string{
 
 	"solver":                 {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/internal/sphere": {},
+	"solver/pca":             {module + "/sparse", module + "/engine", "gonum.org/v1/gonum"},
 	"solver/knn": {
 		module + "/sparse",
 		module + "/asm",
@@ -145,6 +146,7 @@ var allowed = map[string][]string{
 	own + "beside":       {"github.com/klauspost/cpuid/v2"},
 	own + "benchlibsvm":  {inner + "report", inner + "beside"},
 	own + "benchtext":    {module + "/solver", inner + "beside"},
+	own + "benchpca":     {inner + "report", inner + "beside"},
 	own + "benchpeers":   {inner + "report", inner + "beside"},
 	own + "doors":        {},
 

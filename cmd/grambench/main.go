@@ -36,15 +36,14 @@ that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, nearby.Neighbours, nearby.Duplicates,
 		machines.Train, machines.Predict, machines.CV, machines.Grid, explain.Command,
-		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.Geometry, experiments.Command,
+		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry, experiments.Command,
 	},
 	Topics: append([]cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic, machines.LearnersTopic},
 		experiments.Topics()...),
 	Examples: `
 grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
-grambench predict -in new.tsv -model mail.model
-grambench grid -in mail/                     the best kernel and parameters for it`,
+grambench predict -in new.tsv -model mail.model`,
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

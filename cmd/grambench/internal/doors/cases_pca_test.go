@@ -1,0 +1,104 @@
+package doors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/solver/pca"
+	"gonum.org/v1/gonum/mat"
+)
+
+func pcaCases() map[string]testCase {
+	return map[string]testCase{
+		"spectrum.Leading":                  {run: leading},
+		"spectrum.BlockOperator.Len":        {run: leading},
+		"spectrum.BlockOperator.ApplyBlock": {run: leading},
+		"spectrum.LeadingOptions.Progress":  {run: leading},
+		"spectrum.LeadingBytes": {run: func(p *program) {
+			n, opt := p.odd(), spectrum.LeadingOptions{K: p.odd(), Block: p.odd(), Vectors: p.odd()}
+			p.quiet(fmt.Sprint(n, opt), func() { spectrum.LeadingBytes(n, opt) })
+		}},
+		"pca.Fit":                    {run: components},
+		"pca.Bytes":                  {run: components},
+		"pca.Options.Progress":       {run: components},
+		"pca.Components.Coordinates": {run: components},
+		"pca.Components.Project":     {run: components},
+	}
+}
+
+// blocks is a matrix by its products with blocks, which may fail.
+type blocks struct{ *operator }
+
+func (b blocks) ApplyBlock(_ context.Context, dst, src *mat.Dense) error {
+	if b.panics != nil {
+		panic(b.panics)
+	}
+	dst.Mul(b.Symmetric, src)
+	if b.spoils != 0 {
+		dst.Set(0, 0, b.spoils)
+	}
+	return b.fails
+}
+
+func leading(p *program) {
+	try := func(b spectrum.BlockOperator, opt spectrum.LeadingOptions) func() error {
+		return func() error {
+			l, err := spectrum.Leading(p.ctx, b, opt)
+			if err == nil {
+				for _, v := range l.Values {
+					finite(p, "values", []float64{v.Value, v.Residual})
+				}
+			}
+			return err
+		}
+	}
+	b := blocks{p.operator()}
+	p.good(fmt.Sprint(b.N, " rows"), try(b, spectrum.LeadingOptions{K: pick(p, 0, 1, 3, 100)}))
+	p.bad("fewer values than none", try(b, spectrum.LeadingOptions{K: -1}))
+	p.bad("a tolerance that is none", try(b, spectrum.LeadingOptions{Tolerance: -1}))
+	p.bad("of nil", try(nil, spectrum.LeadingOptions{}))
+	p.bad("progress that panics", try(b, spectrum.LeadingOptions{Progress: func(int, int, float64) { panic(ownPanic) }}))
+	wrong := *b.operator
+	wrong.fails = errors.New("operator: failed")
+	p.bad("of an operator that fails", try(blocks{&wrong}, spectrum.LeadingOptions{}))
+	wrong = *b.operator
+	wrong.spoils = p.notFinite()
+	p.bad("of an operator of no numbers", try(blocks{&wrong}, spectrum.LeadingOptions{}))
+	wrong = *b.operator
+	wrong.length = -1
+	p.bad("of fewer rows than none", try(blocks{&wrong}, spectrum.LeadingOptions{}))
+}
+
+func components(p *program) {
+	k := p.kernel()
+	eng, x := p.engineOf(k)
+	defer eng.Close()
+	opt := pca.Options{Components: pick(p, 0, 1, 3), Seed: p.Uint64()}
+	p.quiet("Bytes", func() { pca.Bytes(eng, opt) })
+	var c *pca.Components
+	p.any(fmt.Sprint(k), func() (err error) { // documents that are the same have no components
+		c, err = pca.Fit(p.ctx, eng, x, k, opt)
+		return err
+	})
+	if c != nil {
+		p.quiet("Coordinates", func() { c.Coordinates() })
+		p.good("Project", func() error { _, err := c.Project(p.ctx, eng, x); return err })
+		p.bad("Project of nothing", func() error { _, err := c.Project(p.ctx, eng, nil); return err })
+		p.bad("Project by nothing", func() error { _, err := c.Project(p.ctx, nil, x); return err })
+		p.bad("progress that panics", func() error {
+			opt.Progress = func(int, int, float64) { panic(ownPanic) }
+			_, err := pca.Fit(p.ctx, eng, x, k, opt)
+			return err
+		})
+	}
+	p.bad("Project without components", func() error { _, err := (*pca.Components)(nil).Project(p.ctx, eng, x); return err })
+	p.bad("Fit of nothing", func() error { _, err := pca.Fit(p.ctx, nil, x, k, opt); return err })
+	p.bad("Fit of no documents", func() error { _, err := pca.Fit(p.ctx, eng, nil, k, opt); return err })
+	p.bad("Fit by no kernel", func() error { _, err := pca.Fit(p.ctx, eng, x, nil, opt); return err })
+	p.bad("Fit of fewer than none", func() error {
+		_, err := pca.Fit(p.ctx, eng, x, k, pca.Options{Components: -1})
+		return err
+	})
+}

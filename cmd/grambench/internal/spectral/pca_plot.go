@@ -1,0 +1,69 @@
+package spectral
+
+import (
+	"image/color"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/sparse"
+)
+
+// mostPoints is how many documents are drawn: more hide each other.
+const mostPoints = 5000
+
+// draw draws documents by their first two components, in the colours of their classes, and the
+// explained shares.
+func (r *componentsReport) draw(path string, corpus *sparse.Corpus, z *mat.Dense) error {
+	cloud := chart.New(report.Shorten(r.Corpus.Source, 32)+", "+r.Kernel, "component 1, "+report.Percent(r.Rows[0].Share), "")
+	if len(r.Rows) > 1 {
+		cloud.Y.Label.Text = "component 2, " + report.Percent(r.Rows[1].Share)
+	}
+	rows, _ := z.Dims()
+	classes := make([]plotter.XYs, len(corpus.Classes)+1) // the last: without one, or with several
+	for i := 0; i < rows; i += (rows + mostPoints - 1) / mostPoints {
+		class, at := len(corpus.Classes), plotter.XY{X: z.At(i, 0)}
+		if of := corpus.Labels.Of(i); len(of) == 1 {
+			class = int(of[0])
+		}
+		if len(r.Rows) > 1 {
+			at.Y = z.At(i, 1)
+		}
+		classes[class] = append(classes[class], at)
+	}
+	for class, points := range classes {
+		if len(points) == 0 {
+			continue
+		}
+		name, of, shape := "other", color.Color(chart.Gray), draw.GlyphDrawer(draw.CrossGlyph{})
+		if class < len(corpus.Classes) {
+			name, of = report.Shorten(corpus.Classes[class], 20), chart.Colors[class%len(chart.Colors)]
+			// beyond the colours there are shapes
+			shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
+			shape = shapes[class/len(chart.Colors)%len(shapes)]
+		}
+		s := &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: of, Radius: vg.Points(1.3), Shape: shape}}
+		cloud.Add(s)
+		if len(corpus.Classes) <= 20 && len(corpus.Classes) > 0 {
+			cloud.Legend.Add(name, s)
+		}
+	}
+	cloud.Legend.Top = true
+
+	scree := chart.New("explained variance", "component", "share so far, %")
+	var each, sum plotter.XYs
+	for i, row := range r.Rows {
+		each = append(each, plotter.XY{X: float64(i + 1), Y: 100 * row.Share})
+		sum = append(sum, plotter.XY{X: float64(i + 1), Y: 100 * row.Sum})
+	}
+	scree.Y.Min, scree.Y.Max = 0, 100
+	chart.Curve(scree, "each", chart.Colors[0], each, len(each) < 40)
+	chart.Curve(scree, "so far", chart.Colors[1], sum, len(sum) < 40)
+	scree.Legend.Top = true
+	return chart.Save(path, 15, 13, []*plot.Plot{cloud, scree}...)
+}
