@@ -93,7 +93,10 @@ func components(p *program) {
 			return err
 		})
 	}
-	p.bad("Project without components", func() error { _, err := (*pca.Components)(nil).Project(p.ctx, eng, x); return err })
+	p.bad("Project without components", func() error {
+		_, err := (*pca.Components)(nil).Project(p.ctx, eng, x)
+		return err
+	})
 	p.bad("Fit of nothing", func() error { _, err := pca.Fit(p.ctx, nil, x, k, opt); return err })
 	p.bad("Fit of no documents", func() error { _, err := pca.Fit(p.ctx, eng, nil, k, opt); return err })
 	p.bad("Fit by no kernel", func() error { _, err := pca.Fit(p.ctx, eng, x, nil, opt); return err })

@@ -20,7 +20,8 @@ const mostPoints = 5000
 // draw draws documents by their first two components, in the colours of their classes, and the
 // explained shares.
 func (r *componentsReport) draw(path string, corpus *sparse.Corpus, z *mat.Dense) error {
-	cloud := chart.New(report.Shorten(r.Corpus.Source, 32)+", "+r.Kernel, "component 1, "+report.Percent(r.Rows[0].Share), "")
+	title := report.Shorten(r.Corpus.Source, 32) + ", " + r.Kernel
+	cloud := chart.New(title, "component 1, "+report.Percent(r.Rows[0].Share), "")
 	if len(r.Rows) > 1 {
 		cloud.Y.Label.Text = "component 2, " + report.Percent(r.Rows[1].Share)
 	}
