@@ -163,7 +163,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 				make([]byte, 256<<10))
 			begin.CloseWithError(err)
 		}()
-		in := &input{name: name, file: end, line: 1, stream: true, form: opt.form}
+		in := &input{name: name, file: end, line: 1, stream: true, form: opt.form, meter: m}
 		if err := in.decode(end, nil); err != nil {
 			return nil, err
 		}

@@ -27,6 +27,7 @@ type input struct {
 	stream  bool  // name isn't that of a file
 	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for plain lines
 	form    form
+	meter   *meter
 	decoded bool // from an encoding other than UTF-8
 }
 
@@ -50,7 +51,7 @@ func openInput(
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	in := &input{name: name, file: f, line: 1, form: from}
+	in := &input{name: name, file: f, line: 1, form: from, meter: m}
 	defer context.AfterFunc(ctx, in.close)()
 	if err := in.decode(countingReader{f, m}, buffer); err != nil {
 		f.Close()

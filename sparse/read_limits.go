@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -40,6 +41,7 @@ func (e *MemoryError) Error() string {
 type allowance struct {
 	limit int64
 	held  atomic.Int64
+	terms atomic.Int64 // of held what terms take, which come up again and again
 }
 
 // add counts bytes that stay until the end of reading.
@@ -47,6 +49,64 @@ func (a *allowance) add(bytes int64) {
 	if a != nil {
 		a.held.Add(bytes)
 	}
+}
+
+// addTerms counts bytes of new terms.
+func (a *allowance) addTerms(bytes int64) {
+	if a != nil {
+		a.held.Add(bytes)
+		a.terms.Add(bytes)
+	}
+}
+
+// From so much of a file on it is foretold what the whole needs. Its parts differ, so it is refused
+// beforehand only where that is several times the bound.
+const (
+	foretoldFrom  = 8 << 20
+	foretoldTimes = 2
+)
+
+// foretell returns a MemoryError if the part of a file that was read leaves no doubt that the whole
+// passes the bound.
+func (a *allowance) foretell(file string, m *meter) error {
+	if a == nil {
+		return nil
+	}
+	done, total := m.done.Load(), m.total.Load()
+	if done < foretoldFrom || done >= total {
+		return nil
+	}
+	terms := a.terms.Load()
+	need := terms + int64(float64(a.held.Load()-terms)*(float64(total)/float64(done)))
+	if need/foretoldTimes <= a.limit {
+		return nil
+	}
+	return &MemoryError{file, fmt.Sprintf("by its first %s, the whole", FormatBytes(done)), need, a.limit}
+}
+
+// A corpus is joined of its pieces in joinSteps. What a large one has joined is given back after each
+// step, so that all of it is in memory once and a step more.
+const (
+	joinSteps  = 8
+	largeBytes = 64 << 20
+)
+
+// inSteps calls join for parts of n pieces in their order, after which nothing refers to them. The
+// result has so many bytes.
+func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error {
+	steps := 1
+	if bytes >= largeBytes || o.memory != nil && bytes >= o.memory.limit/joinSteps {
+		steps = joinSteps
+	}
+	for step := range steps {
+		if err := join(n*step/steps, n*(step+1)/steps); err != nil {
+			return err
+		}
+		if steps > 1 {
+			debug.FreeOSMemory()
+		}
+	}
+	return nil
 }
 
 // spent reports whether the bound is passed.

@@ -83,6 +83,37 @@ func TestMemoryBytes(t *testing.T) {
 	}
 }
 
+// What needs several times the bound is refused once the first 8 MiB foretell it, not before and not
+// where there is room.
+func TestForetold(t *testing.T) {
+	file := writeFile(t, "a.svm", strings.Repeat("1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", 900_000))
+	_, err := Read(context.Background(), file, Options{Workers: 2, MemoryBytes: 32 << 20})
+	var memory *MemoryError
+	early := regexp.MustCompile(`^by its first (8|9|1\d)\S* MiB, the whole$`)
+	if !errors.As(err, &memory) || !early.MatchString(memory.What) {
+		t.Fatalf("error %v", err)
+	}
+	c, err := Read(context.Background(), file, Options{Workers: 2, MemoryBytes: memory.Need * 3 / 2})
+	if err != nil {
+		t.Fatalf("with half more than what was foretold: %v", err)
+	}
+	if n := c.Documents.NNZ(); n != 9*900_000 || memory.Need < 9*n || memory.Need > 18*n {
+		t.Errorf("%d values, %d bytes foretold", n, memory.Need)
+	}
+}
+
+// A corpus that is joined in steps is the same.
+func TestJoinedInSteps(t *testing.T) {
+	texts := writeFile(t, "a.tsv", strings.Repeat("x\ta b c d e f g h i j k l m n o p\ny\ta c x y z\n", 40_000))
+	for _, source := range []string{"synthetic:docs=20000,terms=2000,length=100,classes=3", texts} {
+		want := readWhole(t, source, Options{MinDF: 1})
+		got := readWhole(t, source, Options{MinDF: 1, Workers: 3, MemoryBytes: 24 << 20})
+		if got.Documents.Bytes()*joinSteps < 24<<20 || got.Digest() != want.Digest() || show(got) != show(want) {
+			t.Errorf("%s: %d bytes, another corpus", source, got.Documents.Bytes())
+		}
+	}
+}
+
 // words2lines makes each word the label of a document.
 func words2lines(s string) string { return strings.ReplaceAll(s, " ", " 1:1\n") }
 
@@ -113,9 +144,8 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 		if !errors.As(err, &memory) {
 			t.Fatal(err)
 		}
-		// 16 bytes a value while pieces are joined, half as many again for slices that have grown,
-		// tables.
-		if values := c.Documents.NNZ(); memory.Need < 16*values || memory.Need > 24*values+30000*120 {
+		// 9 bytes a value while pieces are joined, as many again for slices that have grown, tables.
+		if values := c.Documents.NNZ(); memory.Need < 9*values || memory.Need > 18*values+30000*120 {
 			t.Errorf("%s: %d bytes foretold for %d values", source, memory.Need, values)
 		}
 		if _, err := Read(context.Background(), source,

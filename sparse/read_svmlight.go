@@ -25,10 +25,10 @@ type vectorPiece struct {
 	blank, qid, beyond tally // blank lines; qids and values beyond the vocabulary that were left out
 }
 
-// bytes returns the memory of the piece and of its part of the matrix.
+// bytes returns the memory of the piece and of a step of its part of the matrix.
 func (p *vectorPiece) bytes() int64 {
 	four := cap(p.terms) + cap(p.values) + cap(p.lines)
-	eight := cap(p.ends) + cap(p.groups) + len(p.terms) + len(p.ends) + len(p.groups)
+	eight := cap(p.ends) + cap(p.groups) + len(p.ends) + len(p.groups) + len(p.terms)/joinSteps
 	return 4*int64(four) + 8*int64(eight) + p.labels.bytes()
 }
 
@@ -260,10 +260,12 @@ func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*CSR
 			matrix.Cols = max(matrix.Cols, int(p.top)+1)
 		}
 	}
-	err := parallel(ctx, opt.Workers, len(pieces), func(k int) {
-		copy(matrix.Terms[starts[k]:], pieces[k].terms)
-		copy(matrix.Values[starts[k]:], pieces[k].values)
-		pieces[k].terms, pieces[k].values = nil, nil
+	return matrix, opt.inSteps(len(pieces), 8*nnz, func(lo, hi int) error {
+		return parallel(ctx, opt.Workers, hi-lo, func(k int) {
+			k += lo
+			copy(matrix.Terms[starts[k]:], pieces[k].terms)
+			copy(matrix.Values[starts[k]:], pieces[k].values)
+			pieces[k].terms, pieces[k].values = nil, nil
+		})
 	})
-	return matrix, err
 }

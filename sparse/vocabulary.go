@@ -53,10 +53,10 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 	return counters, nil
 }
 
-// Memory of the counter and the joined matrix, in bytes: of a value, of a term beside its text, and
-// of a document.
+// Memory of the counter and of a step of the joined matrix, in bytes: of a value, of a term beside its
+// text, and of a document.
 const (
-	countedValueBytes    = 16
+	countedValueBytes    = 8 + 8/joinSteps
 	countedTermBytes     = intern.Bytes + 32
 	countedDocumentBytes = 80
 )
@@ -80,7 +80,7 @@ func (c *termCounter) add(text []byte) {
 	var taken int64 // bytes of new terms that memory doesn't know of yet
 	for term := t.Next(); term != nil; term = t.Next() {
 		if words++; words%stopEvery == 0 {
-			c.memory.add(taken)
+			c.memory.addTerms(taken)
 			if taken = 0; c.memory.spent() {
 				return
 			}
@@ -104,7 +104,7 @@ func (c *termCounter) add(text []byte) {
 		}
 		met.count++
 	}
-	c.memory.add(taken)
+	c.memory.addTerms(taken)
 }
 
 // endDocument closes the open document and opens the next.
@@ -132,7 +132,7 @@ const leftOut = math.MaxUint32
 
 // fillText makes the documents' matrix and its vocabulary: Options.Vocabulary if given, else the
 // terms within MinDF and MaxDF, sorted byte by byte. It warns of what it left out; at names the
-// place of a document.
+// place of a document. documents are spent.
 func (c *Corpus) fillText(
 	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) error {
@@ -165,19 +165,25 @@ func (c *Corpus) fillText(
 	}
 	m.allocate()
 	rows := make([]denseRow, opt.Workers)
-	err = inChunks(ctx, opt.Workers, len(documents), func(w, lo, hi int) error {
-		row := &rows[w]
-		row.grow(m.Cols)
-		for i := lo; i < hi; i++ {
-			of := columns[documents[i].counter]
-			for _, t := range documents[i].terms {
-				if column := of[t.term]; column != leftOut {
-					row.set(column, float32(t.count))
+	for _, counter := range counters {
+		counter.rest = nil
+	}
+	err = opt.inSteps(len(documents), 8*m.NNZ(), func(first, end int) error {
+		return inChunks(ctx, opt.Workers, end-first, func(w, lo, hi int) error {
+			row := &rows[w]
+			row.grow(m.Cols)
+			for i := first + lo; i < first+hi; i++ {
+				of := columns[documents[i].counter]
+				for _, t := range documents[i].terms {
+					if column := of[t.term]; column != leftOut {
+						row.set(column, float32(t.count))
+					}
 				}
+				row.take(m.Row(i))
+				documents[i].terms = nil
 			}
-			row.take(m.Row(i))
-		}
-		return nil
+			return nil
+		})
 	})
 	if err != nil {
 		return err

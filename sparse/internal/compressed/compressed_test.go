@@ -97,8 +97,8 @@ func TestDamage(t *testing.T) {
 	} {
 		_, err := read(strings.NewReader(q.data), 0)
 		var fault *Fault
-		if !errors.As(err, &fault) || !strings.HasPrefix(fault.Found, q.found) || !strings.HasPrefix(fault.Expected, q.expected) ||
-			fault.Error() != fault.Found || errors.Unwrap(fault) == nil {
+		if !errors.As(err, &fault) || !strings.HasPrefix(fault.Found, q.found) ||
+			!strings.HasPrefix(fault.Expected, q.expected) || fault.Error() != fault.Found || errors.Unwrap(fault) == nil {
 			t.Errorf("%#v, expected %q, %q", err, q.found, q.expected)
 		}
 	}

@@ -245,9 +245,8 @@ func nameFlags(err error) error {
 }
 
 // Bytes returns the bound for reading, 0 for none: all that the program itself leaves of the budget
-// where nothing follows, else half of it. Reading takes 16 bytes a value at its height, and what
-// follows, the embedded documents and an engine, takes 40, so no run that could end is stopped
-// here.
+// where nothing follows, else half of it. Reading takes 9 bytes a value at its height, and what follows, the
+// embedded documents and an engine, takes 40, so no run that could end is stopped here.
 func (d *Documents) Bytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
