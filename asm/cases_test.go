@@ -262,16 +262,8 @@ func kernelCases() map[string]kernelCase {
 			rows, coef := numbers[float32](r, n*count, -1, 1), numbers[float64](r, count, -1, 1)
 			return []any{out64(m, n), place(m, rows), base, place(m, at), place(m, coef)}
 		}, first, []int{1}},
-		"Multiply": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			if n == 0 {
-				return []any{out64(m, 0), 0, c32(m, r, 0), 0, 0, 0, out64(m, 0), 0, 0}
-			}
-			lines, vectors := 1+r.IntN(n), 1+r.IntN(min(n, 9))
-			apart, stride, byStride := n+r.IntN(3), n+r.IntN(3), vectors+r.IntN(3)
-			sum := place(m, numbers[float64](r, (vectors-1)*apart+n, -1, 1))
-			by := place(m, numbers[float64](r, (lines-1)*byStride+vectors, -1, 1))
-			return []any{sum, apart, c32(m, r, (lines-1)*stride+n), stride, lines, n, by, byStride, vectors}
-		}, nil, nil},
+		"Multiply":     {multiplyArgs[float32], nil, nil},
+		"MultiplyWide": {multiplyArgs[float64], nil, nil},
 
 		"Peak": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			sum := numbers[float32](r, (n+PeakSums-1)/PeakSums*PeakSums, 0, 1)
@@ -279,6 +271,19 @@ func kernelCases() map[string]kernelCase {
 		}, nil, nil},
 		"Read": {func(k *Kernels, r *rand.Rand, m memory, n int) []any { return []any{c32(m, r, n)} }, first, nil},
 	}
+}
+
+// multiplyArgs makes a tile n wide with vectors.
+func multiplyArgs[T float32 | float64](_ *Kernels, r *rand.Rand, m memory, n int) []any {
+	if n == 0 {
+		return []any{place(m, []float64{}), 0, place(m, []T{}), 0, 0, 0, place(m, []float64{}), 0, 0}
+	}
+	lines, vectors := 1+r.IntN(n), 1+r.IntN(min(n, 9))
+	apart, stride, byStride := n+r.IntN(3), n+r.IntN(3), vectors+r.IntN(3)
+	sum := place(m, numbers[float64](r, (vectors-1)*apart+n, -1, 1))
+	by := place(m, numbers[float64](r, (lines-1)*byStride+vectors, -1, 1))
+	c := place(m, numbers[T](r, (lines-1)*stride+n, 0, 2))
+	return []any{sum, apart, c, stride, lines, n, by, byStride, vectors}
 }
 
 // panelArgs makes a block of n documents, with up to 9 values each, against a panel of some terms.

@@ -166,23 +166,8 @@ func checked(k *Kernels) *Kernels {
 		}
 		k.RowSums(sum, rows, base, at, coef)
 	}
-	c.Multiply = func(
-		sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int,
-	) {
-		if lines <= 0 || width <= 0 || vectors <= 0 {
-			atLeast("Multiply", "lines", lines, 0)
-			atLeast("Multiply", "width", width, 0)
-			atLeast("Multiply", "vectors", vectors, 0)
-			return
-		}
-		atLeast("Multiply", "apart", apart, width)
-		atLeast("Multiply", "stride", stride, width)
-		atLeast("Multiply", "byStride", byStride, vectors)
-		checkRectangle("Multiply", "sum", len(sum), vectors, apart, width)
-		checkRectangle("Multiply", "c", len(c), lines, stride, width)
-		checkRectangle("Multiply", "by", len(by), lines, byStride, vectors)
-		k.Multiply(sum, apart, c, stride, lines, width, by, byStride, vectors)
-	}
+	c.Multiply = checkMultiply("Multiply", k.Multiply)
+	c.MultiplyWide = checkMultiply("MultiplyWide", k.MultiplyWide)
 
 	c.Peak = func(sum []float32, x, y float32, rounds int) {
 		multiple("Peak", "sum", len(sum), PeakSums)
@@ -302,6 +287,28 @@ func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int)
 		if len(row)-n < from {
 			fail(kernel, "%s[%d] has %d values, expected at least %d from %d on", arg, i, len(row), n, from)
 		}
+	}
+}
+
+// checkMultiply calls f only where there is something to be done.
+func checkMultiply[T float32 | float64](
+	kernel string,
+	f func(sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int),
+) func(sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int) {
+	return func(sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int) {
+		if lines <= 0 || width <= 0 || vectors <= 0 {
+			atLeast(kernel, "lines", lines, 0)
+			atLeast(kernel, "width", width, 0)
+			atLeast(kernel, "vectors", vectors, 0)
+			return
+		}
+		atLeast(kernel, "apart", apart, width)
+		atLeast(kernel, "stride", stride, width)
+		atLeast(kernel, "byStride", byStride, vectors)
+		checkRectangle(kernel, "sum", len(sum), vectors, apart, width)
+		checkRectangle(kernel, "c", len(c), lines, stride, width)
+		checkRectangle(kernel, "by", len(by), lines, byStride, vectors)
+		f(sum, apart, c, stride, lines, width, by, byStride, vectors)
 	}
 }
 

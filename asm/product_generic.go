@@ -2,7 +2,7 @@ package asm
 
 import "math"
 
-// multiplyGeneric adds products of a tile of a matrix with vectors to sums,
+// multiplyGeneric adds products of a tile of a matrix, of float32 or float64, with vectors to sums,
 //
 //	sum[v*apart+i] = fma(by[k*byStride+v], c[k*stride+i], sum[v*apart+i])  for k = 0, 1, … in turn,
 //	0 <= k < lines, 0 <= i < width, 0 <= v < vectors
@@ -14,8 +14,8 @@ import "math"
 // Calls may run concurrently as long as no sum overlaps what another call reads or writes.
 //
 // Accuracy: |error| <= lines·2⁻⁵³·max over k of |sum[v*apart+i] after line k|.
-func multiplyGeneric(
-	sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int,
+func multiplyGeneric[T float32 | float64](
+	sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int,
 ) {
 	for v := range vectors {
 		s := sum[v*apart:][:width]

@@ -1999,6 +1999,393 @@ done:
 	VZEROUPPER
 	RET
 
+// func multiplyWideAVX2(sum []float64, apart int, c []float64, stride int, lines int, width int, by []float64, byStride int, vectors int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·multiplyWideAVX2(SB), NOSPLIT, $0-120
+	MOVQ  width+72(FP), AX
+	MOVQ  lines+64(FP), CX
+	MOVQ  c_base+32(FP), DX
+	MOVQ  sum_base+0(FP), BX
+	MOVQ  apart+24(FP), SI
+	MOVQ  stride+56(FP), DI
+	MOVQ  byStride+104(FP), R8
+	SHLQ  $0x03, SI
+	SHLQ  $0x03, DI
+	SHLQ  $0x03, R8
+	TESTQ CX, CX
+	JZ    done
+	XORQ  R9, R9
+
+block2:
+	CMPQ AX, $0x00000008
+	JL   fewer3
+	MOVQ vectors+112(FP), R10
+	MOVQ by_base+80(FP), R11
+	LEAQ (BX)(R9*8), R12
+
+vectors4:
+	CMPQ    R10, $0x04
+	JL      fewer5
+	MOVQ    R12, R13
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y2
+	VMOVUPD 32(R12), Y3
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y4
+	VMOVUPD 32(R12), Y5
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y6
+	VMOVUPD 32(R12), Y7
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line6:
+	VMOVUPD      (R12), Y8
+	VMOVUPD      32(R12), Y9
+	VBROADCASTSD (R14), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	VBROADCASTSD 8(R14), Y10
+	VFMADD231PD  Y8, Y10, Y2
+	VFMADD231PD  Y9, Y10, Y3
+	VBROADCASTSD 16(R14), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD 24(R14), Y10
+	VFMADD231PD  Y8, Y10, Y6
+	VFMADD231PD  Y9, Y10, Y7
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line6
+	MOVQ         R13, R12
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y2, (R12)
+	VMOVUPD      Y3, 32(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y4, (R12)
+	VMOVUPD      Y5, 32(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y6, (R12)
+	VMOVUPD      Y7, 32(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x20, R11
+	SUBQ         $0x04, R10
+	JMP          vectors4
+
+fewer5:
+vectors7:
+	CMPQ    R10, $0x02
+	JL      fewer8
+	MOVQ    R12, R13
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y2
+	VMOVUPD 32(R12), Y3
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line9:
+	VMOVUPD      (R12), Y4
+	VMOVUPD      32(R12), Y5
+	VBROADCASTSD (R14), Y6
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD 8(R14), Y6
+	VFMADD231PD  Y4, Y6, Y2
+	VFMADD231PD  Y5, Y6, Y3
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line9
+	MOVQ         R13, R12
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y2, (R12)
+	VMOVUPD      Y3, 32(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x10, R11
+	SUBQ         $0x02, R10
+	JMP          vectors7
+
+fewer8:
+vectors10:
+	CMPQ    R10, $0x01
+	JL      fewer11
+	MOVQ    R12, R13
+	VMOVUPD (R12), Y0
+	VMOVUPD 32(R12), Y1
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line12:
+	VMOVUPD      (R12), Y2
+	VMOVUPD      32(R12), Y3
+	VBROADCASTSD (R14), Y4
+	VFMADD231PD  Y2, Y4, Y0
+	VFMADD231PD  Y3, Y4, Y1
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line12
+	MOVQ         R13, R12
+	VMOVUPD      Y0, (R12)
+	VMOVUPD      Y1, 32(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x08, R11
+	SUBQ         $0x01, R10
+	JMP          vectors10
+
+fewer11:
+	ADDQ $0x00000008, R9
+	SUBQ $0x00000008, AX
+	JMP  block2
+
+fewer3:
+block13:
+	CMPQ AX, $0x00000004
+	JL   fewer14
+	MOVQ vectors+112(FP), R10
+	MOVQ by_base+80(FP), R11
+	LEAQ (BX)(R9*8), R12
+
+vectors15:
+	CMPQ    R10, $0x04
+	JL      fewer16
+	MOVQ    R12, R13
+	VMOVUPD (R12), Y0
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y1
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y2
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y3
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line17:
+	VMOVUPD      (R12), Y4
+	VBROADCASTSD (R14), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VBROADCASTSD 8(R14), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD 16(R14), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD 24(R14), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line17
+	MOVQ         R13, R12
+	VMOVUPD      Y0, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y1, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y2, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y3, (R12)
+	ADDQ         SI, R12
+	ADDQ         $0x20, R11
+	SUBQ         $0x04, R10
+	JMP          vectors15
+
+fewer16:
+vectors18:
+	CMPQ    R10, $0x02
+	JL      fewer19
+	MOVQ    R12, R13
+	VMOVUPD (R12), Y0
+	ADDQ    SI, R12
+	VMOVUPD (R12), Y1
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line20:
+	VMOVUPD      (R12), Y2
+	VBROADCASTSD (R14), Y3
+	VFMADD231PD  Y2, Y3, Y0
+	VBROADCASTSD 8(R14), Y3
+	VFMADD231PD  Y2, Y3, Y1
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line20
+	MOVQ         R13, R12
+	VMOVUPD      Y0, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Y1, (R12)
+	ADDQ         SI, R12
+	ADDQ         $0x10, R11
+	SUBQ         $0x02, R10
+	JMP          vectors18
+
+fewer19:
+vectors21:
+	CMPQ    R10, $0x01
+	JL      fewer22
+	MOVQ    R12, R13
+	VMOVUPD (R12), Y0
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line23:
+	VMOVUPD      (R12), Y1
+	VBROADCASTSD (R14), Y2
+	VFMADD231PD  Y1, Y2, Y0
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line23
+	MOVQ         R13, R12
+	VMOVUPD      Y0, (R12)
+	ADDQ         SI, R12
+	ADDQ         $0x08, R11
+	SUBQ         $0x01, R10
+	JMP          vectors21
+
+fewer22:
+	ADDQ $0x00000004, R9
+	SUBQ $0x00000004, AX
+	JMP  block13
+
+fewer14:
+	TESTQ        AX, AX
+	JEQ          done1
+	VMOVQ        AX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	MOVQ         vectors+112(FP), AX
+	MOVQ         by_base+80(FP), R10
+	LEAQ         (BX)(R9*8), BX
+
+vectors24:
+	CMPQ       AX, $0x04
+	JL         fewer25
+	MOVQ       BX, R11
+	VMASKMOVPD (BX), Y0, Y1
+	ADDQ       SI, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       SI, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       SI, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       SI, BX
+	LEAQ       (DX)(R9*8), BX
+	MOVQ       R10, R12
+	MOVQ       CX, R13
+
+line26:
+	VMASKMOVPD   (BX), Y0, Y5
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD 8(R12), Y6
+	VFMADD231PD  Y5, Y6, Y2
+	VBROADCASTSD 16(R12), Y6
+	VFMADD231PD  Y5, Y6, Y3
+	VBROADCASTSD 24(R12), Y6
+	VFMADD231PD  Y5, Y6, Y4
+	ADDQ         DI, BX
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          line26
+	MOVQ         R11, BX
+	VMASKMOVPD   Y1, Y0, (BX)
+	ADDQ         SI, BX
+	VMASKMOVPD   Y2, Y0, (BX)
+	ADDQ         SI, BX
+	VMASKMOVPD   Y3, Y0, (BX)
+	ADDQ         SI, BX
+	VMASKMOVPD   Y4, Y0, (BX)
+	ADDQ         SI, BX
+	ADDQ         $0x20, R10
+	SUBQ         $0x04, AX
+	JMP          vectors24
+
+fewer25:
+vectors27:
+	CMPQ       AX, $0x02
+	JL         fewer28
+	MOVQ       BX, R11
+	VMASKMOVPD (BX), Y0, Y1
+	ADDQ       SI, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       SI, BX
+	LEAQ       (DX)(R9*8), BX
+	MOVQ       R10, R12
+	MOVQ       CX, R13
+
+line29:
+	VMASKMOVPD   (BX), Y0, Y3
+	VBROADCASTSD (R12), Y4
+	VFMADD231PD  Y3, Y4, Y1
+	VBROADCASTSD 8(R12), Y4
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         DI, BX
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          line29
+	MOVQ         R11, BX
+	VMASKMOVPD   Y1, Y0, (BX)
+	ADDQ         SI, BX
+	VMASKMOVPD   Y2, Y0, (BX)
+	ADDQ         SI, BX
+	ADDQ         $0x10, R10
+	SUBQ         $0x02, AX
+	JMP          vectors27
+
+fewer28:
+vectors30:
+	CMPQ       AX, $0x01
+	JL         fewer31
+	MOVQ       BX, R11
+	VMASKMOVPD (BX), Y0, Y1
+	ADDQ       SI, BX
+	LEAQ       (DX)(R9*8), BX
+	MOVQ       R10, R12
+	MOVQ       CX, R13
+
+line32:
+	VMASKMOVPD   (BX), Y0, Y2
+	VBROADCASTSD (R12), Y3
+	VFMADD231PD  Y2, Y3, Y1
+	ADDQ         DI, BX
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          line32
+	MOVQ         R11, BX
+	VMASKMOVPD   Y1, Y0, (BX)
+	ADDQ         SI, BX
+	ADDQ         $0x08, R10
+	SUBQ         $0x01, AX
+	JMP          vectors30
+
+fewer31:
+done1:
+done:
+	VZEROUPPER
+	RET
+
 // func multiplyAVX512(sum []float64, apart int, c []float32, stride int, lines int, width int, by []float64, byStride int, vectors int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·multiplyAVX512(SB), NOSPLIT, $0-120
@@ -2551,6 +2938,577 @@ vectors41:
 
 line43:
 	VCVTPS2PD.Z  (BX), K1, Z1
+	VBROADCASTSD (R12), Z2
+	VFMADD231PD  Z1, Z2, Z0
+	ADDQ         DI, BX
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          line43
+	MOVQ         R11, BX
+	VMOVUPD      Z0, K1, (BX)
+	ADDQ         SI, BX
+	ADDQ         $0x08, R10
+	SUBQ         $0x01, AX
+	JMP          vectors41
+
+fewer42:
+done1:
+done:
+	VZEROUPPER
+	RET
+
+// func multiplyWideAVX512(sum []float64, apart int, c []float64, stride int, lines int, width int, by []float64, byStride int, vectors int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·multiplyWideAVX512(SB), NOSPLIT, $0-120
+	MOVQ  width+72(FP), AX
+	MOVQ  lines+64(FP), CX
+	MOVQ  c_base+32(FP), DX
+	MOVQ  sum_base+0(FP), BX
+	MOVQ  apart+24(FP), SI
+	MOVQ  stride+56(FP), DI
+	MOVQ  byStride+104(FP), R8
+	SHLQ  $0x03, SI
+	SHLQ  $0x03, DI
+	SHLQ  $0x03, R8
+	TESTQ CX, CX
+	JZ    done
+	XORQ  R9, R9
+
+block2:
+	CMPQ AX, $0x00000020
+	JL   fewer3
+	MOVQ vectors+112(FP), R10
+	MOVQ by_base+80(FP), R11
+	LEAQ (BX)(R9*8), R12
+
+vectors4:
+	CMPQ    R10, $0x04
+	JL      fewer5
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	VMOVUPD 128(R12), Z2
+	VMOVUPD 192(R12), Z3
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z4
+	VMOVUPD 64(R12), Z5
+	VMOVUPD 128(R12), Z6
+	VMOVUPD 192(R12), Z7
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z8
+	VMOVUPD 64(R12), Z9
+	VMOVUPD 128(R12), Z10
+	VMOVUPD 192(R12), Z11
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z12
+	VMOVUPD 64(R12), Z13
+	VMOVUPD 128(R12), Z14
+	VMOVUPD 192(R12), Z15
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line6:
+	VMOVUPD      (R12), Z16
+	VMOVUPD      64(R12), Z17
+	VMOVUPD      128(R12), Z18
+	VMOVUPD      192(R12), Z19
+	VBROADCASTSD (R14), Z20
+	VFMADD231PD  Z16, Z20, Z0
+	VFMADD231PD  Z17, Z20, Z1
+	VFMADD231PD  Z18, Z20, Z2
+	VFMADD231PD  Z19, Z20, Z3
+	VBROADCASTSD 8(R14), Z20
+	VFMADD231PD  Z16, Z20, Z4
+	VFMADD231PD  Z17, Z20, Z5
+	VFMADD231PD  Z18, Z20, Z6
+	VFMADD231PD  Z19, Z20, Z7
+	VBROADCASTSD 16(R14), Z20
+	VFMADD231PD  Z16, Z20, Z8
+	VFMADD231PD  Z17, Z20, Z9
+	VFMADD231PD  Z18, Z20, Z10
+	VFMADD231PD  Z19, Z20, Z11
+	VBROADCASTSD 24(R14), Z20
+	VFMADD231PD  Z16, Z20, Z12
+	VFMADD231PD  Z17, Z20, Z13
+	VFMADD231PD  Z18, Z20, Z14
+	VFMADD231PD  Z19, Z20, Z15
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line6
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	VMOVUPD      Z3, 192(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z4, (R12)
+	VMOVUPD      Z5, 64(R12)
+	VMOVUPD      Z6, 128(R12)
+	VMOVUPD      Z7, 192(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z8, (R12)
+	VMOVUPD      Z9, 64(R12)
+	VMOVUPD      Z10, 128(R12)
+	VMOVUPD      Z11, 192(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z12, (R12)
+	VMOVUPD      Z13, 64(R12)
+	VMOVUPD      Z14, 128(R12)
+	VMOVUPD      Z15, 192(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x20, R11
+	SUBQ         $0x04, R10
+	JMP          vectors4
+
+fewer5:
+vectors7:
+	CMPQ    R10, $0x02
+	JL      fewer8
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	VMOVUPD 128(R12), Z2
+	VMOVUPD 192(R12), Z3
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z4
+	VMOVUPD 64(R12), Z5
+	VMOVUPD 128(R12), Z6
+	VMOVUPD 192(R12), Z7
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line9:
+	VMOVUPD      (R12), Z8
+	VMOVUPD      64(R12), Z9
+	VMOVUPD      128(R12), Z10
+	VMOVUPD      192(R12), Z11
+	VBROADCASTSD (R14), Z12
+	VFMADD231PD  Z8, Z12, Z0
+	VFMADD231PD  Z9, Z12, Z1
+	VFMADD231PD  Z10, Z12, Z2
+	VFMADD231PD  Z11, Z12, Z3
+	VBROADCASTSD 8(R14), Z12
+	VFMADD231PD  Z8, Z12, Z4
+	VFMADD231PD  Z9, Z12, Z5
+	VFMADD231PD  Z10, Z12, Z6
+	VFMADD231PD  Z11, Z12, Z7
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line9
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	VMOVUPD      Z3, 192(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z4, (R12)
+	VMOVUPD      Z5, 64(R12)
+	VMOVUPD      Z6, 128(R12)
+	VMOVUPD      Z7, 192(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x10, R11
+	SUBQ         $0x02, R10
+	JMP          vectors7
+
+fewer8:
+vectors10:
+	CMPQ    R10, $0x01
+	JL      fewer11
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	VMOVUPD 128(R12), Z2
+	VMOVUPD 192(R12), Z3
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line12:
+	VMOVUPD      (R12), Z4
+	VMOVUPD      64(R12), Z5
+	VMOVUPD      128(R12), Z6
+	VMOVUPD      192(R12), Z7
+	VBROADCASTSD (R14), Z8
+	VFMADD231PD  Z4, Z8, Z0
+	VFMADD231PD  Z5, Z8, Z1
+	VFMADD231PD  Z6, Z8, Z2
+	VFMADD231PD  Z7, Z8, Z3
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line12
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	VMOVUPD      Z2, 128(R12)
+	VMOVUPD      Z3, 192(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x08, R11
+	SUBQ         $0x01, R10
+	JMP          vectors10
+
+fewer11:
+	ADDQ $0x00000020, R9
+	SUBQ $0x00000020, AX
+	JMP  block2
+
+fewer3:
+block13:
+	CMPQ AX, $0x00000010
+	JL   fewer14
+	MOVQ vectors+112(FP), R10
+	MOVQ by_base+80(FP), R11
+	LEAQ (BX)(R9*8), R12
+
+vectors15:
+	CMPQ    R10, $0x04
+	JL      fewer16
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z2
+	VMOVUPD 64(R12), Z3
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z4
+	VMOVUPD 64(R12), Z5
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z6
+	VMOVUPD 64(R12), Z7
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line17:
+	VMOVUPD      (R12), Z8
+	VMOVUPD      64(R12), Z9
+	VBROADCASTSD (R14), Z10
+	VFMADD231PD  Z8, Z10, Z0
+	VFMADD231PD  Z9, Z10, Z1
+	VBROADCASTSD 8(R14), Z10
+	VFMADD231PD  Z8, Z10, Z2
+	VFMADD231PD  Z9, Z10, Z3
+	VBROADCASTSD 16(R14), Z10
+	VFMADD231PD  Z8, Z10, Z4
+	VFMADD231PD  Z9, Z10, Z5
+	VBROADCASTSD 24(R14), Z10
+	VFMADD231PD  Z8, Z10, Z6
+	VFMADD231PD  Z9, Z10, Z7
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line17
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z2, (R12)
+	VMOVUPD      Z3, 64(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z4, (R12)
+	VMOVUPD      Z5, 64(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z6, (R12)
+	VMOVUPD      Z7, 64(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x20, R11
+	SUBQ         $0x04, R10
+	JMP          vectors15
+
+fewer16:
+vectors18:
+	CMPQ    R10, $0x02
+	JL      fewer19
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z2
+	VMOVUPD 64(R12), Z3
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line20:
+	VMOVUPD      (R12), Z4
+	VMOVUPD      64(R12), Z5
+	VBROADCASTSD (R14), Z6
+	VFMADD231PD  Z4, Z6, Z0
+	VFMADD231PD  Z5, Z6, Z1
+	VBROADCASTSD 8(R14), Z6
+	VFMADD231PD  Z4, Z6, Z2
+	VFMADD231PD  Z5, Z6, Z3
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line20
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z2, (R12)
+	VMOVUPD      Z3, 64(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x10, R11
+	SUBQ         $0x02, R10
+	JMP          vectors18
+
+fewer19:
+vectors21:
+	CMPQ    R10, $0x01
+	JL      fewer22
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	VMOVUPD 64(R12), Z1
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line23:
+	VMOVUPD      (R12), Z2
+	VMOVUPD      64(R12), Z3
+	VBROADCASTSD (R14), Z4
+	VFMADD231PD  Z2, Z4, Z0
+	VFMADD231PD  Z3, Z4, Z1
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line23
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	VMOVUPD      Z1, 64(R12)
+	ADDQ         SI, R12
+	ADDQ         $0x08, R11
+	SUBQ         $0x01, R10
+	JMP          vectors21
+
+fewer22:
+	ADDQ $0x00000010, R9
+	SUBQ $0x00000010, AX
+	JMP  block13
+
+fewer14:
+block24:
+	CMPQ AX, $0x00000008
+	JL   fewer25
+	MOVQ vectors+112(FP), R10
+	MOVQ by_base+80(FP), R11
+	LEAQ (BX)(R9*8), R12
+
+vectors26:
+	CMPQ    R10, $0x04
+	JL      fewer27
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z1
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z2
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z3
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line28:
+	VMOVUPD      (R12), Z4
+	VBROADCASTSD (R14), Z5
+	VFMADD231PD  Z4, Z5, Z0
+	VBROADCASTSD 8(R14), Z5
+	VFMADD231PD  Z4, Z5, Z1
+	VBROADCASTSD 16(R14), Z5
+	VFMADD231PD  Z4, Z5, Z2
+	VBROADCASTSD 24(R14), Z5
+	VFMADD231PD  Z4, Z5, Z3
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line28
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z1, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z2, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z3, (R12)
+	ADDQ         SI, R12
+	ADDQ         $0x20, R11
+	SUBQ         $0x04, R10
+	JMP          vectors26
+
+fewer27:
+vectors29:
+	CMPQ    R10, $0x02
+	JL      fewer30
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	ADDQ    SI, R12
+	VMOVUPD (R12), Z1
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line31:
+	VMOVUPD      (R12), Z2
+	VBROADCASTSD (R14), Z3
+	VFMADD231PD  Z2, Z3, Z0
+	VBROADCASTSD 8(R14), Z3
+	VFMADD231PD  Z2, Z3, Z1
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line31
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	ADDQ         SI, R12
+	VMOVUPD      Z1, (R12)
+	ADDQ         SI, R12
+	ADDQ         $0x10, R11
+	SUBQ         $0x02, R10
+	JMP          vectors29
+
+fewer30:
+vectors32:
+	CMPQ    R10, $0x01
+	JL      fewer33
+	MOVQ    R12, R13
+	VMOVUPD (R12), Z0
+	ADDQ    SI, R12
+	LEAQ    (DX)(R9*8), R12
+	MOVQ    R11, R14
+	MOVQ    CX, R15
+
+line34:
+	VMOVUPD      (R12), Z1
+	VBROADCASTSD (R14), Z2
+	VFMADD231PD  Z1, Z2, Z0
+	ADDQ         DI, R12
+	ADDQ         R8, R14
+	DECQ         R15
+	JNZ          line34
+	MOVQ         R13, R12
+	VMOVUPD      Z0, (R12)
+	ADDQ         SI, R12
+	ADDQ         $0x08, R11
+	SUBQ         $0x01, R10
+	JMP          vectors32
+
+fewer33:
+	ADDQ $0x00000008, R9
+	SUBQ $0x00000008, AX
+	JMP  block24
+
+fewer25:
+	TESTQ AX, AX
+	JEQ   done1
+	MOVL  $0x000000ff, R10
+	BZHIL AX, R10, R10
+	KMOVW R10, K1
+	MOVQ  vectors+112(FP), AX
+	MOVQ  by_base+80(FP), R10
+	LEAQ  (BX)(R9*8), BX
+
+vectors35:
+	CMPQ      AX, $0x04
+	JL        fewer36
+	MOVQ      BX, R11
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      SI, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      SI, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      SI, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      SI, BX
+	LEAQ      (DX)(R9*8), BX
+	MOVQ      R10, R12
+	MOVQ      CX, R13
+
+line37:
+	VMOVUPD.Z    (BX), K1, Z4
+	VBROADCASTSD (R12), Z5
+	VFMADD231PD  Z4, Z5, Z0
+	VBROADCASTSD 8(R12), Z5
+	VFMADD231PD  Z4, Z5, Z1
+	VBROADCASTSD 16(R12), Z5
+	VFMADD231PD  Z4, Z5, Z2
+	VBROADCASTSD 24(R12), Z5
+	VFMADD231PD  Z4, Z5, Z3
+	ADDQ         DI, BX
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          line37
+	MOVQ         R11, BX
+	VMOVUPD      Z0, K1, (BX)
+	ADDQ         SI, BX
+	VMOVUPD      Z1, K1, (BX)
+	ADDQ         SI, BX
+	VMOVUPD      Z2, K1, (BX)
+	ADDQ         SI, BX
+	VMOVUPD      Z3, K1, (BX)
+	ADDQ         SI, BX
+	ADDQ         $0x20, R10
+	SUBQ         $0x04, AX
+	JMP          vectors35
+
+fewer36:
+vectors38:
+	CMPQ      AX, $0x02
+	JL        fewer39
+	MOVQ      BX, R11
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      SI, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      SI, BX
+	LEAQ      (DX)(R9*8), BX
+	MOVQ      R10, R12
+	MOVQ      CX, R13
+
+line40:
+	VMOVUPD.Z    (BX), K1, Z2
+	VBROADCASTSD (R12), Z3
+	VFMADD231PD  Z2, Z3, Z0
+	VBROADCASTSD 8(R12), Z3
+	VFMADD231PD  Z2, Z3, Z1
+	ADDQ         DI, BX
+	ADDQ         R8, R12
+	DECQ         R13
+	JNZ          line40
+	MOVQ         R11, BX
+	VMOVUPD      Z0, K1, (BX)
+	ADDQ         SI, BX
+	VMOVUPD      Z1, K1, (BX)
+	ADDQ         SI, BX
+	ADDQ         $0x10, R10
+	SUBQ         $0x02, AX
+	JMP          vectors38
+
+fewer39:
+vectors41:
+	CMPQ      AX, $0x01
+	JL        fewer42
+	MOVQ      BX, R11
+	VMOVUPD.Z (BX), K1, Z0
+	ADDQ      SI, BX
+	LEAQ      (DX)(R9*8), BX
+	MOVQ      R10, R12
+	MOVQ      CX, R13
+
+line43:
+	VMOVUPD.Z    (BX), K1, Z1
 	VBROADCASTSD (R12), Z2
 	VFMADD231PD  Z1, Z2, Z0
 	ADDQ         DI, BX

@@ -79,7 +79,17 @@ func sumRowsAVX512(sum []float64, rows []float32, base int, at []int32, coef []f
 //go:noescape
 func multiplyAVX2(sum []float64, apart int, c []float32, stride int, lines int, width int, by []float64, byStride int, vectors int)
 
+// multiplyWideAVX2 is multiplyGeneric.
+//
+//go:noescape
+func multiplyWideAVX2(sum []float64, apart int, c []float64, stride int, lines int, width int, by []float64, byStride int, vectors int)
+
 // multiplyAVX512 is multiplyGeneric.
 //
 //go:noescape
 func multiplyAVX512(sum []float64, apart int, c []float32, stride int, lines int, width int, by []float64, byStride int, vectors int)
+
+// multiplyWideAVX512 is multiplyGeneric.
+//
+//go:noescape
+func multiplyWideAVX512(sum []float64, apart int, c []float64, stride int, lines int, width int, by []float64, byStride int, vectors int)

@@ -74,15 +74,16 @@ var tableAVX2 = Kernels{
 	HalfAngle:       halfAngleAVX2,
 	Join:            joinAVX2,
 
-	AddRows:  addRowsAVX2,
-	Prefetch: prefetch,
-	Gather:   gather,
-	Extremes: extremesAVX2,
-	Step:     stepAVX2,
-	ArgGain:  argGainAVX2,
-	Beyond:   beyondAVX2,
-	RowSums:  wholeSums(sumRowsAVX2),
-	Multiply: multiplyAVX2,
+	AddRows:      addRowsAVX2,
+	Prefetch:     prefetch,
+	Gather:       gather,
+	Extremes:     extremesAVX2,
+	Step:         stepAVX2,
+	ArgGain:      argGainAVX2,
+	Beyond:       beyondAVX2,
+	RowSums:      wholeSums(sumRowsAVX2),
+	Multiply:     multiplyAVX2,
+	MultiplyWide: multiplyWideAVX2,
 
 	Peak: peakAVX2,
 	Read: readAVX2,
@@ -123,6 +124,7 @@ var tableAVX512 = func() Kernels {
 	k.Beyond = beyondAVX512
 	k.RowSums = wholeSums(sumRowsAVX512)
 	k.Multiply = multiplyAVX512
+	k.MultiplyWide = multiplyWideAVX512
 	k.Peak = peakAVX512
 	k.Read = readAVX512
 	return k

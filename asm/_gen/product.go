@@ -1,23 +1,26 @@
 package main
 
 import (
+	"fmt"
+	"math/bits"
+
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
 func products(f file) {
 	for _, set := range isas {
-		f.gen(set).multiply()
+		f.gen(set).multiply("multiply", 4)
+		f.gen(set).multiply("multiplyWide", 8)
 	}
 }
 
-// multiply is multiplyGeneric. The sums of a few registers of places for up to four vectors stay in
+// multiply is multiplyGeneric for values of a size in bytes. The sums of a few registers of places for up to four vectors stay in
 // registers while the lines pass: a value is loaded and widened once for four multiply-adds, and a
 // vector's number spread once for all places.
-func (g *gen) multiply() {
-	g.begin("multiply",
-		"func(sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int)",
-		"is multiplyGeneric.")
+func (g *gen) multiply(name string, size int) {
+	g.begin(name, fmt.Sprintf("func(sum []float64, apart int, c []float%d, stride, lines, width int, "+
+		"by []float64, byStride, vectors int)", 8*size), "is multiplyGeneric.")
 	width := g.param("width")
 	lines := g.param("lines")
 	c := g.base("c")
@@ -26,7 +29,7 @@ func (g *gen) multiply() {
 	stride := g.param("stride")
 	byStride := g.param("byStride")
 	g.SHLQ(U8(3), apart) // in bytes
-	g.SHLQ(U8(2), stride)
+	g.SHLQ(U8(bits.Len(uint(size))-1), stride)
 	g.SHLQ(U8(3), byStride)
 	g.TESTQ(lines, lines)
 	g.JZ(LabelRef("done"))
@@ -42,7 +45,7 @@ func (g *gen) multiply() {
 			g.Label(again)
 			g.CMPQ(left, U8(count))
 			g.JL(fewer)
-			g.product(some, wide, count, multiplication{c, at, stride, lines, by, byStride, place, apart})
+			g.product(some, wide, count, multiplication{size, c, at, stride, lines, by, byStride, place, apart})
 			g.ADDQ(U8(8*count), by)
 			g.SUBQ(U8(count), left)
 			g.JMP(again)
@@ -54,7 +57,10 @@ func (g *gen) multiply() {
 }
 
 // multiplication is where a block of sums is, and what is added to them; strides are in bytes.
-type multiplication struct{ c, at, stride, lines, by, byStride, sum, apart GPVirtual }
+type multiplication struct {
+	size                                           int
+	c, at, stride, lines, by, byStride, sum, apart GPVirtual
+}
 
 // product adds all lines to the sums of wide registers of places for so many vectors, and moves sum
 // on to the next vector.
@@ -72,13 +78,17 @@ func (g *gen) product(some some, wide, count int, m multiplication) {
 	sums := make([][]VecVirtual, count)
 	block(func(v, _ int, at Mem) { sums[v] = append(sums[v], g.load64(at, some, g.reg())) })
 	line, by, k := g.GP64(), g.GP64(), g.GP64()
-	g.LEAQ(element(m.c, m.at, 4), line)
+	g.LEAQ(element(m.c, m.at, uint8(m.size)), line)
 	g.MOVQ(m.by, by)
 	g.MOVQ(m.lines, k)
 	next := g.label("line")
 	g.Label(next)
 	values := g.each(wide, func(i int, v VecVirtual) {
-		g.load32(Mem{Base: line, Disp: 4 * g.doubles() * i}, some, v)
+		if at := (Mem{Base: line, Disp: m.size * g.doubles() * i}); m.size == 4 {
+			g.load32(at, some, v)
+		} else {
+			g.load64(at, some, v)
+		}
 	})
 	for v := range count {
 		factor := g.reg()
