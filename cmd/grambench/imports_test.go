@@ -112,6 +112,10 @@ var allowed = map[string][]string{
 		module + "/solver/internal/task",
 	},
 	"solver/internal/task":    {module + "/sparse", module + "/solver", module + "/solver/internal/archive"},
+	"solver/landmark": {
+		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", "gonum.org/v1/gonum",
+	},
+	"solver/internal/dense":   {module + "/asm", module + "/tiles"},
 	"solver/internal/archive": {module + "/sparse", "github.com/minio/sha256-simd"},
 	"solver/model":            {module + "/sparse", module + "/tiles/atomicfile", module + "/solver/internal/archive"},
 	"solver/svm":              {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},

@@ -1,4 +1,4 @@
 package learners
 
 // All are the learners in the order of the help.
-var All = []*Learner{euclideanLearner, sphericalLearner, linearLearner, neighboursLearner}
+var All = []*Learner{euclideanLearner, sphericalLearner, linearLearner, neighboursLearner, landmarkLearner}

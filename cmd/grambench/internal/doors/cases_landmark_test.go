@@ -1,0 +1,139 @@
+package doors
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/landmark"
+)
+
+func landmarkCases() map[string]testCase {
+	return map[string]testCase{
+		"landmark.Train":             {run: landmarkTrain},
+		"landmark.TrainPath":         {run: landmarkTrain},
+		"landmark.Settings.Validate": {run: landmarkTrain},
+		"landmark.Options.Progress":  {run: landmarkTrain},
+		"landmark.Model.Predict":     {run: landmarkModels},
+		"landmark.Model.Validate":    {run: landmarkModels},
+		"landmark.Model.Write":       {run: landmarkModels},
+		"landmark.Model.Bytes":       {run: landmarkModels},
+		"landmark.Load":              {run: landmarkModels},
+		"landmark.Read":              {run: landmarkModels},
+	}
+}
+
+// landmarks draws settings.
+func (p *program) landmarks() landmark.Settings {
+	return landmark.Settings{
+		Landmarks: pick(p, 1, 5, 1000), Loss: pick(p, landmark.Square, landmark.Logistic, landmark.Hinge2),
+		Choice: pick(p, landmark.Uniform, landmark.Stratified, landmark.Pivoted), C: pick(p, 0, 0.1, 10),
+		Kernel: pick(p, "", "linear", "rbf"), Scheme: pick(p, solver.OneVsRest, solver.Labels), Iterations: 20,
+	}
+}
+
+func landmarkTrain(p *program) {
+	s, c := p.landmarks(), p.trainingCorpus(pick(p, 2, 3))
+	opt := landmark.Options{Workers: pick(p, 0, 1, 3)}
+	call := fmt.Sprintf("%+v", s)
+	p.good("Settings "+call, s.Validate)
+	p.good(call, func() error {
+		m, err := landmark.Train(p.ctx, c, s, opt)
+		if err == nil {
+			err = m.Validate()
+		}
+		return err
+	})
+	p.good("a path", func() error {
+		models, err := landmark.TrainPath(p.ctx, c, s, []float64{0.1, 1}, opt)
+		if err == nil && len(models) != 2 {
+			p.fails("%d models", len(models))
+		}
+		return err
+	})
+	for _, prices := range [][]float64{{1, 1}, {-1}, {math.NaN()}, {math.Inf(1)}} {
+		p.bad(fmt.Sprint("prices ", prices), func() error {
+			_, err := landmark.TrainPath(p.ctx, c, s, prices, opt)
+			return err
+		})
+	}
+	for _, bad := range []landmark.Settings{
+		{Landmarks: -1}, {Landmarks: math.MaxInt}, {Loss: -1}, {Loss: 3}, {Choice: 7}, {C: math.NaN()}, {C: -1},
+		{C: math.Inf(1)}, {Tolerance: 1}, {Tolerance: math.NaN()}, {Iterations: -1}, {Scheme: 9}, {Kernel: "nonsense"},
+		{Kernel: "ngd"},
+	} {
+		p.bad(fmt.Sprint("Settings ", bad), bad.Validate)
+		p.bad(fmt.Sprint("Train ", bad), func() error { _, err := landmark.Train(p.ctx, c, bad, opt); return err })
+	}
+	for _, bad := range []landmark.Options{
+		{Workers: -1}, {MemoryBytes: -1}, {MemoryBytes: 1}, {ISA: "nonsense"},
+		{Progress: func(landmark.Progress) { panic(ownPanic) }},
+	} {
+		p.bad("bad options", func() error { _, err := landmark.Train(p.ctx, c, s, bad); return err })
+	}
+	p.bad("no corpus", func() error { _, err := landmark.Train(p.ctx, nil, s, opt); return err })
+	ended, cancel := context.WithCancel(p.ctx)
+	cancel()
+	p.bad("an ended context", func() error { _, err := landmark.Train(ended, c, s, opt); return err })
+}
+
+func landmarkModels(p *program) {
+	c := p.trainingCorpus(2)
+	m, err := landmark.Train(p.ctx, c, p.landmarks(), landmark.Options{})
+	if err != nil {
+		p.fails("%v", err)
+		return
+	}
+	p.quiet("Bytes", func() { m.Bytes() })
+	var file bytes.Buffer
+	p.good("Write", func() error { return m.Write(p.ctx, &file) })
+	data := file.Bytes()
+	p.good("Read", func() error { _, err := landmark.Read(p.ctx, bytes.NewReader(data)); return err })
+	path := p.file("x.model", string(data))
+	p.good("Load", func() error { _, err := landmark.Load(p.ctx, path, nil); return err })
+	p.bad("Load of no file", func() error { _, err := landmark.Load(p.ctx, path+"x", nil); return err })
+	p.bad("Read of a part", func() error {
+		_, err := landmark.Read(p.ctx, bytes.NewReader(data[:p.IntN(len(data))]))
+		return err
+	})
+	p.bad("Read of nothing", func() error { _, err := landmark.Read(p.ctx, nil); return err })
+	p.bad("Write to nothing", func() error { return m.Write(p.ctx, nil) })
+	opt := landmark.Options{Workers: pick(p, 0, 1, 3)}
+	p.good("Predict", func() error {
+		out, err := m.Predict(p.ctx, c.Documents, opt)
+		if err == nil {
+			for _, f := range out.Decisions {
+				finite(p, "decisions", f)
+			}
+		}
+		return err
+	})
+	p.bad("Predict of nothing", func() error { _, err := m.Predict(p.ctx, nil, opt); return err })
+	broken, why := p.broken()
+	p.bad("Predict: "+why, func() error { _, err := m.Predict(p.ctx, broken, opt); return err })
+	p.bad("Predict with workers", func() error {
+		_, err := m.Predict(p.ctx, c.Documents, landmark.Options{Workers: -1})
+		return err
+	})
+	p.bad("Predict with a panic", func() error {
+		_, err := m.Predict(p.ctx, c.Documents, landmark.Options{Progress: func(landmark.Progress) { panic(ownPanic) }})
+		return err
+	})
+	bad := *m
+	switch p.IntN(4) {
+	case 0:
+		bad.Landmarks = nil
+	case 1:
+		bad.Classes = []string{"a", "a"}
+	case 2:
+		bad.Settings.Kernel = "linear:embed=tfidf-l2"
+	case 3:
+		bad.Machines = bad.Machines[1:]
+	}
+	p.bad("Validate", bad.Validate)
+	p.bad("Predict with a bad model", func() error { _, err := bad.Predict(p.ctx, c.Documents, opt); return err })
+	p.bad("Write of a bad model", func() error { return bad.Write(p.ctx, &bytes.Buffer{}) })
+	p.bad("no model", (*landmark.Model)(nil).Validate)
+}

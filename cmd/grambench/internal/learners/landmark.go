@@ -1,0 +1,163 @@
+package learners
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strconv"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+var landmarkLearner = &Learner{
+	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents; see docs/landmarks.md",
+	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"}, Form: landmark.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		t := &landmarks{}
+		f.IntVar(&t.s.Landmarks, "m", 4096, "a whole number above 0, of landmarks")
+		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
+			"probabilities, or hinge2")
+		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
+			"pivoted: how landmarks are drawn")
+		f.IntVar(&t.s.Iterations, "passes", 100, "a whole number above 0, most passes over the documents")
+		return t
+	},
+	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		m, err := landmark.Load(ctx, path, early)
+		if err != nil {
+			return nil, err
+		}
+		return landmarkModel{m}, nil
+	},
+}
+
+// landmarks trains kernel machines on landmarks.
+type landmarks struct {
+	s            landmark.Settings
+	loss, choice string
+}
+
+// settings are those of options, with the kernel in the embedding that was asked for.
+func (t *landmarks) settings(o Options) (landmark.Settings, error) {
+	s := t.s
+	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	s.Loss = map[string]landmark.Loss{"logistic": landmark.Logistic, "hinge2": landmark.Hinge2}[t.loss]
+	s.Choice = map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[t.choice]
+	if s.Kernel = o.Kernel; s.Kernel == "" {
+		s.Kernel = svm.DefaultKernel
+	}
+	if o.Embedding != nil {
+		k, err := engine.ParseKernelIn(s.Kernel, *o.Embedding)
+		if err != nil {
+			return s, err
+		}
+		s.Kernel = k.String()
+	}
+	if s.Landmarks < 1 || s.Iterations < 1 {
+		return s, fmt.Errorf("-type landmark:m=%d,passes=%d, expected at least 1", s.Landmarks, s.Iterations)
+	}
+	return s, s.Validate()
+}
+
+// Check implements Trainer.
+func (t *landmarks) Check(o Options) error {
+	_, err := t.settings(o)
+	return err
+}
+
+func (o *Options) landmarks() landmark.Options {
+	return landmark.Options{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p landmark.Progress) { o.Tell(p.Stage, p.Done, p.Total) },
+	}
+}
+
+// Train implements Trainer.
+func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	models, err := t.TrainPath(ctx, c, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	return models[0], nil
+}
+
+// TrainPath implements PathTrainer.
+func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
+	var out []Model
+	for _, m := range models {
+		out = append(out, landmarkModel{m})
+	}
+	return out, err
+}
+
+// landmarkModel is a model of landmarks.
+type landmarkModel struct{ *landmark.Model }
+
+// Predict implements Model.
+func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.landmarks())
+	if err != nil {
+		return nil, err
+	}
+	return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+}
+
+// landmarkRow is a machine in a report.
+type landmarkRow struct {
+	Class     string  `json:"class"`
+	Objective float64 `json:"objective"`
+	Gradient  float64 `json:"gradient"`
+	Steps     int     `json:"steps"`
+	Converged bool    `json:"converged"`
+	Bias      float64 `json:"bias"`
+	Landmarks int     `json:"landmarks"`
+	Passes    int     `json:"passes"`
+	Residual  float64 `json:"residual_trace"`
+}
+
+// About implements Model.
+func (m landmarkModel) About() About {
+	s, n := m.Settings, m.Landmarks.Rows()
+	a := About{
+		Type: "landmark:m=" + strconv.Itoa(s.Landmarks), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
+		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
+		Tokenizer: m.Tokenizer, Terms: len(m.Embedder.Terms), Bytes: m.Bytes(),
+	}
+	if s.Scheme != solver.Labels {
+		a.Scheme = solver.OneVsRest
+	}
+	if s.Loss != landmark.Square {
+		a.Type += ",loss=" + s.Loss.String()
+	}
+	if s.Choice != landmark.Uniform {
+		a.Type += ",choice=" + s.Choice.String()
+	}
+	if s.Iterations != 100 {
+		a.Type += ",passes=" + strconv.Itoa(s.Iterations)
+	}
+	unfinished, most := 0, 0.0
+	for k, q := range m.Machines {
+		if !q.Converged {
+			unfinished, most = unfinished+1, max(most, q.Gradient)
+		}
+		a.Rows = append(a.Rows, landmarkRow{
+			m.Classes[k], q.Objective, q.Gradient, q.Steps, q.Converged, q.Bias, n, m.Passes, m.Residual,
+		})
+	}
+	a.Text = []string{fmt.Sprintf("%s, %d landmarks of %d documents, %s, leave %.3g%% of the trace; %d passes",
+		s.Kernel, n, m.Documents, s.Choice, 100*m.Residual, m.Passes)}
+	if unfinished > 0 {
+		a.Text = append(a.Text, fmt.Sprintf("%d of %d searches stopped before -tolerance was reached, at up to %.2g of "+
+			"the first gradient", unfinished, len(m.Machines), most))
+	}
+	return a
+}

@@ -1,0 +1,296 @@
+package landmark
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// texts makes documents of some classes, whose terms overlap; one in ten has none, and one in seven is
+// the one before again. several gives documents none to two labels.
+func texts(n, classes int, seed uint64, several bool) *sparse.Corpus {
+	r := rand.New(rand.NewPCG(seed, 1))
+	c := &sparse.Corpus{Source: "texts", Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}}}
+	for k := range classes {
+		c.Classes = append(c.Classes, string(rune('a'+k)))
+	}
+	for t := range 60 {
+		c.Vocabulary = append(c.Vocabulary, string(rune('A'+t)))
+	}
+	counts, class := map[uint32]float32{}, 0
+	for i := range n {
+		if i%7 != 3 {
+			clear(counts)
+			class = r.IntN(classes)
+			for range r.IntN(30) {
+				counts[uint32(min(class*8+r.IntN(30), 59))]++
+			}
+		}
+		if i%10 == 4 {
+			clear(counts)
+		}
+		var terms []uint32
+		for t := range counts {
+			terms = append(terms, t)
+		}
+		slices.Sort(terms)
+		for _, t := range terms {
+			c.Documents.Terms = append(c.Documents.Terms, t)
+			c.Documents.Values = append(c.Documents.Values, counts[t])
+		}
+		c.Documents.Offsets = append(c.Documents.Offsets, int64(len(c.Documents.Terms)))
+		ids := []int32{int32(class)}
+		switch {
+		case several && i%5 == 0:
+			ids = nil
+		case several && i%3 == 0 && class != classes-1:
+			ids = append(ids, int32(classes-1))
+		}
+		c.Labels.Add(ids...)
+	}
+	return c
+}
+
+// reference has the matrices of a training in float64, from the engine's own float32 values: with k +
+// 1, between documents and landmarks, and between landmarks.
+type reference struct {
+	nm, mm *mat.Dense
+	y      []float64 // of the first class
+}
+
+func referenceOf(t *testing.T, c *sparse.Corpus, m *Model) reference {
+	t.Helper()
+	_, k, err := m.Settings.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k = engine.Resolve(k, len(m.Embedder.Terms))
+	z, err := m.Embedder.Transform(m.Landmarks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := m.Embedder.Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(z, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plusOne := func(x *sparse.Embedded) *mat.Dense {
+		g, err := e.Cross(t.Context(), k, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out mat.Dense
+		out.Apply(func(i, j int, v float64) float64 { return v + 1 }, g)
+		return &out
+	}
+	r := reference{nm: plusOne(x), mm: plusOne(z)}
+	for i := range c.Documents.Rows() {
+		y := -1.0
+		if slices.Contains(c.Labels.Of(i), 0) {
+			y = 1
+		}
+		r.y = append(r.y, y)
+	}
+	return r
+}
+
+// gradient returns Kₘₘα + C Kᵀℓ'(Kα), the objective and K α, in dense float64.
+func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective float64, f *mat.VecDense) {
+	alpha := mat.NewVecDense(len(m.Machines[0].Coefficients), m.Machines[0].Coefficients)
+	var w, first mat.VecDense
+	w.MulVec(r.nm, alpha)
+	first.CloneFromVec(&w)
+	var quadratic mat.VecDense
+	quadratic.MulVec(r.mm, alpha)
+	objective = mat.Dot(alpha, &quadratic) / 2
+	for i, y := range r.y {
+		loss, d, _ := m.Settings.Loss.of(y, w.AtVec(i))
+		objective += c * loss
+		first.SetVec(i, c*d)
+	}
+	g = new(mat.VecDense)
+	g.MulVec(r.nm.T(), &first)
+	g.AddVec(g, &quadratic)
+	return g, objective, &w
+}
+
+// At a tolerance of 10⁻⁸ the gradient in dense float64 is 0 up to that, the objective is the one that
+// was told, and predictions are Kα, for all losses, choices of landmarks and instruction sets, and
+// several C at once.
+func TestOptimal(t *testing.T) {
+	c := texts(300, 3, 1, false)
+	for _, loss := range []Loss{Square, Logistic, Hinge2} {
+		for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
+			for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2", "rbf:gamma=0.01"} {
+				s := Settings{Landmarks: 100, Loss: loss, Choice: choice, Kernel: spec, Tolerance: 1e-8, Iterations: 2000, Seed: 5}
+				prices := []float64{0.1, 10}
+				models, err := TrainPath(t.Context(), c, s, prices, Options{Workers: 2})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, m := range models {
+					name := loss.String() + " " + choice.String() + " " + spec
+					own := m.Machines[0]
+					if !own.Converged || len(m.Machines) != 3 || m.Settings.C != prices[i] {
+						t.Fatalf("%s: %+v", name, *own)
+					}
+					r := referenceOf(t, c, m)
+					g, objective, f := r.gradient(m, prices[i])
+					zero := &Model{Settings: m.Settings, Machines: []*Machine{{Coefficients: make([]float64, len(own.Coefficients))}}}
+					begin, _, _ := r.gradient(zero, prices[i])
+					if !(mat.Norm(g, 2) <= 1e-6*mat.Norm(begin, 2)) {
+						t.Errorf("%s, C=%v: gradient %v, at the beginning %v", name, prices[i], mat.Norm(g, 2), mat.Norm(begin, 2))
+					}
+					// Where landmarks were left out, kernel values are those of an engine of the rest: each is
+					// right to 10⁻⁶ of the greatest, which moves αᵀKα by that times (Σ|α|)².
+					size := mat.Norm(mat.NewVecDense(len(own.Coefficients), own.Coefficients), 1)
+					if !(math.Abs(objective-own.Objective) <= 1e-9*objective+1e-6*size*size) {
+						t.Errorf("%s: objective %v, in dense float64 %v", name, own.Objective, objective)
+					}
+					p, err := m.Predict(t.Context(), c.Documents, Options{Workers: 2})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, d := range p.Decisions {
+						if !(math.Abs(d[0]-f.AtVec(i)) <= 1e-9*(1+math.Abs(d[0]))) {
+							t.Fatalf("%s: document %d: %v, in dense float64 %v", name, i, d[0], f.AtVec(i))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where all documents are landmarks, squares give kernel ridge regression, (K + 1 + I/C) α = y, whose
+// predictions don't depend on copies being left out.
+func TestRidge(t *testing.T) {
+	c := texts(200, 2, 2, false)
+	const price = 2.0
+	m, err := Train(t.Context(), c, Settings{Landmarks: 1000, C: price, Tolerance: 1e-10, Iterations: 500}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := m.Landmarks.Rows(); n >= 200 || n < 100 {
+		t.Errorf("%d landmarks of 200 documents with copies", n)
+	}
+	_, k, _ := m.Settings.resolve()
+	x, err := m.Embedder.Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(x, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.Gram(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, y := mat.NewSymDense(200, nil), mat.NewVecDense(200, nil)
+	for i := range 200 {
+		for j := i; j < 200; j++ {
+			a.SetSym(i, j, g.At(i, j)+1)
+		}
+		a.SetSym(i, i, a.At(i, i)+1/price)
+		y.SetVec(i, float64(1-2*c.Labels.Of(i)[0]))
+	}
+	var solution mat.Cholesky
+	var alpha mat.VecDense
+	if !solution.Factorize(a) || solution.SolveVecTo(&alpha, y) != nil {
+		t.Fatal("no solution")
+	}
+	p, err := m.Predict(t.Context(), c.Documents, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range p.Decisions {
+		want := y.AtVec(i) - alpha.AtVec(i)/price
+		// What was left out is 10⁻⁵ of the kernel's diagonal, and moves predictions by its square root at
+		// most; copies are exact.
+		if !(math.Abs(d[0]-want) <= 1e-5) || d[1] != -d[0] {
+			t.Fatalf("document %d: %v, expected %v", i, d, want)
+		}
+	}
+}
+
+// The residual is the trace of what Nyström's approximation leaves.
+func TestResidual(t *testing.T) {
+	c := texts(300, 2, 3, false)
+	residuals := map[Choice]float64{}
+	for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
+		m, err := Train(t.Context(), c, Settings{Landmarks: 60, Choice: choice, Iterations: 1}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := referenceOf(t, c, m)
+		var solution mat.Dense
+		if err := solution.Solve(r.mm, r.nm.T()); err != nil {
+			t.Fatal(err)
+		}
+		var left, all float64
+		for i := range 300 {
+			all += 2 // diffusion and 1 of a document with itself
+			left += 2 - mat.Dot(r.nm.RowView(i), solution.ColView(i))
+		}
+		if want := left / all; !(math.Abs(m.Residual-want) <= 1e-6) {
+			t.Errorf("%s: residual %v, expected %v", choice, m.Residual, want)
+		}
+		residuals[choice] = m.Residual
+	}
+	if !(residuals[Pivoted] < residuals[Uniform]) {
+		t.Errorf("residuals %v: pivoted landmarks leave more than uniform ones", residuals)
+	}
+}
+
+// Models have the same bits from any number of workers and however much is kept.
+func TestDetermined(t *testing.T) {
+	c := texts(700, 3, 4, true)
+	for _, loss := range []Loss{Square, Logistic} {
+		for _, choice := range []Choice{Uniform, Pivoted} {
+			var first *Model
+			for _, o := range []Options{{Workers: 1}, {Workers: 3}, {Workers: 2, MemoryBytes: 100 << 20}} {
+				m, err := Train(t.Context(), c, Settings{Landmarks: 130, Choice: choice, Loss: loss, Scheme: solver.Labels}, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first = m
+				}
+				for k, machine := range m.Machines {
+					if !slices.Equal(machine.Coefficients, first.Machines[k].Coefficients) || m.Residual != first.Residual {
+						t.Fatalf("%s, %s: other coefficients with %+v", loss, choice, o)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every instruction set finds the same solution.
+func TestInstructionSets(t *testing.T) {
+	c := texts(200, 2, 6, false)
+	var first *Model
+	for _, isa := range asm.Available() {
+		m, err := Train(t.Context(), c, Settings{Landmarks: 50, Loss: Logistic, Tolerance: 1e-9}, Options{ISA: string(isa)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = m
+		}
+		if !(math.Abs(m.Machines[0].Objective-first.Machines[0].Objective) <= 1e-5) {
+			t.Errorf("%s: objective %v, expected %v", isa, m.Machines[0].Objective, first.Machines[0].Objective)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package landmark
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+)
+
+// Loss is what a machine pays for a document.
+type Loss int
+
+// The losses: ½(y-f)², log(1 + e^(-yf)) and ½ max(0, 1-yf)².
+const (
+	Square Loss = iota
+	Logistic
+	Hinge2
+)
+
+// String names the loss.
+func (l Loss) String() string { return nameOf(int(l), "square", "logistic", "hinge2") }
+
+// Choice says how landmarks are drawn.
+type Choice int
+
+const (
+	Uniform    Choice = iota // every document as likely as any other
+	Stratified               // as many of each class as of any other, as far as there are
+	Pivoted                  // randomly pivoted Cholesky: what is far from those before is likelier
+)
+
+// String names the choice.
+func (c Choice) String() string { return nameOf(int(c), "uniform", "stratified", "pivoted") }
+
+func nameOf(i int, names ...string) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("unknown (%d)", i)
+	}
+	return names[i]
+}
+
+// DefaultKernel is that of [Settings] without one.
+const DefaultKernel = "diffusion:t=0.5"
+
+// MostLandmarks bounds Settings.Landmarks: matrices of m×m float64 are held.
+const MostLandmarks = 1 << 17
+
+// Settings say what is trained. The zero value works.
+type Settings struct {
+	Landmarks int     // their number, at most that of the documents; default 4,096
+	Choice    Choice  // default Uniform
+	Kernel    string  // specification, as engine.ParseKernel takes it; default DefaultKernel
+	Loss      Loss    // default Square
+	C         float64 // price of the losses against ½‖f‖²; default 1
+	Scheme    solver.Scheme
+
+	Tolerance  float64 // a search ends at a gradient of this part of that at f = 0; default 1e-3
+	Iterations int     // passes over the documents, at most; default 100
+	Seed       uint64  // of the landmarks
+}
+
+// resolve checks the settings and fills in defaults.
+func (s Settings) resolve() (Settings, engine.Kernel, error) {
+	if s.Landmarks == 0 {
+		s.Landmarks = 4096
+	}
+	if s.Kernel == "" {
+		s.Kernel = DefaultKernel
+	}
+	if s.C == 0 {
+		s.C = 1
+	}
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-3
+	}
+	if s.Iterations == 0 {
+		s.Iterations = 100
+	}
+	if s.Scheme == solver.OneVsOne {
+		s.Scheme = solver.OneVsRest
+	}
+	switch {
+	case s.Landmarks < 1 || s.Landmarks > MostLandmarks:
+		return s, nil, fmt.Errorf("landmark: %d landmarks, expected from 1 to %d", s.Landmarks, MostLandmarks)
+	case s.Choice < Uniform || s.Choice > Pivoted:
+		return s, nil, fmt.Errorf("landmark: choice %d, expected Uniform, Stratified or Pivoted", s.Choice)
+	case s.Loss < Square || s.Loss > Hinge2:
+		return s, nil, fmt.Errorf("landmark: loss %d, expected Square, Logistic or Hinge2", s.Loss)
+	case !(s.C > 0) || math.IsInf(s.C, 0):
+		return s, nil, fmt.Errorf("landmark: C %v, expected a number above 0", s.C)
+	case !(s.Tolerance > 0 && s.Tolerance < 1):
+		return s, nil, fmt.Errorf("landmark: Tolerance %v, expected a number above 0 and below 1", s.Tolerance)
+	case s.Iterations < 1:
+		return s, nil, fmt.Errorf("landmark: Iterations %d, expected at least 1", s.Iterations)
+	case s.Scheme != solver.OneVsRest && s.Scheme != solver.Labels:
+		return s, nil, fmt.Errorf("landmark: Scheme %d, expected solver.OneVsRest or solver.Labels", s.Scheme)
+	}
+	k, err := engine.ParseKernel(s.Kernel)
+	if err != nil {
+		return s, nil, fmt.Errorf("landmark: kernel: %w", err)
+	}
+	if engine.PropertiesOf(k).Definite == engine.ConditionallyPositive {
+		return s, nil, fmt.Errorf("landmark: kernel %s isn't positive definite, only conditionally, expected one that is", k)
+	}
+	s.Kernel = k.String()
+	return s, k, nil
+}
+
+// Validate reports settings that make no sense.
+func (s Settings) Validate() error {
+	_, _, err := s.resolve()
+	return err
+}
+
+// Options say how it is computed, not what. The zero value works.
+type Options struct {
+	ISA         string // instruction set; default the best
+	Workers     int    // goroutines; default one a processor. Results don't depend on it
+	MemoryBytes int64  // bound on what is held beside the corpus; default what the machine has left
+
+	// Progress is called with how far the work is, never concurrently. Default: none.
+	Progress func(Progress)
+}
+
+// Progress is how far the work is.
+type Progress struct {
+	Stage       string
+	Done, Total int64 // pairs of documents, of this pass
+	Passes      int   // that are over
+}
