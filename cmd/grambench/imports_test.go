@@ -111,7 +111,7 @@ var allowed = map[string][]string{
 		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/archive",
 		module + "/solver/internal/task",
 	},
-	"solver/internal/task":    {module + "/sparse", module + "/solver", module + "/solver/internal/archive"},
+	"solver/internal/task": {module + "/sparse", module + "/solver", module + "/solver/internal/archive"},
 	"solver/landmark": {
 		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", "gonum.org/v1/gonum",
 	},

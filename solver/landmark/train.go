@@ -43,7 +43,15 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) (*Mod
 func TrainPath(
 	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
-	t, err := newTraining(ctx, c, s, prices, opt)
+	return trainPath(ctx, c, s, prices, nil, opt)
+}
+
+// trainPath is TrainPath on some documents, nil for all that can be learnt from. Embeddings learn from
+// all.
+func trainPath(
+	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, rows []int, opt Options,
+) ([]*Model, error) {
+	t, err := newTraining(ctx, c, s, prices, rows, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +86,7 @@ type training struct {
 
 // newTraining checks what there is to train on, and embeds it.
 func newTraining(
-	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, rows []int, opt Options,
 ) (*training, error) {
 	if ctx == nil {
 		return nil, errors.New("landmark: a nil context, expected one")
@@ -121,17 +129,19 @@ func newTraining(
 			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, expected one, or separate labels", i+1,
 				c.Source, own)
 		}
-		if own > 0 || s.Scheme == solver.Labels {
+		if rows == nil && (own > 0 || s.Scheme == solver.Labels) {
 			t.rows = append(t.rows, i)
 		}
+	}
+	if rows != nil {
+		t.rows = rows
 	}
 	if len(t.rows) == 0 {
 		return nil, fmt.Errorf("landmark: %s has no labelled documents, expected at least one", c.Source)
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
 	if need := t.bytes(); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("landmark: %d landmarks of %d documents of %d values need %s of memory, allowed are %s",
-			t.s.Landmarks, len(t.rows), c.Documents.NNZ(), sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+		return nil, &memoryError{t.s.Landmarks, len(t.rows), c.Documents.NNZ(), need, opt.MemoryBytes}
 	}
 	embedder := k.Embedding().Fit(c.Documents)
 	t.k = engine.Resolve(k, len(embedder.Terms))
@@ -140,6 +150,17 @@ func newTraining(
 	}
 	t.x, err = embedder.TransformRows(ctx, c.Documents, t.rows, t.do.Workers)
 	return t, err
+}
+
+// memoryError says that training needs more memory than was allowed.
+type memoryError struct {
+	landmarks, documents int
+	values, need, limit  int64
+}
+
+func (e *memoryError) Error() string {
+	return fmt.Sprintf("landmark: %d landmarks of %d documents of %d values need %s of memory, allowed are %s", e.landmarks,
+		e.documents, e.values, sparse.FormatBytes(e.need), sparse.FormatBytes(e.limit))
 }
 
 // do resolves what all parts need.

@@ -2,9 +2,11 @@ package learners
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -14,11 +16,13 @@ import (
 )
 
 var landmarkLearner = &Learner{
-	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents; see docs/landmarks.md",
+	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
 	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"}, Form: landmark.Form,
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &landmarks{}
-		f.IntVar(&t.s.Landmarks, "m", 4096, "a whole number above 0, of landmarks")
+		t.s.Landmarks = 4096
+		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number, of landmarks, or auto, as many as are of use")
+		f.DurationVar(&t.limit, "time", 0, "a time such as 10m that auto stays within, 0 for none")
 		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
 			"probabilities, or hinge2")
 		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
@@ -31,14 +35,40 @@ var landmarkLearner = &Learner{
 		if err != nil {
 			return nil, err
 		}
-		return landmarkModel{m}, nil
+		return landmarkModel{m, nil}, nil
 	},
 }
 
 // landmarks trains kernel machines on landmarks.
 type landmarks struct {
-	s            landmark.Settings
+	s            landmark.Settings // no landmarks: auto
+	limit        time.Duration
 	loss, choice string
+}
+
+// numberOrAuto is a parameter that takes a number above 0, or auto, which is 0.
+type numberOrAuto struct{ value *int }
+
+func (n numberOrAuto) String() string {
+	switch {
+	case n.value == nil:
+		return ""
+	case *n.value == 0:
+		return "auto"
+	}
+	return strconv.Itoa(*n.value)
+}
+
+// Set implements flag.Value.
+func (n numberOrAuto) Set(text string) (err error) {
+	if text == "auto" {
+		*n.value = 0
+		return nil
+	}
+	if *n.value, err = strconv.Atoi(text); err == nil && *n.value < 1 {
+		err = errors.New("too small")
+	}
+	return err
 }
 
 // settings are those of options, with the kernel in the embedding that was asked for.
@@ -57,8 +87,11 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 		}
 		s.Kernel = k.String()
 	}
-	if s.Landmarks < 1 || s.Iterations < 1 {
-		return s, fmt.Errorf("-type landmark:m=%d,passes=%d, expected at least 1", s.Landmarks, s.Iterations)
+	if s.Iterations < 1 || t.limit < 0 {
+		return s, fmt.Errorf("-type landmark:passes=%d,time=%v, expected at least 1, and at least 0", s.Iterations, t.limit)
+	}
+	if s.Landmarks > 0 && t.limit > 0 {
+		return s, errors.New("-type landmark:time=D has a part in m=auto alone")
 	}
 	return s, s.Validate()
 }
@@ -78,11 +111,20 @@ func (o *Options) landmarks() landmark.Options {
 
 // Train implements Trainer.
 func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
-	models, err := t.TrainPath(ctx, c, o, nil)
+	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
 	}
-	return models[0], nil
+	if s.Landmarks > 0 {
+		m, err := landmark.Train(ctx, c, s, o.landmarks())
+		return landmarkModel{m, nil}, err
+	}
+	var steps []string
+	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), t.limit, func(g landmark.Growth) {
+		steps = append(steps, g.String())
+		o.Saying("%s", g)
+	})
+	return landmarkModel{m, steps}, err
 }
 
 // TrainPath implements PathTrainer.
@@ -91,16 +133,22 @@ func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, 
 	if err != nil {
 		return nil, err
 	}
+	if s.Landmarks == 0 {
+		return nil, errors.New("-type landmark:m=auto chooses for one C, expected -c, or a number of landmarks")
+	}
 	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
 	var out []Model
 	for _, m := range models {
-		out = append(out, landmarkModel{m})
+		out = append(out, landmarkModel{m, nil})
 	}
 	return out, err
 }
 
 // landmarkModel is a model of landmarks.
-type landmarkModel struct{ *landmark.Model }
+type landmarkModel struct {
+	*landmark.Model
+	steps []string // that found the number of landmarks
+}
 
 // Predict implements Model.
 func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
@@ -153,8 +201,9 @@ func (m landmarkModel) About() About {
 			m.Classes[k], q.Objective, q.Gradient, q.Steps, q.Converged, q.Bias, n, m.Passes, m.Residual,
 		})
 	}
-	a.Text = []string{fmt.Sprintf("%s, %d landmarks of %d documents, %s, leave %.3g%% of the trace; %d passes",
-		s.Kernel, n, m.Documents, s.Choice, 100*m.Residual, m.Passes)}
+	a.Text = append(a.Text, m.steps...)
+	a.Text = append(a.Text, fmt.Sprintf("%s, %d landmarks of %d documents, %s, leave %.3g%% of the trace; %d passes",
+		s.Kernel, n, m.Documents, s.Choice, 100*m.Residual, m.Passes))
 	if unfinished > 0 {
 		a.Text = append(a.Text, fmt.Sprintf("%d of %d searches stopped before -tolerance was reached, at up to %.2g of "+
 			"the first gradient", unfinished, len(m.Machines), most))

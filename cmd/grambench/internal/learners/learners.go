@@ -123,6 +123,7 @@ type Options struct {
 
 	Progress func(stage string, done, total int64, details ...string) // nil for none
 	Warn     func(format string, args ...any)                         // nil for none
+	Say      func(format string, args ...any)                         // what was found on the way; nil for none
 }
 
 // Tell reports progress.
@@ -136,6 +137,13 @@ func (o *Options) Tell(stage string, done, total int64, details ...string) {
 func (o *Options) Warning(format string, args ...any) {
 	if o.Warn != nil {
 		o.Warn(format, args...)
+	}
+}
+
+// Saying says what was found on the way.
+func (o *Options) Saying(format string, args ...any) {
+	if o.Say != nil {
+		o.Say(format, args...)
 	}
 }
 

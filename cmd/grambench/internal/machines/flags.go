@@ -42,7 +42,8 @@ type machine struct {
 	seed       uint64
 	letters
 
-	learner learner // what -type names beside the types
+	landmarks landmarks // short for a -type
+	learner   learner   // what -type names beside the types
 
 	chooseTime float64 // what a choice may cost
 
@@ -86,7 +87,10 @@ func (m *machine) declare(f *cli.Flags) {
 
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
-	var err error
+	err := m.landmarks.take(&m.kind)
+	if err != nil {
+		return err
+	}
 	if m.learner.Learner, m.learner.trainer, err = learners.Parse(m.kind); err != nil {
 		return cli.UsageError{Err: err}
 	}

@@ -140,6 +140,10 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 	}
 	l.o.MemoryBytes = left(m.Budget(), place.RuntimeBytes+l.corpus.Documents.Bytes())
 	l.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
+	l.o.Say = func(format string, args ...any) {
+		p.Clear()
+		e.Say(format, args...)
+	}
 	l.o.Warn = func(format string, args ...any) {
 		p.Clear()
 		e.Warn(format, args...)
