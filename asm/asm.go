@@ -65,15 +65,16 @@ type Kernels struct {
 	HalfAngle       func(dst []float64, c []float32, row []float64, cols [][]float64)
 	Join            func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
 
-	AddRows      func(sum []float64, rows [][]float32, from int, by []float64)
-	Extremes     func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)
-	Step         func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)
-	ArgGain      func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
-	Prefetch     func(rows [][]float32, from, to int)
-	Gather       func(dst, src []float32, index []int32)
-	Beyond       func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)
-	RowSums      func(sum []float64, rows []float32, base int, at []int32, coef []float64)
-	Multiply     func(sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int)
+	AddRows  func(sum []float64, rows [][]float32, from int, by []float64)
+	Extremes func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)
+	Step     func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)
+	ArgGain  func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
+	Prefetch func(rows [][]float32, from, to int)
+	Gather   func(dst, src []float32, index []int32)
+	Beyond   func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)
+	RowSums  func(sum []float64, rows []float32, base int, at []int32, coef []float64)
+	Multiply func(sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int)
+
 	MultiplyWide func(
 		sum []float64, apart int, c []float64, stride, lines, width int, by []float64, byStride, vectors int)
 

@@ -15,9 +15,9 @@ func products(f file) {
 	}
 }
 
-// multiply is multiplyGeneric for values of a size in bytes. The sums of a few registers of places for up to four vectors stay in
-// registers while the lines pass: a value is loaded and widened once for four multiply-adds, and a
-// vector's number spread once for all places.
+// multiply is multiplyGeneric for values of a size in bytes. The sums of a few registers of places for
+// up to four vectors stay in registers while the lines pass: a value is loaded and widened once for
+// four multiply-adds, and a vector's number spread once for all places.
 func (g *gen) multiply(name string, size int) {
 	g.begin(name, fmt.Sprintf("func(sum []float64, apart int, c []float%d, stride, lines, width int, "+
 		"by []float64, byStride, vectors int)", 8*size), "is multiplyGeneric.")

@@ -79,7 +79,9 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	archive.WriteVocabulary(out, m.Vocabulary)
 	archive.WriteEmbedding(out, m.Embedder)
 	for _, machine := range m.Machines {
-		r := record{Steps: uint64(machine.Steps), Bias: machine.Bias, Objective: machine.Objective, Gradient: machine.Gradient}
+		r := record{
+			Steps: uint64(machine.Steps), Bias: machine.Bias, Objective: machine.Objective, Gradient: machine.Gradient,
+		}
 		if machine.Converged {
 			r.Flags = flagConverged
 		}

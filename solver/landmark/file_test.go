@@ -116,7 +116,10 @@ func TestRefused(t *testing.T) {
 		"isn't positive definite": func() error { return Settings{Kernel: "ngd"}.Validate() },
 		"kernel:":                 func() error { return Settings{Kernel: "nonsense"}.Validate() },
 		"loss 9":                  func() error { return Settings{Loss: 9}.Validate() },
-		"prices":                  func() error { _, err := TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{}); return err },
+		"prices": func() error {
+			_, err := TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{})
+			return err
+		},
 		"allowed are": func() error {
 			_, err := Train(t.Context(), c, Settings{}, Options{MemoryBytes: 1 << 20})
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/internal/archive"
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -217,29 +218,18 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 // decide fills in what follows from the decision values of document i.
 func (p *Prediction) decide(i int, f []float64) {
 	p.Decisions[i] = f
-	top := 0
-	for c, v := range f {
-		if v > f[top] {
-			top = c
-		}
-	}
 	if p.Probabilities != nil {
 		p.Probabilities[i] = probabilities(f, p.Labels == nil)
 	}
 	if p.Labels == nil {
-		p.Class[i] = top
-		return
-	}
-	p.Labels[i] = []int{}
-	for c, v := range f {
-		if v > 0 {
-			p.Labels[i] = append(p.Labels[i], c)
-		}
+		p.Class[i] = task.Greatest(f)
+	} else {
+		p.Labels[i] = task.Positive(f)
 	}
 }
 
 // probabilities returns 1/(1 + e^-f) of each class, of one class per document divided by their sum.
-// e^-f overflows for none: the greatest is taken out.
+// Where all are 0 they are equal.
 func probabilities(f []float64, together bool) []float64 {
 	p, sum := make([]float64, len(f)), 0.0
 	for c, v := range f {

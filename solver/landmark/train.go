@@ -2,17 +2,14 @@ package landmark
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"runtime"
 	"slices"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/solver/internal/dense"
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -88,9 +85,6 @@ type training struct {
 func newTraining(
 	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, rows []int, opt Options,
 ) (*training, error) {
-	if ctx == nil {
-		return nil, errors.New("landmark: a nil context, expected one")
-	}
 	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -98,46 +92,24 @@ func newTraining(
 	if prices == nil {
 		prices = []float64{s.C}
 	}
-	for i, price := range prices {
-		if !(price > 0) || math.IsInf(price, 0) || i > 0 && !(price > prices[i-1]) {
-			return nil, fmt.Errorf("landmark: prices %v, expected numbers above 0 that ascend", prices)
-		}
+	if err := task.CheckPrices(prices); err != nil {
+		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	t := &training{c: c, s: s, opt: opt, prices: prices}
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
-	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
-		return nil, errors.New("landmark: the corpus has no documents, expected at least one")
+	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding does
+		return nil, fmt.Errorf("landmark: %w", err)
 	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("landmark: the corpus: %w", err)
-	}
-	if name, twice := archive.Repeated(c.Classes); twice {
-		return nil, fmt.Errorf("landmark: two classes of %s are called %q, expected different names", c.Source, name)
-	}
-	least := 2
-	if s.Scheme == solver.Labels {
-		least = 1
-	}
-	if len(c.Classes) < least {
-		return nil, fmt.Errorf("landmark: %s has %d classes, expected at least %d", c.Source, len(c.Classes), least)
-	}
-	for i := range c.Documents.Rows() {
-		own := len(c.Labels.Of(i))
-		if own > 1 && s.Scheme != solver.Labels {
+	for _, i := range t.rows {
+		if own := len(c.Labels.Of(i)); own > 1 && s.Scheme != solver.Labels {
 			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, expected one, or separate labels", i+1,
 				c.Source, own)
-		}
-		if rows == nil && (own > 0 || s.Scheme == solver.Labels) {
-			t.rows = append(t.rows, i)
 		}
 	}
 	if rows != nil {
 		t.rows = rows
-	}
-	if len(t.rows) == 0 {
-		return nil, fmt.Errorf("landmark: %s has no labelled documents, expected at least one", c.Source)
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
 	if need := t.bytes(); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
@@ -159,23 +131,20 @@ type memoryError struct {
 }
 
 func (e *memoryError) Error() string {
-	return fmt.Sprintf("landmark: %d landmarks of %d documents of %d values need %s of memory, allowed are %s", e.landmarks,
-		e.documents, e.values, sparse.FormatBytes(e.need), sparse.FormatBytes(e.limit))
+	return fmt.Sprintf("landmark: %d landmarks of %d documents of %d values need %s of memory, allowed are %s",
+		e.landmarks, e.documents, e.values, sparse.FormatBytes(e.need), sparse.FormatBytes(e.limit))
 }
 
 // do resolves what all parts need.
 func (o Options) do() (dense.Do, error) {
-	do := dense.Do{Kernels: asm.Best(), Workers: o.Workers}
-	if o.Workers < 0 || o.MemoryBytes < 0 {
-		return do, fmt.Errorf("landmark: %d workers and %d bytes, expected at least 0", o.Workers, o.MemoryBytes)
-	}
-	if o.Workers == 0 {
-		do.Workers = runtime.GOMAXPROCS(0)
+	do := dense.Do{Kernels: asm.Best(), Workers: task.Workers(o.Workers)}
+	err := task.CheckOptions(o.Workers, o.MemoryBytes)
+	if err != nil {
+		return do, fmt.Errorf("landmark: %w", err)
 	}
 	if o.ISA == "" {
 		return do, nil
 	}
-	var err error
 	if do.Kernels, err = asm.For(asm.ISA(o.ISA)); err != nil {
 		err = fmt.Errorf("landmark: %w", err)
 	}
