@@ -53,6 +53,9 @@ func Grow(
 	if most == 0 {
 		most = MostLandmarks
 	}
+	if limit < 0 {
+		return nil, nil, fmt.Errorf("landmark: a time of %v, expected at least 0", limit)
+	}
 	begin := time.Now()
 	s.Landmarks = firstLandmarks
 	all, err := newTraining(ctx, c, s, nil, nil, opt)
@@ -92,8 +95,13 @@ func Grow(
 			}
 			g.Error = math.Sqrt(g.Error) / float64(len(right))
 		}
-		if steps = append(steps, g); told != nil {
-			told(g)
+		steps = append(steps, g)
+		if err := guarded("told", func() {
+			if told != nil {
+				told(g)
+			}
+		}); err != nil {
+			return nil, steps, err
 		}
 		if before != nil && !(g.Gain > g.Error) {
 			break

@@ -183,17 +183,22 @@ func (t *training) bytes() int64 {
 	return need
 }
 
-// tell reports progress outside of passes. A report that panics is an error.
-func (o Options) tell(p Progress) (err error) {
+// tell reports progress outside of passes.
+func (o Options) tell(p Progress) error {
 	if o.Progress == nil {
 		return nil
 	}
+	return guarded("Options.Progress", func() { o.Progress(p) })
+}
+
+// guarded calls a function of the caller's, and makes an error of a panic.
+func guarded(name string, f func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("landmark: Options.Progress: %w", tiles.NewPanicError(v))
+			err = fmt.Errorf("landmark: %s: %w", name, tiles.NewPanicError(v))
 		}
 	}()
-	o.Progress(p)
+	f()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/landmark"
@@ -14,6 +15,7 @@ func landmarkCases() map[string]testCase {
 	return map[string]testCase{
 		"landmark.Train":             {run: landmarkTrain},
 		"landmark.TrainPath":         {run: landmarkTrain},
+		"landmark.Grow":              {run: landmarkTrain},
 		"landmark.Settings.Validate": {run: landmarkTrain},
 		"landmark.Options.Progress":  {run: landmarkTrain},
 		"landmark.Model.Predict":     {run: landmarkModels},
@@ -73,6 +75,16 @@ func landmarkTrain(p *program) {
 	} {
 		p.bad("bad options", func() error { _, err := landmark.Train(p.ctx, c, s, bad); return err })
 	}
+	p.any("Grow", func() error {
+		_, _, err := landmark.Grow(p.ctx, c, s, opt, pick[time.Duration](p, 0, 1, time.Hour), nil)
+		return err
+	})
+	p.bad("Grow without a corpus", func() error { _, _, err := landmark.Grow(p.ctx, nil, s, opt, 0, nil); return err })
+	p.bad("Grow in a time below 0", func() error { _, _, err := landmark.Grow(p.ctx, c, s, opt, -1, nil); return err })
+	p.bad("Grow that panics", func() error {
+		_, _, err := landmark.Grow(p.ctx, c, s, opt, 0, func(landmark.Growth) { panic(ownPanic) })
+		return err
+	})
 	p.bad("no corpus", func() error { _, err := landmark.Train(p.ctx, nil, s, opt); return err })
 	ended, cancel := context.WithCancel(p.ctx)
 	cancel()

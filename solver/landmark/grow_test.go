@@ -1,0 +1,52 @@
+package landmark
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/solver"
+)
+
+// Grow doubles until nothing is gained, or as far as time goes, and the model is that of Train with
+// as many landmarks.
+func TestGrow(t *testing.T) {
+	for _, scheme := range []solver.Scheme{solver.OneVsRest, solver.Labels} {
+		c := texts(1500, 3, 8, scheme == solver.Labels)
+		s := Settings{Scheme: scheme, C: 10}
+		var told []Growth
+		m, steps, err := Grow(t.Context(), c, s, Options{Workers: 2}, 0, func(g Growth) { told = append(told, g) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(steps) < 2 || !slices.Equal(told, steps) || steps[0].Landmarks != 256 || steps[1].Landmarks != 512 {
+			t.Fatalf("steps %v, told %v", steps, told)
+		}
+		last := steps[len(steps)-1]
+		if !(last.Gain <= last.Error) && last.Landmarks < 1350 {
+			t.Errorf("ended at %v", last)
+		}
+		for i, g := range steps[1:] {
+			if d := g.Right - steps[i].Right - g.Gain; !(d < 1e-12 && d > -1e-12) || !(steps[i].Right > 0.5) {
+				t.Errorf("step %d: %v after %v", i+1, g, steps[i])
+			}
+		}
+		s.Landmarks = m.Settings.Landmarks
+		want, err := Train(t.Context(), c, s, Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(want.Machines[0].Coefficients, m.Machines[0].Coefficients) {
+			t.Error("other coefficients than those of Train")
+		}
+		m, steps, err = Grow(t.Context(), c, Settings{Scheme: scheme}, Options{}, time.Nanosecond, nil)
+		if err != nil || len(steps) != 1 || m.Settings.Landmarks != 256 {
+			t.Errorf("in no time: %v, %v", steps, err)
+		}
+	}
+	if _, _, err := Grow(t.Context(), texts(19, 2, 1, false), Settings{}, Options{}, 0, nil); err == nil ||
+		!strings.Contains(err.Error(), "expected at least 20") {
+		t.Errorf("19 documents: %v", err)
+	}
+}
