@@ -14,8 +14,8 @@ func cases() map[string]testCase {
 	for _, table := range []map[string]testCase{
 		sparseCases(), tokenCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
 		deviceCases(), spectrumCases(), geometryCases(),
-		solverCases(), modelCases(), svmCases(), logisticCases(), linearCases(), knnCases(), landmarkCases(), pcaCases(), cudaCases(),
-		outCases(),
+		solverCases(), modelCases(), svmCases(), logisticCases(), linearCases(), knnCases(), landmarkCases(),
+		pcaCases(), cudaCases(), outCases(),
 	} {
 		for name, c := range table {
 			if _, twice := all[name]; twice {

@@ -23,7 +23,8 @@ const module = "github.com/gramengine/gram/"
 var packages = []string{
 	"sparse", "sparse/token", "asm", "tiles", "tiles/atomicfile",
 	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum", "engine/geometry",
-	"solver", "solver/model", "solver/svm", "solver/logistic", "solver/linear", "solver/knn", "solver/landmark", "solver/pca", "cuda",
+	"solver", "solver/model", "solver/svm", "solver/logistic", "solver/linear", "solver/knn", "solver/landmark",
+	"solver/pca", "cuda",
 }
 
 // door is an exported function, method or field of a function type.
