@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// selecting is a device that finds least values by itself.
+type selecting struct {
+	reducing
+	rows int // that were asked for
+	fail error
+}
+
+func (d *selecting) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
+	if err := errors.Join(r.ValidateLeast(k, column, value), d.fail); err != nil {
+		return err
+	}
+	d.rows += len(r.Docs)
+	for i := range column {
+		column[i] = -1
+	}
+	return d.Rows(ctx, r, func(t *device.Tile) error {
+		for i := range t.Rows {
+			row := t.Value[i*t.RowStride:][:t.Cols()]
+			order := make([]int, 0, len(row))
+			for j, v := range row {
+				if v == v {
+					order = append(order, j)
+				}
+			}
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
+			for at, j := range order[:min(k, len(order))] {
+				column[(t.First+i)*k+at], value[(t.First+i)*k+at] = int32(t.Lo+j), row[j]
+			}
+		}
+		return nil
+	})
+}
+
+// Neighbours that a device finds are those of its tiles; of groups, of long lists and by kernels
+// that are no programs, they are found in tiles.
+func TestNeighboursOnDevice(t *testing.T) {
+	embedding := sparse.Embedding{Weighting: sparse.TF}
+	x := enginetest.Embedded(t, embedding, enginetest.Zipf(90, 300, 6, 3))
+	n := x.Rows()
+	many, err := x.Embedder.Transform(enginetest.Zipf(reducedRows+50, 300, 3, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &selecting{reducing: reducing{slowDevice: &slowDevice{x: x, height: 7}}}
+	e := newEngine(t, x, Options{Workers: 2, Device: func(context.Context, *sparse.Embedded) (Device, error) { return d, nil }})
+	plain, _ := withDevice(t, x, Options{Workers: 2})
+	groups, least := make([]int32, n), 0.3
+	for i := range groups {
+		groups[i] = int32(i % 4)
+	}
+	for _, spec := range []string{"diffusion:t=0.5", "linear", "arccos:n=0,bias=0.3"} {
+		k, err := ParseKernelIn(spec, embedding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := spec != "arccos:n=0,bias=0.3"
+		for _, opt := range []NeighbourOptions{
+			{Count: 1}, {Count: 7, Least: &least}, {Count: mostReducedCount}, {Count: mostReducedCount + 1},
+			{Count: 5, Groups: groups},
+		} {
+			d.rows = 0
+			got, err := e.Neighbours(t.Context(), k, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := plain.Neighbours(t.Context(), k, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			if program && opt.Groups == nil && opt.Count <= mostReducedCount {
+				asked = n
+			}
+			if d.rows != asked {
+				t.Errorf("%s, %+v: the device was asked for %d rows, expected %d", spec, opt, d.rows, asked)
+			}
+			for i := range n {
+				if !slices.Equal(got.Of(i), want.Of(i)) {
+					t.Fatalf("%s, %+v: document %d has %v, expected %v", spec, opt, i, got.Of(i), want.Of(i))
+				}
+			}
+			if opt.Groups != nil || opt.Count != 7 {
+				continue
+			}
+			if got, err = e.CrossNeighbours(t.Context(), k, many, opt); err != nil {
+				t.Fatal(err)
+			}
+			if want, err = plain.CrossNeighbours(t.Context(), k, many, opt); err != nil {
+				t.Fatal(err)
+			}
+			for i := range many.Rows() {
+				if !slices.Equal(got.Of(i), want.Of(i)) {
+					t.Fatalf("%s: test document %d has %v, expected %v", spec, i, got.Of(i), want.Of(i))
+				}
+			}
+		}
+	}
+	d.fail = errors.New("out of order")
+	if _, err := e.Neighbours(t.Context(), MustParseKernel("linear"), NeighbourOptions{Count: 1}); !errors.Is(err, d.fail) {
+		t.Errorf("an error of the device came back as %v", err)
+	}
+}
