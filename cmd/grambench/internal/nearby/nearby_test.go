@@ -1,0 +1,94 @@
+package nearby
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Groups are the parts that pairs connect, by their first document, in whatever order pairs come.
+func TestSets(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for pairs := range 300 {
+		const n = 200
+		s, part := newSets(n), make([]int, n)
+		for i := range part {
+			part[i] = i
+		}
+		for range pairs {
+			i, j := r.IntN(n), r.IntN(n)
+			s.join(int32(i), int32(j))
+			old := part[j]
+			for k, p := range part {
+				if p == old {
+					part[k] = part[i]
+				}
+			}
+		}
+		var want [][]int32
+		for i := range n {
+			if slices.Index(part, part[i]) < i {
+				continue
+			}
+			var group []int32
+			for j, p := range part {
+				if p == part[i] {
+					group = append(group, int32(j))
+				}
+			}
+			if len(group) > 1 {
+				want = append(want, group)
+			}
+		}
+		if got := s.groups(); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("%d pairs: groups %v, expected %v", pairs, got, want)
+		}
+	}
+}
+
+// The report counts groups by size, in steps that double, and names the largest.
+func TestCount(t *testing.T) {
+	var groups [][]int32
+	document := int32(0)
+	for _, size := range []int{2, 3, 4, 5, 8, 9, 2, 2, 2, 2, 2, 2} {
+		var group []int32
+		for range size {
+			group = append(group, document)
+			document++
+		}
+		groups = append(groups, group)
+	}
+	r := &duplicatesReport{}
+	r.count(&sparse.Corpus{}, groups)
+	if want := []groupSize{{2, 2, 7}, {3, 4, 2}, {5, 8, 2}, {9, 16, 1}}; !slices.Equal(r.Sizes, want) {
+		t.Errorf("sizes %v, expected %v", r.Sizes, want)
+	}
+	if r.Groups != 12 || r.Grouped != 43 || r.Dropped != 31 {
+		t.Errorf("%d groups of %d documents, %d to drop", r.Groups, r.Grouped, r.Dropped)
+	}
+	if len(r.Largest) != mostLargest || r.Largest[0] != (largestGroup{9, "23"}) || r.Largest[1].Documents != 8 {
+		t.Errorf("the largest are %v", r.Largest)
+	}
+}
+
+// A picture is drawn of whatever values there are.
+func TestDraw(t *testing.T) {
+	for _, values := range [][]float64{nil, {1, 1, 1}, {0}, {-1e30, 1e30}, {0.1, 0.3, 0.2, 1}, {1, 1 + 1e-16}} {
+		if err := draw(filepath.Join(t.TempDir(), "x.png"), "bhattacharyya", values); err != nil {
+			t.Errorf("%v: %v", values, err)
+		}
+	}
+}
+
+func TestDistribution(t *testing.T) {
+	var values []float64
+	for i := range 101 {
+		values = append(values, float64(100-i))
+	}
+	if d := newDistribution(values); d != (distribution{0, 10, 50, 90, 100}) {
+		t.Errorf("%+v", d)
+	}
+}
