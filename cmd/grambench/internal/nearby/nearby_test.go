@@ -1,9 +1,13 @@
 package nearby
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/sparse"
@@ -80,6 +84,24 @@ func TestDraw(t *testing.T) {
 		if err := draw(filepath.Join(t.TempDir(), "x.png"), "bhattacharyya", values); err != nil {
 			t.Errorf("%v: %v", values, err)
 		}
+	}
+}
+
+// Lines come one behind the other, until the context ends or one fails.
+func TestWriteLines(t *testing.T) {
+	line := func(b []byte, i int) ([]byte, error) { return fmt.Appendln(b, i), nil }
+	var out strings.Builder
+	if err := writeLines(t.Context(), &out, 3, line); err != nil || out.String() != "0\n1\n2\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := writeLines(ctx, &out, 3, line); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+	failed := errors.New("failed")
+	if err := writeLines(t.Context(), &out, 1, func(b []byte, _ int) ([]byte, error) { return b, failed }); err != failed {
+		t.Errorf("an error came back as %v", err)
 	}
 }
 
