@@ -225,6 +225,18 @@ func TestCrossValidate(t *testing.T) {
 	}
 }
 
+// Where nobody votes in a cross-validation, the commonest class of the other parts wins.
+func TestFallbacks(t *testing.T) {
+	c := &sparse.Corpus{Classes: []string{"a", "b"}}
+	for _, class := range []int32{0, 0, 0, 1, 1, 0} {
+		c.Labels.Add(class)
+	}
+	v := &validation{c: c, parts: []int32{0, 0, 0, 1, 1, 1}}
+	if got := v.fallbacks(); got[0] != 1 || got[1] != 0 {
+		t.Errorf("of parts %v, expected 1 and 0", got)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	c := texts(20, 1, false)
 	for want, call := range map[string]func() error{
