@@ -96,6 +96,7 @@ var allowed = map[string][]string{
 
 	"solver":                 {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/internal/sphere": {},
+	"solver/selection":       {module + "/sparse", module + "/tiles"},
 	"solver/pca":             {module + "/sparse", module + "/engine", "gonum.org/v1/gonum"},
 	"solver/knn": {
 		module + "/sparse",

@@ -30,7 +30,7 @@ Class names that aren't numbers are numbered, standard error says how.
 Test documents must be seen as training documents were: -like takes vocabulary, weights of the
 embedding and numbers of classes from the training documents.`,
 	Examples: `
-grambench corpus -in train.svm.gz -min-df 2 -json
+grambench corpus -in train.tsv -select mi:300 -json
 grambench corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm
 grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 	Setup: func(f *cli.Flags) cli.Work {
@@ -44,7 +44,11 @@ grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 		c.DeclareEmbedding(f, "write them embedded as `EMBEDDING`, such as tf-l1-sqrt (default: as they were read)")
 		f.StringVar(&c.like, "like", "", "take vocabulary, weights and numbers of classes from the training `SOURCE`")
 		f.ReadsFiles(&c.like, "like", c.Files(&c.like))
-		f.Check(func() error {
+		f.StringVar(&c.selects, "select", "", "rank terms by what they say of the class; -o has the best alone: `mi:COUNT`")
+		f.Check(func() (err error) {
+			if c.most, err = parseSelect(c.selects); err != nil {
+				return err
+			}
 			if c.Embedding != "" && c.out == "" {
 				return cli.Usagef("-embed %s without -o: it says how vectors are written", c.Embedding)
 			}
@@ -67,10 +71,12 @@ type corpus struct {
 	place.Limits
 	listed    int // number of classes to print
 	out, like string
+	selects   string
+	most      int // terms that are selected, 0 for all
 }
 
 func (c *corpus) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
-	c.OnlyReads = c.out == "" && c.like == ""
+	c.OnlyReads = c.out == "" && c.like == "" && c.most == 0
 	p := e.Progress(false)
 	defer p.Clear()
 	documents, model, err := c.read(ctx, e, p)
@@ -79,6 +85,20 @@ func (c *corpus) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
 	}
 	r := newCorpusReport(documents)
 	r.listed = c.listed
+	if c.most > 0 {
+		p.Stage("ranking terms")
+		if r.Selected, err = c.selectTerms(ctx, documents, model); err != nil {
+			return nil, err
+		}
+		if c.out != "" {
+			same := documents == model
+			if documents = r.Selected.keep(documents); same {
+				model = documents
+			} else {
+				model = r.Selected.keep(model)
+			}
+		}
+	}
 	if c.out != "" {
 		r.Vectors = &vectorFile{File: c.out}
 		err = c.write(ctx, e, p, documents, model, r.Vectors)
@@ -100,6 +120,7 @@ type corpusReport struct {
 	Curve         []curvePoint    `json:"df_curve"`
 	Warnings      []corpusWarning `json:"warnings"`
 	Rows          []classRow      `json:"rows"`
+	Selected      *selected       `json:"selected,omitempty"`
 	Vectors       *vectorFile     `json:"vectors,omitempty"`
 
 	listed int // number of classes to print
@@ -233,6 +254,9 @@ func (r *corpusReport) WriteText(w io.Writer) {
 		t.Write(w)
 	}
 	r.writeClasses(w)
+	if r.Selected != nil {
+		r.Selected.writeText(w)
+	}
 	if v := r.Vectors; v != nil {
 		what := "values as read"
 		if v.Embedding != "" {

@@ -1,0 +1,194 @@
+package selection
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// corpusOf makes a corpus of dense rows.
+func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []float32) *sparse.Corpus {
+	t.Helper()
+	m, err := sparse.FromDense(rows, cols, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &sparse.Corpus{Documents: m, Source: "test"}
+	for _, y := range labels {
+		if y >= 0 {
+			c.Labels.Add(int32(y))
+		} else {
+			c.Labels.Add()
+		}
+	}
+	for y := range classes {
+		c.Classes = append(c.Classes, string(rune('a'+y)))
+	}
+	return c
+}
+
+// direct is the definition, by maps over bins that are found in another way.
+func direct(values []float64, labels []int, bins int) float64 {
+	least, most, whole := slices.Min(values), slices.Max(values), true
+	for _, v := range values {
+		whole = whole && v >= 0 && v == math.Floor(v)
+	}
+	bin := func(v float64) int {
+		if whole {
+			if v == 0 || most < float64(bins) {
+				return int(v)
+			}
+			return 1 + int(math.Floor(math.Log2(v)))
+		}
+		for b := range bins {
+			if v < least+(most-least)*float64(b+1)/float64(bins) {
+				return b
+			}
+		}
+		return bins - 1
+	}
+	joint, ofBin, ofClass, n := map[[2]int]float64{}, map[int]float64{}, map[int]float64{}, 0.0
+	for i, y := range labels {
+		if y >= 0 {
+			b := bin(values[i])
+			joint[[2]int{b, y}]++
+			ofBin[b]++
+			ofClass[y]++
+			n++
+		}
+	}
+	entropy := func(counts []float64) (h float64) {
+		for _, c := range counts {
+			h -= c / n * math.Log2(c/n)
+		}
+		return h
+	}
+	var all, a, b []float64
+	for _, c := range joint {
+		all = append(all, c)
+	}
+	for _, c := range ofBin {
+		a = append(a, c)
+	}
+	for _, c := range ofClass {
+		b = append(b, c)
+	}
+	return entropy(a) + entropy(b) - entropy(all)
+}
+
+// Scores against I = H(b) + H(y) - H(b, y): sums of at most some hundred terms below 1, so 10⁻¹² is far
+// above their rounding.
+func TestAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 2))
+	const rows, cols, classes = 200, 9, 4
+	labels := make([]int, rows)
+	data := make([]float32, rows*cols)
+	for i := range rows {
+		labels[i] = r.IntN(classes)
+		y := float64(labels[i])
+		for j, v := range []float64{
+			r.NormFloat64(), r.NormFloat64() + y, float64(r.IntN(3)), float64(int(r.ExpFloat64() * (1 + 4*y))),
+			y, 5 + r.Float64(), r.NormFloat64() * float64(r.IntN(2)), -float64(r.IntN(4)), 0,
+		} {
+			data[i*cols+j] = float32(v)
+		}
+	}
+	whole := corpusOf(t, classes, labels, rows, cols, data)
+	for i := range 20 {
+		labels[i*7] = -1 // documents without a class don't count
+	}
+	part := corpusOf(t, classes, labels, rows, cols, data)
+	for _, c := range []*sparse.Corpus{whole, part} {
+		var before *Ranking
+		for _, workers := range []int{1, 3} {
+			got, err := Rank(t.Context(), c, Options{Bins: 7, Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before != nil && (!slices.Equal(before.Bits, got.Bits) || !slices.Equal(before.Terms, got.Terms)) {
+				t.Error("other bits from other workers")
+			}
+			before = got
+		}
+		var values []float64
+		var of []int
+		for rank, term := range before.Terms {
+			values, of = values[:0], of[:0]
+			for i := range rows {
+				if l := c.Labels.Of(i); len(l) == 1 {
+					values, of = append(values, float64(data[i*cols+int(term)])), append(of, int(l[0]))
+				}
+			}
+			if want := direct(values, of, 7); !(math.Abs(before.Bits[rank]-want) <= 1e-12) {
+				t.Errorf("feature %d has %v bits, expected %v", term, before.Bits[rank], want)
+			}
+			if rank > 0 && before.Bits[rank] > before.Bits[rank-1] {
+				t.Errorf("rank %d is above the one before it", rank)
+			}
+		}
+		if before.Terms[0] != 4 || !(math.Abs(before.Bits[0]-before.Entropy) <= 1e-12) {
+			t.Errorf("feature %d says %v bits, expected the class itself, %v", before.Terms[0], before.Bits[0], before.Entropy)
+		}
+	}
+}
+
+// What is kept, and in which columns.
+func TestKeep(t *testing.T) {
+	c := corpusOf(t, 2, []int{0, 1, 0}, 3, 4, []float32{1, 2, 0, 4, 0, 0, 3, 0, 5, 6, 7, 8})
+	got := Keep(c.Documents, []uint32{1, 3})
+	if err := got.Validate(); err != nil || got.Cols != 4 {
+		t.Fatalf("%v, %d columns", err, got.Cols)
+	}
+	if !slices.Equal(got.Values, []float32{2, 4, 6, 8}) || !slices.Equal(got.Terms, []uint32{1, 3, 1, 3}) {
+		t.Errorf("kept %v in %v", got.Values, got.Terms)
+	}
+}
+
+// On digits the pixels in the middle say most, and none says more than the classes have.
+func TestDigits(t *testing.T) {
+	path := filepath.Join("..", "..", "..", "shared", "data", "mnist", "t10k-images-idx3-ubyte.gz")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("no ../shared/data")
+	}
+	c, err := sparse.Read(t.Context(), path, sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Rank(t.Context(), c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, term := range r.Terms[:20] {
+		if x, y := int(term)%28, int(term)/28; x < 5 || x > 22 || y < 5 || y > 22 {
+			t.Errorf("pixel %d, %d is among the best", x, y)
+		}
+	}
+	if r.Bits[0] > r.Entropy || r.Entropy > math.Log2(10) || r.Documents != 10000 {
+		t.Errorf("%v of %v bits from %d documents", r.Bits[0], r.Entropy, r.Documents)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	c := corpusOf(t, 2, []int{0, 1}, 2, 2, []float32{1, 2, 3, 4})
+	none := corpusOf(t, 2, []int{-1, -1}, 2, 2, []float32{1, 2, 3, 4})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, f := range map[string]func() error{
+		"bins":    func() error { _, err := Rank(t.Context(), c, Options{Bins: 1}); return err },
+		"many":    func() error { _, err := Rank(t.Context(), c, Options{Bins: MostBins + 1}); return err },
+		"workers": func() error { _, err := Rank(t.Context(), c, Options{Workers: -1}); return err },
+		"classes": func() error { _, err := Rank(t.Context(), none, Options{}); return err },
+		"nil":     func() error { _, err := Rank(t.Context(), nil, Options{}); return err },
+		"ctx":     func() error { _, err := Rank(ctx, c, Options{}); return err },
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
