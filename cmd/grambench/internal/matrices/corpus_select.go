@@ -74,7 +74,8 @@ func (s *selected) keep(c *sparse.Corpus) *sparse.Corpus {
 const shownTerms = 20
 
 func (s *selected) writeText(w io.Writer) {
-	fmt.Fprintf(w, "\nmutual information with the class, of %.4g bits, from %s\n", s.Entropy, report.Documents(s.Documents))
+	fmt.Fprintf(w, "\nmutual information with the class, of %.4g bits, from %s\n", s.Entropy,
+		report.Documents(s.Documents))
 	t := report.NewTable(">rank", "term", ">bits")
 	for i, row := range s.Rows {
 		if i < shownTerms || i == len(s.Rows)-1 {
