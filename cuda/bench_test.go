@@ -7,48 +7,105 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 	"time"
-	"unsafe"
-
-	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
+// onDevice is a size of a benchmark: so much on a GPU, GRAM_CUDA=real, and little on the fake one, where
+// it is a trial of itself.
+func onDevice(docs, trial int) int {
+	if onRealDevice() {
+		return docs
+	}
+	return trial
+}
+
 // BenchmarkDigest measures the Gram matrix of the diffusion kernel on synthetic documents of about
-// 140 distinct terms, of which a digest leaves the device, against what it reaches in the same run:
-// multiply-adds in registers, bytes read of shared memory as panels are read, bytes copied in its
-// memory. Rates count pairs i < j; head multiply-adds are those that are done, 4 bytes of shared
-// memory each. Wants a GPU, GRAM_CUDA=real; on the fake one it is a trial of itself.
+// 140 distinct terms, of which a digest leaves the device. Rates count pairs i < j.
 //
 // With GRAM_CUDA_DOCUMENTS it writes the documents to a file of that name, in the end those of the
 // last, for torch_compare.py.
 func BenchmarkDigest(b *testing.B) {
-	sizes := []int{10_000, 30_000, 100_000}
-	if !onRealDevice() {
-		sizes = []int{300}
-	}
-	for _, docs := range sizes {
+	for _, docs := range slices.Compact([]int{onDevice(10_000, 300), onDevice(30_000, 300), onDevice(100_000, 300)}) {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
-			m := texts(b, docs)
-			benchmarkDigest(b, m, 0, func(cols *Columns, p *device.Program) error {
-				if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" {
-					return writeDocuments(b, file, cols, p)
+			cols := benchmarkDigest(b, texts(b, docs), func(*Device) {})
+			if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" {
+				if err := writeDocuments(b, file, cols); err != nil {
+					b.Fatal(err)
 				}
-				return nil
-			})
+			}
 		})
 	}
 }
 
+// BenchmarkTensor measures what BenchmarkDigest does, of texts and of images, without tensor cores
+// and with dense ends of the terms that one document in so many has, on either side of denseShare.
+func BenchmarkTensor(b *testing.B) {
+	docs := onDevice(30_000, 150)
+	for _, corpus := range []struct {
+		name   string
+		make   func(b *testing.B, docs int) *sparse.CSR
+		shares []int64
+	}{{"images", images, []int64{0, 2, denseShare, 8}}, {"texts", texts, []int64{0, 6, 16}}} {
+		for _, share := range corpus.shares {
+			b.Run(fmt.Sprintf("corpus=%s/docs=%d/share=%d", corpus.name, docs, share), func(b *testing.B) {
+				cols := benchmarkDigest(b, corpus.make(b, docs), func(d *Device) { d.denseShare = share })
+				b.ReportMetric(float64(cols.layout.dense), "dense-terms")
+			})
+		}
+	}
+}
+
+// BenchmarkSweep measures digests of matrices for tails and heights of a computed tile, of synthetic
+// documents and of those that GRAM_CUDA_CORPUS names, as sparse.Read takes it.
+func BenchmarkSweep(b *testing.B) {
+	corpora := []string{"synthetic"}
+	source := os.Getenv("GRAM_CUDA_CORPUS")
+	if source != "" {
+		corpora = append(corpora, "named")
+	}
+	for _, corpus := range corpora {
+		for _, c := range []struct {
+			tail int64
+			rows int
+		}{{4, computedRows}, {8, computedRows}, {16, computedRows}, {28, computedRows}, {64, computedRows},
+			{0, computedRows}, {0, 256}, {0, 512}, {0, 1024}} {
+			b.Run(fmt.Sprintf("corpus=%s/tail=%d/rows=%d", corpus, c.tail, c.rows), func(b *testing.B) {
+				counts := texts(b, onDevice(30_000, 150))
+				if corpus == "named" {
+					counts = read(b, source)
+				}
+				benchmarkDigest(b, counts, func(d *Device) { d.tailShare, d.rows = c.tail, c.rows })
+			})
+		}
+	}
+}
+
+// BenchmarkRows measures rows that are copied to the machine, which the bus bounds.
+func BenchmarkRows(b *testing.B) {
+	docs, some := onDevice(30_000, 150), onDevice(8192, 70)
+	cols := loadBench(b, texts(b, docs), func(*Device) {})
+	r := &device.Request{Docs: sequence(some), Hi: docs}
+	seconds := measure(b, cols, func() error {
+		return cols.Rows(b.Context(), r, func(*device.Tile) error { return nil })
+	})
+	b.ReportMetric(4*float64(some)*float64(docs)/seconds, "copied-B/s")
+}
+
 // texts makes synthetic documents.
 func texts(b *testing.B, docs int) *sparse.CSR {
-	source := fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs)
+	return read(b, fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs))
+}
+
+func read(b *testing.B, source string) *sparse.CSR {
 	corpus, err := sparse.Read(b.Context(), source, sparse.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -56,79 +113,83 @@ func texts(b *testing.B, docs int) *sparse.CSR {
 	return corpus.Documents
 }
 
-// benchmarkDigest measures the matrix of documents, with a dense end of terms that one in share of
-// them has, 0 for none; after runs at the end.
-func benchmarkDigest(
-	b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error,
-) {
-	measure := peakWork{bytes: 1 << 30, blocks: 32, rounds: 4096, times: 5}
-	if !onRealDevice() {
-		measure = littleWork
+// images makes documents as dense as handwritten digits of 28 × 28 points: a point near the middle
+// is there in three of four, one at the rim in hardly any, and some 155 in all.
+func images(_ *testing.B, docs int) *sparse.CSR {
+	const side, width = 28, 5.8
+	r := rand.New(rand.NewPCG(uint64(docs), 4))
+	m := &sparse.CSR{Cols: side * side, Offsets: []int64{0}}
+	for range docs {
+		for i := range side * side {
+			x, y := float64(i%side)-side/2, float64(i/side)-side/2
+			if r.Float64() < 0.75*math.Exp(-(x*x+y*y)/(2*width*width)) {
+				m.Terms, m.Values = append(m.Terms, uint32(i)), append(m.Values, float32(1+r.IntN(255)))
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
+	return m
+}
+
+// loadBench copies documents to a device that is set before.
+func loadBench(b *testing.B, counts *sparse.CSR, set func(*Device)) *Columns {
 	d, err := Open(Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer closing(b, d.Close)
-	d.denseShare = share
-	x, err := sparse.Sphere.Fit(counts).Transform(counts)
-	if err != nil {
-		b.Fatal(err)
+	set(d)
+	return load(b, d, transformed(b, sparse.Sphere, counts))
+}
+
+// measure returns the median of the seconds that something takes, and reports what kernels took
+// where GRAM_CUDA_TIMES=1.
+func measure(b *testing.B, cols *Columns, work func() error) float64 {
+	before := map[string]float64{}
+	for _, t := range cols.d.KernelTimes() {
+		before[t.Kernel] = t.Seconds
 	}
-	cols, err := d.Load(b.Context(), x)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer closing(b, cols.Close)
-	peak, err := d.peaks(measure)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p := engine.ProgramOf(engine.MustParseKernel("diffusion:t=0.5"))
-	docs := x.Rows()
-	// The first use of a kernel takes longer.
-	holdReduced(b, cols, &device.Request{Program: p, Docs: []int{0, docs / 2, docs - 1}, Hi: docs})
-	half := &device.Request{Program: p, Docs: sequence(docs), Hi: docs, Half: true}
-	before := d.KernelTimes()
-	madds, products := cols.layout.work(x, docs)
 	var times []float64
 	for b.Loop() {
 		begin := time.Now()
-		if _, err := cols.Digest(b.Context(), half); err != nil {
+		if err := work(); err != nil {
 			b.Fatal(err)
 		}
 		times = append(times, time.Since(begin).Seconds())
 	}
+	for _, t := range cols.d.KernelTimes() {
+		if took := t.Seconds - before[t.Kernel]; took > 0 {
+			b.ReportMetric(1e3*took/float64(len(times)), t.Kernel+"-ms/op")
+		}
+	}
 	slices.Sort(times)
-	seconds, n := times[len(times)/2], float64(docs)
-	b.ReportMetric(n*(n-1)/2/seconds, "pairs/s")
-	b.ReportMetric(float64(x.NNZ())/n, "values/doc")
-	b.ReportMetric(100*madds/seconds/peak.madds, "%madd-peak")
-	b.ReportMetric(100*4*madds/seconds/peak.shared, "%shared-peak")
-	b.ReportMetric(peak.madds, "peak-madds/s")
-	b.ReportMetric(peak.shared, "peak-shared-B/s")
-	b.ReportMetric(peak.copied, "peak-copy-B/s")
-	reportKernels(b, d, before, len(times))
-	if share > 0 {
-		b.ReportMetric(float64(cols.layout.dense), "dense-terms")
-		b.ReportMetric(100*products/seconds/peak.tensor, "%tensor-peak")
-		b.ReportMetric(peak.tensor, "peak-products/s")
-	}
-	if err := after(cols, p); err != nil {
-		b.Fatal(err)
-	}
+	return times[len(times)/2]
 }
 
-func closing(b testing.TB, f func() error) {
-	if err := f(); err != nil {
-		b.Error(err)
-	}
+// diffusion is the kernel that is measured.
+var diffusion = engine.ProgramOf(engine.MustParseKernel("diffusion:t=0.5"))
+
+// benchmarkDigest measures the matrix of documents on a device that is set before.
+func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *Columns {
+	cols := loadBench(b, counts, set)
+	docs := cols.x.Rows()
+	// The first use of a kernel takes longer.
+	holdReduced(b, cols, &device.Request{Program: diffusion, Docs: []int{0, docs / 2, docs - 1}, Hi: docs})
+	half := &device.Request{Program: diffusion, Docs: sequence(docs), Hi: docs, Half: true}
+	seconds := measure(b, cols, func() error {
+		_, err := cols.Digest(b.Context(), half)
+		return err
+	})
+	n := float64(docs)
+	b.ReportMetric(n*(n-1)/2/seconds, "pairs/s")
+	b.ReportMetric(float64(cols.x.NNZ())/n, "values/doc")
+	b.ReportMetric(float64(cols.layout.chunks()), "chunks")
+	return cols
 }
 
 // writeDocuments writes documents and some rows of their matrix, little-endian: the numbers of
 // documents, terms, values and rows (int64), offsets (int64), terms (int32), values of unit vectors
 // (float32), and the numbers of the rows (int64) and their values (float32).
-func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program) error {
+func writeDocuments(b *testing.B, file string, cols *Columns) error {
 	x, n := cols.x, cols.x.Rows()
 	values := make([]float32, 0, x.NNZ())
 	for i := range n {
@@ -137,16 +198,7 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 		}
 	}
 	docs := []int{0, n / 2, n - 1}
-	var rows []float32
-	err := cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Tile) error {
-		for i := range t.Rows {
-			rows = append(rows, t.Row(i)...)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+	rows := gather(b, cols, &device.Request{Program: diffusion, Docs: docs, Hi: n}, n)
 	f, err := os.Create(file)
 	if err != nil {
 		return err
@@ -159,137 +211,4 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 		}
 	}
 	return errors.Join(err, w.Flush(), f.Close())
-}
-
-// work counts the multiply-adds of the head and the products of bytes of the dense end for half of
-// the matrix: a tile has the columns from its first row on.
-func (l *layout) work(x *sparse.Embedded, n int) (madds, products float64) {
-	for i := range n {
-		last := n - i/computedRows*computedRows
-		terms, _ := x.Row(i)
-		for _, t := range terms {
-			if r := int(l.rank[t]); r >= l.dense && r < l.head {
-				madds += float64(padded(last))
-			}
-		}
-		products += 10 * 4 * float64(l.quads()) * float64((last+tensorColumns-1)/tensorColumns*tensorColumns)
-	}
-	return madds, products
-}
-
-// peaks are what a device reaches.
-type peaks struct{ madds, shared, copied, tensor float64 } // a second
-
-// peakWork is what is measured of it: bytes copied, blocks of threads for each multiprocessor,
-// rounds of a thread, and how many times of which the best counts.
-type peakWork struct {
-	bytes                 int64
-	blocks, rounds, times int
-}
-
-// littleWork suits the fake device.
-var littleWork = peakWork{bytes: 1 << 20, blocks: 1, rounds: 2, times: 1}
-
-// peaks measures the device.
-func (d *Device) peaks(w peakWork) (best peaks, err error) {
-	blocks := w.blocks * d.info.Multiprocessors
-	err = d.do(func() (err error) {
-		k, err := d.load()
-		if err != nil {
-			return err
-		}
-		p := pool{d: d}
-		defer func() { err = errors.Join(err, p.close()) }()
-		from, err := p.alloc(w.bytes)
-		if err != nil {
-			return err
-		}
-		to, err := p.alloc(w.bytes)
-		if err != nil {
-			return err
-		}
-		s, err := cu.MakeStream(cu.NonBlocking)
-		if err != nil {
-			return failed("cuStreamCreate", err)
-		}
-		defer func() { err = errors.Join(err, failed("cuStreamDestroy", s.Destroy())) }()
-		threads := float64(blocks * peakThreads)
-		for range w.times {
-			for _, m := range []struct {
-				rate *float64
-				work float64
-				run  func() error
-			}{
-				{&best.madds, 8 * float64(w.rounds) * threads, func() error {
-					return d.launch("peakMadd", k.peakMadd, blocks, 1, peakThreads, 0, s,
-						uint64(from.at), 0x3f7fffff, 0x33000000, uint64(w.rounds))
-				}},
-				{&best.shared, 8 * 16 * float64(w.rounds) * threads, func() error {
-					return d.launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s,
-						uint64(from.at), 7*32, uint64(w.rounds))
-				}},
-				{&best.tensor, 8 * float64(w.rounds) * threads / 32 * (16 * 8 * 32), func() error {
-					return d.launch("peakTensor", k.peakTensor, blocks, 1, peakThreads, 0, s,
-						uint64(from.at), uint64(w.rounds))
-				}},
-				{&best.copied, 2 * float64(w.bytes), func() error {
-					return failed("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(to.at, from.at, w.bytes, s))
-				}},
-			} {
-				begin := time.Now()
-				if err := errors.Join(m.run(), failed("cuStreamSynchronize", s.Synchronize())); err != nil {
-					return err
-				}
-				*m.rate = max(*m.rate, m.work/time.Since(begin).Seconds())
-			}
-		}
-		return nil
-	})
-	return best, err
-}
-
-// The kernels that measure do what they are said to, as far as a machine without a GPU can tell.
-func TestPeaks(t *testing.T) {
-	noLeaks(t)
-	d := open(t, Options{})
-	err := d.do(func() error {
-		k, err := d.load()
-		if err != nil {
-			return err
-		}
-		p := pool{d: d}
-		out, err := p.alloc(4 * 2 * peakThreads)
-		if err != nil {
-			return err
-		}
-		s, err := cu.MakeStream(cu.NonBlocking)
-		if err != nil {
-			return err
-		}
-		got := make([]float32, 2*peakThreads)
-		err = d.launch("peakShared", k.peakShared, 2, 1, peakThreads, 0, s, uint64(out.at), 7*32, 1)
-		if err = errors.Join(err, s.Synchronize(), read(got, out)); err != nil {
-			return err
-		}
-		// Lane 3 reads places 3, 3+224, … 3+7·224, four numbers each.
-		if want := float32(4 * (8*3 + 28*224)); got[3] != want || got[peakThreads+3] != want {
-			t.Errorf("peakShared: found %v and %v, expected %v", got[3], got[peakThreads+3], want)
-		}
-		// x = 2, y = 1
-		err = d.launch("peakMadd", k.peakMadd, 2, 1, peakThreads, 0, s, uint64(out.at), 0x40000000, 0x3f800000, 2)
-		if err = errors.Join(err, s.Synchronize(), read(got, out)); err != nil {
-			return err
-		}
-		if want := float32(8*(4*5+3) + 4*28); got[5] != want { // Σ 4(5+i) + 3
-			t.Errorf("peakMadd: found %v, expected %v", got[5], want)
-		}
-		return errors.Join(s.Destroy(), p.close())
-	})
-	if err = errors.Join(err, d.Close()); err != nil {
-		t.Error(err)
-	}
-}
-
-func read(dst []float32, from memory) error {
-	return cu.MemcpyDtoH(unsafe.Pointer(&dst[0]), from.at, int64(4*len(dst)))
 }

@@ -56,7 +56,7 @@ func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 
 // embedded makes unit vectors of documents, and gives neighbours different norms, so that those of
 // another row show.
-func embedded(t *testing.T, m *sparse.CSR) *sparse.Embedded {
+func embedded(t testing.TB, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
 	x := transformed(t, sparse.Sphere, m)
 	for i := range x.Norms { // which are all 1
@@ -73,7 +73,7 @@ func cosines(x *sparse.Embedded) *engine.Reference {
 }
 
 // transformed embeds documents by an embedding that is fitted to them.
-func transformed(t *testing.T, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
+func transformed(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
 	x, err := e.Fit(m).Transform(m)
 	if err != nil {
@@ -83,7 +83,7 @@ func transformed(t *testing.T, e sparse.Embedding, m *sparse.CSR) *sparse.Embedd
 }
 
 // load copies documents to a device; at the end of the test they and the device are given back.
-func load(t *testing.T, d *Device, x *sparse.Embedded) *Columns {
+func load(t testing.TB, d *Device, x *sparse.Embedded) *Columns {
 	t.Helper()
 	cols, err := d.Load(t.Context(), x)
 	if err != nil {
@@ -137,7 +137,7 @@ func sequence(n int) []int {
 	return s
 }
 
-func gather(t *testing.T, c *Columns, r *device.Request, width int) []float32 {
+func gather(t testing.TB, c *Columns, r *device.Request, width int) []float32 {
 	t.Helper()
 	out := make([]float32, len(r.Docs)*width)
 	next := 0

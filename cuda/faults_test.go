@@ -161,20 +161,6 @@ func reducing(t *testing.T) path {
 	})}
 }
 
-// measuring measures the device.
-func measuring() path {
-	return path{"peaks", func() (func() (any, error), func() error, error) {
-		d, err := Open(Options{})
-		if err != nil {
-			return nil, nil, err
-		}
-		return func() (any, error) {
-			best, err := d.peaks(littleWork)
-			return best.madds > 0 && best.shared > 0 && best.copied > 0 && best.tensor > 0, err
-		}, d.Close, nil
-	}}
-}
-
 // training solves a problem with the rows of a Resident, which has not room for all of them.
 func training(t *testing.T) path {
 	const n = 97
@@ -332,7 +318,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 // learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
-	for _, p := range []path{probing(), streaming(t), timing(t), tensing(t), reducing(t), measuring()} {
+	for _, p := range []path{probing(), streaming(t), timing(t), tensing(t), reducing(t)} {
 		for call := range p.hold(t) {
 			called[call] = true
 		}

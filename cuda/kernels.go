@@ -20,15 +20,13 @@ var ptx string
 
 // kernels are the functions of kernels/gram.cu, compiled for the device by its driver.
 type kernels struct {
-	module               cu.Module
-	tailAdd, panel       [pairings]cu.Function
-	panelTensor          cu.Function
-	closePairs           cu.Function
-	reduce               reduceKernels
-	peakMadd, peakShared cu.Function
-	peakTensor           cu.Function
-	solve                solveKernels
-	panelTerms           int // terms whose panel fits into a block's shared memory, beside a line of zeros
+	module         cu.Module
+	tailAdd, panel [pairings]cu.Function
+	panelTensor    cu.Function
+	closePairs     cu.Function
+	reduce         reduceKernels
+	solve          solveKernels
+	panelTerms     int // terms whose panel fits into a block's shared memory, beside a line of zeros
 }
 
 // pairingKernels are the kernels of sparse.Dot, sparse.ChiSquare and sparse.JensenShannon, in this
@@ -75,8 +73,7 @@ func (k *kernels) functions() map[string]*cu.Function {
 	s := &k.solve
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "closePairs": &k.closePairs,
 		"least": &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest,
-		"peakMadd": &k.peakMadd, "peakShared": &k.peakShared, "peakTensor": &k.peakTensor, "addRows": &s.addRows,
-		"extremes": &s.extremes, "beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
+		"addRows": &s.addRows, "extremes": &s.extremes, "beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
 	for p, names := range pairingKernels {
 		all[names[0]], all[names[1]] = &k.tailAdd[p], &k.panel[p]
 	}

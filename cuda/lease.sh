@@ -84,9 +84,9 @@ bench() {
 	cd ..
 	return $status
 }
-device_tests='Rows RowsShared Lists ModelLayout LongDocuments EveryKernel Reduce Neighbours Peaks
+device_tests='Rows RowsShared Lists ModelLayout LongDocuments EveryKernel Reduce Neighbours
 ProblemScores Solve ResidentMemory GreatPowers Tensor TensorExact TensorLongDocuments
-TensorEqualValues TensorPieces TensorMemory PeakTensor Closed Times'
+TensorEqualValues TensorPieces TensorMemory Closed Times'
 
 # PyTorch takes long to import from a cold disk, so it begins at once, beside the rest.
 timeout 120 python3 -c \

@@ -11,7 +11,6 @@ const (
 	narrowValues  = 1024
 	closeThreads  = 256
 	reduceThreads = 256
-	peakThreads   = 256
 
 	boardThreads   = 256
 	boardVariables = 1024 // scores that a block looks through

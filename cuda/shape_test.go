@@ -25,8 +25,8 @@ func TestShapes(t *testing.T) {
 		"PANEL": panelWidth, "PANEL_THREADS": panelThreads,
 		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
 		"NARROW_VALUES": narrowValues, "AT_ONCE": model.AtOnce,
-		"REDUCE_THREADS": reduceThreads, "PEAK_THREADS": peakThreads,
-		"BOARD_THREADS": boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads,
+		"REDUCE_THREADS": reduceThreads,
+		"BOARD_THREADS":  boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads,
 		"TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
 		"TENSOR_TERMS": tensorTerms, "SLOTS": device.MaxSlots} {
 		m := regexp.MustCompile(`\b` + name + ` = (\d+),`).FindSubmatch(header)

@@ -16,7 +16,6 @@
 #include "panel.h"
 #include "tail.h"
 
-#include "peak.h"
 #include "reduce.h"
 #include "solve.h"
 #include "tensor.h"

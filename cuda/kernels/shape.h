@@ -17,7 +17,6 @@ enum {
 	NARROW_VALUES = 1024, // see tail.h
 	CLOSE_THREADS = 256,
 	REDUCE_THREADS = 256,
-	PEAK_THREADS = 256,
 	BOARD_THREADS = 256,
 	BOARD_VARIABLES = 1024, // scores that a block looks through
 	PICK_THREADS = 128,

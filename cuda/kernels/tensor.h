@@ -140,20 +140,3 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(
 				}
 		}
 }
-
-// peakTensor takes 8 × rounds products of matrices a warp, of bytes as good as drawn by lot: of
-// zeros a device may be faster.
-extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakTensor(float *__restrict__ out, int rounds) {
-	int sum[8][4] = {};
-	unsigned a[4], b[2];
-	for (unsigned i = 0; i < 4; i++) a[i] = (4 * threadIdx.x + i + 1) * 2654435761u;
-	for (unsigned i = 0; i < 2; i++) b[i] = (2 * threadIdx.x + i + 1) * 2246822519u;
-	for (int r = 0; r < rounds; r++) {
-#pragma unroll
-		for (int i = 0; i < 8; i++) mmaS8(sum[i], a, b);
-	}
-	unsigned all = 0;
-#pragma unroll
-	for (int i = 0; i < 32; i++) all += (unsigned)sum[i / 4][i % 4];
-	out[blockIdx.x * PEAK_THREADS + threadIdx.x] = (float)(int)all;
-}

@@ -10,43 +10,30 @@
 #include <string.h>
 #include "loader.h"
 
-enum {
-	SLOTS = 0
-#define F(i, name) +1
-#include "slots.h"
-#undef F
-};
-
 static int unavailable(void) { return LOADER_NO_DEVICE; }
 
-__attribute__((visibility("hidden"), used)) void *loader_slot[SLOTS] = {
-#define F(i, name) (void *)unavailable,
-#include "slots.h"
-#undef F
-};
-
-static const char *const names[SLOTS] = {
-#define F(i, name) #name,
-#include "slots.h"
-#undef F
-};
-
-// A jump leaves arguments and stack as they are, so no entry point needs its prototype.
+// A slot for each, and a jump through it, which leaves arguments and stack as they are: so none needs its prototype.
 #if defined(__x86_64__)
-#define F(i, name) \
-	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\n" \
-		"\tjmp *loader_slot+8*" #i "(%rip)\n" \
-		".size " #name ",.-" #name "\n");
+#define JUMP(name) "\tjmp *slot_" #name "(%rip)\n"
 #elif defined(__aarch64__)
-#define F(i, name) \
-	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\n" \
-		"\tadrp x16, loader_slot+8*" #i "\n\tldr x16, [x16, :lo12:loader_slot+8*" #i "]\n\tbr x16\n" \
-		".size " #name ",.-" #name "\n");
+#define JUMP(name) "\tadrp x16, slot_" #name "\n\tldr x16, [x16, :lo12:slot_" #name "]\n\tbr x16\n"
 #else
 #error "the CUDA back end is for amd64 and arm64"
 #endif
+#define F(name) \
+	__attribute__((visibility("hidden"), used)) void *slot_##name = (void *)unavailable; \
+	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\n" JUMP(name) \
+		".size " #name ",.-" #name "\n");
 #include "slots.h"
 #undef F
+
+static const struct {
+	const char *name;
+	void **slot;
+} slots[] = {
+#define F(name) {#name, &slot_##name},
+#include "slots.h"
+};
 
 // The one that gorgonia.org/cu calls when the program starts.
 __attribute__((visibility("hidden"))) int cuInit(unsigned int flags) {
@@ -68,9 +55,9 @@ static void open_driver(void) {
 		state = LOADER_NO_LIBRARY;
 		return;
 	}
-	for (int i = 0; i < SLOTS; i++) { // an older driver may lack some; they keep saying that there is no device
-		void *entry = dlsym(library, names[i]);
-		if (entry) loader_slot[i] = entry;
+	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) { // an older driver may lack some: they say "no device"
+		void *entry = dlsym(library, slots[i].name);
+		if (entry) *slots[i].slot = entry;
 	}
 	state = init(0);
 }

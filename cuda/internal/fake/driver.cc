@@ -28,9 +28,6 @@ KERNEL(closePairs, false)
 KERNEL(digest, false)
 KERNEL(multiplyRows, false)
 KERNEL(least, false)
-KERNEL(peakMadd, true)
-KERNEL(peakShared, false)
-KERNEL(peakTensor, false)
 KERNEL(addRows, true)
 KERNEL(extremes, false)
 KERNEL(beyondCount, false)
@@ -389,14 +386,6 @@ API cuMemcpyDtoHAsync_v2(void *d, P s, size_t n, Stream *stream) {
 	if (it == host.begin() || (char *)d + n > (char *)(--it)->first + it->second) return INVALID_VALUE;
 	stream->add([=] {
 		memcpy(d, (void *)s, n);
-		return 0;
-	});
-	return OK;
-}
-API cuMemcpyDtoDAsync_v2(P d, P s, size_t n, Stream *stream) {
-	IN_CONTEXT if (!inside(d, n) || !inside(s, n) || !streams.count(stream)) return INVALID_VALUE;
-	stream->add([=] {
-		memmove((void *)d, (void *)s, n);
 		return 0;
 	});
 	return OK;

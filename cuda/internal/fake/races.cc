@@ -13,7 +13,6 @@
 #define TAIL_THREADS USUAL_TAIL_THREADS
 #define CLOSE_THREADS USUAL_CLOSE_THREADS
 #define REDUCE_THREADS USUAL_REDUCE_THREADS
-#define PEAK_THREADS USUAL_PEAK_THREADS
 #define BOARD_THREADS USUAL_BOARD_THREADS
 #define PICK_THREADS USUAL_PICK_THREADS
 #define TENSOR_THREADS USUAL_TENSOR_THREADS
@@ -23,13 +22,12 @@
 #undef TAIL_THREADS
 #undef CLOSE_THREADS
 #undef REDUCE_THREADS
-#undef PEAK_THREADS
 #undef BOARD_THREADS
 #undef PICK_THREADS
 #undef TENSOR_THREADS
 #undef TENSOR_ROWS
 constexpr unsigned PANEL_THREADS = PANEL, TAIL_THREADS = 64, CLOSE_THREADS = 64, REDUCE_THREADS = 64,
-				   PEAK_THREADS = 64, BOARD_THREADS = 64, PICK_THREADS = 64, TENSOR_THREADS = 128,
+				   BOARD_THREADS = 64, PICK_THREADS = 64, TENSOR_THREADS = 128,
 				   TENSOR_ROWS = 64;
 
 #include "../../kernels/gram.cu"
@@ -41,7 +39,6 @@ KERNEL(closePairs, false)
 KERNEL(digest, false)
 KERNEL(multiplyRows, false)
 KERNEL(least, false)
-KERNEL(peakShared, false)
 KERNEL(addRows, true)
 KERNEL(extremes, false)
 KERNEL(beyondCount, false)
@@ -56,8 +53,6 @@ static void all() {
 	tiles(133, 0);
 	tiles(40, 90);
 	boards(3000, 1);
-	std::vector<float> out(PEAK_THREADS);
-	launch("peakShared", 1, 1, PEAK_THREADS, 0, pass(out.data()), 7 * 32, 2);
 }
 
 int main(int n, char **argument) {
