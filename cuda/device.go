@@ -69,6 +69,8 @@ type Device struct {
 	denseShare int64 // see denseTerms
 	tailShare  int64 // of the layout: 0, but in tests and benchmarks
 	rows       int   // that are computed at a time: computedRows, but in tests
+	// runs a kernel in the place of the driver and says whether it did; nil but in tests
+	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
 	mu      sync.Mutex // held by whoever uses what follows, or computes
 	held    int64      // bytes taken

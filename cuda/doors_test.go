@@ -202,7 +202,7 @@ func whole(t *testing.T, cols *Columns, n int) *device.Tile {
 func TestBadScores(t *testing.T) {
 	noLeaks(t)
 	const n = 20
-	_, r := resident(t, n, 0, nil)
+	_, r := resident(t, open(t, Options{}), n, 0, nil)
 	for _, c := range []struct {
 		docs   []int
 		copies int

@@ -63,6 +63,7 @@ const (
 	liveContexts
 	attributeCalls
 	attributeFailures
+	allocations cu.DeviceAttribute = 2001 // of each in turn its address, low and high, and its bytes
 )
 
 // noLeaks holds at the end of a test that all has been given back, and that no goroutine goes on.

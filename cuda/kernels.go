@@ -87,6 +87,11 @@ func (k *kernels) close() error { return failed("cuModuleUnload", k.module.Unloa
 func (d *Device) launch(
 	name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64,
 ) error {
+	if d.interpret != nil {
+		if done, err := d.interpret(name, [2]int{gridX, gridY}, threads, shared, parameters); done || err != nil {
+			return err
+		}
+	}
 	pointers := make([]unsafe.Pointer, len(parameters))
 	for i := range parameters {
 		pointers[i] = unsafe.Pointer(&parameters[i])

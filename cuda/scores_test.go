@@ -32,11 +32,9 @@ var normed = &device.Program{Norms: []func(float64) float64{func(x float64) floa
 
 // resident loads documents and makes room for rows of a program; d.limit leaves room for so many of
 // them, 0 for all.
-func resident(t *testing.T, n, rows int, p *device.Program) (*Columns, *Resident) {
+func resident(t *testing.T, d *Device, n, rows int, p *device.Program) (*Columns, *Resident) {
 	t.Helper()
-	x := embedded(t, zipf(n, 500, 12, 4))
-	d := open(t, Options{TileBytes: 64 << 10})
-	cols := load(t, d, x)
+	cols := load(t, d, embedded(t, zipf(n, 500, 12, 4)))
 	limit := d.limit
 	if rows > 0 {
 		d.limit = d.held + 8<<20
@@ -51,7 +49,7 @@ func resident(t *testing.T, n, rows int, p *device.Program) (*Columns, *Resident
 		own.room = rows
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(r.Close()); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -61,140 +59,146 @@ func resident(t *testing.T, n, rows int, p *device.Program) (*Columns, *Resident
 // Each operation on scores gives the bits of package asm's, for problems of some documents, of one
 // and of several blocks, for rows that come and go, and of programs with attributes.
 func TestProblemScores(t *testing.T) {
-	k := asm.Best()
 	for _, c := range []struct{ n, every, copies, room int }{
 		{1, 1, 1, 0}, {37, 1, 2, 0}, {203, 3, 1, 40}, {523, 1, 2, 41},
 	} {
 		for name, p := range map[string]*device.Program{"gaussian": gaussianC, "norms": normed} {
 			t.Run(fmt.Sprintf("n=%d/copies=%d/%s", c.n, c.copies, name), func(t *testing.T) {
 				noLeaks(t)
-				cols, own := resident(t, c.n, c.room, p)
-				random := rand.New(rand.NewPCG(uint64(c.n), 3))
-				var docs []int
-				for i := range c.n {
-					if i%c.every == 0 {
-						docs = append(docs, i)
-					}
-				}
-				scores, err := own.NewScores(docs, c.copies)
-				if err != nil {
-					t.Fatal(err)
-				}
-				v := len(docs) * c.copies
-				padded := (v + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock
-				score, mask := make([]float64, padded), make([]byte, padded)
-				for i := range v {
-					score[i] = float64(random.IntN(40)-20) / 16 // ties, and 0 of both signs
-					if score[i] == 0 && i%2 == 0 {
-						score[i] = math.Copysign(0, -1)
-					}
-					mask[i] = byte(random.IntN(16))
-				}
-				if v > 20 {
-					score[7], score[11], score[13] = math.NaN(), math.Inf(1), math.Inf(-1)
-				}
-				if err := scores.Put(score[:v], mask[:v]); err != nil {
-					t.Fatal(err)
-				}
-				compare := func() {
-					t.Helper()
-					for _, bits := range [][2]byte{{1, 2}, {4, 8}, {0, 0}} {
-						i, most, j, least := k.Extremes(score, mask, bits[0], bits[1])
-						bi, bmost, bj, bleast, err := scores.Extremes(bits[0], bits[1])
-						same := math.Float64bits(bmost) == math.Float64bits(most) &&
-							math.Float64bits(bleast) == math.Float64bits(least)
-						if err != nil || bi != i || bj != j || !same {
-							t.Fatalf("%+v: extremes %d %v, %d %v, expected %d %v, %d %v, error %v",
-								c, bi, bmost, bj, bleast, i, most, j, least, err)
-						}
-					}
-					for _, above := range []float64{-2, 0, 0.5, 9} {
-						for _, way := range []float64{1, -1} {
-							want, got, mirror := make([]int32, padded), make([]int32, v), make([]float64, v)
-							want = want[:k.Beyond(want, score, mask, 2, way, above)]
-							n, err := scores.Beyond(got, mirror, 2, way, above)
-							if err != nil || !reflect.DeepEqual(got[:n], want[:len(want):len(want)]) {
-								t.Fatalf("%+v: %d beyond %v, expected %d, error %v", c, n, above, len(want), err)
-							}
-							for _, at := range want {
-								if mirror[at] != score[at] {
-									t.Fatalf("%+v: score %v of %d, expected %v", c, mirror[at], at, score[at])
-								}
-							}
-						}
-					}
-				}
-				compare()
-
-				rows := gather(t, cols, &device.Request{Program: p, Docs: docs, Hi: c.n}, c.n)
-				for range 3 {
-					var which, vars, changed []int32
-					var by []float64
-					var masks []byte
-					for range min(len(docs), 37) {
-						which, by = append(which, int32(random.IntN(len(docs)))), append(by, random.NormFloat64())
-					}
-					unique := map[int32]bool{}
-					for _, w := range which {
-						unique[w] = true
-					}
-					for i := range 7 {
-						if i < v {
-							changed, masks = append(changed, int32(i*(v/7))), append(masks, byte(random.IntN(16)))
-						}
-					}
-					if _, err := scores.Add(t.Context(), which, by, changed, masks); err != nil {
-						t.Fatal(err)
-					}
-					for i, w := range which {
-						for s := range v {
-							score[s] = math.FMA(by[i], float64(rows[int(w)*c.n+docs[s%len(docs)]]), score[s])
-						}
-					}
-					for i, s := range changed {
-						mask[s] = masks[i]
-					}
-					compare()
-					which = which[:0]
-					for w := range unique {
-						which = append(which, w)
-					}
-					for s := 0; s < v; s += 1 + v/150 {
-						vars = append(vars, int32(s))
-					}
-					dst, mirror := make([]float32, len(which)*len(vars)), make([]float64, v)
-					computed, err := scores.Pick(t.Context(), which, vars, dst, mirror)
-					if err != nil || c.room == 0 && computed != 0 {
-						t.Fatalf("%+v: %d rows computed that should have been there, error %v", c, computed, err)
-					}
-					for i, w := range which {
-						for j, s := range vars {
-							got, want := dst[i*len(vars)+j], rows[int(w)*c.n+docs[int(s)%len(docs)]]
-							if math.Float32bits(got) != math.Float32bits(want) {
-								t.Fatalf("%+v: (%d, %d) is %v, expected %v", c, w, s, got, want)
-							}
-						}
-					}
-					for _, s := range vars {
-						if math.Float64bits(mirror[s]) != math.Float64bits(score[s]) && score[s] == score[s] {
-							t.Fatalf("%+v: score %d is %v, expected %v", c, s, mirror[s], score[s])
-						}
-					}
-				}
-				got := make([]float64, v)
-				if err := scores.Scores(got); err != nil {
-					t.Fatal(err)
-				}
-				for s, want := range score[:v] {
-					if got[s] != want && (got[s] == got[s] || want == want) {
-						t.Fatalf("%+v: score %d is %v, expected %v", c, s, got[s], want)
-					}
-				}
-				if err := scores.Close(); err != nil {
-					t.Error(err)
-				}
+				holdScores(t, open(t, Options{TileBytes: 64 << 10}), c.n, c.every, c.copies, c.room, p)
 			})
 		}
+	}
+}
+
+// holdScores holds what a device does with scores, of one document in every of n, copies variables
+// each, and room for so many rows, 0 for all, against package asm.
+func holdScores(t *testing.T, d *Device, n, every, copies, room int, p *device.Program) {
+	k := asm.Best()
+	cols, own := resident(t, d, n, room, p)
+	random := rand.New(rand.NewPCG(uint64(n), 3))
+	var docs []int
+	for i := range n {
+		if i%every == 0 {
+			docs = append(docs, i)
+		}
+	}
+	scores, err := own.NewScores(docs, copies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := len(docs) * copies
+	padded := (v + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock
+	score, mask := make([]float64, padded), make([]byte, padded)
+	for i := range v {
+		score[i] = float64(random.IntN(40)-20) / 16 // ties, and 0 of both signs
+		if score[i] == 0 && i%2 == 0 {
+			score[i] = math.Copysign(0, -1)
+		}
+		mask[i] = byte(random.IntN(16))
+	}
+	if v > 20 {
+		score[7], score[11], score[13] = math.NaN(), math.Inf(1), math.Inf(-1)
+	}
+	if err := scores.Put(score[:v], mask[:v]); err != nil {
+		t.Fatal(err)
+	}
+	compare := func() {
+		t.Helper()
+		for _, bits := range [][2]byte{{1, 2}, {4, 8}, {0, 0}} {
+			i, most, j, least := k.Extremes(score, mask, bits[0], bits[1])
+			bi, bmost, bj, bleast, err := scores.Extremes(bits[0], bits[1])
+			same := math.Float64bits(bmost) == math.Float64bits(most) &&
+				math.Float64bits(bleast) == math.Float64bits(least)
+			if err != nil || bi != i || bj != j || !same {
+				t.Fatalf("extremes %d %v, %d %v, expected %d %v, %d %v, error %v",
+					bi, bmost, bj, bleast, i, most, j, least, err)
+			}
+		}
+		for _, above := range []float64{-2, 0, 0.5, 9} {
+			for _, way := range []float64{1, -1} {
+				want, got, mirror := make([]int32, padded), make([]int32, v), make([]float64, v)
+				want = want[:k.Beyond(want, score, mask, 2, way, above)]
+				n, err := scores.Beyond(got, mirror, 2, way, above)
+				if err != nil || !reflect.DeepEqual(got[:n], want[:len(want):len(want)]) {
+					t.Fatalf("%d beyond %v, expected %d, error %v", n, above, len(want), err)
+				}
+				for _, at := range want {
+					if mirror[at] != score[at] {
+						t.Fatalf("score %v of %d, expected %v", mirror[at], at, score[at])
+					}
+				}
+			}
+		}
+	}
+	compare()
+
+	rows := gather(t, cols, &device.Request{Program: p, Docs: docs, Hi: n}, n)
+	for range 3 {
+		var which, vars, changed []int32
+		var by []float64
+		var masks []byte
+		for range min(len(docs), 37) {
+			which, by = append(which, int32(random.IntN(len(docs)))), append(by, random.NormFloat64())
+		}
+		unique := map[int32]bool{}
+		for _, w := range which {
+			unique[w] = true
+		}
+		for i := range 7 {
+			if i < v {
+				changed, masks = append(changed, int32(i*(v/7))), append(masks, byte(random.IntN(16)))
+			}
+		}
+		if _, err := scores.Add(t.Context(), which, by, changed, masks); err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range which {
+			for s := range v {
+				score[s] = math.FMA(by[i], float64(rows[int(w)*n+docs[s%len(docs)]]), score[s])
+			}
+		}
+		for i, s := range changed {
+			mask[s] = masks[i]
+		}
+		compare()
+		which = which[:0]
+		for w := range unique {
+			which = append(which, w)
+		}
+		for s := 0; s < v; s += 1 + v/150 {
+			vars = append(vars, int32(s))
+		}
+		dst, mirror := make([]float32, len(which)*len(vars)), make([]float64, v)
+		computed, err := scores.Pick(t.Context(), which, vars, dst, mirror)
+		if err != nil || room == 0 && computed != 0 {
+			t.Fatalf("%d rows computed that should have been there, error %v", computed, err)
+		}
+		for i, w := range which {
+			for j, s := range vars {
+				got, want := dst[i*len(vars)+j], rows[int(w)*n+docs[int(s)%len(docs)]]
+				if math.Float32bits(got) != math.Float32bits(want) {
+					t.Fatalf("(%d, %d) is %v, expected %v", w, s, got, want)
+				}
+			}
+		}
+		for _, s := range vars {
+			if math.Float64bits(mirror[s]) != math.Float64bits(score[s]) && score[s] == score[s] {
+				t.Fatalf("score %d is %v, expected %v", s, mirror[s], score[s])
+			}
+		}
+	}
+	got := make([]float64, v)
+	if err := scores.Scores(got); err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range score[:v] {
+		if got[s] != want && (got[s] == got[s] || want == want) {
+			t.Fatalf("score %d is %v, expected %v", s, got[s], want)
+		}
+	}
+	if err := scores.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -241,7 +245,7 @@ func trainings(n int) map[string]learner {
 func TestSolve(t *testing.T) {
 	const n = 421
 	noLeaks(t)
-	cols, own := resident(t, n, 80, gaussianC)
+	cols, own := resident(t, open(t, Options{TileBytes: 64 << 10}), n, 80, gaussianC)
 	data := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
 	same, err := solver.NewDense(n, data)
 	if err != nil {
@@ -348,7 +352,7 @@ func TestResidentMemory(t *testing.T) {
 func TestRowsShared(t *testing.T) {
 	const n = 161
 	noLeaks(t)
-	cols, own := resident(t, n, 30, gaussianC)
+	cols, own := resident(t, open(t, Options{TileBytes: 64 << 10}), n, 30, gaussianC)
 	m, err := solver.NewDense(n, gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n))
 	if err != nil {
 		t.Fatal(err)

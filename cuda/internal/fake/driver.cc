@@ -176,7 +176,10 @@ static int count(int *v, int a) {
 	case 1003: *v = retained; break;
 	case 1004: *v = (int)calls; break;
 	case 1005: *v = (int)failures; break;
-	default: return INVALID_VALUE;
+	default: // of each allocation of the device in turn its address, low and high, and its bytes
+		if (a < 2001 || (size_t)(a - 2001) / 3 >= device.size()) return INVALID_VALUE;
+		const auto &[at, bytes] = *std::next(device.begin(), (a - 2001) / 3);
+		*v = (int)(a % 3 == 0 ? at : a % 3 == 1 ? at >> 32 : bytes);
 	}
 	return OK;
 }

@@ -20,7 +20,7 @@ type thread struct {
 	pc        int
 	state     int
 	waitsAt   int // the barrier
-	at        [2]uint32
+	at        [2]int
 	b         *block
 	local     []byte // memory of its own
 }
@@ -28,7 +28,7 @@ type thread struct {
 type block struct {
 	e       *Entry
 	g       *Grid
-	at      [2]uint32
+	at      [2]int
 	shared  []byte
 	threads []*thread
 }
@@ -36,29 +36,12 @@ type block struct {
 // Grid is a launch: its dimensions, its bytes of dynamic shared memory, and the memory that it may
 // use.
 type Grid struct {
-	Blocks, Threads [2]uint32
-	Dynamic         int
-	Instructions    int64 // that were run
+	Blocks  [2]int
+	Threads int
+	Dynamic int
+	Memory  [][]byte
 
-	buffers   []buffer
 	arguments []byte
-}
-
-type buffer struct {
-	base  uint64
-	bytes []byte
-}
-
-// Buffer adds device memory that is values, and returns its address. Buffers are far from each
-// other.
-func Buffer[T any](g *Grid, values []T) uint64 {
-	base := uint64(len(g.buffers)+1) << 40
-	var b []byte
-	if len(values) > 0 {
-		b = unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
-	}
-	g.buffers = append(g.buffers, buffer{base, b})
-	return base
 }
 
 // memory returns bytes that a thread may access.
@@ -78,9 +61,10 @@ func (t *thread) memory(space string, at uint64, n int) []byte {
 		}
 		return t.b.shared[at : at+uint64(n)]
 	}
-	for _, b := range t.b.g.buffers {
-		if at >= b.base && at+uint64(n) <= b.base+uint64(len(b.bytes)) {
-			return b.bytes[at-b.base:][:n]
+	for _, m := range t.b.g.Memory {
+		base := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m))))
+		if at >= base && at+uint64(n) <= base+uint64(len(m)) {
+			return m[at-base:][:n]
 		}
 	}
 	fail("%s: an access outside of memory at %#x, thread %v of block %v, by %s",
@@ -88,8 +72,8 @@ func (t *thread) memory(space string, at uint64, n int) []byte {
 	return nil
 }
 
-// Run launches a kernel with arguments uint64, int32 or uint32, in order.
-func (m *Module) Run(name string, g *Grid, arguments ...any) (err error) {
+// Run launches a kernel with arguments in order, of no more bits than their parameters have.
+func (m *Module) Run(name string, g *Grid, arguments ...uint64) (err error) {
 	defer caught(&err)
 	e := m.Entries[name]
 	if e == nil {
@@ -100,37 +84,25 @@ func (m *Module) Run(name string, g *Grid, arguments ...any) (err error) {
 	}
 	g.arguments = make([]byte, e.paramBytes)
 	for _, p := range e.params {
-		var v uint64
-		size := 4
-		switch a := arguments[p.index].(type) {
-		case uint64:
-			v, size = a, 8
-		case int32:
-			v = uint64(uint32(a))
-		case uint32:
-			v = uint64(a)
-		default:
-			return fmt.Errorf("ptx: argument %d is a %T", p.index, a)
-		}
-		if size != p.size {
-			return fmt.Errorf("ptx: parameter %d of %s has %d bytes, got %d", p.index, name, p.size, size)
+		v := arguments[p.index]
+		if v>>(8*p.size-1)>>1 != 0 {
+			return fmt.Errorf("ptx: parameter %d of %s has %d bytes, got %#x", p.index, name, p.size, v)
 		}
 		store(g.arguments[p.offset:][:p.size], v)
 	}
-	n := int(g.Threads[0] * g.Threads[1])
-	if e.MaxThreads > 0 && n > e.MaxThreads {
-		return fmt.Errorf("ptx: %s with %d threads, expected at most %d", name, n, e.MaxThreads)
+	if e.MaxThreads > 0 && g.Threads > e.MaxThreads {
+		return fmt.Errorf("ptx: %s with %d threads, expected at most %d", name, g.Threads, e.MaxThreads)
 	}
 	for y := range g.Blocks[1] {
 		for x := range g.Blocks[0] {
-			b := &block{e: e, g: g, at: [2]uint32{x, y}, shared: make([]byte, int(e.static)+g.Dynamic)}
+			b := &block{e: e, g: g, at: [2]int{x, y}, shared: make([]byte, int(e.static)+g.Dynamic)}
 			for i := range b.shared {
 				b.shared[i] = math.MaxUint8 // NaN
 			}
-			for i := range uint32(n) {
+			for i := range g.Threads {
 				b.threads = append(b.threads, &thread{
 					registers: make([]uint64, len(e.kinds)), written: make([]bool, len(e.kinds)), b: b,
-					at: [2]uint32{i % g.Threads[0], i / g.Threads[0]}, local: make([]byte, e.local),
+					at: [2]int{i, 0}, local: make([]byte, e.local),
 				})
 			}
 			b.run()
@@ -145,7 +117,6 @@ func (b *block) run() {
 		for _, t := range b.threads {
 			for t.state == ready {
 				b.e.code[t.pc](t)
-				b.g.Instructions++
 			}
 		}
 		if b.together() {
