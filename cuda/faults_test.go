@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,173 +23,132 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// path is something that a program does with a device: begin makes it ready for work, which may be
-// done several times, and end gives back what begin took.
+// path is something that a program does with n documents on a device, maybe several times.
 type path struct {
-	name  string
-	begin func() (work func() (any, error), end func() error, err error)
+	name string
+	n    int
+	set  func(*Device)
+	room int // of rows that are kept for a solver, 0 for none
+	use  func(cols *Columns, kept *Resident) (work func() (any, error))
 }
 
-// chain gives back in turn what was taken, the last first.
-type chain []func() error
-
-func (c *chain) add(f func() error) { *c = append(*c, f) }
-
-func (c *chain) end() (err error) {
-	for _, f := range slices.Backward(*c) {
-		err = errors.Join(err, f())
+// begin makes the path ready for work, and returns also what gives back all that it took.
+func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, err error) {
+	if p.n == 0 {
+		return func() (any, error) { return Probe() }, func() error { return nil }, nil
 	}
-	return err
-}
-
-// loaded opens a device with n documents for a path that uses it, with a dense end of the terms
-// that one in share of them has, 0 for none.
-func loaded(
-	t *testing.T, n int, share int64, use func(cols *Columns, taken *chain) (func() (any, error), error),
-) func() (func() (any, error), func() error, error) {
-	x := embedded(t, zipf(n, 100, 8, 3))
-	return func() (func() (any, error), func() error, error) {
-		var taken chain
-		d, err := Open(Options{TileBytes: 16 << 10})
+	var taken []func() error
+	giveBack := func() (err error) {
+		for _, f := range slices.Backward(taken) {
+			err = errors.Join(err, f())
+		}
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, giveBack())
+		}
+	}()
+	d, err := Open(Options{TileBytes: 16 << 10})
+	if err != nil {
+		return nil, nil, err
+	}
+	taken = append(taken, d.Close)
+	p.set(d)
+	cols, err := d.Load(context.Background(), embedded(t, zipf(p.n, 100, 8, 3)))
+	if err != nil {
+		return nil, nil, err
+	}
+	taken = append(taken, cols.Close)
+	var kept *Resident
+	if p.room > 0 {
+		r, err := cols.Resident(gaussianC)
 		if err != nil {
 			return nil, nil, err
 		}
-		taken.add(d.Close)
-		d.denseShare = share
-		cols, err := d.Load(context.Background(), x)
-		if err != nil {
-			return nil, nil, errors.Join(err, taken.end())
-		}
-		taken.add(cols.Close)
-		work, err := use(cols, &taken)
-		if err != nil {
-			return nil, nil, errors.Join(err, taken.end())
-		}
-		return work, taken.end, nil
+		taken = append(taken, r.Close)
+		kept = r.(*Resident)
+		kept.room = p.room // as if memory had held no more
 	}
+	return p.use(cols, kept), giveBack, nil
 }
 
-func probing() path {
-	return path{"probe", func() (func() (any, error), func() error, error) {
-		return func() (any, error) { return Probe() }, func() error { return nil }, nil
-	}}
-}
-
-// streaming asks for rows of the documents, and for rows of others twice.
-func streaming(t *testing.T) path {
-	const n = 70
-	return path{"rows", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
-		y, err := cols.x.Embedder.Transform(zipf(n, 100, 8, 4))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return func() (any, error) {
-			var all []float32
-			for _, r := range []*device.Request{
-				{Docs: sequence(n), Hi: n},
-				{Program: rooted, From: y, Docs: sequence(n), Hi: n},
-				{Program: rooted, From: y, Docs: []int{3, 5}, Hi: n},
-			} {
-				err := cols.Rows(context.Background(), r, func(b *device.Tile) error {
-					for i := range b.Rows {
-						all = append(all, b.Row(i)...)
-					}
-					return nil
-				})
-				if err != nil {
-					return nil, err
-				}
+// values returns the rows of requests.
+func values(cols *Columns, requests ...*device.Request) (all []float32, err error) {
+	for _, r := range requests {
+		err := cols.Rows(context.Background(), r, func(b *device.Tile) error {
+			for i := range b.Rows {
+				all = append(all, b.Row(i)...)
 			}
-			return all, nil
-		}, nil
-	})}
-}
-
-// timing asks for rows whose kernels are timed.
-func timing(t *testing.T) path {
-	const n = 20
-	return path{"times", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
-		cols.d.times.on = true
-		return func() (any, error) {
-			whole := &device.Request{Docs: sequence(n), Hi: n}
-			err := cols.Rows(context.Background(), whole, func(*device.Tile) error { return nil })
-			return len(cols.d.KernelTimes()), err
-		}, nil
-	})}
-}
-
-// tensing asks for rows of documents whose terms are all in the dense end; few, since the products
-// of matrices take the fake device long.
-func tensing(t *testing.T) path {
-	const n = 9
-	return path{"tensor", loaded(t, n, everyTerm, func(cols *Columns, _ *chain) (func() (any, error), error) {
-		if cols.layout.dense == 0 {
-			t.Error("no term is in the dense end")
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return func() (any, error) {
-			var all []float32
-			two := &device.Request{Docs: []int{2, 8}, Hi: n}
-			err := cols.Rows(context.Background(), two, func(b *device.Tile) error {
-				for i := range b.Rows {
-					all = append(all, b.Row(i)...)
-				}
-				return nil
-			})
-			return all, err
-		}, nil
-	})}
+	}
+	return all, nil
 }
 
 // rooted is c times the root of a norm.
 var rooted = &device.Program{
-	Code:  []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}},
+	Code:  ops(device.OpC, device.OpX, device.OpMul),
 	Norms: []func(float64) float64{math.Sqrt},
 }
 
-// reducing reduces rows in several tiles.
-func reducing(t *testing.T) path {
-	const n = 90
-	return path{"reduce", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
-		cols.d.rows = 40
-		return func() (any, error) {
-			r := &device.Request{Program: rooted, Docs: sequence(n), Hi: n}
-			value, sum, by := make([]float32, 2*n), make([]float64, n), slices.Repeat([]float64{1}, n)
-			digest, err := cols.Digest(context.Background(), r)
-			return []any{digest, value, sum}, errors.Join(err,
-				cols.Least(context.Background(), r, 2, make([]int32, 2*n), value),
-				cols.Multiply(context.Background(), r, by, 1, sum))
-		}, nil
-	})}
-}
-
-// training solves a problem with the rows of a Resident, which has not room for all of them.
-func training(t *testing.T) path {
-	const n = 97
-	return path{"train", loaded(t, n, 0, func(cols *Columns, taken *chain) (func() (any, error), error) {
-		r, err := cols.Resident(gaussianC)
-		if err != nil {
-			return nil, err
-		}
-		taken.add(r.Close)
-		own := r.(*Resident)
-		own.room = 30                                      // as if memory had held no more
-		m, err := solver.NewDense(n, make([]float32, n*n)) // which nobody reads
-		if err != nil {
-			t.Fatal(err)
-		}
-		return func() (any, error) {
-			machine, err := trainings(n)["epsilon-SVR"](context.Background(), m, solver.Options{
-				WorkingSet: 24, MaxIterations: 2000, // with rows of other documents it might never end
-				DeviceScores: func(docs []int, copies int) (solver.DeviceScores, error) {
-					return own.NewScores(docs, copies)
-				},
-			})
+// paths are those to rows and what they are reduced to; and the last one trains.
+func paths(t *testing.T) []path {
+	return []path{
+		{name: "probe"},
+		// rows of the documents, and of others twice
+		{"rows", 70, func(*Device) {}, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+			y, err := cols.x.Embedder.Transform(zipf(70, 100, 8, 4))
 			if err != nil {
-				return nil, err
+				t.Fatal(err)
 			}
-			return *machine, nil
-		}, nil
-	})}
+			return func() (any, error) {
+				return values(cols, &device.Request{Docs: sequence(70), Hi: 70},
+					&device.Request{Program: rooted, From: y, Docs: sequence(70), Hi: 70},
+					&device.Request{Program: rooted, From: y, Docs: []int{3, 5}, Hi: 70})
+			}
+		}},
+		{"times", 20, func(d *Device) { d.times.on = true }, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+			return func() (any, error) {
+				_, err := values(cols, &device.Request{Docs: sequence(20), Hi: 20})
+				return len(cols.d.KernelTimes()), err
+			}
+		}},
+		// few documents, since products of matrices take the fake device long
+		{"tensor", 9, func(d *Device) { d.denseShare = everyTerm }, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+			if cols.layout.dense == 0 {
+				t.Error("no term is in the dense end")
+			}
+			return func() (any, error) { return values(cols, &device.Request{Docs: []int{2, 8}, Hi: 9}) }
+		}},
+		{"reduce", 90, func(d *Device) { d.rows = 40 }, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+			return func() (any, error) {
+				r := &device.Request{Program: rooted, Docs: sequence(90), Hi: 90}
+				value, sum, by := make([]float32, 2*90), make([]float64, 90), slices.Repeat([]float64{1}, 90)
+				digest, err := cols.Digest(context.Background(), r)
+				return []any{digest, value, sum}, errors.Join(err,
+					cols.Least(context.Background(), r, 2, make([]int32, 2*90), value),
+					cols.Multiply(context.Background(), r, by, 1, sum))
+			}
+		}},
+		{"train", 97, func(*Device) {}, 30, func(cols *Columns, kept *Resident) func() (any, error) {
+			m, err := solver.NewDense(97, make([]float32, 97*97)) // which nobody reads
+			if err != nil {
+				t.Fatal(err)
+			}
+			return func() (any, error) {
+				return trainings(97)["epsilon-SVR"](context.Background(), m, solver.Options{
+					WorkingSet: 24, MaxIterations: 2000, // with rows of other documents it might never end
+					DeviceScores: func(docs []int, copies int) (solver.DeviceScores, error) {
+						return kept.NewScores(docs, copies)
+					},
+				})
+			}
+		}},
+	}
 }
 
 // driverFunctions are those that the fake driver has, but for cuInit, which is called once, and
@@ -228,7 +188,7 @@ func counted(t *testing.T) (calls, failures int) {
 // attempt takes a path once, and returns what came of it. Where work fails and again is wanted it
 // is done once more, with a driver that doesn't fail any longer.
 func (p *path) attempt(t *testing.T, again bool) (first, second any, failures int, err error) {
-	work, end, err := p.begin()
+	work, end, err := p.begin(t)
 	if err == nil {
 		first, err = work()
 		if err != nil && again {
@@ -318,10 +278,9 @@ func (p *path) hold(t *testing.T) map[string]bool {
 // learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
-	for _, p := range []path{probing(), streaming(t), timing(t), tensing(t), reducing(t)} {
-		for call := range p.hold(t) {
-			called[call] = true
-		}
+	all := paths(t)
+	for _, p := range all[:len(all)-1] {
+		maps.Copy(called, p.hold(t))
 	}
 	for _, call := range driverFunctions(t) {
 		if !called[call] {
@@ -332,8 +291,8 @@ func TestErrors(t *testing.T) {
 
 // The same for a training on the device.
 func TestSolveErrors(t *testing.T) {
-	p := training(t)
-	if called := p.hold(t); !called["cuStreamSynchronize"] {
+	all := paths(t)
+	if called := all[len(all)-1].hold(t); !called["cuStreamSynchronize"] {
 		t.Error("no training was on the device")
 	}
 }
@@ -342,7 +301,10 @@ func TestSolveErrors(t *testing.T) {
 // either way.
 func TestPassingLackOfMemory(t *testing.T) {
 	tried := map[string]int{}
-	for _, p := range []path{streaming(t), tensing(t), reducing(t), training(t)} {
+	for _, p := range paths(t) {
+		if p.n == 0 || p.name == "times" {
+			continue
+		}
 		for _, call := range []string{"cuMemAlloc_v2", "cuMemHostAlloc"} {
 			t.Setenv("FAKE_FAIL", call+":0:0")
 			want, _, _, err := p.attempt(t, false)
