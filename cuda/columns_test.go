@@ -160,6 +160,68 @@ func gather(t testing.TB, c *Columns, r *device.Request, width int) []float32 {
 	return out
 }
 
+// holdRows holds the rows of a request against the reference, and returns them.
+func holdRows(t *testing.T, cols *Columns, r *device.Request) []float32 {
+	t.Helper()
+	rows, width := cols.x, r.Hi-r.Lo
+	if r.From != nil {
+		rows = r.From
+	}
+	all := gather(t, cols, r, width)
+	compare(t, rows, cols.x, r.Docs, r.Lo, &device.Tile{Rows: len(r.Docs), Hi: width, RowStride: width, ColStride: 1, Value: all})
+	return all
+}
+
+// whole asks for all rows.
+func whole(cols *Columns) *device.Request {
+	return &device.Request{Docs: sequence(cols.x.Rows()), Hi: cols.x.Rows()}
+}
+
+// sameBits checks values of rows of some documents and columns from lo on against those of all pairs.
+func sameBits(t *testing.T, n int, all []float32, docs []int, lo int, part []float32) {
+	t.Helper()
+	for r, i := range docs {
+		for j := lo; j < n; j++ {
+			if got, want := part[r*(n-lo)+j-lo], all[i*n+j]; math.Float32bits(got) != math.Float32bits(want) {
+				t.Fatalf("row %d, column %d alone: %v, expected %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+// holdAll holds c of all pairs against the reference: it has the same bits whichever document is the
+// row, and whichever rows and columns are asked for, also of other documents that are the same.
+func holdAll(t *testing.T, cols *Columns, counts *sparse.CSR) (all []float32) {
+	t.Helper()
+	n, x := cols.x.Rows(), cols.x
+	all = holdRows(t, cols, whole(cols))
+	for i := range n {
+		for j := range i {
+			if math.Float32bits(all[i*n+j]) != math.Float32bits(all[j*n+i]) {
+				t.Fatalf("(%d, %d) and (%d, %d) differ: %v, %v", i, j, j, i, all[i*n+j], all[j*n+i])
+			}
+		}
+		if all[i*n+i] != 0 {
+			t.Fatalf("c of document %d and itself is %v", i, all[i*n+i])
+		}
+	}
+	y, err := x.Embedder.Transform(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, lo := []int{n - 1, 0, n / 2}, n/2/device.Columns*device.Columns
+	for _, from := range []*sparse.Embedded{nil, y, x} {
+		sameBits(t, n, all, docs, lo, gather(t, cols, &device.Request{From: from, Docs: docs, Lo: lo, Hi: n}, n-lo))
+	}
+	half := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n, Half: true}, n)
+	for i := range n {
+		if !slices.Equal(half[i*n+i:(i+1)*n], all[i*n+i:(i+1)*n]) {
+			t.Fatalf("row %d of the half differs", i)
+		}
+	}
+	return all
+}
+
 // c is right for every pair, from panels of few terms and of many, with no tail, no head, or both.
 func TestRows(t *testing.T) {
 	for _, c := range []struct {
@@ -169,49 +231,12 @@ func TestRows(t *testing.T) {
 		t.Run(fmt.Sprintf("n=%d/terms=%d", c.n, c.terms), func(t *testing.T) {
 			t.Setenv("FAKE_SHARED", c.shared)
 			noLeaks(t)
-			x := embedded(t, zipf(c.n, c.terms, c.length, 7))
+			counts := zipf(c.n, c.terms, c.length, 7)
 			d := open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))})
 			d.rows = 101 // three pieces, the last of fewer rows
-			cols := load(t, d, x)
+			cols := load(t, d, embedded(t, counts))
 			t.Logf("head of %d terms in %d chunks", cols.layout.head, cols.layout.chunks())
-			all := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n}, c.n)
-			compare(t, x, x, sequence(c.n), 0,
-				&device.Tile{Rows: c.n, Hi: c.n, RowStride: c.n, ColStride: 1, Value: all})
-			for i := range c.n {
-				for j := range i {
-					if math.Float32bits(all[i*c.n+j]) != math.Float32bits(all[j*c.n+i]) {
-						t.Fatalf("(%d, %d) and (%d, %d) differ: %v, %v", i, j, j, i, all[i*c.n+j], all[j*c.n+i])
-					}
-				}
-				if all[i*c.n+i] != 0 {
-					t.Fatalf("c of document %d and itself is %v", i, all[i*c.n+i])
-				}
-			}
-			// A part of it, from any rows and columns, and from other documents that are the same:
-			// the same bits.
-			lo := c.n / 2 / device.Columns * device.Columns
-			docs := []int{c.n - 1, 0, c.n / 2}
-			y, err := x.Embedder.Transform(zipf(c.n, c.terms, c.length, 7))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, from := range []*sparse.Embedded{nil, y, x} {
-				part := gather(t, cols, &device.Request{From: from, Docs: docs, Lo: lo, Hi: c.n}, c.n-lo)
-				for r, i := range docs {
-					for j := lo; j < c.n; j++ {
-						got, want := part[r*(c.n-lo)+j-lo], all[i*c.n+j]
-						if math.Float32bits(got) != math.Float32bits(want) {
-							t.Fatalf("row %d, column %d alone: %v, expected %v", i, j, got, want)
-						}
-					}
-				}
-			}
-			half := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n, Half: true}, c.n)
-			for i := range c.n {
-				if !slices.Equal(half[i*c.n+i:(i+1)*c.n], all[i*c.n+i:(i+1)*c.n]) {
-					t.Fatalf("row %d of the half differs", i)
-				}
-			}
+			holdAll(t, cols, counts)
 		})
 	}
 }
@@ -221,29 +246,21 @@ func TestRows(t *testing.T) {
 func TestLists(t *testing.T) {
 	noLeaks(t)
 	const n, lo = 2*tailColumns + 300, tailColumns + 128
-	x := embedded(t, zipf(n, 90, 2, 3))
 	d := open(t, Options{})
 	d.tailShare = -1 // all in the tail
-	cols := load(t, d, x)
+	cols := load(t, d, embedded(t, zipf(n, 90, 2, 3)))
 	docs := []int{n - 1, 5, 4100}
-	for _, r := range []*device.Request{{Docs: docs, Hi: n}, {Docs: docs, Lo: lo, Hi: n - 70}} {
-		width := r.Hi - r.Lo
-		got := gather(t, cols, r, width)
-		tile := &device.Tile{Rows: 3, Lo: r.Lo, Hi: r.Hi, RowStride: width, ColStride: 1, Value: got}
-		compare(t, x, x, docs, r.Lo, tile)
-	}
+	holdRows(t, cols, &device.Request{Docs: docs, Hi: n})
+	holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n - 70})
 }
 
 // The layout that the model chooses computes what any other does.
 func TestModelLayout(t *testing.T) {
 	noLeaks(t)
-	x := embedded(t, zipf(400, 300, 30, 3))
 	d := open(t, Options{})
 	d.tailShare = 0
-	cols := load(t, d, x)
-	docs := []int{399, 0, 200, 201}
-	got := gather(t, cols, &device.Request{Docs: docs, Hi: 400}, 400)
-	compare(t, x, x, docs, 0, &device.Tile{Rows: 4, Hi: 400, RowStride: 400, ColStride: 1, Value: got})
+	cols := load(t, d, embedded(t, zipf(400, 300, 30, 3)))
+	holdRows(t, cols, &device.Request{Docs: []int{399, 0, 200, 201}, Hi: 400})
 }
 
 // Documents whose values all go one way when they are rounded: many thousand equal ones.
@@ -290,7 +307,7 @@ func equalValues(n, terms int) *sparse.CSR {
 func holdReference(t *testing.T, name string, cols *Columns) {
 	t.Helper()
 	n, ref := cols.x.Rows(), cosines(cols.x)
-	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	all := gather(t, cols, whole(cols), n)
 	var worst float64
 	for i := range n {
 		for j := range n {
@@ -317,7 +334,7 @@ func TestEndsEarly(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	blocks := 0
-	err = cols.Rows(ctx, &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error {
+	err = cols.Rows(ctx, whole(cols), func(*device.Tile) error {
 		if blocks++; blocks == 2 {
 			cancel()
 		}
@@ -327,8 +344,7 @@ func TestEndsEarly(t *testing.T) {
 		t.Errorf("%d tiles, error %v", blocks, err)
 	}
 	stop := errors.New("stop")
-	whole := &device.Request{Docs: sequence(n), Hi: n}
-	if err := cols.Rows(t.Context(), whole, func(*device.Tile) error { return stop }); !errors.Is(err, stop) {
+	if err := cols.Rows(t.Context(), whole(cols), func(*device.Tile) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error %v, expected that of visit", err)
 	}
 	for want, r := range map[string]*device.Request{
@@ -346,8 +362,7 @@ func TestEndsEarly(t *testing.T) {
 	if err := cols.Rows(t.Context(), &device.Request{Hi: 100}, func(*device.Tile) error { return stop }); err != nil {
 		t.Errorf("no rows: error %v", err)
 	}
-	got := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
-	compare(t, x, x, sequence(n), 0, &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: got})
+	holdRows(t, cols, whole(cols))
 	if err := errors.Join(cols.Close(), d.Close()); err != nil {
 		t.Error(err)
 	}

@@ -79,15 +79,7 @@ func TestTensor(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("FAKE_SHARED", c.shared)
 			noLeaks(t)
-			f := c.embedding.Fit(c.counts)
-			x, err := f.Transform(c.counts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			y, err := f.Transform(c.counts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := transformed(t, c.embedding, c.counts)
 			n := x.Rows()
 			d := open(t, Options{TileBytes: int64(4 * 137 * padded(n)), Tensor: true})
 			if d.denseShare != denseShare {
@@ -99,27 +91,9 @@ func TestTensor(t *testing.T) {
 				t.Errorf("%d terms in the dense end and %d chunks, expected %d and %d",
 					l.dense, l.chunks(), c.dense, c.chunks)
 			}
-			all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
-			compare(t, x, x, sequence(n), 0, &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: all})
-			for i := range n {
-				for j := range i {
-					if math.Float32bits(all[i*n+j]) != math.Float32bits(all[j*n+i]) {
-						t.Fatalf("(%d, %d) and (%d, %d) differ: %v, %v", i, j, j, i, all[i*n+j], all[j*n+i])
-					}
-				}
-			}
-			// Rows of other documents, some of them, with some of the columns.
-			lo := n / 2 / device.Columns * device.Columns
-			docs := []int{n - 1, 0, n / 2}
-			part := gather(t, cols, &device.Request{From: y, Docs: docs, Lo: lo, Hi: n}, n-lo)
-			for r, i := range docs {
-				for j := lo; j < n; j++ {
-					if got, want := part[r*(n-lo)+j-lo], all[i*n+j]; math.Float32bits(got) != math.Float32bits(want) {
-						t.Fatalf("row %d, column %d alone: %v, expected %v", i, j, got, want)
-					}
-				}
-			}
+			all := holdAll(t, cols, c.counts)
 			if n > 1 {
+				docs := []int{n - 1, 0, n / 2}
 				holdReduced(t, cols, &device.Request{Program: gaussianC, Docs: docs, Hi: n})
 				holdResident(t, cols, docs, all)
 			}
@@ -151,13 +125,7 @@ func holdResident(t *testing.T, cols *Columns, docs []int, all []float32) {
 	if err = errors.Join(err, scores.Close(), r.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for r, i := range docs {
-		for j := range n {
-			if got, want := value[r*n+j], all[i*n+j]; math.Float32bits(got) != math.Float32bits(want) {
-				t.Fatalf("row %d, column %d for a solver: %v, expected %v", i, j, got, want)
-			}
-		}
-	}
+	sameBits(t, n, all, docs, 0, value)
 }
 
 // What the tensor cores compute of documents that have nothing else is what integers give, to the
@@ -168,7 +136,7 @@ func TestTensorExact(t *testing.T) {
 	counts := points(n, 97, 0.7, 9)
 	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, counts)
 	cols := loadDense(t, x, 97)
-	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	all := gather(t, cols, whole(cols), n)
 	quads := cols.layout.quads()
 	dense, scale := make([][]quad, n), make([]float32, n)
 	for i := range dense {
@@ -237,7 +205,7 @@ func TestTensorEqualValues(t *testing.T) {
 	x := transformed(t, sparse.Sphere, m)
 	cols := loadDense(t, x, denseMost)
 	n := x.Rows()
-	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	all := gather(t, cols, whole(cols), n)
 	for i := range n {
 		for j := range n {
 			want := 1 - denseMost/math.Sqrt(float64(lengths[i/2]*lengths[j/2]))
@@ -265,11 +233,8 @@ func TestTensorPieces(t *testing.T) {
 		t.Errorf("%d bytes of the dense end, expected more than two pieces of %d", size, densePiece)
 	}
 	lo := n / device.Columns * device.Columns
-	for _, r := range []*device.Request{{Docs: []int{0, n / 2, n - 1}, Lo: lo, Hi: n}, {Docs: []int{n / 3}, Hi: 1}} {
-		all := gather(t, cols, r, r.Hi-r.Lo)
-		compare(t, x, x, r.Docs, r.Lo,
-			&device.Tile{Rows: len(r.Docs), Hi: r.Hi - r.Lo, RowStride: r.Hi - r.Lo, ColStride: 1, Value: all})
-	}
+	holdRows(t, cols, &device.Request{Docs: []int{0, n / 2, n - 1}, Lo: lo, Hi: n})
+	holdRows(t, cols, &device.Request{Docs: []int{n / 3}, Hi: 1})
 }
 
 // Digits are those of the nearest whole number, at the ends of the range, too.

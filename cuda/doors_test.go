@@ -66,11 +66,11 @@ func TestModule(t *testing.T) {
 	}
 	noLeaks(t)
 	names := slices.Sorted(maps.Keys(new(kernels).functions()))
-	whole := cubin(0x50055a, 7, names)
+	complete := cubin(0x50055a, 7, names)
 	file := filepath.Join(t.TempDir(), "module")
 	x := embedded(t, zipf(20, 60, 8, 3))
 	for _, c := range []struct{ what, image, words string }{
-		{"a cubin", string(whole), ""},
+		{"a cubin", string(complete), ""},
 		{"a cubin of a later ABI", string(cubin(0x6005a02, 8, names)), ""},
 		{"PTX", ptx, ""},
 		{"nothing", "", "expected PTX or a whole cubin"},
@@ -82,9 +82,9 @@ func TestModule(t *testing.T) {
 			"no kernel " + names[0] + ", " + names[1] + " in it"},
 		{"PTX without a kernel", strings.Replace(ptx, ".entry closePairs(", ".entry end(", 1), "no kernel closePairs in it"},
 		{"PTX with a zero byte", ptx + "\x00", "zero byte"},
-		{"cut off", string(whole[:len(whole)-1]), "expected PTX or a whole cubin"},
-		{"a head alone", string(whole[:40]), "expected PTX or a whole cubin"},
-		{"another machine", string(whole[:18]) + "\x3e" + string(whole[19:]), "expected a cubin"},
+		{"cut off", string(complete[:len(complete)-1]), "expected PTX or a whole cubin"},
+		{"a head alone", string(complete[:40]), "expected PTX or a whole cubin"},
+		{"another machine", string(complete[:18]) + "\x3e" + string(complete[19:]), "expected a cubin"},
 	} {
 		if err := os.WriteFile(file, []byte(c.image), 0o666); err != nil {
 			t.Fatal(err)
@@ -107,12 +107,12 @@ func TestModule(t *testing.T) {
 			t.Setenv(moduleVariable, "")
 		}
 	}
-	for at := range whole { // a damaged byte is refused, or changes nothing that is read here; nothing panics
-		damaged := slices.Clone(whole)
+	for at := range complete { // a damaged byte is refused, or changes nothing that is read here; nothing panics
+		damaged := slices.Clone(complete)
 		damaged[at] ^= 0xff
 		_ = checkModule(file, string(damaged), "9.0")
-		if err := checkModule(file, string(whole[:at]), "9.0"); err == nil {
-			t.Fatalf("the first %d of %d bytes: no error", at, len(whole))
+		if err := checkModule(file, string(complete[:at]), "9.0"); err == nil {
+			t.Fatalf("the first %d of %d bytes: no error", at, len(complete))
 		}
 	}
 	_, err := Open(Options{Module: file + "s"})
@@ -126,7 +126,7 @@ func TestOptions(t *testing.T) {
 	}
 	d := open(t, Options{MemoryBytes: math.MaxInt64, TileBytes: math.MaxInt64}) // no sum wraps around
 	cols := load(t, d, embedded(t, zipf(20, 60, 8, 3)))
-	gather(t, cols, &device.Request{Docs: sequence(20), Hi: 20}, 20)
+	gather(t, cols, whole(cols), 20)
 }
 
 // Requests for what isn't there are refused before anything is computed.
@@ -189,13 +189,7 @@ func TestBadRequests(t *testing.T) {
 		_, err = cols.Resident(p)
 		wants(t, "resident", err, "device: ")
 	}
-	compare(t, x, x, sequence(n), 0, whole(t, cols, n)) // and it goes on
-}
-
-// whole returns all rows as one block.
-func whole(t *testing.T, cols *Columns, n int) *device.Tile {
-	return &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1,
-		Value: gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)}
+	holdRows(t, cols, whole(cols)) // and it goes on
 }
 
 // Scores take no documents, variables or lengths but their own.
@@ -365,7 +359,7 @@ func TestPanics(t *testing.T) {
 			t.Errorf("%d streams were waited for after a panic, expected 2", calls)
 		}
 	}
-	compare(t, x, x, sequence(n), 0, whole(t, cols, n))
+	holdRows(t, cols, whole(cols))
 }
 
 // Rows are asked for, and everything is closed, by several goroutines at a time.
@@ -382,8 +376,7 @@ func TestRowsConcurrently(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for {
-				whole := &device.Request{Docs: sequence(n), Hi: n}
-				err := cols.Rows(context.Background(), whole, func(*device.Tile) error { return nil })
+				err := cols.Rows(context.Background(), whole(cols), func(*device.Tile) error { return nil })
 				if cols.HostBytes(); errors.Is(err, ErrClosed) {
 					return
 				} else if err != nil {
@@ -418,7 +411,7 @@ func TestTimes(t *testing.T) {
 		d.rows = 40
 		cols := load(t, d, x)
 		for range 2 {
-			gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+			gather(t, cols, whole(cols), n)
 		}
 		launches := map[string]int{}
 		for _, k := range d.KernelTimes() {

@@ -16,7 +16,7 @@ func TestGreatPowers(t *testing.T) {
 	const n = 70
 	x := embedded(t, zipf(n, 100, 8, 3))
 	cols := load(t, open(t, Options{}), x)
-	c := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	c := gather(t, cols, whole(cols), n)
 	ends := 0
 	for _, power := range []float64{3, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1 << 32, 1<<32 + 1, 1 << 33, 1<<40 + 1, 1e300} {
 		code := []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpDeficit, N: 1}}

@@ -205,7 +205,7 @@ func TestPTXTail(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums = make([]float32, n*padded(n))
-		gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+		gather(t, cols, whole(cols), n)
 		sum := func(i, j int) int32 { return int32(math.Float32bits(sums[i*padded(n)+j])) }
 		apart := 0
 		for i := range n {
@@ -275,7 +275,7 @@ func TestPTXPrograms(t *testing.T) {
 	const n = 20
 	x := embedded(t, zipf(n, 80, 6, 8))
 	cols := load(t, interpreting(t, 9, ptx), x)
-	c := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	c := gather(t, cols, whole(cols), n)
 	norms := []func(float64) float64{
 		func(x float64) float64 { return 3 * x },
 		func(x float64) float64 { return 0.25 * x },
