@@ -84,7 +84,7 @@ bench() {
 	cd ..
 	return $status
 }
-device_tests='Rows RowsShared Lists ModelLayout LongDocuments EveryKernel Reduce Neighbours
+device_tests='Rows RowsShared Lists ModelLayout LongDocuments EveryKernel Reduce Neighbours Products
 ProblemScores Solve ResidentMemory GreatPowers Tensor TensorExact TensorLongDocuments
 TensorEqualValues TensorPieces TensorMemory Closed Times'
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
@@ -138,16 +140,18 @@ func holdReduced(t testing.TB, cols *Columns, r *device.Request) {
 	}
 }
 
-// Neighbours that the device finds are those of tiles that cross to the machine.
-func TestNeighbours(t *testing.T) {
+// through has an engine work for both kinds of rows, all kernels that it names, on a device that reduces
+// them, by a kernel of some name, and on one that is hidden to do so, whose tiles cross to the machine.
+func through[T any](
+	t *testing.T, by string, work func(e *engine.Engine, k engine.Kernel, other *sparse.Embedded) ([]T, error),
+) (onDevice, byTiles []T) {
 	noLeaks(t)
-	const n = 150
-	x := transformed(t, sparse.Sphere, zipf(n, 300, 9, 4))
+	x := transformed(t, sparse.Sphere, zipf(150, 300, 9, 4))
 	other, err := x.Embedder.Transform(zipf(30, 300, 9, 5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := func(hide bool) (all [][]engine.Neighbour) {
+	for hide, all := range map[bool]*[]T{false: &onDevice, true: &byTiles} {
 		d := open(t, Options{Times: true})
 		load := func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 			cols, err := d.Load(ctx, x)
@@ -160,37 +164,75 @@ func TestNeighbours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"diffusion:t=0.5", "linear:embed=tf-l1-sqrt"} {
-			k, least := engine.MustParseKernel(name), 0.05
-			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Least: &least}, {Count: 2 * n}} {
-				own, err := e.Neighbours(t.Context(), k, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
-				cross, err := e.CrossNeighbours(t.Context(), k, other, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range n {
-					all = append(all, slices.Clone(own.Of(i)))
-				}
-				for i := range 30 {
-					all = append(all, slices.Clone(cross.Of(i)))
-				}
+		for _, name := range []string{"c", "diffusion:t=0.5", "linear:embed=tf-l1-sqrt"} {
+			found, err := work(e, engine.MustParseKernel(name), other)
+			if err != nil {
+				t.Fatal(err)
 			}
+			*all = append(*all, found...)
 		}
-		least := func(k KernelTime) bool { return k.Kernel == "least" }
-		if slices.ContainsFunc(d.KernelTimes(), least) == hide {
+		launched := slices.ContainsFunc(d.KernelTimes(), func(k KernelTime) bool { return k.Kernel == by })
+		if launched == hide {
 			t.Errorf("hidden %v: %v", hide, d.KernelTimes())
 		}
 		if err := errors.Join(e.Close(), d.Close()); err != nil {
 			t.Fatal(err)
 		}
-		return all
 	}
-	got, want := find(false), find(true)
-	if len(got) != 6*(n+30) || !slices.EqualFunc(got, want, slices.Equal) {
+	return onDevice, byTiles
+}
+
+// Neighbours that the device finds are those of tiles that cross to the machine.
+func TestNeighbours(t *testing.T) {
+	least := 0.05
+	got, want := through(t, "least",
+		func(e *engine.Engine, k engine.Kernel, other *sparse.Embedded) (all [][]engine.Neighbour, err error) {
+			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Least: &least}, {Count: 300}} {
+				own, err := e.Neighbours(t.Context(), k, opt)
+				if err != nil {
+					return nil, err
+				}
+				cross, err := e.CrossNeighbours(t.Context(), k, other, opt)
+				if err != nil {
+					return nil, err
+				}
+				for i := range e.Len() {
+					all = append(all, slices.Clone(own.Of(i)))
+				}
+				for i := range other.Rows() {
+					all = append(all, slices.Clone(cross.Of(i)))
+				}
+			}
+			return all, nil
+		})
+	if len(got) != 9*(150+30) || !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("%d lists, some of them other than by tiles", len(got))
+	}
+}
+
+// Products with vectors that the device sums are those of tiles that cross to the machine, but for
+// the order of the sums, each of which has an error of n 2^-53 of its absolute terms, below 1 each.
+func TestProducts(t *testing.T) {
+	const vectors = 3
+	got, want := through(t, "multiplyRows",
+		func(e *engine.Engine, k engine.Kernel, other *sparse.Embedded) ([]float64, error) {
+			n := e.Len()
+			v, own, cross := mat.NewDense(n, vectors, nil), mat.NewDense(n, vectors, nil), mat.NewDense(30, vectors, nil)
+			for i := range n {
+				for c := range vectors {
+					v.Set(i, c, math.Sin(float64(i+7*c)))
+				}
+			}
+			err := errors.Join(e.Multiply(t.Context(), k, v, own), e.CrossMultiply(t.Context(), k, other, v, cross))
+			return slices.Concat(own.RawMatrix().Data, cross.RawMatrix().Data), err
+		})
+	for i, v := range want {
+		if !(math.Abs(got[i]-v) <= 2*150*0x1p-53*150) {
+			t.Errorf("product %d: found %v, expected %v", i, got[i], v)
+		}
+	}
+	if len(got) != 3*vectors*(150+30) || len(want) != len(got) {
+		t.Errorf("%d and %d products", len(got), len(want))
 	}
 }
 
