@@ -13,16 +13,16 @@ import (
 	"testing"
 )
 
-// sanitized compiles a program of internal/fake with a sanitizer.
-func sanitized(t *testing.T, name, sanitizers string) string {
+// sanitized compiles internal/fake/sanitize.cc.
+func sanitized(t *testing.T, options ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("compiles for some seconds")
 	}
 	readSources()
-	program := filepath.Join(t.TempDir(), name)
-	build := exec.Command("g++", "-std=c++20", "-O1", "-g", "-ffp-contract=off", "-fsanitize="+sanitizers,
-		"-fno-sanitize-recover=all", filepath.Join("internal", "fake", name+".cc"), "-o", program, "-lpthread")
+	program := filepath.Join(t.TempDir(), "sanitize")
+	build := exec.Command("g++", append(options, "-std=c++20", "-O1", "-g", "-ffp-contract=off",
+		"-fno-sanitize-recover=all", filepath.Join("internal", "fake", "sanitize.cc"), "-o", program, "-lpthread")...)
 	if text, err := build.CombinedOutput(); err != nil {
 		if strings.Contains(string(text), "cannot find -l") {
 			t.Skipf("a compiler without sanitizers: %s", text)
@@ -35,7 +35,7 @@ func sanitized(t *testing.T, name, sanitizers string) string {
 // The kernels, compiled for the CPU, run under AddressSanitizer and the sanitizer of undefined
 // behaviour.
 func TestSanitizers(t *testing.T) {
-	if text, err := exec.Command(sanitized(t, "sanitize", "address,undefined")).CombinedOutput(); err != nil {
+	if text, err := exec.Command(sanitized(t, "-fsanitize=address,undefined")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
@@ -43,7 +43,7 @@ func TestSanitizers(t *testing.T) {
 // Under ThreadSanitizer, with a thread of the system for each CUDA thread, no kernel has a race
 // between the threads of a block; and each barrier that is left out shows as one.
 func TestRaces(t *testing.T) {
-	program := sanitized(t, "races", "thread")
+	program := sanitized(t, "-fsanitize=thread", "-DGRAM_THREADS")
 	run := func(options string, arguments ...string) ([]byte, error) {
 		c := exec.Command(program, arguments...)
 		c.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=66 "+options)

@@ -7,22 +7,26 @@
 #ifndef GLOBAL
 #define GLOBAL
 #endif
+// Of two numbers the first, and the other where few threads can run, see fake/threads.h.
+#ifndef FEWER
+#define FEWER(usual, fewer) usual
+#endif
 
 enum {
 	PANEL = 128,        // documents in a panel
-	PANEL_THREADS = 512,
+	PANEL_THREADS = FEWER(512, 128),
 	AT_ONCE = 4,        // entries that a warp of panelDot loads ahead
 	TAIL_COLUMNS = 4096, // columns whose tail one block adds up
-	TAIL_THREADS = 256,
+	TAIL_THREADS = FEWER(256, 64),
 	NARROW_VALUES = 1024, // see tail.h
-	CLOSE_THREADS = 256,
-	REDUCE_THREADS = 256,
-	BOARD_THREADS = 256,
+	CLOSE_THREADS = FEWER(256, 64),
+	REDUCE_THREADS = FEWER(256, 64),
+	BOARD_THREADS = FEWER(256, 64),
 	BOARD_VARIABLES = 1024, // scores that a block looks through
-	PICK_THREADS = 128,
-	TENSOR_ROWS = 128, // that a block of panelTensor takes
+	PICK_THREADS = FEWER(128, 64),
+	TENSOR_ROWS = FEWER(128, 64), // that a block of panelTensor takes
 	TENSOR_COLUMNS = 64,
-	TENSOR_THREADS = 256,
+	TENSOR_THREADS = FEWER(256, 128),
 	TENSOR_TERMS = 32, // a step
 	SLOTS = 12, // locals and stack of a program
 };

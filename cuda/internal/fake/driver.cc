@@ -14,25 +14,7 @@
 // error is that of something that ran before, as the driver has it. One that waits finds that what
 // it waited for came to nothing: it is thrown away, so that whoever goes on as if it were there has
 // NaN or what was there before.
-#include "cpu.h"
-#include "../../kernels/gram.cu"
-
-KERNEL(tailAdd, false)
-KERNEL(panelDot, false)
-KERNEL(panelTensor, false)
-KERNEL(tailAddChiSquare, false)
-KERNEL(tailAddJensenShannon, false)
-KERNEL(panelChiSquare, false)
-KERNEL(panelJensenShannon, false)
-KERNEL(closePairs, false)
-KERNEL(digest, false)
-KERNEL(multiplyRows, false)
-KERNEL(least, false)
-KERNEL(addRows, true)
-KERNEL(extremes, false)
-KERNEL(beyondCount, false)
-KERNEL(beyondList, false)
-KERNEL(pick, true)
+#include "kernels.h"
 
 #include <chrono>
 #include <deque>
