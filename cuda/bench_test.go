@@ -132,7 +132,7 @@ func images(_ *testing.B, docs int) *sparse.CSR {
 }
 
 // loadBench copies documents to a device that is set before.
-func loadBench(b *testing.B, counts *sparse.CSR, set func(*Device)) *Columns {
+func loadBench(b *testing.B, counts *sparse.CSR, set func(*Device)) *columns {
 	d, err := Open(Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -143,7 +143,7 @@ func loadBench(b *testing.B, counts *sparse.CSR, set func(*Device)) *Columns {
 
 // measure returns the median of the seconds that something takes, and reports what kernels took
 // where GRAM_CUDA_TIMES=1.
-func measure(b *testing.B, cols *Columns, work func() error) float64 {
+func measure(b *testing.B, cols *columns, work func() error) float64 {
 	before := map[string]float64{}
 	for _, t := range cols.d.KernelTimes() {
 		before[t.Kernel] = t.Seconds
@@ -169,7 +169,7 @@ func measure(b *testing.B, cols *Columns, work func() error) float64 {
 var diffusion = engine.ProgramOf(engine.MustParseKernel("diffusion:t=0.5"))
 
 // benchmarkDigest measures the matrix of documents on a device that is set before.
-func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *Columns {
+func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *columns {
 	cols := loadBench(b, counts, set)
 	docs := cols.x.Rows()
 	// The first use of a kernel takes longer.
@@ -189,7 +189,7 @@ func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *Colum
 // writeDocuments writes documents and some rows of their matrix, little-endian: the numbers of
 // documents, terms, values and rows (int64), offsets (int64), terms (int32), values of unit vectors
 // (float32), and the numbers of the rows (int64) and their values (float32).
-func writeDocuments(b *testing.B, file string, cols *Columns) error {
+func writeDocuments(b *testing.B, file string, cols *columns) error {
 	x, n := cols.x, cols.x.Rows()
 	values := make([]float32, 0, x.NNZ())
 	for i := range n {

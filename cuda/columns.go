@@ -12,9 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Columns is a set of documents on a device, the columns of the rows that it computes. It is a
-// device.Backend, an Accelerator, a Keeper and a Reducer.
-type Columns struct {
+// columns are Columns.
+type columns struct {
 	handle
 	x      *sparse.Embedded
 	layout *layout
@@ -41,7 +40,7 @@ type rowSide struct {
 
 // Load copies documents to the device. They must not change until they are closed, which is the
 // caller's duty.
-func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error) {
+func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) {
 	if err := validate(x); err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &Columns{handle: handle{d: d, what: "documents on the GPU", of: &d.handle}, x: x, pool: pool{d: d}}
+	c := &columns{handle: handle{d: d, what: "documents on the GPU", of: &d.handle}, x: x, pool: pool{d: d}}
 	c.tiles.d = d
 	err = d.do(func() error {
 		c.begin()
@@ -99,7 +98,7 @@ func validate(x *sparse.Embedded) error {
 func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
 
 // uploadSide copies documents in the form that kernels want.
-func (c *Columns) uploadSide(
+func (c *columns) uploadSide(
 	ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool,
 ) (side, error) {
 	s, err := c.layout.split(ctx, x, byRank, lists)
@@ -122,7 +121,7 @@ func (c *Columns) uploadSide(
 }
 
 // uploadHead copies how the head is cut.
-func (c *Columns) uploadHead() (uint64, error) {
+func (c *columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
 	l := c.layout
 	fields := []uint64{send(&u, l.terms), uint64(l.chunks())}
@@ -147,7 +146,7 @@ func send[T any](u *uploader, values []T) uint64 {
 
 // sideOf returns the side of the rows' documents: the columns' own, or that of others, which stays
 // until yet others are asked for.
-func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
+func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
 	if x == nil || x == c.x {
 		return c.own, nil
 	}
@@ -183,12 +182,9 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 }
 
 // Name says which device it is, and what tensor cores do there.
-func (c *Columns) Name() string {
-	if c.d == nil {
-		return "cuda: closed"
-	}
+func (c *columns) Name() string {
 	name := "cuda: " + c.d.info.Name
-	if c.layout != nil && c.layout.dense > 0 {
+	if c.layout.dense > 0 {
 		name += fmt.Sprintf(", %d terms through tensor cores", c.layout.dense)
 	}
 	return name
@@ -200,18 +196,12 @@ const batchRows = 4096
 
 // BatchRows returns how many rows of other documents are worth a request, fewer where their values
 // take more than a tile.
-func (c *Columns) BatchRows() int {
-	if c.x == nil {
-		return 1
-	}
+func (c *columns) BatchRows() int {
 	return min(max(defaultTileBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }
 
 // HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
-func (c *Columns) HostBytes() int64 {
-	if c.d == nil {
-		return 0
-	}
+func (c *columns) HostBytes() int64 {
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))
 	return 2*max(min(c.d.tile.Load(), n*line), line) + stageBytes
@@ -219,7 +209,7 @@ func (c *Columns) HostBytes() int64 {
 
 // Close gives back what the documents and their tiles take; a second call does nothing. What
 // [Columns.Resident] made must be closed before: otherwise it does nothing but say so.
-func (c *Columns) Close() error {
+func (c *columns) Close() error {
 	return c.close(func() error {
 		return errors.Join(c.tiles.end(), c.other.pool.close(), c.pool.close())
 	})

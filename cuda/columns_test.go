@@ -83,7 +83,7 @@ func transformed(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedd
 }
 
 // load copies documents to a device; at the end of the test they and the device are given back.
-func load(t testing.TB, d *Device, x *sparse.Embedded) *Columns {
+func load(t testing.TB, d *Device, x *sparse.Embedded) *columns {
 	t.Helper()
 	cols, err := d.Load(t.Context(), x)
 	if err != nil {
@@ -94,7 +94,17 @@ func load(t testing.TB, d *Device, x *sparse.Embedded) *Columns {
 			t.Error(err)
 		}
 	})
-	return cols
+	return cols.(*columns)
+}
+
+// within loads documents, works with them and gives all back.
+func within(t *testing.T, d *Device, x *sparse.Embedded, work func(cols *columns) error) error {
+	t.Helper()
+	cols, err := d.Load(t.Context(), x)
+	if err == nil {
+		err = errors.Join(work(cols.(*columns)), cols.Close())
+	}
+	return errors.Join(err, d.Close())
 }
 
 // reference returns c by the difference form, from a dense row.
@@ -137,7 +147,7 @@ func sequence(n int) []int {
 	return s
 }
 
-func gather(t testing.TB, c *Columns, r *device.Request, width int) []float32 {
+func gather(t testing.TB, c *columns, r *device.Request, width int) []float32 {
 	t.Helper()
 	out := make([]float32, len(r.Docs)*width)
 	next := 0
@@ -161,7 +171,7 @@ func gather(t testing.TB, c *Columns, r *device.Request, width int) []float32 {
 }
 
 // holdRows holds the rows of a request against the reference, and returns them.
-func holdRows(t *testing.T, cols *Columns, r *device.Request) []float32 {
+func holdRows(t *testing.T, cols *columns, r *device.Request) []float32 {
 	t.Helper()
 	rows, width := cols.x, r.Hi-r.Lo
 	if r.From != nil {
@@ -173,7 +183,7 @@ func holdRows(t *testing.T, cols *Columns, r *device.Request) []float32 {
 }
 
 // whole asks for all rows.
-func whole(cols *Columns) *device.Request {
+func whole(cols *columns) *device.Request {
 	return &device.Request{Docs: sequence(cols.x.Rows()), Hi: cols.x.Rows()}
 }
 
@@ -191,7 +201,7 @@ func sameBits(t *testing.T, n int, all []float32, docs []int, lo int, part []flo
 
 // holdAll holds c of all pairs against the reference: it has the same bits whichever document is the
 // row, and whichever rows and columns are asked for, also of other documents that are the same.
-func holdAll(t *testing.T, cols *Columns, counts *sparse.CSR) (all []float32) {
+func holdAll(t *testing.T, cols *columns, counts *sparse.CSR) (all []float32) {
 	t.Helper()
 	n, x := cols.x.Rows(), cols.x
 	all = holdRows(t, cols, whole(cols))
@@ -304,7 +314,7 @@ func equalValues(n, terms int) *sparse.CSR {
 }
 
 // holdReference holds c of all pairs against engine's reference, of any pairing.
-func holdReference(t *testing.T, name string, cols *Columns) {
+func holdReference(t *testing.T, name string, cols *columns) {
 	t.Helper()
 	n, ref := cols.x.Rows(), cosines(cols.x)
 	all := gather(t, cols, whole(cols), n)
@@ -328,13 +338,10 @@ func TestEndsEarly(t *testing.T) {
 	const n = 100
 	x := embedded(t, zipf(n, 100, 8, 3))
 	d := open(t, Options{TileBytes: 4 << 10})
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := load(t, d, x)
 	ctx, cancel := context.WithCancel(t.Context())
 	blocks := 0
-	err = cols.Rows(ctx, whole(cols), func(*device.Tile) error {
+	err := cols.Rows(ctx, whole(cols), func(*device.Tile) error {
 		if blocks++; blocks == 2 {
 			cancel()
 		}

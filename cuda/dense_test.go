@@ -46,7 +46,7 @@ func points(n, dimensions int, share float64, seed uint64) *sparse.CSR {
 }
 
 // loadDense loads documents with all their terms for the dense end, of which it takes so many.
-func loadDense(t *testing.T, x *sparse.Embedded, terms int) *Columns {
+func loadDense(t *testing.T, x *sparse.Embedded, terms int) *columns {
 	t.Helper()
 	d := open(t, Options{})
 	d.denseShare = everyTerm
@@ -102,7 +102,7 @@ func TestTensor(t *testing.T) {
 }
 
 // holdResident holds rows that stay on the device for a solver against those of all documents.
-func holdResident(t *testing.T, cols *Columns, docs []int, all []float32) {
+func holdResident(t *testing.T, cols *columns, docs []int, all []float32) {
 	t.Helper()
 	n := cols.x.Rows()
 	r, err := cols.Resident(nil)
@@ -267,15 +267,12 @@ func TestTensorMemory(t *testing.T) {
 		m.Values[i] = float32(math.Abs(float64(v)))
 	}
 	load := func(e sparse.Embedding, opt Options) (held int64, dense int, err error) {
-		x := transformed(t, e, m)
 		d := open(t, opt)
-		defer func() { err = errors.Join(err, d.Close()) }()
-		cols, err := d.Load(t.Context(), x)
-		if err != nil {
-			return d.held, 0, err
-		}
-		defer func() { err = errors.Join(err, cols.Close()) }()
-		return d.held, cols.layout.dense, nil
+		err = within(t, d, transformed(t, e, m), func(cols *columns) error {
+			held, dense = d.held, cols.layout.dense
+			return nil
+		})
+		return max(held, d.held), dense, err
 	}
 	plain, none, err := load(sparse.Sphere, Options{})
 	if err != nil || none != 0 {

@@ -48,7 +48,7 @@
 // # What a solver does there
 //
 // With [Columns.Resident] rows stay where they are computed, and a problem's scores stand beside
-// them ([ProblemScores]; the solver knows it as solver.DeviceScores). What a round of the search
+// them (device.ProblemScores; the solver knows them as solver.DeviceScores). What a round of the search
 // takes of n documents, with a working set of w, of which f are new and m move:
 //
 //   - bringing m rows up to date with the scores reads 4nm bytes, for nm multiply-adds, and rows

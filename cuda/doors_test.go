@@ -8,7 +8,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -196,7 +195,7 @@ func TestBadRequests(t *testing.T) {
 func TestBadScores(t *testing.T) {
 	noLeaks(t)
 	const n = 20
-	_, r := resident(t, open(t, Options{}), n, 0, nil)
+	_, r := keeping(t, open(t, Options{}), n, 0, nil)
 	for _, c := range []struct {
 		docs   []int
 		copies int
@@ -269,10 +268,7 @@ func TestClosed(t *testing.T) {
 	const n = 20
 	x := embedded(t, zipf(n, 60, 8, 3))
 	d := open(t, Options{})
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := load(t, d, x)
 	r, err := cols.Resident(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -313,22 +309,16 @@ func TestClosed(t *testing.T) {
 		}
 	}
 	_, loaded := new(Device).Load(ctx, x)
-	_, digest := new(Columns).Digest(ctx, nil)
-	_, rows := new(Columns).Resident(nil)
-	_, scores := new(Resident).NewScores([]int{0}, 1)
-	for i, err := range slices.Concat(ask(), []error{new(Columns).Rows(ctx, nil, nil), loaded, digest, rows, scores}) {
+	for i, err := range append(ask(), loaded) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("question %d: error %v, expected ErrClosed", i, err)
 		}
 	}
-	if new(Columns).HostBytes() != 0 || new(Columns).Name() == "" || d.Info() == (Info{}) ||
-		cols.HostBytes() == 0 {
+	if d.Info() == (Info{}) || cols.HostBytes() == 0 || cols.BatchRows() == 0 || cols.Name() == "" {
 		t.Error("what needs no device")
 	}
-	for _, c := range []io.Closer{new(Device), new(Columns), new(Resident), new(ProblemScores)} {
-		if err := c.Close(); err != nil {
-			t.Errorf("%T that was never opened: error %v", c, err)
-		}
+	if err := new(Device).Close(); err != nil {
+		t.Errorf("a device that was never opened: error %v", err)
 	}
 }
 
@@ -368,10 +358,7 @@ func TestRowsConcurrently(t *testing.T) {
 	const n = 40
 	x := embedded(t, zipf(n, 60, 8, 3))
 	d := open(t, Options{TileBytes: 4096, Times: true})
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := load(t, d, x)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {

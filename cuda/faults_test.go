@@ -29,7 +29,7 @@ type path struct {
 	n    int
 	set  func(*Device)
 	room int // of rows that are kept for a solver, 0 for none
-	use  func(cols *Columns, kept *Resident) (work func() (any, error))
+	use  func(cols *columns, kept *resident) (work func() (any, error))
 }
 
 // begin makes the path ready for work, and returns also what gives back all that it took.
@@ -60,21 +60,21 @@ func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, 
 		return nil, nil, err
 	}
 	taken = append(taken, cols.Close)
-	var kept *Resident
+	var kept *resident
 	if p.room > 0 {
 		r, err := cols.Resident(gaussianC)
 		if err != nil {
 			return nil, nil, err
 		}
 		taken = append(taken, r.Close)
-		kept = r.(*Resident)
+		kept = r.(*resident)
 		kept.room = p.room // as if memory had held no more
 	}
-	return p.use(cols, kept), giveBack, nil
+	return p.use(cols.(*columns), kept), giveBack, nil
 }
 
 // values returns the rows of requests.
-func values(cols *Columns, requests ...*device.Request) (all []float32, err error) {
+func values(cols *columns, requests ...*device.Request) (all []float32, err error) {
 	for _, r := range requests {
 		err := cols.Rows(context.Background(), r, func(b *device.Tile) error {
 			for i := range b.Rows {
@@ -100,7 +100,7 @@ func paths(t *testing.T) []path {
 	return []path{
 		{name: "probe"},
 		// rows of the documents, and of others twice
-		{"rows", 70, func(*Device) {}, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+		{"rows", 70, func(*Device) {}, 0, func(cols *columns, _ *resident) func() (any, error) {
 			y, err := cols.x.Embedder.Transform(zipf(70, 100, 8, 4))
 			if err != nil {
 				t.Fatal(err)
@@ -111,20 +111,20 @@ func paths(t *testing.T) []path {
 					&device.Request{Program: rooted, From: y, Docs: []int{3, 5}, Hi: 70})
 			}
 		}},
-		{"times", 20, func(d *Device) { d.times.on = true }, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+		{"times", 20, func(d *Device) { d.times.on = true }, 0, func(cols *columns, _ *resident) func() (any, error) {
 			return func() (any, error) {
 				_, err := values(cols, &device.Request{Docs: sequence(20), Hi: 20})
 				return len(cols.d.KernelTimes()), err
 			}
 		}},
 		// few documents, since products of matrices take the fake device long
-		{"tensor", 9, func(d *Device) { d.denseShare = everyTerm }, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+		{"tensor", 9, func(d *Device) { d.denseShare = everyTerm }, 0, func(cols *columns, _ *resident) func() (any, error) {
 			if cols.layout.dense == 0 {
 				t.Error("no term is in the dense end")
 			}
 			return func() (any, error) { return values(cols, &device.Request{Docs: []int{2, 8}, Hi: 9}) }
 		}},
-		{"reduce", 90, func(d *Device) { d.rows = 40 }, 0, func(cols *Columns, _ *Resident) func() (any, error) {
+		{"reduce", 90, func(d *Device) { d.rows = 40 }, 0, func(cols *columns, _ *resident) func() (any, error) {
 			return func() (any, error) {
 				r := &device.Request{Program: rooted, Docs: sequence(90), Hi: 90}
 				value, sum, by := make([]float32, 2*90), make([]float64, 90), slices.Repeat([]float64{1}, 90)
@@ -134,7 +134,7 @@ func paths(t *testing.T) []path {
 					cols.Multiply(context.Background(), r, by, 1, sum))
 			}
 		}},
-		{"train", 97, func(*Device) {}, 30, func(cols *Columns, kept *Resident) func() (any, error) {
+		{"train", 97, func(*Device) {}, 30, func(cols *columns, kept *resident) func() (any, error) {
 			m, err := solver.NewDense(97, make([]float32, 97*97)) // which nobody reads
 			if err != nil {
 				t.Fatal(err)

@@ -1,12 +1,31 @@
 package cuda
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/gramengine/gram/engine/device"
+)
 
 // ErrNotBuilt says that this program has no GPU back end.
 var ErrNotBuilt = errors.New("not built in; make cuda builds a program with it")
 
 // ErrClosed says that a Device, or what was made of one, is used after it was closed.
 var ErrClosed = errors.New("closed")
+
+// Columns are documents on a device, the columns of the rows that it computes. What Resident makes
+// is closed before them, and they before the device.
+type Columns interface {
+	device.Accelerator
+	device.Keeper
+	device.Reducer
+
+	// HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
+	HostBytes() int64
+
+	// Close gives back what the documents and their tiles take; a second call does nothing. What
+	// Resident made must be closed before: otherwise it does nothing but say so.
+	Close() error
+}
 
 // Info is what is known of a device.
 type Info struct {

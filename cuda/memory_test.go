@@ -21,35 +21,25 @@ func TestMemory(t *testing.T) {
 	noLeaks(t)
 	const n = 200
 	x := embedded(t, zipf(n, 300, 8, 3))
-	probe := open(t, Options{})
-	cols, err := probe.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := probe.held
-	if err := errors.Join(cols.Close(), probe.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if probe.held != 0 {
-		t.Errorf("%d bytes are held after closing", probe.held)
+	var documents int64
+	d := open(t, Options{})
+	err := within(t, d, x, func(*columns) error { documents = d.held; return nil })
+	if err != nil || d.held != 0 {
+		t.Fatalf("%d bytes are held after closing, error %v", d.held, err)
 	}
 	line := int64(4 * padded(n))
 	run := func(opt Options) (height int, err error) {
 		d := open(t, opt)
-		defer func() { err = errors.Join(err, d.Close()) }()
-		cols, err := d.Load(t.Context(), x)
-		if err != nil {
-			return 0, err
-		}
-		defer func() { err = errors.Join(err, cols.Close()) }()
-		err = cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(b *device.Tile) error {
-			height = max(height, b.Rows)
-			compare(t, x, x, sequence(n), 0, b)
-			return nil
+		err = within(t, d, x, func(cols *columns) error {
+			return cols.Rows(t.Context(), whole(cols), func(b *device.Tile) error {
+				height = max(height, b.Rows)
+				compare(t, x, x, sequence(n), 0, b)
+				if d.held > d.limit {
+					t.Errorf("%d bytes are held, more than %d", d.held, d.limit)
+				}
+				return nil
+			})
 		})
-		if d.held > d.limit {
-			t.Errorf("%d bytes are held, more than %d", d.held, d.limit)
-		}
 		return height, err
 	}
 	extra := int64(4*n + 8*tileFields*n) // numbers of rows and descriptions of tiles
@@ -89,57 +79,41 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := &device.Request{Docs: sequence(n), Hi: n}
-	other := &device.Request{From: test, Docs: sequence(120), Hi: n}
-	load := func(opt Options) (*Device, *Columns) {
-		t.Helper()
-		d := open(t, opt)
-		cols, err := d.Load(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d, cols
-	}
-	shut := func(d *Device, cols *Columns) {
-		t.Helper()
-		if err := errors.Join(cols.Close(), d.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rows := func(cols *Columns, r *device.Request, y *sparse.Embedded) error {
+	rows := func(cols *columns, y *sparse.Embedded) error {
+		r := &device.Request{From: y, Docs: sequence(y.Rows()), Hi: n}
 		return cols.Rows(t.Context(), r, func(b *device.Tile) error {
 			compare(t, y, x, r.Docs, 0, b)
 			return nil
 		})
 	}
-	d, cols := load(Options{})
-	documents := d.held
-	if err := rows(cols, other, test); err != nil {
+	var documents, others int64
+	d := open(t, Options{})
+	err = within(t, d, x, func(cols *columns) error {
+		documents = d.held
+		err := rows(cols, test)
+		others = d.held - documents - 2*cols.tiles.bytes
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	others := d.held - documents - 2*cols.tiles.bytes
-	shut(d, cols)
-
 	extra := int64(4*n + 8*tileFields*n) // numbers of rows and descriptions of tiles, were each a row
-	d, cols = load(Options{MemoryBytes: documents + others + extra + 6*int64(4*padded(n))})
-	if err := rows(cols, own, x); err != nil {
-		t.Fatal(err)
-	}
-	if free := d.limit - d.held; free >= others {
-		t.Fatalf("%d bytes are free before %d are needed: tiles aren't in the way", free, others)
-	}
-	for range 2 {
-		if err := errors.Join(rows(cols, other, test), rows(cols, own, x)); err != nil {
-			t.Fatal(err)
+	d = open(t, Options{MemoryBytes: documents + others + extra + 6*int64(4*padded(n))})
+	err = within(t, d, x, func(cols *columns) error {
+		err := rows(cols, x)
+		if free := d.limit - d.held; free >= others {
+			t.Fatalf("%d bytes are free before %d are needed: tiles aren't in the way", free, others)
 		}
+		return errors.Join(err, rows(cols, test), rows(cols, x), rows(cols, test), rows(cols, x))
+	})
+	if err != nil {
+		t.Error(err)
 	}
-	shut(d, cols)
-
-	d, cols = load(Options{MemoryBytes: documents + others/2})
-	if err := rows(cols, other, test); !errors.Is(err, device.ErrMemory) || !errors.Is(err, cu.OutOfMemory) {
+	d = open(t, Options{MemoryBytes: documents + others/2})
+	err = within(t, d, x, func(cols *columns) error { return rows(cols, test) })
+	if !errors.Is(err, device.ErrMemory) || !errors.Is(err, cu.OutOfMemory) {
 		t.Errorf("error %v, expected a lack of memory", err)
 	}
-	shut(d, cols)
 }
 
 // A request takes the memory of the one before it, and gives way to whoever needs it more.
@@ -148,10 +122,7 @@ func TestArena(t *testing.T) {
 	const n = 150
 	x := embedded(t, zipf(n, 100, 8, 3))
 	d := open(t, Options{})
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := load(t, d, x)
 	r := &device.Request{Docs: sequence(n), Hi: n, Program: rooted}
 	want := gather(t, cols, r, n)
 	t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2") // from now on
@@ -162,7 +133,7 @@ func TestArena(t *testing.T) {
 			t.Fatalf("value %d: %v, then %v", i, v, got[i])
 		}
 	}
-	err = d.do(func() error {
+	err := d.do(func() error {
 		if d.arena.block.bytes == 0 || d.arena.need != 0 {
 			t.Errorf("%d bytes are kept after a request, %d in use", d.arena.block.bytes, d.arena.need)
 		}

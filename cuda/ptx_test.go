@@ -69,32 +69,27 @@ func simulate(
 ) (worst float64, err error) {
 	d := interpreting(t, 17, text)
 	d.denseShare = share
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		return 0, errors.Join(err, d.Close())
-	}
-	if l := cols.layout; (l.dense > 0) != (share > 0) || l.chunks() < 2 || l.head == x.Cols {
-		t.Fatalf("%d terms in the dense end and a head of %d in %d chunks, expected several, and a tail",
-			l.dense, l.head, l.chunks())
-	}
-	n, ref := x.Rows(), cosines(x)
-	err = cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(b *device.Tile) error {
-		for i := range b.Rows {
-			for j, v := range b.Row(i) {
-				i := b.First + i
-				c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
-				e := math.Abs(float64(v)-k.Eval(c, a, b)) / engine.Tolerance(k, c, a, b)
-				if c == 0 && math.Abs(float64(v)-k.Eval(c, a, b)) <= k.Error(0, a, b) {
-					e = 0
-				}
-				if worst = max(worst, e); e != e {
-					worst = math.Inf(1)
-				}
+	err = within(t, d, x, func(cols *columns) error {
+		if l := cols.layout; (l.dense > 0) != (share > 0) || l.chunks() < 2 || l.head == x.Cols {
+			t.Fatalf("%d terms in the dense end and a head of %d in %d chunks, expected several, and a tail",
+				l.dense, l.head, l.chunks())
+		}
+		ref := cosines(x)
+		all, err := values(cols, whole(cols))
+		for at, v := range all {
+			i, j := at/x.Rows(), at%x.Rows()
+			c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
+			e := math.Abs(float64(v)-k.Eval(c, a, b)) / engine.Tolerance(k, c, a, b)
+			if c == 0 && math.Abs(float64(v)-k.Eval(c, a, b)) <= k.Error(0, a, b) {
+				e = 0
+			}
+			if worst = max(worst, e); e != e {
+				worst = math.Inf(1)
 			}
 		}
-		return nil
+		return err
 	})
-	return worst, errors.Join(err, cols.Close(), d.Close())
+	return worst, err
 }
 
 // notices checks that PTX computes c, and that faults which are planted in it are noticed.

@@ -16,7 +16,7 @@ import (
 type reduceKernels struct{ least, multiply, digest cu.Function }
 
 // Least implements device.Reducer.
-func (c *Columns) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
+func (c *columns) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
 	valid := func() error {
 		if err := r.ValidateLeast(k, column, value); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (c *Columns) Least(ctx context.Context, r *device.Request, k int, column []
 }
 
 // Multiply implements device.Reducer.
-func (c *Columns) Multiply(ctx context.Context, r *device.Request, by []float64, vectors int, sum []float64) error {
+func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64, vectors int, sum []float64) error {
 	valid := func() error {
 		if vectors > mostParts {
 			return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, mostParts)
@@ -72,7 +72,7 @@ func (c *Columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 }
 
 // Digest implements device.Reducer.
-func (c *Columns) Digest(ctx context.Context, r *device.Request) (digest uint64, err error) {
+func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64, err error) {
 	err = c.reduce(ctx, r, func() error { return nil }, func(j *job) (reduction, error) {
 		half := uint64(0)
 		if r.Half {
@@ -105,7 +105,7 @@ type reduction struct {
 }
 
 // reduce computes the tiles of a request and reduces each where it is.
-func (c *Columns) reduce(
+func (c *columns) reduce(
 	ctx context.Context, r *device.Request, valid func() error, prepare func(*job) (reduction, error),
 ) error {
 	return c.request(ctx, r, valid, func(j *job) (err error) {

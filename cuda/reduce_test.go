@@ -60,7 +60,7 @@ func TestReduce(t *testing.T) {
 }
 
 // holdHalf holds the digest of half of a matrix against its rows.
-func holdHalf(t *testing.T, cols *Columns, p *device.Program) *device.Request {
+func holdHalf(t *testing.T, cols *columns, p *device.Program) *device.Request {
 	t.Helper()
 	n := cols.x.Rows()
 	half := &device.Request{Program: p, Docs: sequence(n), Hi: n, Half: true}
@@ -78,7 +78,7 @@ func holdHalf(t *testing.T, cols *Columns, p *device.Program) *device.Request {
 }
 
 // holdReduced holds what is reduced of a request against its rows.
-func holdReduced(t testing.TB, cols *Columns, r *device.Request) {
+func holdReduced(t testing.TB, cols *columns, r *device.Request) {
 	t.Helper()
 	const k, vectors = 9, 2
 	n := r.Hi - r.Lo

@@ -20,16 +20,15 @@ const leastResident = 256
 // is for the scores of problems, and for tiles.
 const residentPart = 6
 
-// Resident keeps rows of a matrix on the device, for problems of the solver. It keeps the promises
-// of device.Resident, which it is.
+// resident is a device.Resident: it keeps rows of a matrix on the device, for problems of the solver.
 //
 // Any row that a call doesn't need makes room for others, those of one call from a place that is
 // drawn by lot on: next to each other, so that they are computed in one tile, and by lot since a
 // search comes back to its rows in turns. The lots are the same in each run; which rows are kept
 // has no part in what is computed.
-type Resident struct {
+type resident struct {
 	handle
-	c       *Columns
+	c       *columns
 	program *device.Program
 	pool    pool
 	fields  []uint64 // of the program, but for the attributes of rows
@@ -54,15 +53,12 @@ type solveKernels struct{ addRows, extremes, beyondCount, beyondList, pick cu.Fu
 // Resident makes room on the device for rows of c between the columns' documents, or of a program
 // of it: for all, or as many as memory holds. The caller closes it, after the scores that it has
 // made and before the columns.
-func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
-	if c.x == nil {
-		return nil, c.do(nil)
-	}
+func (c *columns) Resident(p *device.Program) (device.Resident, error) {
 	if err := (&device.Request{Program: p}).Validate(c.x); err != nil {
 		return nil, err
 	}
 	n := c.x.Rows()
-	r := &Resident{
+	r := &resident{
 		handle: handle{d: c.d, what: "rows on the GPU", of: &c.handle},
 		c:      c, program: p, pool: pool{d: c.d}, parcel: parcel{d: c.d},
 		stride: int64(padded(n)), slotOf: make([]int32, n), lots: 1,
@@ -91,7 +87,7 @@ func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
 }
 
 // prepare makes streams and copies the program.
-func (r *Resident) prepare() error {
+func (r *resident) prepare() error {
 	r.solve = &r.c.d.kernels.solve
 	if err := r.c.tiles.begin(); err != nil {
 		return err
@@ -109,7 +105,7 @@ func (r *Resident) prepare() error {
 }
 
 // takeRows takes memory for up to n rows, fewer where it doesn't suffice.
-func (r *Resident) takeRows(n int) error {
+func (r *resident) takeRows(n int) error {
 	d, line := r.c.d, 4*r.stride
 	least := min(leastResident, n)
 	most := int((d.limit - d.held) / 8 * residentPart / max(line, 1))
@@ -126,17 +122,17 @@ func (r *Resident) takeRows(n int) error {
 
 // Close gives its memory back; a second call does nothing. Its scores must be closed before:
 // otherwise it does nothing but say so.
-func (r *Resident) Close() error {
+func (r *resident) Close() error {
 	return r.close(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
 }
 
 // Rows is how many rows there is room for.
-func (r *Resident) Rows() int { return r.room }
+func (r *resident) Rows() int { return r.room }
 
 // with does work of one call with the device, for itself or for scores: what it launches ends
 // before it returns, even after an error. After one the rows that it wanted computed are taken for
 // not computed: they may not be, even where the error came after them.
-func (r *Resident) with(h *handle, work func(stream cu.Stream) error) error {
+func (r *resident) with(h *handle, work func(stream cu.Stream) error) error {
 	return h.do(func() error {
 		stream := r.c.tiles.compute
 		err := errors.Join(work(stream), failed("cuStreamSynchronize", stream.Synchronize()))
@@ -150,7 +146,7 @@ func (r *Resident) with(h *handle, work func(stream cu.Stream) error) error {
 
 // wanted are the rows of one call: where they begin, and what is to be computed of them.
 type wanted struct {
-	r       *Resident
+	r       *resident
 	from    []int64 // by document asked for, in values from the first row on
 	missing []int32
 	run     job
@@ -158,7 +154,7 @@ type wanted struct {
 
 // parcelBytes bounds what a call with so many rows packs for them: their numbers, attributes, and a
 // tile each, and the program.
-func (r *Resident) parcelBytes(rows int) int {
+func (r *resident) parcelBytes(rows int) int {
 	norms := 0
 	if r.program != nil {
 		norms = len(r.program.Norms)
@@ -168,7 +164,7 @@ func (r *Resident) parcelBytes(rows int) int {
 
 // want finds the rows of documents, which may come several times, and packs what is needed to
 // compute those that aren't there.
-func (r *Resident) want(docs []int) (*wanted, error) {
+func (r *resident) want(docs []int) (*wanted, error) {
 	w := &wanted{r: r, from: make([]int64, len(docs))}
 	r.fresh = w
 	r.call++
@@ -203,7 +199,7 @@ func (r *Resident) want(docs []int) (*wanted, error) {
 }
 
 // draw is Marsaglia's xorshift.
-func (r *Resident) draw() uint64 {
+func (r *resident) draw() uint64 {
 	r.lots ^= r.lots << 13
 	r.lots ^= r.lots >> 7
 	r.lots ^= r.lots << 17

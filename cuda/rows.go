@@ -21,7 +21,7 @@ const mostParts = 1<<16 - 1
 //
 // visit must not use the device, which waits for it. When it panics, all that is under way ends
 // first.
-func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	valid := func() error {
 		if visit == nil {
 			return errors.New("cuda: no function that takes the tiles")
@@ -33,10 +33,7 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 
 // request does work with the memory of a request that is valid, also by what is asked of it besides,
 // and has values.
-func (c *Columns) request(ctx context.Context, r *device.Request, valid func() error, work func(*job) error) error {
-	if c.x == nil {
-		return c.do(nil)
-	}
+func (c *columns) request(ctx context.Context, r *device.Request, valid func() error, work func(*job) error) error {
 	if err := r.Validate(c.x); err != nil {
 		return err
 	}
@@ -105,7 +102,7 @@ func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelW
 
 // job is a request under way.
 type job struct {
-	c         *Columns
+	c         *columns
 	r         *device.Request
 	temporary *arena
 	rows      side
@@ -308,7 +305,7 @@ func (j *job) compute(k int) error {
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides
 // them: enough blocks to keep all multiprocessors busy to the end, and enough rows in each to be
 // worth filling its panel.
-func (c *Columns) heightOfBlocks(rows, panels int) (height, parts int) {
+func (c *columns) heightOfBlocks(rows, panels int) (height, parts int) {
 	const leastHeight, rounds = 64, 4
 	parts = max((rounds*c.d.info.Multiprocessors+panels-1)/panels, 1)
 	height = max((rows+parts-1)/parts, leastHeight)

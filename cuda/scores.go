@@ -15,11 +15,10 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// ProblemScores are the scores of one problem on the device, beside the rows of a Resident. It
-// keeps the promises of device.ProblemScores, which it is.
-type ProblemScores struct {
+// problemScores are device.ProblemScores: those of one problem, beside the rows of a resident.
+type problemScores struct {
 	handle
-	r         *Resident
+	r         *resident
 	docs      []int
 	variables int
 	blocks    int // of variables, in the searches through them
@@ -54,10 +53,7 @@ type (
 const usualFound = 1023
 
 // NewScores makes the scores of a problem of copies variables for each of docs.
-func (r *Resident) NewScores(docs []int, copies int) (device.ProblemScores, error) {
-	if r.c == nil {
-		return nil, r.do(nil)
-	}
+func (r *resident) NewScores(docs []int, copies int) (device.ProblemScores, error) {
 	n := r.c.x.Rows()
 	if len(docs) == 0 || copies < 1 || len(docs) > math.MaxInt32/copies {
 		return nil, fmt.Errorf("cuda: scores of %d copies of %d documents, expected some, at most %d variables",
@@ -70,7 +66,7 @@ func (r *Resident) NewScores(docs []int, copies int) (device.ProblemScores, erro
 		}
 		column[i] = uint32(d)
 	}
-	b := &ProblemScores{
+	b := &problemScores{
 		handle: handle{d: r.d, what: "scores on the GPU", of: &r.handle}, r: r,
 		docs: slices.Clone(docs), variables: len(docs) * copies, pool: pool{d: r.d},
 	}
@@ -129,7 +125,7 @@ func inWords[T uint32 | byte](words []uint64, values []T) []uint64 {
 }
 
 // Close gives its memory back; a second call does nothing.
-func (b *ProblemScores) Close() error {
+func (b *problemScores) Close() error {
 	return b.close(func() error { return errors.Join(b.pool.close(), b.d.free(&b.picked)) })
 }
 
@@ -144,7 +140,7 @@ func below(what string, indices []int32, n int) error {
 }
 
 // Put sets all scores and masks.
-func (b *ProblemScores) Put(score []float64, mask []byte) error {
+func (b *problemScores) Put(score []float64, mask []byte) error {
 	if len(score) != b.variables || len(mask) != b.variables {
 		return fmt.Errorf("cuda: %d scores and %d masks, expected %d of each", len(score), len(mask), b.variables)
 	}
@@ -160,7 +156,7 @@ func (b *ProblemScores) Put(score []float64, mask []byte) error {
 }
 
 // Scores reads all scores.
-func (b *ProblemScores) Scores(score []float64) error {
+func (b *problemScores) Scores(score []float64) error {
 	if len(score) != b.variables {
 		return fmt.Errorf("cuda: room for %d scores, expected %d", len(score), b.variables)
 	}
@@ -168,7 +164,7 @@ func (b *ProblemScores) Scores(score []float64) error {
 }
 
 // Extremes finds the ends of the scores: of each block on the device, of all of them here.
-func (b *ProblemScores) Extremes(up, low byte) (maxAt int, most float64, minAt int, least float64, err error) {
+func (b *problemScores) Extremes(up, low byte) (maxAt int, most float64, minAt int, least float64, err error) {
 	if len(b.hostEnds) == 0 {
 		b.hostEnds = make([]ends, b.blocks)
 	}
@@ -200,7 +196,7 @@ func (b *ProblemScores) Extremes(up, low byte) (maxAt int, most float64, minAt i
 
 // Beyond lists the variables beyond a bound: counted block by block, and then written where the
 // counts say.
-func (b *ProblemScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error) {
+func (b *problemScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error) {
 	if len(score) < b.variables {
 		return 0, fmt.Errorf("cuda: room for %d scores, expected %d", len(score), b.variables)
 	}
@@ -255,7 +251,7 @@ func (b *ProblemScores) Beyond(index []int32, score []float64, bit byte, way, ab
 }
 
 // documents translates places in the problem to documents of the matrix.
-func (b *ProblemScores) documents(places []int32) []int {
+func (b *problemScores) documents(places []int32) []int {
 	docs := make([]int, len(places))
 	for i, p := range places {
 		docs[i] = b.docs[p]
@@ -264,7 +260,7 @@ func (b *ProblemScores) documents(places []int32) []int {
 }
 
 // Pick gathers the part of rows at the columns of variables, and their scores.
-func (b *ProblemScores) Pick(
+func (b *problemScores) Pick(
 	ctx context.Context, docs, vars []int32, dst []float32, score []float64,
 ) (computed int, err error) {
 	if len(dst) != len(docs)*len(vars) {
@@ -333,7 +329,7 @@ func (b *ProblemScores) Pick(
 }
 
 // Add adds multiples of rows to all scores and sets masks.
-func (b *ProblemScores) Add(
+func (b *problemScores) Add(
 	ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte,
 ) (computed int, err error) {
 	if len(docs) != len(by) || len(changed) != len(mask) {

@@ -30,9 +30,9 @@ var gaussianC = &device.Program{
 var normed = &device.Program{Norms: []func(float64) float64{func(x float64) float64 { return x }},
 	Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}, {Op: device.OpY}, {Op: device.OpMul}}}
 
-// resident loads documents and makes room for rows of a program; d.limit leaves room for so many of
+// keeping loads documents and makes room for rows of a program; d.limit leaves room for so many of
 // them, 0 for all.
-func resident(t *testing.T, d *Device, n, rows int, p *device.Program) (*Columns, *Resident) {
+func keeping(t *testing.T, d *Device, n, rows int, p *device.Program) (*columns, *resident) {
 	t.Helper()
 	cols := load(t, d, embedded(t, zipf(n, 500, 12, 4)))
 	limit := d.limit
@@ -44,7 +44,7 @@ func resident(t *testing.T, d *Device, n, rows int, p *device.Program) (*Columns
 		t.Fatal(err)
 	}
 	d.limit = limit
-	own := r.(*Resident)
+	own := r.(*resident)
 	if rows > 0 { // as if memory had held no more
 		own.room = rows
 	}
@@ -75,7 +75,7 @@ func TestProblemScores(t *testing.T) {
 // each, and room for so many rows, 0 for all, against package asm.
 func holdScores(t *testing.T, d *Device, n, every, copies, room int, p *device.Program) {
 	k := asm.Best()
-	cols, own := resident(t, d, n, room, p)
+	cols, own := keeping(t, d, n, room, p)
 	random := rand.New(rand.NewPCG(uint64(n), 3))
 	var docs []int
 	for i := range n {
@@ -245,7 +245,7 @@ func trainings(n int) map[string]learner {
 func TestSolve(t *testing.T) {
 	const n = 421
 	noLeaks(t)
-	cols, own := resident(t, open(t, Options{TileBytes: 64 << 10}), n, 80, gaussianC)
+	cols, own := keeping(t, open(t, Options{TileBytes: 64 << 10}), n, 80, gaussianC)
 	data := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
 	same, err := solver.NewDense(n, data)
 	if err != nil {
@@ -352,7 +352,7 @@ func TestResidentMemory(t *testing.T) {
 func TestRowsShared(t *testing.T) {
 	const n = 161
 	noLeaks(t)
-	cols, own := resident(t, open(t, Options{TileBytes: 64 << 10}), n, 30, gaussianC)
+	cols, own := keeping(t, open(t, Options{TileBytes: 64 << 10}), n, 30, gaussianC)
 	m, err := solver.NewDense(n, gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n))
 	if err != nil {
 		t.Fatal(err)

@@ -63,9 +63,9 @@ possible; otherwise it is an error that names the need, before the work.`,
 type gpu struct {
 	tried  bool
 	device *cuda.Device
-	err    error           // why there is none
-	why    string          // -backend auto took what it took
-	loaded []*cuda.Columns // closed by the engine that has them or, at the latest, with the device
+	err    error          // why there is none
+	why    string         // -backend auto took what it took
+	loaded []cuda.Columns // closed by the engine that has them or, at the latest, with the device
 }
 
 // Declare declares all flags of the group, and has a failure of the GPU handled.
