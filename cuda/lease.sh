@@ -110,15 +110,41 @@ contact() {
 		limit=10 run "${small[@]}"
 	fi
 }
-# compare DOCUMENTS RATE holds PyTorch's ways against a matrix of this back end.
-compare() {
+# beside_pytorch SIZES TIMES measures digests, and PyTorch's ways to the largest of their matrices.
+beside_pytorch() {
+	local documents=$scratch/documents rate
+	GRAM_CUDA_DOCUMENTS=$documents bench "BenchmarkDigest/$1" "$2" | tee "$scratch/digest"
+	[[ ${PIPESTATUS[0]} == 0 ]] || failed=1 # run itself was in another shell
+	rate=$(awk '/^BenchmarkDigest\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) } END { print rate }' \
+		"$scratch/digest")
 	if ! wait "$torch"; then
 		echo "PyTorch: not there"
-	elif [[ ! -s $1 || -z $2 ]]; then
+	elif [[ ! -s $documents || -z $rate ]]; then
 		echo "LEFT OUT: nothing was measured to hold PyTorch against"
 		failed=1
 	else
 		cat "$scratch/torch"
-		run python3 cuda/torch_compare.py "$1" "$2" "$([[ $fake ]] && echo cpu || echo cuda)"
+		run python3 cuda/torch_compare.py "$documents" "$rate" "$([[ $fake ]] && echo cpu || echo cuda)"
 	fi
+}
+# training SOURCE... trains with the solver's rows on the device, and in the machine's memory.
+training() {
+	local source place
+	for source; do
+		for place in cuda cpu; do
+			GRAM_CUDA_TIMES=1 run "$program" train -backend cuda -solver "$place" -scheme one-vs-rest \
+				-in "$source" -o "$scratch/model"
+		done
+	done
+}
+# sanitized TOOL... runs the sanitizer's tools on a small matrix, and on one with a dense end.
+sanitized() {
+	local sanitizer check
+	sanitizer=$(tool compute-sanitizer) || { echo "not there"; return; }
+	for check; do
+		limit=28 run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda \
+			-in synthetic:docs=300,terms=2000 -o "$scratch/check.npy"
+		limit=28 run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda -gpu-tensor \
+			-in synthetic:docs=150,terms=200,length=900 -o "$scratch/check.npy"
+	done
 }

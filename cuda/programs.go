@@ -64,16 +64,12 @@ func sendProgram(u *uploader, p *device.Program, y uint64, columns int) []uint64
 		}
 		tables = append(tables, send(u, t.Rows), uint64(t.Bits), isLog)
 	}
-	return append([]uint64{send(u, code), send(u, p.Consts)}, tableFields(p, send(u, tables), y, columns)...)
-}
-
-// tableFields returns the fields from that of the tables on, which are at an address.
-func tableFields(p *device.Program, tables, y uint64, columns int) []uint64 {
-	only := uint64(0)
+	list, only := send(u, tables), uint64(0)
 	if slices.Equal(p.Code, []device.Code{{Op: device.OpC}, {Op: device.OpTable}}) && !p.Tables[0].Log {
-		only = tables
+		only = list
 	}
-	return []uint64{tables, 0, y, uint64(len(p.Code)), uint64(p.Locals), uint64(columns), 0, only}
+	return []uint64{send(u, code), send(u, p.Consts), list, 0, y, uint64(len(p.Code)), uint64(p.Locals),
+		uint64(columns), 0, only}
 }
 
 // programY is the field that says where the attributes of columns are.

@@ -19,27 +19,12 @@ bench BenchmarkTensor 3x
 
 section 60 "racecheck"
 expect "no hazard"
-if sanitizer=$(tool compute-sanitizer); then
-	limit=28 run "$sanitizer" --tool racecheck --error-exitcode 9 "$program" gram -backend cuda \
-		-in synthetic:docs=300,terms=2000 -o "$scratch/check.npy"
-	limit=28 run "$sanitizer" --tool racecheck --error-exitcode 9 "$program" gram -backend cuda -gpu-tensor \
-		-in synthetic:docs=150,terms=200,length=900 -o "$scratch/check.npy"
-else
-	echo "not there"
-fi
+sanitized racecheck
 
 section 140 "PyTorch on the same device and the same documents"
 expect "its best way, float32 products of blocks of dense rows or sparse times dense, takes 20 to 60 times as long"
-GRAM_CUDA_DOCUMENTS=$scratch/documents bench "BenchmarkDigest/docs=$docs/" 3x | tee "$scratch/digest"
-[[ ${PIPESTATUS[0]} == 0 ]] || failed=1 # run itself was in another shell
-compare "$scratch/documents" "$(awk '/^BenchmarkDigest\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) }
-	END { print rate }' "$scratch/digest")"
+beside_pytorch "docs=$docs/" 3x
 
 section 150 "training, with the solver's rows on the device and in the machine's memory"
 expect "the same number of steps and support vectors; on the device 1 to 3 times as fast"
-for source in "synthetic:docs=$trained,terms=50000,classes=4" ${1:+"$1"}; do
-	for place in cuda cpu; do
-		GRAM_CUDA_TIMES=1 run "$program" train -backend cuda -solver "$place" -scheme one-vs-rest \
-			-in "$source" -o "$scratch/model"
-	done
-done
+training "synthetic:docs=$trained,terms=50000,classes=4" ${1:+"$1"}
