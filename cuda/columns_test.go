@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/cuda/internal/model"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
@@ -264,12 +265,21 @@ func TestLists(t *testing.T) {
 	holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n - 70})
 }
 
-// The layout that the model chooses computes what any other does.
+// The layout is that which the model chooses, and computes what any other does.
 func TestModelLayout(t *testing.T) {
 	noLeaks(t)
 	d := open(t, Options{})
 	d.tailShare = 0
-	cols := load(t, d, embedded(t, zipf(400, 300, 30, 3)))
+	x := embedded(t, zipf(400, 300, 30, 3))
+	cols := load(t, d, x)
+	byRank, err := sparse.ByRank(t.Context(), &x.CSR, cols.layout.rank, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := model.Reckoned.Head(byRank.Offsets, 400, d.kernels.panelTerms, mostChunks, computedRows)
+	if head == 0 || cols.layout.head != head {
+		t.Errorf("a head of %d terms, expected the model's %d", cols.layout.head, head)
+	}
 	holdRows(t, cols, &device.Request{Docs: []int{399, 0, 200, 201}, Hi: 400})
 }
 

@@ -8,56 +8,14 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/cuda/internal/model"
 )
 
-// Which terms are the dense end, whose products panelTensor takes of all documents, whether they
-// have the term or not. By counting, for each row, column and multiprocessor:
-//
-//	panelDot     4 bytes of shared memory for each term of the row, of 128 a cycle: 1/32 cycle
-//	panelTensor  10 products of bytes for each term: 10/2048 of a cycle on an A100
-//	             (624·10¹² operations a second, 108 multiprocessors, 1.41 GHz), and 10/4096
-//	             on an H100 (1,979·10¹², 132, 1.83 GHz), of which mma.sync reaches some five
-//	             eighths there: 10/2560
-//
-// so even at the best rates a term must be in 16 or 13 % of the documents; the kernel is taken to
-// reach 60 % of them, which no one has measured yet: a quarter. Sources: NVIDIA's white papers on
-// both; Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
-// Microbenchmarking", 2024, for mma.sync on Hopper.
-//
-// The kernel reads and writes the result once more, 8 bytes of some 14 a cycle and multiprocessor,
-// which is made up for by no less than some 64 terms; and no more than 1,024 are within the bound
-// on its error, see kernels/tensor.h.
-const (
-	denseShare = 4 // a term is worth it that one document in so many has
-	denseLeast = 64
-	denseMost  = 1024
-)
-
-// denseTerms returns how many of the most frequent terms are worth the dense end where one document
-// in share has them, by groups of tensorTerms; 0 for none, also for share 0.
-func denseTerms(byRank *sparse.CSR, share int64) int {
-	terms := 0
-	for terms < min(byRank.Rows(), denseMost) {
-		end := min(terms+tensorTerms, byRank.Rows())
-		values := byRank.Offsets[end] - byRank.Offsets[terms]
-		if share == 0 || values == 0 || values*share < tensorTerms*int64(byRank.Cols) {
-			break
-		}
-		terms = end
-	}
-	for terms > 0 && byRank.Offsets[terms] == byRank.Offsets[terms-1] { // terms of no document
-		terms--
-	}
-	if terms <= denseLeast-tensorTerms {
-		return 0
-	}
-	return terms
-}
-
-// quads is how many groups of four terms the dense end has for the kernel, which takes tensorTerms
+// quads is how many groups of four terms the dense end has for the kernel, which takes model.DenseStep
 // at a time; those that are missing are zeros.
-func (l *layout) quads() int { return (l.dense + tensorTerms - 1) / tensorTerms * (tensorTerms / 4) }
+func (l *layout) quads() int {
+	return (l.dense + model.DenseStep - 1) / model.DenseStep * (model.DenseStep / 4)
+}
 
 // quad is the digits of four terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and
 // 1, see kernels/tensor.h.

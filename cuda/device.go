@@ -14,6 +14,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/cuda/internal/driver"
+	"github.com/gramengine/gram/cuda/internal/model"
 )
 
 // Numbers of device attributes that gorgonia.org/cu has no name for.
@@ -66,7 +67,7 @@ type Device struct {
 
 	image string // the kernels: PTX or a cubin
 
-	denseShare int64 // see denseTerms
+	denseShare int64 // see model.Dense
 	tailShare  int64 // of the layout: 0, but in tests and benchmarks
 	rows       int   // that are computed at a time: computedRows, but in tests
 	// runs a kernel in the place of the driver and says whether it did; nil but in tests
@@ -100,7 +101,7 @@ func Open(opt Options) (*Device, error) {
 	dev.arena.rest.d = dev
 	dev.times.on = opt.Times || os.Getenv(timesVariable) == "1"
 	if opt.Tensor {
-		dev.denseShare = denseShare
+		dev.denseShare = model.DenseShare
 	}
 	dev.tile.Store(cmp.Or(opt.TileBytes, defaultTileBytes))
 	if dev.context, err = d.RetainPrimaryCtx(); err != nil {

@@ -249,9 +249,13 @@ func ops(list ...any) (code []device.Code) {
 	return code
 }
 
-// torn is a program with ties, negative numbers and what is no number.
-var torn = &device.Program{
-	Consts: []float64{0.4}, Code: ops(device.OpC, device.OpConst, 0, device.OpSub, device.OpSqrt, device.OpNeg),
+// Programs with ties and negative numbers, with few that are numbers at all, and with zeros of both
+// signs.
+var odd = []*device.Program{
+	{Code: ops(device.OpC, device.OpNeg)},
+	{Consts: []float64{0.4}, Code: ops(device.OpConst, 0, device.OpC, device.OpSub, device.OpSqrt)},
+	{Consts: []float64{0}, Norms: []func(float64) float64{func(x float64) float64 { return x - 1.4 }},
+		Code: ops(device.OpConst, 0, device.OpY, 0, device.OpMul)},
 }
 
 // Reductions in the PTX.
@@ -260,8 +264,10 @@ func TestPTXReduce(t *testing.T) {
 	const n = 150
 	cols := load(t, interpreting(t, 17, ptx, "least", "multiplyRows", "digest"), embedded(t, zipf(n, 200, 6, 4)))
 	holdReduced(t, cols, &device.Request{Docs: []int{0, 140}, Lo: 128, Hi: n})
-	holdReduced(t, cols, &device.Request{Program: torn, Docs: sequence(9), Hi: n})
-	holdHalf(t, cols, torn)
+	for _, p := range odd {
+		holdReduced(t, cols, &device.Request{Program: p, Docs: sequence(9), Hi: n})
+	}
+	holdHalf(t, cols, odd[0])
 }
 
 // Programs in the PTX, against what package device says they compute.

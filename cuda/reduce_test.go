@@ -41,7 +41,9 @@ func TestReduce(t *testing.T) {
 	} {
 		holdReduced(t, cols, r)
 	}
-	holdReduced(t, cols, &device.Request{Program: torn, Docs: sequence(50), Hi: n})
+	for _, p := range odd {
+		holdReduced(t, cols, &device.Request{Program: p, Docs: sequence(50), Hi: n})
+	}
 	half := holdHalf(t, cols, gaussianC)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -19,7 +19,6 @@ const (
 	tensorRows    = 128 // that a block of panelTensor takes
 	tensorColumns = 64
 	tensorThreads = 256
-	tensorTerms   = 32 // a step
 )
 
 // entry is a place and a value's word, see Entry in kernels/shape.h.

@@ -28,7 +28,7 @@ func TestShapes(t *testing.T) {
 		"REDUCE_THREADS": reduceThreads,
 		"BOARD_THREADS":  boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads,
 		"TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
-		"TENSOR_TERMS": tensorTerms, "SLOTS": device.MaxSlots} {
+		"TENSOR_TERMS": model.DenseStep, "SLOTS": device.MaxSlots} {
 		m := regexp.MustCompile(`\b` + name + ` = (?:FEWER\()?(\d+),`).FindSubmatch(header)
 		if m == nil || string(m[1]) != strconv.Itoa(want) {
 			t.Errorf("%s: found %q, expected %d", name, m, want)

@@ -37,7 +37,7 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
 	if pairing == sparse.Dot {
-		l.dense = denseTerms(byRank, share)
+		l.dense = model.Dense(byRank.Offsets, n, share)
 	}
 	l.head = l.dense
 	first := byRank.Offsets[l.dense:]

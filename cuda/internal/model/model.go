@@ -24,6 +24,8 @@ type Costs struct {
 	List  float64 // a row's value with them
 	Match float64 // a product
 
+	Dense float64 // of panelTensor: DenseStep terms of a row with a panel
+
 	Close  float64 // of closePairs: a row with a panel none of whose pairs is close
 	Digest float64 // of digest: a row with a panel
 }
@@ -45,9 +47,10 @@ var H200 = Machine{Multiprocessors: 132, Hertz: 1.8e9, BytesPerSecond: 4.8e12, R
 // loads and stores of a row; Last is what 60 instructions make of its sums, and 112 of a kernel with
 // a table, with its loads. The tail is bound by scattered loads, 1 a cycle, by some 30 instructions
 // for a list, and by additions to shared memory, of which 32 at random places take about 7 cycles; a
-// match's 8 bytes take 0.35 cycles of the second-level cache.
+// match's 8 bytes take 0.35 cycles of the second-level cache. Dense is 10 products of 32 terms and 128
+// columns, 2,560 a cycle, of which 60 % are reached.
 var Reckoned = Costs{Value: 5, Row: 20, Last: 60, Fill: 3, Panel: 8000, Block: 400, List: 16, Match: 0.35,
-	Close: 5, Digest: 14}
+	Dense: 27, Close: 5, Digest: 14}
 
 // Work is what a matrix of documents with themselves takes.
 type Work struct {
@@ -56,6 +59,7 @@ type Work struct {
 	Chunks     float64
 	TailValues float64 // of all documents
 	Matches    float64 // postings that rows meet
+	Steps      float64 // of the dense end
 }
 
 // Of counts the work with the first terms in the head, up to perChunk at a time. first has the
@@ -82,10 +86,10 @@ func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 }
 
 // Times are the seconds of the kernels for half of the pairs, (i, j) with j < i.
-type Times struct{ Tail, Panel, Close, Digest float64 }
+type Times struct{ Tail, Panel, Tensor, Close, Digest float64 }
 
 // Sum adds them up.
-func (t Times) Sum() float64 { return t.Tail + t.Panel + t.Close + t.Digest }
+func (t Times) Sum() float64 { return t.Tail + t.Panel + t.Tensor + t.Close + t.Digest }
 
 // Times predicts them. What a kernel reads and writes of the values bounds it as well: they don't fit
 // into the second-level cache.
@@ -94,7 +98,8 @@ func (m Machine) Times(c *Costs, w Work) Times {
 	rows := w.Documents * w.Documents / Width
 	rate := 2 * float64(m.Multiprocessors) * m.Hertz
 	once := w.Documents * w.Documents / 2 * 4 / m.BytesPerSecond
-	return Times{max(tail/rate, once), max(panel/rate, 2*once), rows * c.Close / rate, max(rows*c.Digest/rate, once)}
+	return Times{max(tail/rate, once), max(panel/rate, 2*once), max(rows*w.Steps*c.Dense/rate, 2*once*min(w.Steps, 1)),
+		rows * c.Close / rate, max(rows*c.Digest/rate, once)}
 }
 
 // Head returns how many terms the head has for the least time: of all numbers up to that of

@@ -22,6 +22,9 @@ func TestHead(t *testing.T) {
 	for _, c := range []struct{ documents, terms int }{{0, 5}, {7, 0}, {300, 90}, {20_000, 500}, {100_000, 70}} {
 		first := zipf(c.documents, c.terms, 30)
 		got := Reckoned.Head(first, c.documents, perChunk, mostChunks, 2048)
+		if got > perChunk*mostChunks {
+			t.Errorf("%+v: a head of %d terms, more than there is room for", c, got)
+		}
 		cycles := func(head int) float64 {
 			tail, panel := Reckoned.Cycles(Of(first, c.documents, head, perChunk), 2048)
 			return tail + panel
@@ -49,12 +52,54 @@ func TestOf(t *testing.T) {
 // Where kernels do nothing else the device's memory bounds them.
 func TestTimes(t *testing.T) {
 	m := Machine{Multiprocessors: 1, Hertz: 1, BytesPerSecond: 8, Rows: 1}
-	if got := m.Times(&Costs{}, Work{Documents: 4}); got != (Times{4, 8, 0, 4}) { // 8 pairs of 4 bytes
+	if got := m.Times(&Costs{}, Work{Documents: 4}); got != (Times{4, 8, 0, 0, 4}) { // 8 pairs of 4 bytes
 		t.Errorf("found %+v", got)
 	}
-	c := Costs{Value: 128, Match: 1, Close: 2, Digest: 1e6}
-	got := m.Times(&c, Work{Documents: 128, HeadValues: 1e9, Matches: 1e9})
-	if got != (Times{5e8, 64e9, 128, 64e6}) || got.Sum() != 5e8+64e9+128+64e6 {
+	c := Costs{Value: 128, Match: 1, Dense: 300, Close: 2, Digest: 1e6}
+	got := m.Times(&c, Work{Documents: 128, HeadValues: 1e9, Matches: 1e9, Steps: 2})
+	if got != (Times{5e8, 64e9, 38400, 128, 64e6}) || got.Sum() != 5e8+64e9+38400+128+64e6 {
 		t.Errorf("found %+v", got)
+	}
+}
+
+// Each cost is that of so many, here by hand.
+func TestCycles(t *testing.T) {
+	w := Work{Documents: 8192, HeadValues: 3e5, Chunks: 3, TailValues: 7e5, Matches: 5e6} // 64 panels, 2 blocks
+	for _, c := range []struct {
+		costs       Costs
+		tail, panel float64
+	}{
+		{Costs{Value: 1}, 0, 64 * 3e5}, {Costs{Row: 1}, 0, 64 * 3 * 8192}, {Costs{Last: 1}, 0, 64 * 8192},
+		{Costs{Fill: 1}, 0, 4 * 3e5}, {Costs{Panel: 1}, 0, 4 * 64 * 3},
+		{Costs{Block: 1}, 2 * 8192, 0}, {Costs{List: 1}, 2 * 7e5, 0}, {Costs{Match: 1}, 5e6, 0},
+	} {
+		if tail, panel := c.costs.Cycles(w, 2048); tail != c.tail || panel != c.panel {
+			t.Errorf("%+v: found %v and %v, expected %v and %v", c.costs, tail, panel, c.tail, c.panel)
+		}
+	}
+}
+
+// The dense end has the groups of terms of which one in share documents has each on average, at least
+// two of them, and no terms of no document.
+func TestDense(t *testing.T) {
+	upTo := func(terms int, each ...int64) []int64 { // of 100 documents
+		first := []int64{0}
+		for t := range terms {
+			first = append(first, first[t]+each[t*len(each)/terms])
+		}
+		return first
+	}
+	for _, c := range []struct {
+		first []int64
+		share int64
+		want  int
+	}{
+		{upTo(96, 50, 50, 24), 4, 64}, {upTo(96, 50, 50, 25), 4, 96}, {upTo(96, 50, 50, 24), 0, 0},
+		{upTo(96, 50, 24, 24), 4, 0}, {upTo(90, 50, 50, 50), 4, 90}, {upTo(96, 99, 99, 0), 1e6, 64},
+		{upTo(1200, 50), 4, DenseMost}, {upTo(64, 99, 99, 99, 0), 4, 48}, {upTo(0), 4, 0},
+	} {
+		if got := Dense(c.first, 100, c.share); got != c.want {
+			t.Errorf("share %d of %d terms: found %d, expected %d", c.share, len(c.first)-1, got, c.want)
+		}
 	}
 }

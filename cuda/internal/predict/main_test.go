@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,13 +38,27 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// The model's table has a line for each corpus.
+// The model's table has a line for each corpus, and one with a dense end where there is one: times
+// that add up, and pairs a second.
 func TestCorpora(t *testing.T) {
 	var out strings.Builder
-	err := corpora(t.Context(), &out, []string{"synthetic:docs=50,terms=90"})
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); err != nil || len(lines) != 3 ||
-		!strings.HasPrefix(lines[2], "| synthetic:docs=50,terms=90 | 50 | ") {
-		t.Errorf("%q, error %v", out.String(), err)
+	err := corpora(t.Context(), &out, []string{"synthetic:docs=3000,terms=900", "synthetic:docs=3000,terms=90000,length=9"})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if err != nil || len(lines) != 5 {
+		t.Fatalf("%q, error %v", out.String(), err)
+	}
+	for i, line := range lines[2:] {
+		var v []float64
+		for _, field := range strings.Split(strings.Trim(line, "| "), " | ")[1:] {
+			n, _ := strconv.ParseFloat(field, 64)
+			v = append(v, n)
+		}
+		parts, sum, rate := v[8]+v[9]+v[10]+v[11]+v[12], v[13], v[14]
+		near := math.Abs(parts-sum) <= 0.15*sum && math.Abs(rate*sum/1e3-3000*2999/2) <= 0.1*3000*2999/2
+		dense := i%2 == 1
+		if v[0] != 3000 || !near || (v[2] > 0) != dense || (v[10] > 0) != dense || v[8]*v[9] == 0 {
+			t.Errorf("%s", line)
+		}
 	}
 	if err := corpora(t.Context(), &out, []string{"absent.svm"}); err == nil {
 		t.Error("a corpus that isn't there has a line")
