@@ -27,7 +27,7 @@ func Dense(first []int64, documents int, share int64) int {
 	for terms < min(all, DenseMost) {
 		end := min(terms+DenseStep, all)
 		values := first[end] - first[terms]
-		if share == 0 || values == 0 || values*share < DenseStep*int64(documents) {
+		if share == 0 || values*share < DenseStep*int64(documents) {
 			break
 		}
 		terms = end

@@ -51,19 +51,23 @@ func sass(out io.Writer, ptx string) error {
 	fmt.Fprintln(out, "| kernel | architecture | registers | spilled bytes | instructions | global loads | shared loads "+
 		"| shared additions | products | of a loop: instructions | global loads | shared loads | shared additions "+
 		"| products |\n| --- | --- |"+strings.Repeat(" --- |", 12))
+	architectures := []string{"sm_80", "sm_90", "sm_100"}
+	words, text := map[string][]byte{}, map[string][]byte{}
+	for _, arch := range architectures {
+		cubin := filepath.Join(dir, arch)
+		words[arch], err = exec.Command(cmp.Or(os.Getenv("PTXAS"), "ptxas"), "-v", "-arch="+arch, ptx, "-o", cubin).
+			CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("ptxas: %w\n%s", err, words[arch])
+		}
+		text[arch], err = exec.Command(cmp.Or(os.Getenv("NVDISASM"), "nvdisasm"), "-c", cubin).Output()
+		if err != nil {
+			return fmt.Errorf("nvdisasm: %w", err)
+		}
+	}
 	for _, name := range counted {
-		for _, arch := range []string{"sm_80", "sm_90", "sm_100"} {
-			cubin := filepath.Join(dir, arch)
-			words, err := exec.Command(cmp.Or(os.Getenv("PTXAS"), "ptxas"), "-v", "-arch="+arch, ptx, "-o", cubin).
-				CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("ptxas: %w\n%s", err, words)
-			}
-			text, err := exec.Command(cmp.Or(os.Getenv("NVDISASM"), "nvdisasm"), "-c", cubin).Output()
-			if err != nil {
-				return fmt.Errorf("nvdisasm: %w", err)
-			}
-			c, err := codeOf(name, words, text)
+		for _, arch := range architectures {
+			c, err := codeOf(name, words[arch], text[arch])
 			if err != nil {
 				return err
 			}
