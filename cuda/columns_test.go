@@ -243,7 +243,7 @@ func TestRows(t *testing.T) {
 			t.Setenv("FAKE_SHARED", c.shared)
 			noLeaks(t)
 			counts := zipf(c.n, c.terms, c.length, 7)
-			d := open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))})
+			d := openTiled(t, 4*37*padded(c.n), Options{})
 			d.rows = 101 // three pieces, the last of fewer rows
 			cols := load(t, d, embedded(t, counts))
 			t.Logf("head of %d terms in %d chunks", cols.layout.head, cols.layout.chunks())
@@ -347,7 +347,7 @@ func TestEndsEarly(t *testing.T) {
 	noLeaks(t)
 	const n = 100
 	x := embedded(t, zipf(n, 100, 8, 3))
-	d := open(t, Options{TileBytes: 4 << 10})
+	d := openTiled(t, 4<<10, Options{})
 	cols := load(t, d, x)
 	ctx, cancel := context.WithCancel(t.Context())
 	blocks := 0

@@ -82,7 +82,7 @@ func TestTensor(t *testing.T) {
 			noLeaks(t)
 			x := transformed(t, c.embedding, c.counts)
 			n := x.Rows()
-			d := open(t, Options{TileBytes: int64(4 * 137 * padded(n)), Tensor: true})
+			d := openTiled(t, 4*137*padded(n), Options{Tensor: true})
 			if d.denseShare != model.DenseShare {
 				t.Errorf("a share of %d, expected %d", d.denseShare, model.DenseShare)
 			}

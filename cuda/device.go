@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -83,11 +82,10 @@ type Device struct {
 // Open takes the driver's first device, which CUDA_VISIBLE_DEVICES decides, or says why there is
 // none. The caller closes it.
 func Open(opt Options) (*Device, error) {
-	if opt.MemoryBytes < 0 || opt.TileBytes < 0 {
-		return nil, fmt.Errorf("cuda: %d bytes of memory and %d for a tile, expected positive numbers, or 0",
-			opt.MemoryBytes, opt.TileBytes)
+	if opt.MemoryBytes < 0 {
+		return nil, fmt.Errorf("cuda: %d bytes of memory, expected a positive number, or 0", opt.MemoryBytes)
 	}
-	file := cmp.Or(opt.Module, os.Getenv(moduleVariable))
+	file := os.Getenv(moduleVariable)
 	image, err := readModule(file)
 	if err != nil {
 		return nil, err
@@ -99,11 +97,11 @@ func Open(opt Options) (*Device, error) {
 	dev := &Device{d: d, limit: opt.MemoryBytes, image: image, rows: computedRows}
 	dev.handle = handle{d: dev, what: "device", live: true}
 	dev.arena.rest.d = dev
-	dev.times.on = opt.Times || os.Getenv(timesVariable) == "1"
+	dev.times.on = os.Getenv(timesVariable) == "1"
 	if opt.Tensor {
 		dev.denseShare = model.DenseShare
 	}
-	dev.tile.Store(cmp.Or(opt.TileBytes, defaultTileBytes))
+	dev.tile.Store(defaultTileBytes)
 	if dev.context, err = d.RetainPrimaryCtx(); err != nil {
 		return nil, failed("cuDevicePrimaryCtxRetain", err)
 	}

@@ -88,22 +88,15 @@ func TestModule(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.image), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for _, byVariable := range []bool{false, true} {
-			opt := Options{Module: file}
-			if byVariable {
-				opt.Module = ""
-				t.Setenv(moduleVariable, file)
-			}
-			d, err := Open(opt)
-			if c.words != "" {
-				wants(t, c.what, err, c.words)
-				wants(t, c.what, err, file)
-			} else if err != nil {
-				t.Errorf("%s: error %v", c.what, err)
-			} else if load(t, d, x); d.Info().Module != file {
-				t.Errorf("%s: module %q, expected %q", c.what, d.Info().Module, file)
-			}
-			t.Setenv(moduleVariable, "")
+		t.Setenv(moduleVariable, file)
+		d, err := Open(Options{})
+		if c.words != "" {
+			wants(t, c.what, err, c.words)
+			wants(t, c.what, err, file)
+		} else if err != nil {
+			t.Errorf("%s: error %v", c.what, err)
+		} else if load(t, d, x); d.Info().Module != file {
+			t.Errorf("%s: module %q, expected %q", c.what, d.Info().Module, file)
 		}
 	}
 	for at := range complete { // a damaged byte is refused, or changes nothing that is read here; nothing panics
@@ -114,16 +107,17 @@ func TestModule(t *testing.T) {
 			t.Fatalf("the first %d of %d bytes: no error", at, len(complete))
 		}
 	}
-	_, err := Open(Options{Module: file + "s"})
+	t.Setenv(moduleVariable, file+"s")
+	_, err := Open(Options{})
 	wants(t, "no file", err, file+"s: no such file")
 }
 
 func TestOptions(t *testing.T) {
-	for _, opt := range []Options{{MemoryBytes: -1}, {TileBytes: -1}, {MemoryBytes: math.MinInt64}} {
+	for _, opt := range []Options{{MemoryBytes: -1}, {MemoryBytes: math.MinInt64}} {
 		_, err := Open(opt)
-		wants(t, "options", err, "expected positive numbers")
+		wants(t, "options", err, "expected a positive number")
 	}
-	d := open(t, Options{MemoryBytes: math.MaxInt64, TileBytes: math.MaxInt64}) // no sum wraps around
+	d := openTiled(t, math.MaxInt64, Options{MemoryBytes: math.MaxInt64}) // no sum wraps around
 	cols := load(t, d, embedded(t, zipf(20, 60, 8, 3)))
 	gather(t, cols, whole(cols), 20)
 }
@@ -327,7 +321,7 @@ func TestPanics(t *testing.T) {
 	noLeaks(t)
 	const n = 70
 	x := embedded(t, zipf(n, 60, 8, 3))
-	cols := load(t, open(t, Options{TileBytes: 4096}), x)
+	cols := load(t, openTiled(t, 4096, Options{}), x)
 	panics := &device.Program{
 		Code:  []device.Code{{Op: device.OpX}},
 		Norms: []func(float64) float64{func(float64) float64 { panic("norm") }},
@@ -357,7 +351,8 @@ func TestRowsConcurrently(t *testing.T) {
 	noLeaks(t)
 	const n = 40
 	x := embedded(t, zipf(n, 60, 8, 3))
-	d := open(t, Options{TileBytes: 4096, Times: true})
+	d := openTiled(t, 4096, Options{})
+	d.times.on = true
 	cols := load(t, d, x)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -394,7 +389,8 @@ func TestTimes(t *testing.T) {
 	const n = 70
 	x := embedded(t, zipf(n, 60, 8, 3))
 	for _, on := range []bool{false, true} {
-		d := open(t, Options{TileBytes: int64(4 * 30 * padded(n)), Times: on})
+		t.Setenv(timesVariable, map[bool]string{true: "1"}[on])
+		d := openTiled(t, 4*30*padded(n), Options{})
 		d.rows = 40
 		cols := load(t, d, x)
 		for range 2 {

@@ -124,3 +124,11 @@ func open(t *testing.T, opt Options) *Device {
 	d.tailShare = 128
 	return d
 }
+
+// openTiled opens one whose tiles have no more bytes.
+func openTiled(t *testing.T, bytes int, opt Options) *Device {
+	t.Helper()
+	d := open(t, opt)
+	d.tile.Store(int64(bytes))
+	return d
+}

@@ -49,11 +49,12 @@ func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, 
 			err = errors.Join(err, giveBack())
 		}
 	}()
-	d, err := Open(Options{TileBytes: 16 << 10})
+	d, err := Open(Options{})
 	if err != nil {
 		return nil, nil, err
 	}
 	taken = append(taken, d.Close)
+	d.tile.Store(16 << 10)
 	p.set(d)
 	cols, err := d.Load(context.Background(), embedded(t, zipf(p.n, 100, 8, 3)))
 	if err != nil {

@@ -36,7 +36,7 @@ type Info struct {
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`
 	SharedBytes     int    `json:"shared_memory_bytes"` // that one block of threads can have
-	Module          string `json:"module,omitempty"`    // file of the kernels, see Options.Module; "": built in
+	Module          string `json:"module,omitempty"`    // file of the kernels, that of GRAM_CUDA_MODULE; "": built in
 }
 
 // KernelTime is the time that a device took for all launches of a kernel; "copy" stands for copies

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// moduleVariable of the environment names a file with the kernels, see Options.Module.
+// moduleVariable of the environment names a file with the kernels, a cubin for the device's compute
+// capability or PTX, in place of the PTX that is built in: a machine may lack the driver's compiler.
 const moduleVariable = "GRAM_CUDA_MODULE"
 
 // elfCUDA is the machine of a cubin, an ELF file; the flags of its head have the compute capability

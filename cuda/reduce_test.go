@@ -25,7 +25,7 @@ func TestReduce(t *testing.T) {
 	const n = 301
 	x := embedded(t, zipf(n, 500, 12, 4))
 	y := transformed(t, sparse.Sphere, zipf(n, 500, 12, 4))
-	d := open(t, Options{TileBytes: 64 << 10})
+	d := openTiled(t, 64<<10, Options{})
 	d.rows = 100
 	cols := load(t, d, x)
 	other, err := x.Embedder.Transform(zipf(40, 500, 12, 9))
@@ -154,7 +154,8 @@ func through[T any](
 		t.Fatal(err)
 	}
 	for hide, all := range map[bool]*[]T{false: &onDevice, true: &byTiles} {
-		d := open(t, Options{Times: true})
+		d := open(t, Options{})
+		d.times.on = true
 		load := func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 			cols, err := d.Load(ctx, x)
 			if hide && err == nil {

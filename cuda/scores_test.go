@@ -65,7 +65,7 @@ func TestProblemScores(t *testing.T) {
 		for name, p := range map[string]*device.Program{"gaussian": gaussianC, "norms": normed} {
 			t.Run(fmt.Sprintf("n=%d/copies=%d/%s", c.n, c.copies, name), func(t *testing.T) {
 				noLeaks(t)
-				holdScores(t, open(t, Options{TileBytes: 64 << 10}), c.n, c.every, c.copies, c.room, p)
+				holdScores(t, openTiled(t, 64<<10, Options{}), c.n, c.every, c.copies, c.room, p)
 			})
 		}
 	}
@@ -245,7 +245,7 @@ func trainings(n int) map[string]learner {
 func TestSolve(t *testing.T) {
 	const n = 421
 	noLeaks(t)
-	cols, own := keeping(t, open(t, Options{TileBytes: 64 << 10}), n, 80, gaussianC)
+	cols, own := keeping(t, openTiled(t, 64<<10, Options{}), n, 80, gaussianC)
 	data := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
 	same, err := solver.NewDense(n, data)
 	if err != nil {
@@ -352,7 +352,7 @@ func TestResidentMemory(t *testing.T) {
 func TestRowsShared(t *testing.T) {
 	const n = 161
 	noLeaks(t)
-	cols, own := keeping(t, open(t, Options{TileBytes: 64 << 10}), n, 30, gaussianC)
+	cols, own := keeping(t, openTiled(t, 64<<10, Options{}), n, 30, gaussianC)
 	m, err := solver.NewDense(n, gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n))
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// timesVariable of the environment has every device time its kernels where it is 1, see
-// Options.Times.
+// timesVariable of the environment has every device time its kernels where it is 1.
 const timesVariable = "GRAM_CUDA_TIMES"
 
 // times adds up what launches take, by events before and after each. It is guarded as the rest of a
@@ -113,7 +112,7 @@ func (t *times) close() (err error) {
 }
 
 // KernelTimes returns what kernels have taken since the device was opened, the longest first;
-// nothing where Options.Times is off. It waits for a computation that is under way. Computations
+// nothing where the environment had no GRAM_CUDA_TIMES=1. It waits for a computation that is under way. Computations
 // that ended with an error aren't counted.
 func (d *Device) KernelTimes() []KernelTime {
 	d.mu.Lock()
