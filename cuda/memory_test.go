@@ -5,7 +5,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -123,19 +122,21 @@ func TestArena(t *testing.T) {
 	x := embedded(t, zipf(n, 100, 8, 3))
 	d := open(t, Options{})
 	cols := load(t, d, x)
-	r := &device.Request{Docs: sequence(n), Hi: n, Program: rooted}
-	want := gather(t, cols, r, n)
-	t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2") // from now on
-	got := gather(t, cols, r, n)
-	t.Setenv("FAKE_FAIL", "")
-	for i, v := range want {
-		if math.Float32bits(got[i]) != math.Float32bits(v) {
-			t.Fatalf("value %d: %v, then %v", i, v, got[i])
-		}
+	for _, p := range []*device.Program{rooted, diffusion} {
+		r := &device.Request{Docs: sequence(n), Hi: n, Program: p}
+		want := gather(t, cols, r, n)
+		t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2") // from now on
+		got := gather(t, cols, r, n)
+		t.Setenv("FAKE_FAIL", "")
+		sameBits(t, n, want, r.Docs, 0, got)
 	}
 	err := d.do(func() error {
 		if d.arena.block.bytes == 0 || d.arena.need != 0 {
 			t.Errorf("%d bytes are kept after a request, %d in use", d.arena.block.bytes, d.arena.need)
+		}
+		_, err := d.arena.alloc(mostArena + 1)
+		if err = errors.Join(err, d.arena.end()); err != nil || d.arena.block.bytes > mostArena {
+			t.Errorf("%d bytes are kept after a great request, error %v", d.arena.block.bytes, err)
 		}
 		d.limit = d.held
 		m, err := d.alloc(64)

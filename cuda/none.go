@@ -19,7 +19,7 @@ const Built = false
 type Device struct{}
 
 // Open returns ErrNotBuilt.
-func Open(Options) (*Device, error) { return nil, ErrNotBuilt }
+func Open(opt Options) (*Device, error) { return nil, ErrNotBuilt }
 
 // Info returns what was known when the device was opened.
 func (d *Device) Info() Info { return Info{} }
@@ -31,4 +31,6 @@ func (d *Device) KernelTimes() []KernelTime { return nil }
 func (d *Device) Close() error { return nil }
 
 // Load returns ErrNotBuilt.
-func (d *Device) Load(context.Context, *sparse.Embedded) (Columns, error) { return nil, ErrNotBuilt }
+func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) {
+	return nil, ErrNotBuilt
+}

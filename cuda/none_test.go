@@ -7,8 +7,6 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
-	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -23,10 +21,11 @@ func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 	}
 	all, set := map[string]string{}, token.NewFileSet()
 	for _, name := range append(p.GoFiles, p.CgoFiles...) {
-		f, err := parser.ParseFile(set, filepath.Join(".", name), nil, 0)
+		f, err := parser.ParseFile(set, name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
+		ast.FileExports(f)
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
@@ -34,26 +33,12 @@ func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 				if d.Recv != nil {
 					of = types.ExprString(d.Recv.List[0].Type) + "."
 				}
-				public := d.Name.IsExported() && (of == "" || ast.IsExported(strings.Trim(of, "*.")))
-				if public {
-					for _, list := range []*ast.FieldList{d.Type.Params, d.Type.Results} {
-						if list == nil {
-							continue
-						}
-						var plain []*ast.Field // without names, which don't matter
-						for _, field := range list.List {
-							for range max(len(field.Names), 1) {
-								plain = append(plain, &ast.Field{Type: field.Type})
-							}
-						}
-						list.List = plain
-					}
+				if of == "" || ast.IsExported(of[1:]) {
 					all[of+d.Name.Name] = types.ExprString(d.Type)
 				}
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
-					s, ok := s.(*ast.TypeSpec)
-					if ok && s.Name.IsExported() {
+					if s, ok := s.(*ast.TypeSpec); ok {
 						all[s.Name.Name] = "type"
 					}
 				}

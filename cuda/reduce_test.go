@@ -44,7 +44,11 @@ func TestReduce(t *testing.T) {
 	for _, p := range odd {
 		holdReduced(t, cols, &device.Request{Program: p, Docs: sequence(50), Hi: n})
 	}
-	half := holdHalf(t, cols, gaussianC)
+	half, columns := holdHalf(t, cols, gaussianC), 0
+	err = cols.Rows(t.Context(), half, func(b *device.Tile) error { columns += b.Rows * b.Cols(); return nil })
+	if want := 200*n + 100*(n-128) + n - 256; columns != want || err != nil { // from each tile's first row on
+		t.Errorf("%d values for half of the matrix, expected %d, error %v", columns, want, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := cols.Digest(ctx, half); !errors.Is(err, context.Canceled) {
@@ -88,6 +92,9 @@ func holdReduced(t testing.TB, cols *columns, r *device.Request) {
 	by, sum := make([]float64, vectors*n), make([]float64, vectors*len(r.Docs))
 	for i := range by {
 		by[i] = math.Sin(float64(i))
+	}
+	for i := range sum {
+		sum[i] = math.NaN() // what was there doesn't count
 	}
 	digest, err := cols.Digest(t.Context(), r)
 	err = errors.Join(err, cols.Least(t.Context(), r, k, column, value), cols.Multiply(t.Context(), r, by, vectors, sum))

@@ -66,7 +66,7 @@ func TestRaces(t *testing.T) {
 		// It keeps the last few accesses of a place and may forget the one that counts, rarely: so
 		// it has some tries.
 		found := false
-		for try := 0; try < 10 && !found; try++ {
+		for try := 0; try < 30 && !found; try++ {
 			text, err := run("symbolize=0", kernel, at)
 			var status *exec.ExitError
 			if found = errors.As(err, &status) && status.ExitCode() == 66; !found && err != nil {

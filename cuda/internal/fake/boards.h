@@ -32,13 +32,15 @@ static void boards(int documents, int copies) {
 	std::vector<Ends> ends(blocks);
 	launch("extremes", blocks, 1, BOARD_THREADS, 0, pass(&board), pass(ends.data()), 1, 2);
 
-	std::vector<unsigned> count(blocks);
-	long long beyond = 0; // there is no room for more
-	for (int t = 0; t < variables; t++) beyond += mask[t] & 4 && -score[t] > 0.25;
-	std::vector<Candidate> found(1 + beyond);
-	Bound bound = {count.data(), found.data(), -1, 0.25, 4, blocks};
-	launch("beyondCount", blocks, 1, BOARD_THREADS, 0, pass(&board), pass(&bound));
-	launch("beyondList", blocks, 1, BOARD_THREADS, 0, pass(&board), pass(&bound));
+	for (double way : {1.0, -1.0}) {
+		std::vector<unsigned> count(blocks);
+		long long beyond = 0; // there is no room for more
+		for (int t = 0; t < variables; t++) beyond += mask[t] & 4 && way * score[t] > 0.25;
+		std::vector<Candidate> found(1 + beyond);
+		Bound bound = {count.data(), found.data(), way, 0.25, 4, blocks};
+		launch("beyondCount", blocks, 1, BOARD_THREADS, 0, pass(&board), pass(&bound));
+		launch("beyondList", blocks, 1, BOARD_THREADS, 0, pass(&board), pass(&bound));
+	}
 
 	auto variable = randoms<unsigned>(few, [&] { return rng() % variables; });
 	auto places = randoms<unsigned>(few, [&] { return column[rng() % documents]; });
