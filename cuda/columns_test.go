@@ -179,7 +179,8 @@ func holdRows(t *testing.T, cols *columns, r *device.Request) []float32 {
 		rows = r.From
 	}
 	all := gather(t, cols, r, width)
-	compare(t, rows, cols.x, r.Docs, r.Lo, &device.Tile{Rows: len(r.Docs), Hi: width, RowStride: width, ColStride: 1, Value: all})
+	tile := &device.Tile{Rows: len(r.Docs), Hi: width, RowStride: width, ColStride: 1, Value: all}
+	compare(t, rows, cols.x, r.Docs, r.Lo, tile)
 	return all
 }
 

@@ -73,7 +73,8 @@ func (k *kernels) functions() map[string]*cu.Function {
 	s := &k.solve
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "closePairs": &k.closePairs,
 		"least": &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest,
-		"addRows": &s.addRows, "extremes": &s.extremes, "beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
+		"addRows": &s.addRows, "extremes": &s.extremes,
+		"beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
 	for p, names := range pairingKernels {
 		all[names[0]], all[names[1]] = &k.tailAdd[p], &k.panel[p]
 	}

@@ -42,7 +42,8 @@ func TestCodeOf(t *testing.T) {
 // that add up, and pairs a second.
 func TestCorpora(t *testing.T) {
 	var out strings.Builder
-	err := corpora(t.Context(), &out, []string{"synthetic:docs=3000,terms=900", "synthetic:docs=3000,terms=90000,length=9"})
+	sources := []string{"synthetic:docs=3000,terms=900", "synthetic:docs=3000,terms=90000,length=9"}
+	err := corpora(t.Context(), &out, sources)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if err != nil || len(lines) != 5 {
 		t.Fatalf("%q, error %v", out.String(), err)
