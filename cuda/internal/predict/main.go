@@ -46,8 +46,9 @@ func main() {
 
 // corpora prints the counts of each corpus and the times that the model gives.
 func corpora(ctx context.Context, out io.Writer, sources []string) error {
-	fmt.Fprintln(out, "| corpus | documents | values | dense terms | head terms | chunks | in head | in tail | matches "+
-		"| tailAdd ms | panelDot ms | panelTensor ms | closePairs ms | digest ms | sum | pairs/s |\n|"+strings.Repeat(" --- |", 16))
+	fmt.Fprintln(out, "| corpus | documents | values | dense terms | head terms | chunks | in head | in tail "+
+		"| matches | tailAdd ms | panelDot ms | panelTensor ms | closePairs ms | digest ms | sum | pairs/s |\n|"+
+		strings.Repeat(" --- |", 16))
 	for _, source := range sources {
 		corpus, err := sparse.Read(ctx, source, sparse.Options{})
 		if err != nil {
@@ -74,7 +75,8 @@ func corpora(ctx context.Context, out io.Writer, sources []string) error {
 			w.Steps = math.Ceil(float64(dense) / model.DenseStep)
 			t := model.H200.Times(&model.Reckoned, w)
 			fmt.Fprintf(out, "| %s | %d | %.0f | %d | %d | %.0f | %.1f | %.1f | %.0f |"+
-				strings.Repeat(" %.2g |", 7)+"\n", source, n, float64(x.NNZ())/docs, dense, head, w.Chunks, w.HeadValues/docs, w.TailValues/docs,
+				strings.Repeat(" %.2g |", 7)+"\n",
+				source, n, float64(x.NNZ())/docs, dense, head, w.Chunks, w.HeadValues/docs, w.TailValues/docs,
 				w.Matches/docs, 1e3*t.Tail, 1e3*t.Panel, 1e3*t.Tensor, 1e3*t.Close, 1e3*t.Digest, 1e3*t.Sum(),
 				docs*(docs-1)/2/t.Sum())
 		}
