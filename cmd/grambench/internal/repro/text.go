@@ -13,8 +13,10 @@ import (
 )
 
 // Preparation says which terms of a text count. Papers are seldom exact about it. A term is a run
-// of lower-cased letters, as package sparse reads it.
+// of lower-cased letters, as package sparse reads it, or of letters and digits, if whoever reads it
+// takes [Preparation.Tokenizer].
 type Preparation struct {
+	Digits     bool   // terms may have digits
 	MinDF      int    // leave out terms that fewer documents have
 	MinLetters int    // leave out shorter terms
 	StopWords  string // leave out the words of this file, white space between them, or [SMART]
@@ -43,6 +45,9 @@ func (p *Preparation) Flags(f *flag.FlagSet, minDF int, stop string) {
 // String names the choice for the settings of a report.
 func (p Preparation) String() string {
 	parts := []string{"runs of letters, lower-cased"}
+	if p.Digits {
+		parts[0] = "runs of letters and digits, lower-cased"
+	}
 	if p.MinLetters > 1 {
 		parts = append(parts, fmt.Sprintf("of %d letters or more", p.MinLetters))
 	}
@@ -58,6 +63,9 @@ func (p Preparation) String() string {
 	}
 	return strings.Join(append(parts, stop), ", ")
 }
+
+// Tokenizer cuts text into terms.
+func (p Preparation) Tokenizer() sparse.Tokenizer { return sparse.Tokenizer{Digits: p.Digits} }
 
 // Check reports numbers that make no sense.
 func (p Preparation) Check() error {

@@ -43,7 +43,7 @@ const rest = "the rest"
 
 // readWebKB reads the pages. Their class is what the label has before its bar.
 func (p *protocol) readWebKB(ctx context.Context, r *repro.Run) (*corpus, error) {
-	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], sparse.Options{MinDF: 1})
+	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], sparse.Options{MinDF: 1, Tokenizer: p.text.Tokenizer()})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (p *protocol) readWebKB(ctx context.Context, r *repro.Run) (*corpus, error)
 func (p *protocol) readReuters(ctx context.Context, r *repro.Run) (*corpus, *modApteSplit, error) {
 	var parts [2]*sparse.Corpus
 	for i, file := range repro.Reuters.Files {
-		c, err := r.Read(ctx, repro.Reuters, file, sparse.Options{MinDF: 1})
+		c, err := r.Read(ctx, repro.Reuters, file, sparse.Options{MinDF: 1, Tokenizer: p.text.Tokenizer()})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -110,8 +110,6 @@ func (p *protocol) takes(five, topics int) bool {
 	switch p.stories {
 	case "five":
 		return five > 0
-	case "single":
-		return topics == 1
 	case "topics":
 		return topics > 0
 	}

@@ -15,6 +15,7 @@ func TestDefaultIsThePapers(t *testing.T) {
 	Experiment.Setup(f)
 	for name, want := range map[string]string{
 		"modapte": "topics", "stories": "topics", "training": "balanced", "splits": "20", "sizes": "",
+		"digits": "true",
 	} {
 		if got := f.Lookup(name).DefValue; got != want {
 			t.Errorf("-%s is %q, expected %q", name, got, want)
