@@ -31,6 +31,19 @@ func TestLaffertyLebanon(t *testing.T) {
 			t.Errorf("table %s has %d rows, expected %d", key, len(rows), want)
 		}
 	}
+	// Of the sizes only 40 is printed: a row of agreement for the printed tasks of each table and kind
+	// of features, and one of both tables of a corpus.
+	counts := map[string]float64{}
+	for _, row := range reprotest.Rows(t, whole, "agreement") {
+		counts[row["of_table"].(string)+" "+row["features"].(string)] = row["rows"].(float64)
+	}
+	for name, want := range map[string]float64{
+		"1 tf": 4, "2 tfidf": 3, "1, 2 both": 14, "4 tf": 4, "3, 4 both": 8, "5 tf": 10,
+	} {
+		if counts[name] != want {
+			t.Errorf("agreement of %s: %v rows, expected %v", name, counts[name], want)
+		}
+	}
 	if !slices.ContainsFunc(whole.Settings, func(s repro.Setting) bool {
 		return s.Name == "webkb" &&
 			strings.HasPrefix(s.Value, "360 documents (course 60, faculty 120, project 60, student 120), ")

@@ -187,6 +187,7 @@ func newTableRow(name string, choices [len(kernels)]*choice) *tableRow {
 
 // report makes the tables, the notes and the figures of what is complete, and the rows of agreement.
 func (c *curves) report(report *repro.Report, agreement *repro.Table) {
+	var both []compared // rows of the two tables of a corpus, with all features
 	for _, number := range []string{"1", "2", "3", "4"} {
 		table := &repro.Table{Key: number, Title: titles[number], Columns: c.p.columns()}
 		for _, features := range c.p.features.Chosen {
@@ -203,6 +204,7 @@ func (c *curves) report(report *repro.Report, agreement *repro.Table) {
 				rows = append(rows, r.compared)
 			}
 			addAgreement(agreement, number, features, rows)
+			both = append(both, rows...)
 			begin := fmt.Sprintf("Table %s, %s, ", number, features)
 			notes(report, begin+"best scale", paper)
 			if c.p.folds > 0 {
@@ -211,6 +213,13 @@ func (c *curves) report(report *repro.Report, agreement *repro.Table) {
 		}
 		if len(table.Rows) > 0 {
 			report.Tables = append(report.Tables, table)
+		}
+		switch number {
+		case "2":
+			addAgreement(agreement, "1, 2", "both", both)
+			both = nil
+		case "4":
+			addAgreement(agreement, "3, 4", "both", both)
 		}
 	}
 	for _, f := range paperFigures {
