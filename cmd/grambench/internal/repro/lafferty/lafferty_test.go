@@ -120,7 +120,7 @@ func TestLaffertyLebanonRefuses(t *testing.T) {
 	} {
 		r := &repro.Run{Data: data, Seed: 1}
 		if strings.HasPrefix(want, "of memory") {
-			r.MemoryBytes = 1 << 18
+			r.MemoryBytes = 1 << 17
 		}
 		_, err := reprotest.Do(context.Background(), t, Experiment, r, args...)
 		if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(want, ", ")) {
