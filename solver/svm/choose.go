@@ -53,7 +53,7 @@ const ChoiceFolds = 3
 // a search somebody asked for, not a default. A sample has leastSample documents at
 // least, or all there are, even if that costs more than it may: figures of fewer say little. It has
 // mostSample at most, whose matrix takes 144 MB, and mostFinal in the last round, 1.6 GB.
-const leastSample, mostSample, mostFinal, fewDocuments = 900, 6000, 20000, 100
+const leastSample, mostSample, mostFinal, fewDocuments = 600, 6000, 20000, 100
 
 // Round is a part of a choice: candidates that were compared on a sample.
 type Round struct {

@@ -19,8 +19,10 @@ func (h *choosing) run(ctx context.Context) error {
 	h.total = h.plan(steps, all)
 	least := min(len(h.order), leastSample)
 	for _, at := range steps {
-		all = at.extend(all)
-		least = h.documents(at, all, len(steps), least)
+		all, least = h.planned(at, at.extend(all), len(steps), least)
+		if len(all) < 2 && at.what != "all" {
+			continue // the others cost too much
+		}
 		r := &Round{Documents: least, Folds: at.folds, Compares: at.what}
 		if err := h.round(ctx, r, all); err != nil {
 			return err
@@ -28,6 +30,9 @@ func (h *choosing) run(ctx context.Context) error {
 		all = h.ranked(r.Points)
 		h.take(all[0])
 		h.out.Rounds = append(h.out.Rounds, *r)
+	}
+	if len(steps) > 0 && len(h.out.Rounds) == 0 {
+		h.out.Why = fmt.Sprintf("to compare by %d documents, %d classes are too many", len(h.order), len(h.c.Classes))
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]
@@ -200,7 +205,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 
 // compare validates candidates on the sample of a round.
 func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *oneProblem) error {
-	h.now, h.tries = workOf(all, r.Folds)*float64(r.Documents)*float64(r.Documents), len(all)
+	h.now, h.tries = h.workOf(all, r.Folds).on(float64(r.Documents)), len(all)
 	h.tried.Store(0)
 	if len(r.Points) > 0 {
 		h.total += h.now // that wasn't planned

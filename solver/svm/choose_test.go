@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,9 +129,54 @@ func TestChooseSample(t *testing.T) {
 	if why := h.sample(); why != "" || !(h.most < 2100) {
 		t.Errorf("%q, %d documents in 64 MiB", why, h.most)
 	}
-	h.opt.MemoryBytes, h.order = 8<<20, nil
+	h.opt.MemoryBytes, h.order = 4<<20, nil
 	if why := h.sample(); why != "memory is too little to choose on samples" {
-		t.Errorf("%q in 8 MiB", why)
+		t.Errorf("%q in 4 MiB", why)
+	}
+}
+
+// The least sample of documents of many classes, whose machines are many and small, takes no more than
+// a round may: fewer candidates are compared, the first ones, unless a search is asked for.
+func TestChooseWork(t *testing.T) {
+	kernels := kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4")
+	for _, docs := range []int{600, 3000, 20000} {
+		for _, classes := range []int{2, 20, 200} {
+			h := &choosing{c: &sparse.Corpus{Classes: make([]string, classes)}, order: make([]int, docs), most: docs,
+				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Work: 1,
+					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
+			steps := h.steps()
+			share := h.trainingWork().on(float64(docs)) / float64(len(steps))
+			all, least := []Candidate{{Kernel: kernels[0], C: 10}}, min(docs, leastSample)
+			for _, at := range steps {
+				wanted := at.extend(all)
+				got, n := h.planned(at, wanted, len(steps), least)
+				over := max(mostOver*share, leastWork)
+				if takes := h.workOf(got, at.folds).on(float64(n)); len(got) > 1 && !(takes <= over) {
+					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, at.what, takes, over)
+				}
+				if n < least || !slices.Equal(got, wanted[:len(got)]) {
+					t.Errorf("%d documents, %d classes: %d of %d on %d", docs, classes, len(got), len(wanted), n)
+				}
+				if classes == 2 && docs > 600 && len(got) < len(wanted) {
+					t.Errorf("%d documents, 2 classes: %d of %d are left out", docs, len(wanted)-len(got), len(wanted))
+				}
+				all, least = got, n
+			}
+			h.from.Final = 1
+			if got, _ := h.planned(steps[0], steps[0].extend(all[:1]), 1, least); len(got) != len(kernels) {
+				t.Errorf("a search compares %d kernels", len(got))
+			}
+		}
+	}
+}
+
+// Where even two candidates take too much, nothing is compared, and the choice says why.
+func TestChooseNothing(t *testing.T) {
+	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", sparse.Options{})
+	got, err := Choose(t.Context(), c, Settings{}, Candidates{
+		Kernels: choices.Kernels, C: choices.C, Schemes: []solver.Scheme{solver.OneVsRest}}, Options{})
+	if err != nil || len(got.Rounds) > 0 || !strings.Contains(got.Why, "200 classes") || got.Settings.C != 10 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

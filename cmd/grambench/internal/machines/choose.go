@@ -23,7 +23,7 @@ import (
 // What is chosen from where nothing is given, what the others are tried with first.
 var (
 	chosenC     = []float64{10, 1, 100}
-	chosenT     = []float64{2, 1, 4, 0.5, 8}
+	chosenT     = []float64{2, 8, 4, 1, 0.5}
 	chosenGamma = []float64{1, 0.25, 4}
 
 	chosenHistograms = []string{"tfidf-l1-sqrt", "logtfidf-l1-sqrt", "tf-l1-sqrt"} // of -kernel diffusion and such
@@ -110,7 +110,7 @@ func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []stri
 		if err == nil && c.Vocabulary == nil {
 			rbf, err = m.with([]string{"rbf"}, plainVectors[:1])
 		}
-		out.Kernels = slices.Concat(out.Kernels, linear, rbf)
+		out.Kernels = inTurn(out.Kernels, linear, rbf)
 	case m.wholeKernel() && len(embeddings) == 0:
 		out.Kernels, err = m.Parse()
 	case m.wholeKernel():
@@ -140,9 +140,11 @@ func (m *machine) candidatesOf(name string, embeddings, histograms, vectors []st
 	return m.with([]string{name}, embeddings)
 }
 
-// with makes all kernels of names and embeddings, with values of t or gamma where they take them.
+// with makes all kernels of names and embeddings, with values of t or gamma where they take them: all
+// with the first value, then those with the second, and so on, so that a choice with room for a few
+// compares the most different ones.
 func (m *machine) with(names, embeddings []string) ([]engine.Kernel, error) {
-	var out []engine.Kernel
+	var lists [][]engine.Kernel
 	for _, name := range names {
 		for _, embedding := range embeddings {
 			e, err := sparse.ParseEmbedding(embedding)
@@ -158,10 +160,25 @@ func (m *machine) with(names, embeddings []string) ([]engine.Kernel, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, some...)
+			lists = append(lists, some)
 		}
 	}
-	return out, nil
+	return inTurn(lists...), nil
+}
+
+// inTurn returns the first kernels of all lists, then the second ones, and so on.
+func inTurn(lists ...[]engine.Kernel) (out []engine.Kernel) {
+	for i := 0; ; i++ {
+		before := len(out)
+		for _, list := range lists {
+			if i < len(list) {
+				out = append(out, list[i])
+			}
+		}
+		if len(out) == before {
+			return out
+		}
+	}
 }
 
 // choose chooses settings for a corpus, and reports the choice; nil where there is none.
