@@ -6,7 +6,7 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -55,6 +55,9 @@ benchmarks: ## the Go benchmarks of kernels and engine
 
 bench-libsvm: build ## measure training and prediction against LIBSVM and scikit-learn, where they are installed (minutes)
 	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchlibsvm $(ARGS)
+
+bench-large: build ## measure linear machines and landmarks against scikit-learn's LinearSVC and Nystroem, where they are installed (an hour)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchlarge $(ARGS)
 
 bench-text: build ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchtext $(ARGS)
