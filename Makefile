@@ -65,7 +65,7 @@ bench-text: build ## measure accuracy, time and memory on raw text beside scikit
 bench-pca: build ## measure pca against scikit-learn's KernelPCA, where it is installed (minutes)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpca $(ARGS)
 
-bench-peers: build ## measure neighbours against sparse_dot_topn, where it is installed
+bench-peers: build ## measure neighbours against sparse_dot_topn and others, where they are installed
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpeers $(ARGS)
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
