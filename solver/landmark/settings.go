@@ -121,6 +121,16 @@ type Options struct {
 
 	// Progress is called with how far the work is, never concurrently. Default: none.
 	Progress func(Progress)
+
+	// Save is called with where a training is: every minute, and at the end of its context, once it has
+	// taken ten seconds. Its error ends the training. Default: none.
+	Save func(*State) error
+
+	// Resume is where an earlier training was interrupted. A state of another corpus or of other
+	// settings has no part. Default: none.
+	Resume *State
+
+	saveSoon bool // for tests
 }
 
 // Progress is how far the work is.

@@ -2,6 +2,7 @@ package landmark
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -36,31 +37,47 @@ const (
 	leastOfStep = 1e-3
 )
 
-// fit searches for all classes and all C.
-func (t *training) fit(ctx context.Context) (all []*column, err error) {
+// fit searches for all classes and all C. At the end of ctx it hands over where it is.
+func (t *training) fit(ctx context.Context) ([]*column, error) {
+	t.all = nil
 	for which, price := range t.prices {
-		var some []*column
 		for class := range t.machines() {
 			c := &column{at: class, class: class, which: which, price: price, u: make([]float64, t.factor.N)}
 			if t.s.Loss == Square {
-				c.at = len(all)
-			} else if which > 0 {
-				before := all[len(all)-t.machines()]
-				copy(c.u, before.u)
-				c.zero = before.zero
+				c.at = len(t.all)
 			}
-			some, all = append(some, c), append(all, c)
-		}
-		if t.s.Loss != Square {
-			if err := t.search(ctx, some); err != nil {
-				return nil, err
-			}
+			t.all = append(t.all, c)
 		}
 	}
+	if s := t.resumes(); s != nil {
+		s.restore(t.all)
+	}
+	err := t.searches(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(err, t.keep(true))
+	}
+	return t.all, err
+}
+
+// searches searches for squares all at once, else for one C after the other.
+func (t *training) searches(ctx context.Context) error {
 	if t.s.Loss == Square {
-		err = t.search(ctx, all)
+		return t.search(ctx, t.all)
 	}
-	return all, err
+	var before []*column
+	for some := range slices.Chunk(t.all, t.machines()) {
+		for i, c := range some {
+			if before != nil && floats.Norm(c.u, 1) == 0 {
+				copy(c.u, before[i].u)
+				c.zero = before[i].zero
+			}
+		}
+		if err := t.search(ctx, some); err != nil {
+			return err
+		}
+		before = some
+	}
+	return nil
 }
 
 // search takes Newton's steps for all columns at once, until each has converged or the passes are
@@ -178,6 +195,7 @@ func (t *training) newton(
 	var all []*state
 	for i, c := range columns {
 		s := &state{c: c, d: make([]float64, len(c.u)), r: gradients[i], begin: slices.Clone(gradients[i])}
+		c.from, c.before = slices.Clone(c.u), c.objective
 		floats.Scale(-1, s.r)
 		all = append(all, s)
 	}
@@ -194,7 +212,9 @@ func (t *training) newton(
 	}
 	for i, s := range all {
 		s.q, s.rho = z[i], floats.Dot(s.r, z[i])
-		s.first = s.rho
+		if s.first = s.rho; t.s.Loss == Square {
+			s.first = s.c.first * s.c.first
+		}
 	}
 	for active := all; t.passes < passes; {
 		active = slices.DeleteFunc(slices.Clone(active), func(s *state) bool {
@@ -222,6 +242,7 @@ func (t *training) newton(
 			floats.Add(h[i], s.q)
 			along := s.rho / floats.Dot(s.q, h[i])
 			floats.AddScaled(s.d, along, s.q)
+			floats.AddTo(s.c.u, s.c.from, s.d)
 			floats.AddScaled(s.r, -along, h[i])
 		}
 		cs, rs := of(active)
@@ -233,16 +254,19 @@ func (t *training) newton(
 			floats.AddScaled(z[i], rho/s.rho, s.q)
 			s.q, s.rho = z[i], rho
 		}
+		if err := t.keep(false); err != nil {
+			return err
+		}
 	}
 	for _, s := range all {
 		c := s.c
-		c.from, c.step, c.before = slices.Clone(c.u), s.d, c.objective
+		c.step = s.d
 		c.slope = floats.Dot(s.begin, s.d)
 		c.steps++
 		c.walk(1)
 		if t.s.Loss == Square { // J(d) = J(0) + gᵀd + ½dᵀHd, with Hd = -g - r
 			c.objective += c.slope/2 - floats.Dot(s.d, s.r)/2
-			c.gradient *= math.Sqrt(max(s.rho, 0) / s.first)
+			c.gradient = math.Sqrt(max(s.rho, 0) / s.first)
 			c.converged = c.gradient <= t.s.Tolerance
 		}
 	}

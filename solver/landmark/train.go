@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
@@ -79,6 +80,9 @@ type training struct {
 	matrix *engine.Rectangle
 	factor *dense.Square // of k + 1 between landmarks
 	passes int
+
+	all         []*column // the searches
+	begin, kept time.Time // when the training began, and a state was handed over
 }
 
 // newTraining checks what there is to train on, and embeds it.
@@ -95,7 +99,7 @@ func newTraining(
 	if err := task.CheckPrices(prices); err != nil {
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
-	t := &training{c: c, s: s, opt: opt, prices: prices}
+	t := &training{c: c, s: s, opt: opt, prices: prices, begin: time.Now(), kept: time.Now()}
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
@@ -227,7 +231,7 @@ func (t *training) ready(ctx context.Context) error {
 	if err := t.opt.tell(Progress{Stage: "landmarks"}); err != nil {
 		return err
 	}
-	chosen, err := t.choose(ctx, t.s.Landmarks)
+	chosen, err := t.choose(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,10 @@ func landmarkCases() map[string]testCase {
 		"landmark.Train":             {run: landmarkTrain},
 		"landmark.TrainPath":         {run: landmarkTrain},
 		"landmark.Grow":              {run: landmarkTrain},
+		"landmark.Options.Save":      {run: landmarkStates},
+		"landmark.State.Write":       {run: landmarkStates},
+		"landmark.State.Passes":      {run: landmarkStates},
+		"landmark.ReadState":         {run: landmarkStates},
 		"landmark.Settings.Validate": {run: landmarkTrain},
 		"landmark.Options.Progress":  {run: landmarkTrain},
 		"landmark.Model.Predict":     {run: landmarkModels},
@@ -148,4 +152,28 @@ func landmarkModels(p *program) {
 	p.bad("Predict with a bad model", func() error { _, err := bad.Predict(p.ctx, c.Documents, opt); return err })
 	p.bad("Write of a bad model", func() error { return bad.Write(p.ctx, &bytes.Buffer{}) })
 	p.bad("no model", (*landmark.Model)(nil).Validate)
+}
+
+// landmarkStates writes states that no training made, and reads damaged ones.
+func landmarkStates(p *program) {
+	s := &landmark.State{}
+	p.quiet("Passes", func() { s.Passes() })
+	p.quiet("Passes of none", func() { (*landmark.State)(nil).Passes() })
+	var file bytes.Buffer
+	p.good("Write", func() error { return s.Write(p.ctx, &file) })
+	p.bad("Write of none", func() error { return (*landmark.State)(nil).Write(p.ctx, &file) })
+	p.bad("Write to nothing", func() error { return s.Write(p.ctx, nil) })
+	data := file.Bytes()
+	p.good("ReadState", func() (err error) { s, err = landmark.ReadState(p.ctx, bytes.NewReader(data)); return err })
+	p.bad("ReadState of a part", func() error {
+		_, err := landmark.ReadState(p.ctx, bytes.NewReader(data[:p.IntN(len(data))]))
+		return err
+	})
+	p.bad("ReadState of nothing", func() error { _, err := landmark.ReadState(p.ctx, nil); return err })
+	p.good("a training with an empty state", func() error {
+		_, err := landmark.Train(p.ctx, p.trainingCorpus(2), p.landmarks(), landmark.Options{
+			Resume: s, Save: func(*landmark.State) error { panic(ownPanic) }, // never called in so short a training
+		})
+		return err
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"strconv"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/gramengine/gram/solver/landmark"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 var landmarkLearner = &Learner{
@@ -109,6 +111,36 @@ func (o *Options) landmarks() landmark.Options {
 	}
 }
 
+// resumed are landmarks with the state of an interrupted training, which is kept.
+func (o *Options) resumed(ctx context.Context) landmark.Options {
+	out := o.landmarks()
+	if o.State == "" {
+		return out
+	}
+	if f, err := os.Open(o.State); err == nil {
+		out.Resume, err = landmark.ReadState(ctx, f)
+		f.Close()
+		if err != nil {
+			o.Warning("%s: %v: training begins anew, and nothing is kept there", o.State, err)
+			return out
+		}
+		o.Saying("%s keeps a training after %d passes: it goes on where corpus and settings are the same", o.State,
+			out.Resume.Passes())
+	}
+	out.Save = func(s *landmark.State) error {
+		f, err := atomicfile.Create(o.State, "")
+		if err != nil {
+			return err
+		}
+		defer f.Abort()
+		if err := s.Write(context.Background(), f); err != nil { // ctx may have ended
+			return err
+		}
+		return f.Commit()
+	}
+	return out
+}
+
 // Train implements Trainer.
 func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
@@ -116,7 +148,7 @@ func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mod
 		return nil, err
 	}
 	if s.Landmarks > 0 {
-		m, err := landmark.Train(ctx, c, s, o.landmarks())
+		m, err := landmark.Train(ctx, c, s, o.resumed(ctx))
 		return landmarkModel{m, nil}, err
 	}
 	var steps []string

@@ -120,6 +120,7 @@ type Options struct {
 	Workers     int    // 0 for one per processor
 	MemoryBytes int64  // for the learner's own: 0 for no bound
 	Choose      bool   // may choose by cross-validation what isn't given
+	State       string // file that keeps a long training, to go on from; "" for none
 
 	Progress func(stage string, done, total int64, details ...string) // nil for none
 	Warn     func(format string, args ...any)                         // nil for none
@@ -199,6 +200,21 @@ func parametersOf(f *flag.FlagSet) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
+}
+
+// RemoveState removes what a training of the learner has kept in a file, if it has.
+func (l *Learner) RemoveState(path string) error {
+	begin := make([]byte, len(l.Form)+len("state "))
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // most trainings keep nothing
+	}
+	_, err = io.ReadFull(f, begin)
+	f.Close()
+	if err != nil || string(begin) != l.Form+"state " {
+		return nil
+	}
+	return os.Remove(path)
 }
 
 // longestForm bounds what a file is looked at to see which learner wrote it.

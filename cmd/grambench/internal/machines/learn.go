@@ -215,6 +215,9 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	l.o.Choose = t.chooseTime > 0
+	if t.out != "-" {
+		l.o.State = t.out + ".state"
+	}
 	begin := time.Now()
 	m, err := t.learner.trainer.Train(ctx, l.corpus, l.o)
 	if err != nil {
@@ -238,6 +241,9 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	p.Clear()
+	if err := t.learner.RemoveState(l.o.State); err != nil {
+		return err
+	}
 	r.SecondsWrite = time.Since(begin).Seconds()
 	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(t.Memory)
 	r.Seconds = time.Since(l.begin).Seconds()
