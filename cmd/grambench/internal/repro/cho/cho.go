@@ -64,7 +64,7 @@ of texts random ones. The machine is then trained on the whole training set. One
 scale need no validation; -fine tries values of C around the best. C is in multiples of 1 / mean
 k(x,x), gammas are in multiples of 1 / mean |x|², biases and σ in multiples of the mean norm of the
 training documents, so that they mean the same for every set and degree. |ln| is that of test error
-over printed error.
+over printed error, of whole training sets.
 
 The thesis has one-vs-one with votes (§2.2.2). It leaves open, or we don't know: its values of C,
 biases and widths, how digits were deslanted (here by moments, their centre of mass moved to the

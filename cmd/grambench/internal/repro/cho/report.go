@@ -76,7 +76,7 @@ func (m *measurement) fill(rows []row, chosen []tried, cells []cell) {
 		if i != base {
 			p = repro.Probability(against(c.Right, cells[base].Right).P)
 		}
-		if m.p.train == 0 && m.p.test == 0 {
+		if m.p.train == 0 {
 			known = printed(name, row.shown)
 		}
 		ln := math.Abs(math.Log(c.percent() / known))
@@ -157,7 +157,7 @@ func (m *measurement) noteRange(rows []row, cells []cell) {
 		return
 	}
 	text := fmt.Sprintf("%s: one layer, and layers of degree 1 on it: from %.2f to %.2f %%", m.set.name, low, high)
-	if of, ok := captions[m.set.name]; ok && m.p.train == 0 && m.p.test == 0 {
+	if of, ok := captions[m.set.name]; ok && m.p.train == 0 {
 		text += fmt.Sprintf("; printed in Figure %s: from %.2f to %.2f %%", of.figure, of.low, of.high)
 	}
 	m.report.Notes = append(m.report.Notes, text)
