@@ -105,7 +105,7 @@ func refuseDiffusion(v []float64) (int, string) {
 //
 //	k = exp(-arccos(1-c) / t),   t > 0 in radians
 //
-// Sources: Lafferty and Lebanon, JMLR 6 (2005), §3.2; Zhang, Chen and Lee, SIGIR 2005, §4.
+// Sources: Lafferty and Lebanon, JMLR 6 (2005), §3.2; Zhang, Chen and Lee, SIGIR 2005, §3.
 type angleExp struct {
 	cosine
 	t       float64

@@ -14,7 +14,7 @@ func init() {
 		Info: Info{
 			Name: "ngd", Summary: "shift - 2 arccos(1-c)",
 			What:   "negative geodesic distance, on the sphere of radius 2",
-			Source: sourceZhang + ", §4", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
+			Source: sourceZhang + ", §3", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
 		},
 		place: 20, embedding: sparse.Sphere,
 		params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},
@@ -23,7 +23,7 @@ func init() {
 	register(family{
 		Info: Info{
 			Name: "ngd-exp", Summary: "exp(-arccos(1-c)/t)", What: "exponential of the negative geodesic distance",
-			Source: sourceZhang + ", §4", Examples: []string{"ngd-exp:t=1"},
+			Source: sourceZhang + ", §3", Examples: []string{"ngd-exp:t=1"},
 		},
 		place: 30, embedding: sparse.Sphere,
 		params: []param{positive("t", "width, in radians", 1)},
@@ -126,7 +126,7 @@ func (k bhattacharyya) layer() rowLayer                         { return sameLay
 //
 // conditionally positive definite. From shift = π on it is positive definite: π - 2 arccos(z) is
 // 2 arcsin(z), whose power series has no coefficient below 0; and it is non-negative for documents
-// without negative values. Source: Zhang, Chen and Lee, SIGIR 2005, §4.
+// without negative values. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
 type ngd struct {
 	cosine
 	shift float64
@@ -163,7 +163,7 @@ func (k ngd) feature(c, x, y float64) (float64, float64, float64) {
 
 func (k ngd) Properties() Properties {
 	p := Properties{
-		Definite: ConditionallyPositive, Source: sourceZhang + ", §4",
+		Definite: ConditionallyPositive, Source: sourceZhang + ", §3",
 		NonNegative: k.shift >= 2*math.Pi, PositiveDiagonal: k.shift > 0, Falling: true,
 	}
 	if k.shift >= math.Pi {

@@ -1,4 +1,4 @@
-// Package zhang repeats §5 of Zhang, Chen and Lee, Text Classification with Kernels on the
+// Package zhang repeats §4 of Zhang, Chen and Lee, Text Classification with Kernels on the
 // Multinomial Manifold, SIGIR 2005: the negative geodesic distance against linear kernels and
 // negative Euclidean distances.
 //
@@ -26,7 +26,7 @@ const name = "zhang-chen-lee"
 // Experiment is that of the paper with the negative geodesic distance.
 var Experiment = repro.Experiment{
 	Name:  name,
-	Paper: "Zhang, Chen and Lee, Text Classification with Kernels on the Multinomial Manifold, SIGIR 2005, §5",
+	Paper: "Zhang, Chen and Lee, Text Classification with Kernels on the Multinomial Manifold, SIGIR 2005, §4",
 	Data:  "webkb, 20news-bydate",
 	Time:  "half a minute on two cores",
 	Help: `
