@@ -37,7 +37,7 @@ func TestLaffertyLebanonWebKB(t *testing.T) {
 	data := realData(t, repro.WebKB)
 	report, err := reprotest.Do(context.Background(), t, Experiment, &repro.Run{Data: data, Seed: 1}, "-tables", "1",
 		"-features", "tf", "-sizes", "600", "-splits", "5", "-scales", "2,3,5", "-folds", "0",
-		"-training", "natural")
+		"-training", "natural", "-digits=false")
 	if err != nil {
 		t.Fatal(err)
 	}
