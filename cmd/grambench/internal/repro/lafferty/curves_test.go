@@ -206,6 +206,10 @@ func TestBalanced(t *testing.T) {
 	if positive, negative := s.test(4); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}
+	s.equal = true // as many of both as are left
+	if positive, negative := s.test(4); len(positive) != 6 || len(negative) != 6 {
+		t.Errorf("equal: tested on %d and %d, expected 6 of each", len(positive), len(negative))
+	}
 	s.balanced = false // all that are left
 	if positive, negative := s.test(6); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("natural: tested on %d and %d, expected 12 and 6", len(positive), len(negative))

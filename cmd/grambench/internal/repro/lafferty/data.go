@@ -136,7 +136,7 @@ func (p *protocol) corpus(name string, c *sparse.Corpus, classes [][]string, all
 			t := &classTask{
 				task{
 					Name: name + "/" + class + "/" + of.against, Sizes: p.sizesOf(of.table),
-					Balanced: p.training == "balanced",
+					Balanced: p.training != "natural", Equal: p.training == "equal",
 				}, out, len(out.tasks), of.table, class, of.against,
 			}
 			for i, have := range classes {

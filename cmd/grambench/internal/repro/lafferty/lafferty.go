@@ -43,9 +43,10 @@ Tables 1 to 4 are test errors of support vector machines of two classes, over 20
   3, 4  Reuters-21578, stories with any topic: earn, acq, moneyFx, grain and crude, each against
         the rest; the last four against earn (a story with both topics is left out)
 Training sets have L documents, half of them of the class; in the test set the classes have their
-natural proportion. With -training natural they have it in the training sets, too. The paper says
-that the proportion is constant in both, but where it prints more than the share of the class, such
-as 0.183 for project, which is 0.120 of the pages, its training sets can't have had that proportion.
+natural proportion. With -training natural they have it in the training sets, too; with equal half
+of the test documents are of the class. The paper says that the proportion is constant in both, but
+where it prints more than the share of the class, such as 0.183 for project, which is 0.120 of the
+pages, its training sets can't have had that proportion.
 Kernels: linear and Gaussian exp(-|x-y|²/s²) on L2-normalised vectors, diffusion
 exp(-arccos²(√x·√y)/t) on L1-normalised ones, each with tf and tfidf; the scale s = √2σ and 2√t is
 one of -scales. Table 5 is the test error and Table 6 the F1 of the top ten topics, ModApte, tf.
@@ -93,8 +94,8 @@ Examples:
 		f.Var(&p.c, "c", "try the values of C of this `LIST`")
 		f.Var(&p.scales, "scales", "try the scales √2σ and 2√t of this `LIST`")
 		f.Var(&p.sizes, "sizes", "sizes of training sets, a `LIST`, for all tables; by default each has the paper's")
-		f.StringVar(&p.training, "training", "balanced", "`SHARE` of the class in training sets: half (balanced), "+
-			"that of the task (natural)")
+		f.StringVar(&p.training, "training", "balanced", "`SHARE` of the class: half in training sets (balanced), "+
+			"in test sets, too (equal), the task's (natural)")
 		f.StringVar(&p.stories, "stories", "topics", "`STORIES` of Tables 3, 4: with topics, one of five, all")
 		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
 		f.IntVar(&p.folds, "folds", 5, "choose by `N` folds of the training documents; 0 for not at all")
@@ -112,7 +113,7 @@ type protocol struct {
 	sizes            repro.Ints
 	splits, folds    int
 	modApte          string
-	training         string // balanced or natural
+	training         string // balanced, equal or natural
 	stories          string // of Tables 3 and 4: topics, five or all
 	text             repro.Preparation
 }
@@ -172,8 +173,8 @@ func (p *protocol) check() error {
 		return repro.Usagef("-modapte %q, expected topics, top or all", p.modApte)
 	case !slices.Contains([]string{"topics", "five", "all"}, p.stories):
 		return repro.Usagef("-stories %q, expected topics, five or all", p.stories)
-	case !slices.Contains([]string{"balanced", "natural"}, p.training):
-		return repro.Usagef("-training %q, expected balanced or natural", p.training)
+	case !slices.Contains([]string{"balanced", "equal", "natural"}, p.training):
+		return repro.Usagef("-training %q, expected balanced, equal or natural", p.training)
 	}
 	return p.text.Check()
 }

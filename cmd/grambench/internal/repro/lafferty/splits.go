@@ -14,6 +14,7 @@ type task struct {
 	Positive []bool // by place in Docs
 	Sizes    []int  // of the training set, increasing
 	Balanced bool   // whether half of a training set is positive, or their share in the task
+	Equal    bool   // whether that is so of a test set, too
 }
 
 // split is a random order of the positive documents of a task and one of the others. A training set
@@ -21,12 +22,12 @@ type task struct {
 // is the test set.
 type split struct {
 	Positive, Negative []int
-	balanced           bool
+	balanced, equal    bool
 }
 
 // classes returns the documents of a task by class, in order.
 func (t *task) classes() *split {
-	s := &split{balanced: t.Balanced}
+	s := &split{balanced: t.Balanced, equal: t.Equal}
 	for i, d := range t.Docs {
 		if t.Positive[i] {
 			s.Positive = append(s.Positive, d)
@@ -60,13 +61,17 @@ func (s *split) train(size int) (positive int) {
 }
 
 // test returns the test documents for a training set of a size, in which the classes have the
-// proportion of the task: all that are left of one class, and of the other as many as belong to
-// them, rounded to the nearest. For training sets of that proportion it is all that are left.
+// proportion of the task, or are equally many: all that are left of one class, and of the other as
+// many as belong to them, rounded to the nearest. For training sets of the task's proportion it is
+// all that are left.
 func (s *split) test(size int) (positive, negative []int) {
 	train := s.train(size)
 	positive, negative = s.Positive[train:], s.Negative[size-train:]
 	if s.balanced {
 		p, n := len(s.Positive), len(s.Negative)
+		if s.equal {
+			p, n = 1, 1
+		}
 		if l := len(positive); l*n <= len(negative)*p {
 			negative = negative[:(l*n+p/2)/p]
 		} else {
