@@ -1,20 +1,25 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/learners"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/solver/svm"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 )
 
 // learnerPoint is a learner with one choice of its parameters; it is tried with each C.
@@ -121,6 +126,7 @@ type learnedGridRow struct {
 	C       float64         `json:"c,omitempty"`
 	Mean    report.Number   `json:"mean"`
 	SD      report.Number   `json:"standard_deviation"`
+	Seconds float64         `json:"seconds"` // of all folds, and of all C of the point together
 	Figures []report.Number `json:"figures"` // by fold
 }
 
@@ -153,6 +159,7 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 	}
 	for i, at := range points {
 		var found []*learnedScore
+		started := time.Now()
 		if together != nil {
 			found = together[i : i+1]
 		} else if found, err = l.validate(ctx, at.trainer, prices, g.folds, g.seed); err != nil {
@@ -160,7 +167,8 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 			break
 		}
 		for _, s := range found {
-			row := learnedGridRow{Type: at.spec, Kernel: at.kernel, C: s.c, Mean: report.Number(s.mean), SD: report.Number(s.sd)}
+			row := learnedGridRow{Type: at.spec, Kernel: at.kernel, C: s.c, Mean: report.Number(s.mean), SD: report.Number(s.sd),
+				Seconds: time.Since(started).Seconds()}
 			for _, f := range s.byFold {
 				row.Figures = append(row.Figures, report.Number(figure(l.o.Scheme, f)))
 			}
@@ -183,7 +191,72 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 	r.Train = g.learnerCommand(r.Best)
 	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(g.Memory)
 	r.Seconds = time.Since(l.begin).Seconds()
+	if failed == nil && g.plot != "" {
+		failed = r.draw(g.plot, g.plotted())
+	}
 	return errors.Join(g.Report(e, g.f, r), failed)
+}
+
+// plotted is the parameter that -plot draws points over: the first list of several numbers, or C.
+func (g *grid) plotted() string {
+	for _, list := range g.lists.numbers {
+		if list.Name != "C" && len(list.Values) > 1 {
+			return list.Name
+		}
+	}
+	return "C"
+}
+
+// draw draws the measure, and the seconds that a point took, over a parameter, with a curve for each
+// choice of everything else.
+func (r *learnedGrid) draw(path, over string) error {
+	const percent = 100
+	best := chart.New(r.Corpus.Source, over, r.Measure.String()+", %")
+	took := chart.New("time of all folds", over, "s")
+	byName := map[string]int{}
+	var names []string
+	var values, seconds []plotter.XYs
+	var ticks plot.ConstantTicks
+	for _, row := range r.Rows {
+		x, name := row.C, strings.TrimSpace(row.Type+" "+row.Kernel)
+		if over != "C" {
+			if x, name = without(name, over); row.C != 0 {
+				name += fmt.Sprintf(", C = %v", row.C)
+			}
+		}
+		at, ok := byName[name]
+		if !ok {
+			at = len(names)
+			byName[name], names = at, append(names, name)
+			values, seconds = append(values, nil), append(seconds, nil)
+		}
+		values[at] = append(values[at], plotter.XY{X: x, Y: percent * float64(row.Mean)})
+		seconds[at] = append(seconds[at], plotter.XY{X: x, Y: row.Seconds})
+		ticks = append(ticks, plot.Tick{Value: x, Label: report.Float(x)})
+	}
+	for i, name := range names {
+		of := chart.Colors[i%len(chart.Colors)]
+		chart.Curve(best, name, of, values[i], true)
+		chart.Curve(took, "", of, seconds[i], true)
+	}
+	slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
+	for _, p := range []*plot.Plot{best, took} {
+		p.X.Tick.Marker = ticks
+		if first, last := ticks[0].Value, ticks[len(ticks)-1].Value; first > 0 && last >= 8*first {
+			p.X.Scale = plot.LogScale{}
+		}
+	}
+	best.Legend.Top, best.Legend.Left = false, false
+	return chart.Save(path, 16, 11, best, took)
+}
+
+// without takes a parameter out of what -type says, and returns its number.
+func without(name, parameter string) (value float64, rest string) {
+	before, after, _ := strings.Cut(name, parameter+"=")
+	end := strings.IndexAny(after+" ", ", ")
+	value, _ = strconv.ParseFloat(after[:end], 64) // of a list of numbers
+	rest = before + strings.TrimPrefix(after[end:], ",")
+	return value, strings.NewReplacer(", ", " ", ": ", " ").Replace(strings.TrimRight(rest, ":,"))
 }
 
 // validateAll validates all points at once, where the learner can; else it returns nil.
@@ -217,7 +290,7 @@ func (g *grid) learnerCommand(best *learnedGridRow) string {
 	if best.C != 0 {
 		settings = append(settings, "-c", report.Float(best.C))
 	}
-	return g.commandLine([]string{"type", "grid", "folds", "v", "seed", "q", "json"}, settings)
+	return g.commandLine([]string{"type", "grid", "folds", "v", "seed", "q", "json", "plot"}, settings)
 }
 
 func (r *learnedGrid) WriteText(w io.Writer) {
