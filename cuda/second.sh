@@ -19,7 +19,9 @@ bench BenchmarkSweep 3x
 section 200 "the same of ${1:-no other corpus}"
 if [[ ${1:-} ]]; then
 	expect "20 Newsgroups, tail=0: 1.2 ms with 190 head terms, 5.4e10 pairs/s; a value takes no longer than in synthetic text"
-	GRAM_CUDA_CORPUS=$1 bench BenchmarkSweep/corpus=named 3x
+	corpus=$1 # benchmarks run in a folder of their own
+	[[ ! -e $1 ]] || corpus=$(realpath "$1")
+	GRAM_CUDA_CORPUS=$corpus bench BenchmarkSweep/corpus=named 3x
 else
 	echo "not given"
 fi
