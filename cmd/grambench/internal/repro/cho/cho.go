@@ -30,7 +30,7 @@ var Experiment = repro.Experiment{
 	Help: `
 Support vector machines with arc-cosine kernels: test errors.
 
-Sets are trained and tested on 2,000 documents, or all with -train 0 -test 0.
+Sets are trained and tested on 1,000 documents, or all with -train 0 -test 0.
 
 Families of kernels (-kernels):
   plain     linear, and the Gaussian kernel with the best width of -gammas
@@ -104,8 +104,8 @@ Examples:
 		f.Var(&p.c, "c", "try the C of this `LIST`, divided by mean k(x,x)")
 		f.Var(&p.scheme, "scheme", "train by `SCHEME`, one-vs-one or one-vs-rest")
 		f.BoolVar(&p.fine, "fine", false, "try C around the best, too")
-		f.IntVar(&p.train, "train", 2000, "train on `N` documents; 0 for all of a set")
-		f.IntVar(&p.test, "test", 2000, "test on `N` documents; 0 for all of a set")
+		f.IntVar(&p.train, "train", 1000, "train on `N` documents; 0 for all of a set")
+		f.IntVar(&p.test, "test", 1000, "test on `N` documents; 0 for all of a set")
 		f.BoolVar(&p.centred, "centre", false, "subtract from each pixel its mean over the training images")
 		f.BoolVar(&p.slanted, "slanted", false, "leave the digits slanted for families of chapter 4, too")
 		f.StringVar(&p.embed, "embed", "tfidf-l2", "embed texts as `EMBEDDING`")
