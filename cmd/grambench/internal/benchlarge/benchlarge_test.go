@@ -11,7 +11,7 @@ import (
 // Wrong flags are refused; without Python, grambench alone is measured, and an absent one is an error.
 func TestRun(t *testing.T) {
 	var out, errs bytes.Buffer
-	for _, args := range [][]string{{"-rounds", "0"}, {"-landmarks", "0"}, {"-landmarks", "x"}, {"-gamma", "0"}, {"more"}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-landmarks", "0"}, {"-landmarks", "x"}, {"-c", "0"}, {"more"}} {
 		if status := run(args, &out, &errs); status != 2 {
 			t.Errorf("%v: status %d, expected 2", args, status)
 		}
@@ -21,7 +21,8 @@ func TestRun(t *testing.T) {
 	}
 	data := t.TempDir()
 	fake := filepath.Join(data, "grambench")
-	script := "#!/bin/sh\necho '{\"seconds_solve\": 0.5, \"seconds_matrix\": 0.25, \"accuracy\": 0.75, \"rows\": [{\"objective\": 3}]}'\n"
+	script := "#!/bin/sh\necho '{\"seconds_solve\": 0.5, \"seconds_matrix\": 0.25, \"accuracy\": 0.75, " +
+		"\"rows\": [{\"objective\": 3}]}'\n"
 	files := map[string]string{fake: script}
 	for _, name := range []string{"train.tsv.gz", "test.tsv.gz"} {
 		files[filepath.Join(data, "20news-bydate", name)] = ""

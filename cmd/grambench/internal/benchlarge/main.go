@@ -5,7 +5,7 @@
 //	make bench-large                                    with what is installed
 //	make bench-large DATA=corpora PYTHON=venv/bin/python ARGS='-only MNIST -landmarks 256,1024'
 //
-// Linear machines take tfidf of texts, or vectors of length 1; kernel machines √θ, compared by
+// All learn from tfidf of texts, or from images scaled to length 1; kernel machines compare them by
 // exp(-γ‖x-y‖²), which both programs have. Seconds are those of training: grambench embeds within
 // them, scikit-learn has the vectors ready. Programs run in turn; the table has the median of the
 // rounds, and the accuracy on the documents for tests. What is missing is left out, which the command
@@ -39,16 +39,21 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type bench struct {
 	beside.Bench
 	only, landmarks string
-	gamma, c        float64
+	c               float64
 	rounds          int
 	exact           bool
 	out             io.Writer
 }
 
 // corpora are what is measured.
-var corpora = []struct{ name, folder, train, test string }{
-	{"20 Newsgroups", "20news-bydate", "train.tsv.gz", "test.tsv.gz"},
-	{"MNIST", "mnist", "train-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte.gz"},
+var corpora = []corpus{
+	{"20 Newsgroups", "20news-bydate", "train.tsv.gz", "test.tsv.gz", "tfidf-l2", 0.5},
+	{"MNIST", "mnist", "train-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte.gz", "tf-l2", 5},
+}
+
+type corpus struct {
+	name, folder, train, test, embedding string
+	gamma                                float64
 }
 
 // run is the whole program; it returns the exit status.
@@ -58,16 +63,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on the corpora with these letters in their names only")
 			set.StringVar(&b.landmarks, "landmarks", "256,1024,4096", "numbers of landmarks; none for linear machines alone")
-			set.Float64Var(&b.gamma, "gamma", 1, "γ of the kernel")
 			set.Float64Var(&b.c, "c", 10, "C of kernel machines; linear ones have 1")
 			set.IntVar(&b.rounds, "rounds", 3, "runs of each")
 			set.BoolVar(&b.exact, "exact", true, "train the exact kernel machine, too")
 		},
 		Valid: func() bool {
 			_, err := b.numbers()
-			return err == nil && b.rounds >= 1 && b.gamma > 0 && b.c > 0
+			return err == nil && b.rounds >= 1 && b.c > 0
 		},
-		Expected: "-landmarks of whole numbers above 0 or none, -rounds of at least 1, -gamma and -c above 0",
+		Expected: "-landmarks of whole numbers above 0 or none, -rounds of at least 1, -c above 0",
 		Measure:  b.all,
 	})
 }
@@ -90,17 +94,16 @@ func (b *bench) numbers() (list []int, err error) {
 // all measures on all corpora.
 func (b *bench) all(ctx context.Context) error {
 	b.NeedPython(ctx, "sklearn")
-	fmt.Fprintf(b.out, "%s; exp(-%v ‖x-y‖²), C = %v; linear machines: C = 1; median of %d runs\n", b.Head(), b.gamma, b.c,
-		b.rounds)
+	fmt.Fprintf(b.out, "%s; C = %v, of linear machines 1; median of %d runs\n", b.Head(), b.c, b.rounds)
 	for _, c := range corpora {
 		if !strings.Contains(c.name, b.only) {
 			continue
 		}
-		train, test := b.Find(c.name, c.folder, c.train), b.Find(c.name, c.folder, c.test)
-		if train == "" || test == "" {
+		c.train, c.test = b.Find(c.name, c.folder, c.train), b.Find(c.name, c.folder, c.test)
+		if c.train == "" || c.test == "" {
 			continue
 		}
-		if err := b.measure(ctx, c.name, train, test); err != nil {
+		if err := b.measure(ctx, &c); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
@@ -123,8 +126,8 @@ type result struct {
 }
 
 // measure measures all ways on a corpus.
-func (b *bench) measure(ctx context.Context, name, train, test string) error {
-	kernel := []string{"-kernel", fmt.Sprintf("rbf:gamma=%v", b.gamma), "-embed", "tf-l1-sqrt", "-c", fmt.Sprint(b.c)}
+func (b *bench) measure(ctx context.Context, c *corpus) error {
+	kernel := []string{"-kernel", fmt.Sprintf("rbf:gamma=%v", c.gamma), "-c", fmt.Sprint(b.c)}
 	ways := []way{{name: "-type linear", own: []string{"-type", "linear"}}}
 	if b.Python != "" {
 		ways = append(ways, way{name: "LinearSVC"})
@@ -138,24 +141,24 @@ func (b *bench) measure(ctx context.Context, name, train, test string) error {
 		}
 	}
 	if b.exact {
-		ways = append(ways, way{name: "exact", own: kernel})
+		ways = append(ways, way{name: "exact", own: append([]string{"-scheme", "one-vs-rest"}, kernel...)})
 	}
 	if b.Python != "" {
-		if err := b.write(ctx, train, test); err != nil {
+		if err := b.write(ctx, c); err != nil {
 			return err
 		}
 	}
 	results := make([][]result, len(ways))
 	for range b.rounds {
 		for k, w := range ways {
-			r, err := b.once(ctx, w, train, test)
+			r, err := b.once(ctx, w, c)
 			if err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
 			}
 			results[k] = append(results[k], r)
 		}
 	}
-	fmt.Fprintf(b.out, "\n%s\n", name)
+	fmt.Fprintf(b.out, "\n%s, %s, exp(-%v ‖x-y‖²)\n", c.name, c.embedding, c.gamma)
 	t := report.NewTable("program", ">seconds", ">accuracy", ">objective")
 	for k, w := range ways {
 		slices.SortFunc(results[k], func(a, b result) int { return cmp.Compare(a.Seconds, b.Seconds) })
@@ -171,14 +174,14 @@ func (b *bench) measure(ctx context.Context, name, train, test string) error {
 }
 
 // once learns one way.
-func (b *bench) once(ctx context.Context, w way, train, test string) (r result, err error) {
+func (b *bench) once(ctx context.Context, w way, c *corpus) (r result, err error) {
 	if w.own == nil {
-		kind, c := "kernel", b.c
+		price := b.c
 		if w.m == 0 {
-			kind, c = "linear", 1
+			price = 1
 		}
-		_, err = b.Script(ctx, &r, script, b.File(kind+".train"), b.File(kind+".test"), fmt.Sprint(c), fmt.Sprint(w.m),
-			fmt.Sprint(b.gamma))
+		_, err = b.Script(ctx, &r, script, b.File("train"), b.File("test"), fmt.Sprint(price), fmt.Sprint(w.m),
+			fmt.Sprint(c.gamma))
 		r.Version = "scikit-learn " + r.Version + ": "
 		return r, err
 	}
@@ -190,7 +193,8 @@ func (b *bench) once(ctx context.Context, w way, train, test string) (r result, 
 		} `json:"rows"`
 	}
 	model := b.File("model")
-	if _, err := b.Own(ctx, &trained, append([]string{"train", "-in", train, "-o", model}, w.own...)...); err != nil {
+	if _, err := b.Own(ctx, &trained, append([]string{"train", "-in", c.train, "-o", model, "-embed",
+		c.embedding}, w.own...)...); err != nil {
 		return r, err
 	}
 	if r.Version, r.Seconds = "grambench ", trained.Seconds+trained.Matrix; w.own[0] == "-type" {
@@ -198,35 +202,33 @@ func (b *bench) once(ctx context.Context, w way, train, test string) (r result, 
 			r.Objective += row.Objective
 		}
 	}
-	_, err = b.Own(ctx, &r, "predict", "-in", test, "-model", model, "-o", b.File("predicted"))
+	_, err = b.Own(ctx, &r, "predict", "-in", c.test, "-model", model, "-o", b.File("predicted"))
 	r.Seconds = trained.Seconds + trained.Matrix // predict has seconds, too
 	return r, err
 }
 
-// write writes the documents as both kinds of machines see them, for scikit-learn.
-func (b *bench) write(ctx context.Context, train, test string) error {
-	learn, err := sparse.Read(ctx, train, sparse.Options{})
+// write writes the vectors that machines see, for scikit-learn.
+func (b *bench) write(ctx context.Context, c *corpus) error {
+	train, err := sparse.Read(ctx, c.train, sparse.Options{})
 	if err != nil {
 		return err
 	}
-	held, err := sparse.Read(ctx, test, sparse.Options{Vocabulary: learn.Vocabulary})
+	test, err := sparse.Read(ctx, c.test, sparse.Options{Vocabulary: train.Vocabulary})
 	if err != nil {
 		return err
 	}
-	line := sparse.Embedding{Norm: sparse.NormL2}
-	if learn.Vocabulary != nil {
-		line.Weighting = sparse.TFIDF
+	e, err := sparse.ParseEmbedding(c.embedding)
+	if err != nil {
+		return err
 	}
-	for kind, e := range map[string]sparse.Embedding{"linear": line, "kernel": sparse.Sphere} {
-		f := e.Fit(learn.Documents)
-		for part, c := range map[string]*sparse.Corpus{"train": learn, "test": held} {
-			x, err := f.Transform(c.Documents)
-			if err != nil {
-				return err
-			}
-			if err := writeVectors(b.File(kind+"."+part), x, c); err != nil {
-				return err
-			}
+	f := e.Fit(train.Documents)
+	for part, documents := range map[string]*sparse.Corpus{"train": train, "test": test} {
+		x, err := f.Transform(documents.Documents)
+		if err != nil {
+			return err
+		}
+		if err := writeVectors(b.File(part), x, documents); err != nil {
+			return err
 		}
 	}
 	return nil
