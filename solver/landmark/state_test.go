@@ -62,7 +62,8 @@ func TestResume(t *testing.T) {
 		}
 		// What was reached is a model after one more pass.
 		s.Iterations = 1
-		if reached, err := TrainPath(t.Context(), c, s, prices, Options{Resume: state}); err != nil || reached[0].Validate() != nil {
+		reached, err := TrainPath(t.Context(), c, s, prices, Options{Resume: state})
+		if err != nil || reached[0].Validate() != nil {
 			t.Errorf("%s: no model of what was reached: %v", loss, err)
 		}
 		s.Seed, s.Iterations = 4, 1000
