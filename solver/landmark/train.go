@@ -284,11 +284,11 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 	return err
 }
 
-// room is how many bytes of rows of the matrix may be kept: what is left of what was allowed, or half
-// of what the machine has left.
+// room is how many bytes of rows of the matrix may be kept: nine tenths of what is left of what was
+// allowed, since garbage stays for a while, or half of what the machine has left.
 func (t *training) room() int64 {
 	if t.opt.MemoryBytes > 0 {
-		return max(t.opt.MemoryBytes-t.bytes(), 0)
+		return max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
 	}
 	if left, known := tiles.Available(); known {
 		return max(left-t.bytes(), 0) / 2
