@@ -36,7 +36,7 @@ func TestMachineMemory(t *testing.T) {
 		err := compute()
 		if !errors.As(err, &short) || !short.Machine || short.Limit != left || short.Need < e.GramBytes() {
 			t.Errorf("%s: error %v, expected a MemoryError of %d bytes", way, err, int64(left))
-		} else if asked != 2 || !strings.HasSuffix(err.Error(), " of memory, this machine has 64 MiB left") {
+		} else if asked != 2 || !strings.HasSuffix(err.Error(), " of memory, the system leaves 64 MiB") {
 			t.Errorf("%s: the machine was asked %d times: %v", way, asked, err)
 		}
 	}

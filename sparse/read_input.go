@@ -152,7 +152,7 @@ func (in *input) detect() (format Format, guessed string, err error) {
 		if format == FormatAuto {
 			return "", "", &SyntaxError{
 				File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
-				Expected: "label index:value ..., label<TAB>text, a JSON object, or a MatrixMarket banner",
+				Expected: "label index:value ..., label<TAB>text, a JSON object in each line, or a MatrixMarket banner",
 				Option:   "Format", Remedy: "names a format",
 			}
 		}

@@ -192,7 +192,7 @@ func affordable(bytes int64) error {
 		left, _ = tiles.Available()
 	}
 	if known && bytes > left || bytes >= math.MaxInt {
-		return fmt.Errorf("spectrum: vectors of so many rows need %d bytes of memory, this machine has %d left",
+		return fmt.Errorf("spectrum: vectors of so many rows need %d bytes of memory, the system leaves %d",
 			bytes, left)
 	}
 	return nil

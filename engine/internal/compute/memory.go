@@ -9,19 +9,19 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// MemoryError says that a computation needs more memory than was allowed or than the machine has
-// left, before any of it was done.
+// MemoryError says that a computation needs more memory than was allowed or than the system leaves to
+// the program, before any of it was done.
 type MemoryError struct {
 	What        string // what was asked for
 	Need, Limit int64  // bytes
-	Machine     bool   // Limit is what the machine, or the container that the program is in, has left
+	Machine     bool   // Limit is what the machine, its container or a limit of the process (ulimit) leaves
 }
 
 // Error names what was asked for and both numbers.
 func (e *MemoryError) Error() string {
 	limit := "expected at most " + sparse.FormatBytes(e.Limit)
 	if e.Machine {
-		limit = "this machine has " + sparse.FormatBytes(e.Limit) + " left"
+		limit = "the system leaves " + sparse.FormatBytes(e.Limit)
 	}
 	return fmt.Sprintf("engine: %s needs %s of memory, %s", e.What, sparse.FormatBytes(e.Need), limit)
 }

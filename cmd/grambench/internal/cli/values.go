@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -17,12 +18,16 @@ func (l *List) Set(v string) error { *l = append(*l, v); return nil }
 // 1024. A plain number is in MB, as svm-train's -m has it. Zero means that none was given.
 type ByteSize int64
 
+// String is the size in the greatest unit of which it is a whole number.
 func (b *ByteSize) String() string {
 	if b == nil || *b == 0 {
 		return ""
 	}
-	return strconv.FormatInt(int64(*b), 10) + "B"
+	unit := min(bits.TrailingZeros64(uint64(*b))/10, len(sizeUnits)-1)
+	return strconv.FormatInt(int64(*b)>>(10*unit), 10) + sizeUnits[unit:unit+1]
 }
+
+const sizeUnits = "BKMGT"
 
 // Set implements flag.Value.
 func (b *ByteSize) Set(s string) error {

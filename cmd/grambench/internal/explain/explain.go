@@ -3,8 +3,10 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -197,6 +199,9 @@ type explanation struct {
 func (r *run) run(ctx context.Context, e *cli.Env) error {
 	t, err := load(ctx, r.model)
 	if err != nil {
+		if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
+			err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
+		}
 		return fmt.Errorf("-model %w", err)
 	}
 	out := &explanation{Model: r.model, Kind: t.kind, Rows: []row{}}

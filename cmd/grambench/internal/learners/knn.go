@@ -123,7 +123,7 @@ func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Option
 func (m neighboursModel) About() About {
 	a := aboutNeighbours(m.Settings)
 	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer
-	a.Terms, a.Bytes = m.Documents.Cols, m.Bytes()
+	a.Terms, a.Bytes, a.Votes = m.Documents.Cols, m.Bytes(), true
 	a.Text = []string{fmt.Sprintf("%s, %d documents", m.Settings.Kernel, m.Documents.Rows())}
 	return a
 }

@@ -96,6 +96,7 @@ type About struct {
 
 	Classes       []string
 	Machines      []string // names of the decision values
+	Votes         bool     // these are votes of documents: no machines were trained
 	Probabilities bool     // whether predictions have them
 
 	Vocabulary []string // of the documents that it learnt from; nil for vectors
@@ -155,6 +156,15 @@ func Names() []string {
 		names = append(names, l.Name)
 	}
 	return names
+}
+
+// Has says whether a learner has a parameter of that name.
+func Has(parameter string) bool {
+	return slices.ContainsFunc(All, func(l *Learner) bool {
+		f := flag.NewFlagSet(l.Name, flag.ContinueOnError)
+		l.Setup(f)
+		return f.Lookup(parameter) != nil
+	})
 }
 
 // Parse reads what -type says: a learner's name and, behind a colon, its parameters. No learner of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,6 +109,10 @@ func (g *grid) check() error {
 	if g.lists.has("C") && g.f.Given("c") || g.lists.has("nu") && g.f.Given("nu", "n") ||
 		g.lists.has("epsilon") && g.f.Given("epsilon", "p") {
 		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
+	}
+	if len(g.lists.words) > 0 {
+		return cli.Usagef("-grid %s=%s: a parameter of learners, which -type names: grambench help learners",
+			g.lists.words[0].name, strings.Join(g.lists.words[0].values, ","))
 	}
 	if g.searches() {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/learners"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 )
 
@@ -14,6 +15,13 @@ import (
 type gridLists struct {
 	numbers                    []source.Values
 	embeds, schemes, ngramList []string
+	words                      []wordList // for parameters of learners
+}
+
+// wordList are the values of a parameter that isn't a number.
+type wordList struct {
+	name   string
+	values []string
 }
 
 func (g *gridLists) String() string { return "" }
@@ -26,7 +34,17 @@ func (g *gridLists) Set(v string) error {
 			return addTexts(list, known, values)
 		}
 	}
-	return g.add(source.ParseValues(v))
+	list, err := source.ParseValues(v)
+	if name = strings.TrimSpace(name); err == nil || !learners.Has(name) {
+		return g.add(list, err)
+	}
+	if g.has(name) {
+		return fmt.Errorf("%s a second time, expected all its values in one list", name)
+	}
+	words := wordList{name: name}
+	err = addTexts(&words.values, name, values)
+	g.words = append(g.words, words)
+	return err
 }
 
 // addTexts reads a list of words.
@@ -59,7 +77,8 @@ func (g *gridLists) add(list source.Values, err error) error {
 }
 
 func (g *gridLists) has(name string) bool {
-	return slices.ContainsFunc(g.numbers, func(other source.Values) bool { return other.Name == name })
+	return slices.ContainsFunc(g.numbers, func(other source.Values) bool { return other.Name == name }) ||
+		slices.ContainsFunc(g.words, func(other wordList) bool { return other.name == name })
 }
 
 // log2Flag is a flag of LIBSVM's grid.py, -log2c or -log2g.

@@ -176,7 +176,7 @@ func TestTrainCommand(t *testing.T) {
 	r.In = "my mail's"
 	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25}
 	got := r.trainCommand((&gridReport{run: r}).settingsOf(best))
-	want := `grambench train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2147483648B -min-df 3 ` +
+	want := `grambench train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2G -min-df 3 ` +
 		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
 		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
 	if got != want {

@@ -39,6 +39,7 @@ type kind struct {
 
 	classes  []string // nil for numbers
 	machines []string // names of the decision values
+	votes    bool     // which are votes: there are no machines
 	labels   bool     // each for itself
 	oneClass bool     // classes are 1 and -1 for documents like those of training and others
 	numbers  bool     // regression
@@ -131,7 +132,7 @@ type learnedModel struct{ learners.Model }
 func (m learnedModel) kind() *kind {
 	a := m.About()
 	return &kind{
-		typ: a.Type, scheme: a.Scheme.String(), classes: a.Classes, machines: a.Machines,
+		typ: a.Type, scheme: a.Scheme.String(), classes: a.Classes, machines: a.Machines, votes: a.Votes,
 		labels: a.Scheme == solver.Labels, probabilities: a.Probabilities, vocabulary: a.Vocabulary, bytes: a.Bytes,
 	}
 }

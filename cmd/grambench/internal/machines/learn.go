@@ -234,6 +234,9 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 		learnedLine: t.learnedLine(a), File: t.out, FileFormat: t.to, Machines: len(a.Machines),
 		SecondsRead: l.read, SecondsSolve: time.Since(begin).Seconds(), Rows: a.Rows, details: a.Text,
 	}
+	if a.Votes {
+		r.Machines = 0
+	}
 	begin = time.Now()
 	p.Stage("writing " + filepath.Base(t.out))
 	r.FileBytes, err = matrixio.Make(t.out, func(w io.Writer) error { return m.Write(ctx, w) })
@@ -254,7 +257,11 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 }
 
 func (r *learnReport) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(report.Counted(r.Machines, "machine", "machines")))
+	var machines []string
+	if r.Machines > 0 {
+		machines = append(machines, report.Counted(r.Machines, "machine", "machines"))
+	}
+	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(machines...))
 	for _, line := range r.details {
 		fmt.Fprintln(w, line)
 	}

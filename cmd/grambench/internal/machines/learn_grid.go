@@ -31,19 +31,27 @@ type learnerPoint struct {
 
 // learnerPoints returns what is to be searched.
 func (g *grid) learnerPoints() ([]learnerPoint, error) {
-	specs := []string{g.kind}
+	lists := slices.Clone(g.lists.words)
 	for _, list := range g.lists.numbers {
 		if list.Name == "C" {
 			continue
 		}
+		words := wordList{name: list.Name}
+		for _, v := range list.Values {
+			words.values = append(words.values, report.Float(v))
+		}
+		lists = append(lists, words)
+	}
+	specs := []string{g.kind}
+	for _, list := range lists {
 		var more []string
 		for _, spec := range specs {
 			sep := ","
 			if !strings.Contains(spec, ":") {
 				sep = ":"
 			}
-			for _, v := range list.Values {
-				more = append(more, fmt.Sprintf("%s%s%s=%s", spec, sep, list.Name, report.Float(v)))
+			for _, value := range list.values {
+				more = append(more, spec+sep+list.name+"="+value)
 			}
 		}
 		specs = more

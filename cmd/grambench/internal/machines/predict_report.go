@@ -134,6 +134,9 @@ func anyKnown(known, names []string) bool {
 func (r *predictReport) fill(of *kind, p predictor) {
 	r.Type, r.Kernel, r.Scheme = of.typ, of.kernel, of.scheme
 	r.Machines, r.Support = len(of.machines), of.support
+	if of.votes {
+		r.Machines = 0
+	}
 	r.SecondsSolve = r.SecondsPredict
 	p.work(r)
 	r.PeakBytes = place.PeakBytes()
@@ -145,12 +148,15 @@ const widestMatrix = 20
 
 func (r *predictReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, report.Documents(r.Corpus.Documents))
-	machines := report.Counted(r.Machines, "machine", "machines")
+	machines := ""
+	if r.Machines > 0 {
+		machines = ", " + report.Counted(r.Machines, "machine", "machines")
+	}
 	if r.Kernel != "" {
-		fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type, machines,
+		fmt.Fprintf(w, "%s: %s, %s%s, %s\n", r.Model, r.Kernel, r.Type, machines,
 			report.Counted(r.Support, "support vector", "support vectors"))
 	} else {
-		fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Model, r.Type, r.Scheme, machines)
+		fmt.Fprintf(w, "%s: %s, %s%s\n", r.Model, r.Type, r.Scheme, machines)
 	}
 	fmt.Fprintf(w, "%s, %s\n", place.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)

@@ -49,7 +49,8 @@ Sources for -in (files may be compressed by gzip or zstd):
   goroot          the Go source files of the local installation, labelled by top folder
   synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
                   frequencies
-Several labels of a document are separated by commas.
+Several labels of a document are separated by commas, in a column of CSV as well; JSON lines have
+them in an array, where a label may hold commas.
 
 With -sets the vectors are points of R^P. Each set of them is a spherical normal distribution by
 its maximum-likelihood estimate (mean and standard deviation), and takes the place of a document;
