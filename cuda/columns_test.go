@@ -342,8 +342,7 @@ func holdReference(t *testing.T, name string, cols *columns) {
 	t.Logf("%s: error %.2g", name, worst)
 }
 
-// A computation ends with its context, an error of visit, and bad requests, and can be followed by
-// another.
+// A computation ends with its context and an error of visit, and can be followed by another.
 func TestEndsEarly(t *testing.T) {
 	noLeaks(t)
 	const n = 100
@@ -365,18 +364,6 @@ func TestEndsEarly(t *testing.T) {
 	if err := cols.Rows(t.Context(), whole(cols), func(*device.Tile) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error %v, expected that of visit", err)
 	}
-	for want, r := range map[string]*device.Request{
-		"columns from 0 to before 101":  {Docs: []int{0}, Hi: 101},
-		"columns from 64 to before 100": {Docs: []int{0}, Lo: 64, Hi: 100},
-		"document 100":                  {Docs: []int{100}, Hi: 100},
-		"document -1":                   {Docs: []int{-1}, Hi: 100},
-		"leaves 0 numbers":              {Docs: []int{1}, Hi: 100, Program: &device.Program{}},
-	} {
-		err := cols.Rows(t.Context(), r, func(*device.Tile) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected one with %q", err, want)
-		}
-	}
 	if err := cols.Rows(t.Context(), &device.Request{Hi: 100}, func(*device.Tile) error { return stop }); err != nil {
 		t.Errorf("no rows: error %v", err)
 	}
@@ -386,5 +373,56 @@ func TestEndsEarly(t *testing.T) {
 	}
 	if _, err := d.Load(ctx, x); err == nil {
 		t.Error("documents are loaded although the context has ended")
+	}
+}
+
+// Documents are blamed for what comes of copying them, and not for kernels that the driver can't
+// compile.
+func TestLoadErrors(t *testing.T) {
+	noLeaks(t)
+	x := embedded(t, zipf(70, 100, 8, 3))
+	for fail, copying := range map[string]bool{"cuModuleLoadDataEx:1:218": false, "cuMemcpyHtoD_v2:1:700": true} {
+		d := open(t, Options{})
+		t.Setenv("FAKE_FAIL", fail)
+		_, err := d.Load(t.Context(), x)
+		if err == nil || strings.Contains(err.Error(), "copying 70 documents") != copying {
+			t.Errorf("%s: error %v, expected the documents in it: %v", fail, err, copying)
+		}
+		t.Setenv("FAKE_FAIL", "")
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// holdProgram holds a program of c of all pairs against what package device says that it computes,
+// within the rounding to float32 and so much of the value besides.
+func holdProgram(t *testing.T, name string, cols *columns, c []float32, p *device.Program, besides float64) {
+	t.Helper()
+	n, norms := cols.x.Rows(), cols.x.Norms
+	for at, v := range gather(t, cols, &device.Request{Program: p, Docs: sequence(n), Hi: n}, n) {
+		want, got := p.Eval(c[at], norms[at/n], norms[at%n]), float64(v)
+		near := math.Abs(got-want) <= 0x1p-23*math.Abs(want)+besides
+		if !near && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("%s at c = %v: found %v, expected %v", name, c[at], got, want)
+		}
+	}
+}
+
+// Whole powers of any size, even and odd, are those of the program in Go, up to the end of [0, 2],
+// where c of documents without a common term is: 1 - (1-v)^p of v = 2c.
+func TestGreatPowers(t *testing.T) {
+	noLeaks(t)
+	const n = 70
+	cols := load(t, open(t, Options{}), embedded(t, zipf(n, 100, 8, 3)))
+	c := gather(t, cols, whole(cols), n)
+	for _, power := range []float64{3, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1 << 32, 1<<32 + 1, 1 << 33, 1<<40 + 1, 1e300} {
+		p := &device.Program{Consts: []float64{2, power},
+			Code: ops(device.OpC, device.OpConst, 0, device.OpMul, device.OpDeficit, 1)}
+		// The logarithm's rounding times the power matters down to e^-40 of the value.
+		holdProgram(t, fmt.Sprint("power ", power), cols, c, p, 40*0x1p-50)
+	}
+	if !slices.Contains(c, 1) {
+		t.Error("all documents have common terms")
 	}
 }

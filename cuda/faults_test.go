@@ -141,12 +141,8 @@ func paths(t *testing.T) []path {
 				t.Fatal(err)
 			}
 			return func() (any, error) {
-				return trainings(97)["epsilon-SVR"](context.Background(), m, solver.Options{
-					WorkingSet: 24, MaxIterations: 2000, // with rows of other documents it might never end
-					DeviceScores: func(docs []int, copies int) (solver.DeviceScores, error) {
-						return kept.NewScores(docs, copies)
-					},
-				})
+				opt := kept.solving(solver.Options{WorkingSet: 24}, 2000)
+				return trainings(97)["epsilon-SVR"](context.Background(), m, opt)
 			}
 		}},
 	}

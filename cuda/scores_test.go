@@ -202,6 +202,14 @@ func holdScores(t *testing.T, d *Device, n, every, copies, room int, p *device.P
 	}
 }
 
+// solving are options for a solver of a resident's rows, which it ends after so many steps: with rows of
+// other documents it might never end.
+func (r *resident) solving(opt solver.Options, steps int) solver.Options {
+	opt.MaxIterations = steps
+	opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return r.NewScores(docs, copies) }
+	return opt
+}
+
 // learner trains a machine on a matrix.
 type learner func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error)
 
@@ -275,11 +283,7 @@ func TestSolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
-			opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) {
-				return own.NewScores(docs, copies)
-			}
-			got, err := train(t.Context(), same, opt)
+			got, err := train(t.Context(), same, own.solving(opt, 2*want.Iterations))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -364,12 +368,8 @@ func TestRowsShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
-		opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) {
-			return own.NewScores(docs, copies)
-		}
 		all.Go(func() {
-			got, err := train(t.Context(), m, opt)
+			got, err := train(t.Context(), m, own.solving(opt, 2*want.Iterations))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			} else if !reflect.DeepEqual(got, want) {

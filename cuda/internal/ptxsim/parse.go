@@ -13,8 +13,7 @@ import (
 
 // Module is a parsed PTX file.
 type Module struct {
-	Version, Target string
-	Entries         map[string]*Entry
+	Entries map[string]*Entry
 }
 
 // Entry is a kernel.
@@ -91,7 +90,6 @@ func Parse(src string) (m *Module, err error) {
 		}
 		return found[1]
 	}
-	m.Version, m.Target = get(`\.version\s+([\d.]+)`), get(`\.target\s+(\w+)`)
 	if get(`\.address_size\s+(\d+)`) != "64" {
 		fail("addresses that don't have 64 bits")
 	}
