@@ -97,7 +97,12 @@ var allowed = map[string][]string{
 	"solver":                 {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/internal/sphere": {},
 	"solver/selection":       {module + "/sparse", module + "/tiles"},
-	"solver/pca":             {module + "/sparse", module + "/engine", "gonum.org/v1/gonum"},
+	"solver/lmnn": {
+		module + "/sparse", module + "/tiles", module + "/solver/internal/archive", module + "/solver/internal/lbfgs",
+		"gonum.org/v1/gonum",
+	},
+	"solver/internal/lbfgs": {},
+	"solver/pca":            {module + "/sparse", module + "/engine", "gonum.org/v1/gonum"},
 	"solver/knn": {
 		module + "/sparse",
 		module + "/asm",

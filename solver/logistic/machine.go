@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/gramengine/gram/solver/internal/lbfgs"
 	"github.com/gramengine/gram/solver/internal/sphere"
 	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
@@ -172,14 +173,14 @@ func (p *Problem) train(
 		return p.constant(bias, len(prices)), nil
 	}
 	o := newObjective(p.p, &s, positive, workers)
-	stop := stopping{
-		gradient: s.Tolerance * o.reference(count), gained: s.Tolerance * gainedPart, iterations: s.Iterations, told: told,
+	stop := lbfgs.Stopping{
+		Gradient: s.Tolerance * o.reference(count), Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, Told: told,
 	}
-	search := func(w []float64) (minimum, error) {
+	search := func(w []float64) (lbfgs.Minimum, error) {
 		if s.Ascent {
 			return ascend(ctx, o.value, w, stop)
 		}
-		return minimise(ctx, o.value, w, stop)
+		return lbfgs.Minimise(ctx, o.value, w, stop)
 	}
 	var out []*Machine
 	var w []float64
@@ -211,13 +212,13 @@ func (p *Problem) train(
 // startAll searches a spherical machine from all starts, or from w where that isn't nil, and returns
 // the best, the first of equals, and where it ended.
 func (p *Problem) startAll(
-	ctx context.Context, o *objective, w []float64, search func([]float64) (minimum, error),
+	ctx context.Context, o *objective, w []float64, search func([]float64) (lbfgs.Minimum, error),
 ) (*Machine, []float64, error) {
 	s := o.s
 	if o.toward = nil; s.Pull > 0 {
 		o.toward = o.centroids()
 	}
-	var best minimum
+	var best lbfgs.Minimum
 	var values []float64
 	for start := range s.Starts {
 		from := make([]float64, o.size())
@@ -235,13 +236,13 @@ func (p *Problem) startAll(
 			for j := range from {
 				from[j] = r.NormFloat64()
 			}
-			scale(from, 1/math.Sqrt(product(from, from)))
+			lbfgs.Scale(from, 1/math.Sqrt(lbfgs.Product(from, from)))
 		}
 		m, err := search(from)
 		if err != nil {
 			return nil, nil, err
 		}
-		if values = append(values, m.value); start == 0 || m.value < best.value {
+		if values = append(values, m.Value); start == 0 || m.Value < best.Value {
 			best = m
 		}
 	}
@@ -252,7 +253,7 @@ func (p *Problem) startAll(
 	if err := p.compare(ctx, o, machine); err != nil {
 		return nil, nil, err
 	}
-	return machine, best.w, nil
+	return machine, best.W, nil
 }
 
 // plain sets w to where a search for spherical margins begins: the solution with Euclidean margins
@@ -268,11 +269,11 @@ func (o *objective) plain(ctx context.Context, w []float64) error {
 			count++
 		}
 	}
-	stop := stopping{gradient: 0.01 * begin.reference(count), iterations: 100}
-	if _, err := minimise(ctx, begin.value, w, stop); err != nil {
+	stop := lbfgs.Stopping{Gradient: 0.01 * begin.reference(count), Iterations: 100}
+	if _, err := lbfgs.Minimise(ctx, begin.value, w, stop); err != nil {
 		return err
 	}
-	if scale(w, 0.5); product(w, w) == 0 {
+	if lbfgs.Scale(w, 0.5); lbfgs.Product(w, w) == 0 {
 		copy(w, o.centroids())
 	}
 	return nil
@@ -310,21 +311,21 @@ func (p *Problem) constant(bias float64, n int) []*Machine {
 }
 
 // machine reads the result of a search.
-func (p *Problem) machine(o *objective, m minimum) *Machine {
+func (p *Problem) machine(o *objective, m lbfgs.Minimum) *Machine {
 	out := &Machine{
-		Weights: make([]float64, p.cols), Value: m.value, Gradient: m.gradient, Iterations: m.iterations,
-		Evaluations: m.evaluations, Converged: m.converged,
+		Weights: make([]float64, p.cols), Value: m.Value, Gradient: m.Gradient, Iterations: m.Iterations,
+		Evaluations: m.Evaluations, Converged: m.Converged,
 	}
 	by := 1.0
 	if o.s.Margin == Spherical {
-		length := math.Sqrt(product(m.w, m.w))
+		length := math.Sqrt(lbfgs.Product(m.W, m.W))
 		out.Theta, by = min(length, mostTheta), 1/length
 		out.Bounded = length >= mostTheta
 	} else if !o.s.NoBias {
-		out.Bias = m.w[len(o.terms)]
+		out.Bias = m.W[len(o.terms)]
 	}
 	for j, t := range o.terms {
-		out.Weights[t] = m.w[j] * by
+		out.Weights[t] = m.W[j] * by
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/gramengine/gram/solver/internal/lbfgs"
 	"github.com/gramengine/gram/solver/internal/sphere"
 )
 
@@ -109,7 +110,7 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	if !o.s.NoBias {
 		g[n] = sum(o.radial)
 	}
-	return sum(o.losses) + product(w[:n], w[:n])/(2*o.s.C), err
+	return sum(o.losses) + lbfgs.Product(w[:n], w[:n])/(2*o.s.C), err
 }
 
 // mostTheta bounds θ: separable documents without regularisation let it grow for ever. Beyond,
@@ -117,7 +118,7 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 const mostTheta = 1e4
 
 func (o *objective) spherical(ctx context.Context, w, g []float64) (float64, error) {
-	length := math.Sqrt(product(w, w))
+	length := math.Sqrt(lbfgs.Product(w, w))
 	theta := min(length, mostTheta)
 	for j, v := range w {
 		o.u[j] = v / length
@@ -150,13 +151,13 @@ func (o *objective) spherical(ctx context.Context, w, g []float64) (float64, err
 	})
 	value := sum(o.losses) + theta*theta/(2*o.s.C)
 	if o.toward != nil {
-		value += o.s.Pull * (1 - product(o.u, o.toward))
+		value += o.s.Pull * (1 - lbfgs.Product(o.u, o.toward))
 		for j, v := range o.toward {
 			g[j] -= o.s.Pull * v
 		}
 	}
 	// By w = θû: what g has along û counts nothing, and the rest is divided by its length.
-	along, radial := product(g, o.u), sum(o.radial)+theta/o.s.C
+	along, radial := lbfgs.Product(g, o.u), sum(o.radial)+theta/o.s.C
 	if length > mostTheta {
 		radial = 0
 	}
@@ -183,7 +184,7 @@ func (o *objective) centroids() []float64 {
 		}
 	}
 	m := o.combine(coef)
-	if length := math.Sqrt(product(m, m)); length > 0 {
+	if length := math.Sqrt(lbfgs.Product(m, m)); length > 0 {
 		for j := range m {
 			m[j] /= length
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/lbfgs"
 	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -108,7 +109,7 @@ func newTraining(
 func (t *training) bytes() int64 {
 	terms, _ := t.c.Documents.TermFrequencies()
 	values, rows, n := t.c.Documents.NNZ(), t.c.Documents.Rows(), int64(len(terms)+1)
-	const vectors = 2*memory + 8
+	const vectors = 2*lbfgs.Memory + 8
 	return sparse.EmbeddedBytes(rows, values+int64(rows)) + 16*values + 16*n + 16*int64(rows) +
 		8*n*int64(len(t.c.Classes)*len(t.prices)) + 8*(vectors*n+8*int64(rows))*int64(min(t.opt.Workers, len(t.c.Classes)))
 }

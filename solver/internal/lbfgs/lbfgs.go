@@ -1,29 +1,31 @@
-package logistic
+// Package lbfgs minimises functions of many variables by their gradients, and has the loops over
+// vectors that this takes.
+package lbfgs
 
 import (
 	"context"
 	"math"
 )
 
-// function is what is minimised: it returns the value at w and writes the gradient to g.
-type function func(ctx context.Context, w, g []float64) (float64, error)
+// Function is what is minimised: it returns the value at w and writes the gradient to g.
+type Function func(ctx context.Context, w, g []float64) (float64, error)
 
-// minimum is where a search ended.
-type minimum struct {
-	w           []float64
-	value       float64
-	gradient    float64 // its length
-	iterations  int
-	evaluations int
-	converged   bool // the gradient is as short as was asked for, or the value falls no more
+// Minimum is where a search ended.
+type Minimum struct {
+	W           []float64
+	Value       float64
+	Gradient    float64 // its length
+	Iterations  int
+	Evaluations int
+	Converged   bool // the gradient is as short as was asked for, or the value falls no more
 }
 
-// stopping says when a search ends.
-type stopping struct {
-	gradient   float64 // at a gradient of at most this length
-	gained     float64 // where lookBack steps gain at most this part of the value
-	iterations int     // after so many at the latest
-	told       func()  // called for each step
+// Stopping says when a search ends.
+type Stopping struct {
+	Gradient   float64 // at a gradient of at most this length
+	Gained     float64 // where lookBack steps gain at most this part of the value
+	Iterations int     // after so many at the latest
+	Told       func()  // called for each step
 
 	values [lookBack]float64 // of the last steps
 	n      int
@@ -33,32 +35,32 @@ type stopping struct {
 // lies on the hyperplane: there the gradient may stay long.
 const lookBack = 10
 
-// at takes the state before a step, and reports whether the search is at its end.
-func (s *stopping) at(m *minimum) bool {
-	if s.told != nil {
-		s.told()
+// At takes the state before a step, and reports whether the search is at its end.
+func (s *Stopping) At(m *Minimum) bool {
+	if s.Told != nil {
+		s.Told()
 	}
 	before := s.values[s.n%lookBack]
-	s.values[s.n%lookBack] = m.value
+	s.values[s.n%lookBack] = m.Value
 	s.n++
-	m.converged = m.gradient <= s.gradient || s.n > lookBack && before-m.value <= s.gained*math.Abs(m.value)
-	return m.converged || m.iterations >= s.iterations || math.IsNaN(m.gradient)
+	m.Converged = m.Gradient <= s.Gradient || s.n > lookBack && before-m.Value <= s.Gained*math.Abs(m.Value)
+	return m.Converged || m.Iterations >= s.Iterations || math.IsNaN(m.Gradient)
 }
 
-// memory is the number of steps that a direction is made of.
-const memory = 7
+// Memory is the number of steps that a direction is made of.
+const Memory = 7
 
 // Of the line search: a step must gain a part of what the slope promises.
 const (
 	gain    = 1e-4
-	halving = 30 // steps that are tried
+	Halving = 30 // steps that are tried
 
 	// mostFailed is how often a search begins anew where no step gained. Margins with the paper's
 	// boundary aren't continuous.
 	mostFailed = 3
 )
 
-// minimise searches by L-BFGS from w, which it changes, with steps that are halved, or cut to the
+// Minimise searches by L-BFGS from w, which it changes, with steps that are halved, or cut to the
 // minimum of a parabola, until they gain enough. A step along which the gradient doesn't grow isn't
 // kept, so directions always lead down, on functions that aren't convex, too.
 //
@@ -67,59 +69,59 @@ const (
 // step; so steps need no transport.
 //
 // Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
-func minimise(ctx context.Context, f function, w []float64, stop stopping) (minimum, error) {
+func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Minimum, error) {
 	n := len(w)
-	m := minimum{w: w}
+	m := Minimum{W: w}
 	g, d := make([]float64, n), make([]float64, n)
 	next, gNext := make([]float64, n), make([]float64, n)
 	var s, y [][]float64 // steps and differences of gradients, the oldest first
 	var rho []float64
 	var err error
-	if m.value, err = f(ctx, w, g); err != nil {
+	if m.Value, err = f(ctx, w, g); err != nil {
 		return m, err
 	}
-	m.evaluations++
-	alpha, failed := make([]float64, memory), 0
+	m.Evaluations++
+	alpha, failed := make([]float64, Memory), 0
 	for {
-		if m.gradient = math.Sqrt(product(g, g)); stop.at(&m) {
+		if m.Gradient = math.Sqrt(Product(g, g)); stop.At(&m) {
 			return m, nil
 		}
 		copy(d, g)
 		for i := len(s) - 1; i >= 0; i-- {
-			alpha[i] = rho[i] * product(s[i], d)
-			add(d, -alpha[i], y[i])
+			alpha[i] = rho[i] * Product(s[i], d)
+			Add(d, -alpha[i], y[i])
 		}
 		if k := len(s) - 1; k >= 0 {
-			scale(d, 1/(rho[k]*product(y[k], y[k])))
+			Scale(d, 1/(rho[k]*Product(y[k], y[k])))
 		} else {
-			scale(d, 1/m.gradient)
+			Scale(d, 1/m.Gradient)
 		}
 		for i := range s {
-			beta := rho[i] * product(y[i], d)
-			add(d, alpha[i]-beta, s[i])
+			beta := rho[i] * Product(y[i], d)
+			Add(d, alpha[i]-beta, s[i])
 		}
-		slope := -product(g, d)
+		slope := -Product(g, d)
 		if !(slope < 0) {
 			s, y, rho = nil, nil, nil // a direction that rounding has spoilt: begin anew
 			copy(d, g)
-			scale(d, 1/m.gradient)
-			slope = -m.gradient
+			Scale(d, 1/m.Gradient)
+			slope = -m.Gradient
 		}
 		t, ok := 1.0, false
 		var value float64
-		for range halving {
+		for range Halving {
 			for j := range next {
 				next[j] = w[j] - t*d[j]
 			}
 			if value, err = f(ctx, next, gNext); err != nil {
 				return m, err
 			}
-			m.evaluations++
-			if value <= m.value+gain*t*slope {
+			m.Evaluations++
+			if value <= m.Value+gain*t*slope {
 				ok = true
 				break
 			}
-			shorter := -slope * t * t / (2 * (value - m.value - t*slope)) // the minimum of a parabola
+			shorter := -slope * t * t / (2 * (value - m.Value - t*slope)) // the minimum of a parabola
 			if !(shorter >= 0.1*t) {
 				shorter = 0.1 * t
 			}
@@ -127,38 +129,38 @@ func minimise(ctx context.Context, f function, w []float64, stop stopping) (mini
 		}
 		if !ok {
 			if s == nil || failed == mostFailed {
-				m.converged = true // no value is lower, up to rounding or to the next kink
+				m.Converged = true // no value is lower, up to rounding or to the next kink
 				return m, nil
 			}
 			failed++
 			s, y, rho, stop.n = nil, nil, nil, 0
 			continue
 		}
-		m.iterations++
+		m.Iterations++
 		var step, change []float64
-		if len(s) == memory {
+		if len(s) == Memory {
 			step, change = s[0], y[0]
 			copy(s, s[1:])
 			copy(y, y[1:])
 			copy(rho, rho[1:])
-			s, y, rho = s[:memory-1], y[:memory-1], rho[:memory-1]
+			s, y, rho = s[:Memory-1], y[:Memory-1], rho[:Memory-1]
 		} else {
 			step, change = make([]float64, n), make([]float64, n)
 		}
 		for j := range step {
 			step[j], change[j] = next[j]-w[j], gNext[j]-g[j]
 		}
-		if sy, yy := product(step, change), product(change, change); sy > 1e-12*yy*math.Sqrt(product(step, step)/yy) {
+		if sy, yy := Product(step, change), Product(change, change); sy > 1e-12*yy*math.Sqrt(Product(step, step)/yy) {
 			s, y, rho = append(s, step), append(y, change), append(rho, 1/sy)
 		}
 		copy(w, next)
 		g, gNext = gNext, g
-		m.value = value
+		m.Value = value
 	}
 }
 
-// product returns ⟨a,b⟩.
-func product(a, b []float64) float64 {
+// Product returns ⟨a,b⟩.
+func Product(a, b []float64) float64 {
 	b = b[:len(a)]
 	var p, q, r, s float64
 	k := 0
@@ -174,15 +176,16 @@ func product(a, b []float64) float64 {
 	return (p + q) + (r + s)
 }
 
-// add adds f·b to a.
-func add(a []float64, f float64, b []float64) {
+// Add adds f·b to a.
+func Add(a []float64, f float64, b []float64) {
 	b = b[:len(a)]
 	for k := range a {
 		a[k] += float64(f * b[k])
 	}
 }
 
-func scale(a []float64, f float64) {
+// Scale multiplies a by f.
+func Scale(a []float64, f float64) {
 	for k := range a {
 		a[k] *= f
 	}

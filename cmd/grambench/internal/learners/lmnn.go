@@ -1,0 +1,100 @@
+package learners
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/lmnn"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+var metricLearner = &Learner{
+	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
+	Form: lmnn.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		t := &metric{}
+		f.IntVar(&t.s.K, "k", 3, "a whole number from 1 to 100, the target neighbours")
+		f.Float64Var(&t.s.Push, "push", 0.5, "a number between 0 and 1, the weight of the margins")
+		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1, ends where a round gains less")
+		f.IntVar(&t.s.Iterations, "iterations", 1000, "a whole number above 0, the most there may be")
+		return t
+	},
+	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		m, err := lmnn.Load(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if early != nil {
+			early(sparse.Tokenizer{})
+		}
+		return metricModel{m}, nil
+	},
+}
+
+// metric trains metrics.
+type metric struct{ s lmnn.Settings }
+
+// Check implements Trainer.
+func (t *metric) Check(o Options) error {
+	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 || t.s.Iterations == 0 { // which mean defaults to the package
+		return fmt.Errorf("-type lmnn: found a parameter of 0, expected numbers above 0")
+	}
+	return t.s.Validate()
+}
+
+// Train implements Trainer.
+func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	if c.Vocabulary != nil {
+		return nil, fmt.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes", c.Source)
+	}
+	opt := o.metrics()
+	opt.Progress = func(iterations, most int, value float64, near int64) {
+		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))
+	}
+	m, err := lmnn.Train(ctx, c, t.s, opt)
+	if err != nil {
+		return nil, err
+	}
+	return metricModel{m}, nil
+}
+
+func (o *Options) metrics() lmnn.Options {
+	return lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
+}
+
+// metricModel is a metric with its documents.
+type metricModel struct{ *lmnn.Model }
+
+// Predict implements Model: decision values are energies, the sign turned.
+func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.metrics())
+	if err != nil {
+		return nil, err
+	}
+	for _, energies := range p.Energies {
+		for c := range energies {
+			energies[c] = -energies[c]
+		}
+	}
+	return &svm.Prediction{Decisions: p.Energies, Class: p.Class}, nil
+}
+
+// About implements Model.
+func (m metricModel) About() About {
+	s := m.Settings
+	a := About{
+		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
+		Machines: m.Classes, Terms: m.Columns, Bytes: m.Bytes(),
+	}
+	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, %d iterations",
+		m.Rows(), m.Columns, m.Value, m.Start, m.Iterations)}
+	a.Rows = []any{struct {
+		Loss       float64 `json:"loss"`
+		Euclidean  float64 `json:"loss_of_euclidean"`
+		Iterations int     `json:"iterations"`
+	}{m.Value, m.Start, m.Iterations}}
+	return a
+}

@@ -1,0 +1,198 @@
+package lmnn
+
+import (
+	"context"
+	"math"
+
+	"github.com/gramengine/gram/tiles"
+	"gonum.org/v1/gonum/mat"
+)
+
+// problem is ε on documents.
+type problem struct {
+	x       *mat.Dense // documents as rows
+	y       []int32
+	targets []int32 // k of each
+	k       int
+	push    float64
+	workers int
+	soft    float64   // losses below it count as loss²/(2 soft), others as loss - soft/2
+	near    [][]int32 // of each document: those of other classes that may matter
+}
+
+// parts is what the documents are divided into. Sums are those of parts, in order, so that their bits
+// don't depend on the workers.
+const parts = 16
+
+// each calls f for each part of the documents.
+func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) error {
+	n := len(p.y)
+	return tiles.Run(ctx, p.workers, parts, func(ctx context.Context, _, part int) error {
+		return f(part, part*n/parts, (part+1)*n/parts)
+	})
+}
+
+// value is ε on the documents in reach at w, L row by row, and writes its gradient to g: with weights
+// c_ab of the squared distances of pairs in ε, that is 2 Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, z = Lx.
+func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
+	n, d := p.x.Dims()
+	var z mat.Dense
+	z.Mul(p.x, mat.NewDense(d, d, w).T())
+	sums, slopes := [parts]float64{}, [parts][]float64{}
+	err := p.each(ctx, func(part, lo, hi int) error {
+		slope := make([]float64, n*d)
+		slopes[part] = slope
+		distances, pulls := make([]float64, p.k), make([]float64, p.k)
+		pair := func(a, b int, weight float64) {
+			za, zb, sa, sb := z.RawRowView(a), z.RawRowView(b), slope[a*d:(a+1)*d], slope[b*d:(b+1)*d]
+			for c, v := range za {
+				step := 2 * weight * (v - zb[c])
+				sa[c] += step
+				sb[c] -= step
+			}
+		}
+		for i := lo; i < hi; i++ {
+			if i%64 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			zi, widest := z.RawRowView(i), math.Inf(-1)
+			mine := p.targets[i*p.k : (i+1)*p.k]
+			for t, j := range mine {
+				distances[t], pulls[t] = math.Inf(-1), 0
+				if j >= 0 {
+					distances[t], pulls[t] = squared(zi, z.RawRowView(int(j))), 1-p.push
+					sums[part] += (1 - p.push) * distances[t]
+				}
+				widest = max(widest, distances[t])
+			}
+			for _, l := range p.near[i] {
+				far := squared(zi, z.RawRowView(int(l)))
+				if !(far < 1+widest) {
+					continue
+				}
+				away := 0.0
+				for t, near := range distances {
+					loss := 1 + near - far
+					if !(loss > 0) {
+						continue
+					}
+					weight := p.push
+					if loss < p.soft {
+						weight *= loss / p.soft
+						sums[part] += weight * loss / 2
+					} else {
+						sums[part] += weight * (loss - p.soft/2)
+					}
+					pulls[t] += weight
+					away += weight
+				}
+				pair(i, int(l), -away)
+			}
+			for t, j := range mine {
+				if j >= 0 {
+					pair(i, int(j), pulls[t])
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	total := slopes[0]
+	for _, slope := range slopes[1:] {
+		for c, v := range slope {
+			total[c] += v
+		}
+	}
+	mat.NewDense(d, d, g).Mul(mat.NewDense(n, d, total).T(), p.x)
+	sum := 0.0
+	for _, v := range sums {
+		sum += v
+	}
+	return sum, nil
+}
+
+// reach finds, for each document, those of other classes whose distance is less than slack beyond the
+// margin of a target, and returns how many there are.
+func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
+	n, d := p.x.Dims()
+	var z mat.Dense
+	z.Mul(p.x, mat.NewDense(d, d, w).T())
+	p.near = make([][]int32, n)
+	err = p.each(ctx, func(_, lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			if i%16 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			zi, widest := z.RawRowView(i), math.Inf(-1)
+			for _, j := range p.targets[i*p.k : (i+1)*p.k] {
+				if j >= 0 {
+					widest = max(widest, squared(zi, z.RawRowView(int(j))))
+				}
+			}
+			for l, y := range p.y {
+				if y != p.y[i] && squared(zi, z.RawRowView(l)) < 1+slack+widest {
+					p.near[i] = append(p.near[i], int32(l))
+				}
+			}
+		}
+		return nil
+	})
+	for _, near := range p.near {
+		count += int64(len(near))
+	}
+	return count, err
+}
+
+// neighbours fills in targets: the nearest of each document's class by the rows of z, of equal ones the
+// first.
+func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
+	p.targets = make([]int32, len(p.y)*p.k)
+	return p.each(ctx, func(_, lo, hi int) error {
+		best := newNearest(p.k)
+		for i := lo; i < hi; i++ {
+			if i%16 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			best.reset()
+			for j, y := range p.y {
+				if y == p.y[i] && j != i {
+					best.offer(j, squared(z.RawRowView(i), z.RawRowView(j)))
+				}
+			}
+			copy(p.targets[i*p.k:], best.at)
+		}
+		return nil
+	})
+}
+
+// nearest are the least of the distances that were offered, the first of equal ones.
+type nearest struct {
+	at       []int32 // -1 for none
+	distance []float64
+}
+
+func newNearest(k int) *nearest {
+	b := &nearest{at: make([]int32, k), distance: make([]float64, k)}
+	b.reset()
+	return b
+}
+
+func (b *nearest) reset() {
+	for t := range b.at {
+		b.at[t], b.distance[t] = -1, math.Inf(1)
+	}
+}
+
+func (b *nearest) offer(j int, distance float64) {
+	t := len(b.at)
+	for t > 0 && distance < b.distance[t-1] {
+		t--
+	}
+	if t < len(b.at) {
+		copy(b.at[t+1:], b.at[t:])
+		copy(b.distance[t+1:], b.distance[t:])
+		b.at[t], b.distance[t] = int32(j), distance
+	}
+}

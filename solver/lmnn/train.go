@@ -1,0 +1,170 @@
+package lmnn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/solver/internal/lbfgs"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// roundIterations is how many iterations are made before the documents in reach are found anew.
+const roundIterations = 30
+
+// Train learns a metric from a corpus of vectors with few columns. Documents without a class, or with
+// several, are left out. It has the same bits from any number of workers. Time goes as the square of
+// the documents for each round, some ten, and memory as 17 times the documents in float64 and 4 bytes
+// for each pair in reach.
+//
+// Errors: settings that [Settings.Validate] refuses, a corpus that isn't valid, more than MostColumns
+// columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
+// a second.
+func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model, error) {
+	s, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Model{Settings: s, Source: c.Source, Corpus: c.Digest(), Classes: c.Classes, Columns: c.Documents.Cols}
+	if m.Columns > MostColumns || m.Columns < 1 {
+		return nil, fmt.Errorf("lmnn: documents of %d columns, expected from 1 to %d: principal components have fewer (pca)",
+			m.Columns, MostColumns)
+	}
+	var rows []int
+	classes := map[int32]int{}
+	for i := range c.Documents.Rows() {
+		if of := c.Labels.Of(i); len(of) == 1 {
+			rows, m.Labels = append(rows, i), append(m.Labels, of[0])
+			classes[of[0]]++
+		}
+	}
+	most := 0
+	for _, count := range classes {
+		most = max(most, count)
+	}
+	if len(classes) < 2 || most < 2 {
+		return nil, fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
+			len(classes))
+	}
+	if err := o.fits("a metric", int64(len(rows))*int64(m.Columns)*(parts+5)); err != nil {
+		return nil, err
+	}
+	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
+	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: o.workers()}
+	unit := mat.NewDense(m.Columns, m.Columns, nil)
+	for i := range m.Columns {
+		unit.Set(i, i, 1)
+	}
+	p.x = transformed(m.Documents, unit)
+	if err := p.neighbours(ctx, p.x); err != nil {
+		return nil, err
+	}
+	m.Targets = p.targets
+	by := p.scale()
+	p.x.Scale(by, p.x)
+	m.Transform = unit.RawMatrix().Data
+	if err := p.learn(ctx, m, o); err != nil {
+		return nil, err
+	}
+	for i := range m.Transform {
+		m.Transform[i] *= by
+	}
+	return m, nil
+}
+
+// scale returns a factor by which targets are at a mean squared distance of 4: a margin of 1 then is
+// neither nothing nor all there is.
+func (p *problem) scale() float64 {
+	sum, count := 0.0, 0.0
+	for t, j := range p.targets {
+		if j >= 0 {
+			sum += squared(p.x.RawRowView(t/p.k), p.x.RawRowView(int(j)))
+			count++
+		}
+	}
+	if sum > 0 {
+		return math.Sqrt(4 * count / sum)
+	}
+	return 1
+}
+
+// soft are the widths of the kinks of ε that are rounded off, one after the other: on kinks L-BFGS ends
+// too early.
+var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
+
+// learn finds L, from m.Transform.
+func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
+	gradient := make([]float64, len(m.Transform))
+	exact := func() (float64, error) {
+		p.soft = 0
+		if _, err := p.reach(ctx, m.Transform, 0); err != nil {
+			return 0, err
+		}
+		return p.value(ctx, m.Transform, gradient)
+	}
+	if m.Start, err = exact(); err != nil {
+		return err
+	}
+	for _, p.soft = range soft {
+		if err := p.rounds(ctx, m, o); err != nil {
+			return err
+		}
+	}
+	m.Value, err = exact()
+	return err
+}
+
+// rounds makes rounds of L-BFGS on the documents in reach. One that ends where others have come into
+// reach, so that the value is above what it was, is taken back, and the next are shorter and reach
+// further.
+func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
+	slack, most := 1.0, roundIterations
+	near, err := p.reach(ctx, m.Transform, slack)
+	if err != nil {
+		return err
+	}
+	gradient := make([]float64, len(m.Transform))
+	if m.Value, err = p.value(ctx, m.Transform, gradient); err != nil {
+		return err
+	}
+	for m.Iterations < m.Settings.Iterations {
+		if o.Progress != nil {
+			o.Progress(m.Iterations, m.Settings.Iterations, m.Value, near)
+		}
+		next := slices.Clone(m.Transform)
+		found, err := lbfgs.Minimise(ctx, p.value, next, lbfgs.Stopping{
+			Gained: m.Settings.Tolerance / 10, Iterations: min(most, m.Settings.Iterations-m.Iterations),
+		})
+		if err != nil {
+			return err
+		}
+		if near, err = p.reach(ctx, next, slack); err != nil {
+			return err
+		}
+		value, err := p.value(ctx, next, gradient)
+		if err != nil {
+			return err
+		}
+		m.Iterations += max(found.Iterations, 1)
+		gained := m.Value - value
+		if gained > 0 {
+			m.Transform, m.Value = next, value
+		}
+		switch {
+		case gained > m.Settings.Tolerance*m.Value:
+		case value == found.Value || most == 1:
+			return nil // and nobody has come into reach
+		default:
+			most, slack = max(most/2, 1), 2*slack
+			if near, err = p.reach(ctx, m.Transform, slack); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
