@@ -75,7 +75,10 @@ func metrics(p *program) {
 	p.bad("Predict nothing", func() error { _, err := m.Predict(p.ctx, nil, lmnn.Options{}); return err })
 	broken := *m
 	broken.Targets = nil
-	p.bad("Predict by a broken model", func() error { _, err := broken.Predict(p.ctx, c.Documents, lmnn.Options{}); return err })
+	p.bad("Predict by a broken model", func() error {
+		_, err := broken.Predict(p.ctx, c.Documents, lmnn.Options{})
+		return err
+	})
 	p.bad("Validate of a broken model", broken.Validate)
 	p.bad("Write of a broken model", func() error { return broken.Write(p.ctx, &file) })
 }

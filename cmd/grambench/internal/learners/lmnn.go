@@ -48,7 +48,8 @@ func (t *metric) Check(o Options) error {
 // Train implements Trainer.
 func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	if c.Vocabulary != nil {
-		return nil, fmt.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes", c.Source)
+		return nil, fmt.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes",
+			c.Source)
 	}
 	opt := o.metrics()
 	opt.Progress = func(iterations, most int, value float64, near int64) {
