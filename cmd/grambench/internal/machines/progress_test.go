@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
 )
 
 // underWay is a moment of a training that tells all there is to tell.
@@ -43,5 +44,53 @@ func TestTrainingWritesLog(t *testing.T) {
 	training((&cli.Env{Stderr: &b, Quiet: true}).Progress(true), details)(underWay)
 	if b.Len() > 0 {
 		t.Errorf("with -q it writes %q", b.String())
+	}
+}
+
+// The time left is told from 3 % of a stage on, and not at its end.
+func TestWait(t *testing.T) {
+	for done, want := range map[int64]bool{0: false, 2: false, 3: true, 50: true, 99: true, 100: false} {
+		got := wait(time.Now().Add(-time.Minute), svm.Progress{Done: done, Total: 100})
+		if told := len(got) == 1 && strings.HasSuffix(got[0], " left"); told != want || !want && got != nil {
+			t.Errorf("at %d %%: %q", done, got)
+		}
+	}
+}
+
+// One-vs-one is a candidate for up to as many pairs of classes as there are documents, and up to 6,000.
+func TestSchemesOfManyClasses(t *testing.T) {
+	r, _, err := parseGrid("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ classes, documents, want int }{
+		{2, 900, 1}, {3, 900, 2}, {40, 780, 2}, {40, 779, 1}, {110, 20000, 2}, {111, 20000, 1},
+	} {
+		corpus := &sparse.Corpus{Classes: make([]string, c.classes), Vocabulary: []string{},
+			Documents: &sparse.CSR{Offsets: make([]int64, c.documents+1)}}
+		got, err := r.candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
+		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[c.want-1] != solver.OneVsRest {
+			t.Errorf("%d classes, %d documents: %v, %v, expected %d", c.classes, c.documents, got.Schemes, err, c.want)
+		}
+	}
+}
+
+// Kernels come with all embeddings and their first t before those with the next one.
+func TestCandidatesInTurn(t *testing.T) {
+	r, _, err := parseGrid("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	corpus := &sparse.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: []int64{0}}}
+	got, err := r.candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
+	if err != nil || len(got.Kernels) != len(chosenHistograms)*len(chosenT)+len(chosenVectors) {
+		t.Fatalf("%v, %v", got.Kernels, err)
+	}
+	seen := map[string]bool{}
+	for _, k := range got.Kernels[:len(chosenHistograms)+len(chosenVectors)] {
+		seen[k.Embedding().String()] = true
+	}
+	if len(seen) != len(chosenHistograms)+len(chosenVectors) {
+		t.Errorf("the first kernels are %v", got.Kernels[:5])
 	}
 }
