@@ -23,11 +23,3 @@ func (l Loss) of(y, f float64) (loss, first, second float64) {
 	d := f - y
 	return d * d / 2, d, 1
 }
-
-// steepest is the greatest second derivative.
-func (l Loss) steepest() float64 {
-	if l == Logistic {
-		return 0.25
-	}
-	return 1
-}

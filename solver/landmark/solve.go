@@ -187,10 +187,10 @@ func (t *training) newton(
 		part, passes = t.s.Tolerance, last
 	}
 	type state struct {
-		c           *column
-		d, r, q     []float64
-		rho, first  float64
-		left, begin []float64
+		c          *column
+		d, r, q    []float64
+		rho, first float64
+		begin      []float64
 	}
 	var all []*state
 	for i, c := range columns {

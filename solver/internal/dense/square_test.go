@@ -183,3 +183,16 @@ func BenchmarkCholesky(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReference is BenchmarkCholesky by gonum, on all processors.
+func BenchmarkReference(b *testing.B) {
+	a, _ := definite(1024, 3)
+	for b.Loop() {
+		var c mat.Cholesky
+		c.Factorize(a)
+		var u mat.TriDense
+		c.UTo(&u)
+		var product mat.SymDense
+		product.SymOuterK(1, &u)
+	}
+}
