@@ -14,7 +14,7 @@ import (
 )
 
 var linearLearner = &Learner{
-	Name: "linear", Summary: "linear machines by dual coordinate descent, as LIBLINEAR has them; -c is 1 by default",
+	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
 	Flags: []string{"c", "embed", "scheme", "tolerance"}, Form: linear.Form,
 	Setup: func(f *flag.FlagSet) Trainer {
 		l := &lines{}
