@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 	}
 	data := t.TempDir()
 	fake := filepath.Join(data, "grambench")
-	script := "#!/bin/sh\necho '{\"seconds_solve\": 0.5, \"seconds_matrix\": 0.25, \"accuracy\": 0.75, " +
+	script := "#!/bin/sh\necho '{\"seconds\": 1, \"seconds_read\": 0.125, \"seconds_write\": 0.125, \"accuracy\": 0.75, " +
 		"\"rows\": [{\"objective\": 3}]}'\n"
 	files := map[string]string{fake: script}
 	for _, name := range []string{"train.tsv.gz", "test.tsv.gz"} {
