@@ -152,7 +152,7 @@ var allowed = map[string][]string{
 	own + "repro": slices.Concat(framework,
 		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
 	own + "experiments":  slices.Concat(framework, []string{inner + "repro"}),
-	own + "benchsklearn": slices.Concat(library, []string{inner + "report"}),
+	own + "benchsklearn": slices.Concat(library, []string{inner + "report", inner + "beside"}),
 	own + "beside":       {"github.com/klauspost/cpuid/v2"},
 	own + "benchlarge":   {module + "/sparse", inner + "report", inner + "beside"},
 	own + "benchlibsvm":  {inner + "report", inner + "beside"},

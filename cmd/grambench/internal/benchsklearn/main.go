@@ -2,10 +2,10 @@
 // spherical margins, beside scikit-learn's LogisticRegression on the same documents, C and, to about
 // the same value of the objective, tolerance:
 //
-//	go run ./cmd/grambench/internal/benchsklearn -data DIR
+//	make build && go run ./cmd/grambench/internal/benchsklearn -data DIR
 //
-// DIR has the corpora of grambench repro. It needs python3 with scikit-learn. Runs are interleaved; a
-// row has the median of seconds, the accuracy on a half of the pages that wasn't trained on, the
+// DIR has the corpora of grambench repro. Without a Python that has scikit-learn it measures package
+// logistic alone, in this process. Runs are interleaved; a row has the median of seconds, the accuracy on a half of the pages that wasn't trained on, the
 // same for all, and the sum of the machines' objectives on the other half. Seconds are those of
 // training on all pages, from embedded documents on.
 package main
@@ -14,18 +14,16 @@ import (
 	"bufio"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/beside"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/solver/logistic"
 	"github.com/gramengine/gram/sparse"
@@ -34,15 +32,27 @@ import (
 //go:embed regression.py
 var script string
 
-func main() {
-	data := flag.String("data", "", "folder of corpora")
-	c := flag.Float64("c", 10, "C")
-	rounds := flag.Int("n", 3, "rounds")
-	flag.Parse()
-	if err := run(context.Background(), *data, *c, *rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "benchsklearn:", err)
-		os.Exit(1)
-	}
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// bench is one run.
+type bench struct {
+	beside.Bench
+	c      float64
+	rounds int
+}
+
+// run is the whole program; it returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	b := &bench{}
+	return b.Run("benchsklearn", args, stderr, beside.Command{
+		Flags: func(set *flag.FlagSet) {
+			set.Float64Var(&b.c, "c", 10, "C")
+			set.IntVar(&b.rounds, "rounds", 3, "runs of each")
+		},
+		Valid:    func() bool { return b.rounds >= 1 && b.c > 0 },
+		Expected: "-rounds of at least 1 and -c above 0",
+		Measure:  func(ctx context.Context) error { return b.all(ctx, stdout) },
+	})
 }
 
 // outcome is what a program found, as regression.py prints it.
@@ -53,8 +63,14 @@ type outcome struct {
 	Objective float64 `json:"objective"`
 }
 
-func run(ctx context.Context, data string, c float64, rounds int) error {
-	corpus, err := webKB(ctx, filepath.Join(data, "webkb", "all.tsv.gz"))
+// all measures and writes the table.
+func (b *bench) all(ctx context.Context, stdout io.Writer) error {
+	path := b.Find("WebKB", "webkb", "all.tsv.gz")
+	if path == "" {
+		return nil
+	}
+	b.NeedPython(ctx, "numpy, sklearn.linear_model")
+	corpus, err := webKB(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -66,42 +82,33 @@ func run(ctx context.Context, data string, c float64, rounds int) error {
 			test = append(test, i)
 		}
 	}
-	dir, err := os.MkdirTemp("", "benchsklearn")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	x, err := sparse.Sphere.Fit(corpus.Documents).Transform(corpus.Documents)
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(dir, "webkb.svm")
+	file := b.File("webkb.svm")
 	if err := write(file, x, corpus); err != nil {
 		return err
 	}
 	seconds := map[string][]float64{}
 	last := map[string]outcome{}
 	var order []string
-	for range rounds {
+	for range b.rounds {
 		for _, margin := range []logistic.Margin{logistic.Euclidean, logistic.Spherical} {
-			o, err := own(ctx, corpus, train, test, logistic.Settings{Margin: margin, C: c})
+			o, err := b.own(ctx, corpus, train, test, logistic.Settings{Margin: margin, C: b.c})
 			if err != nil {
 				return err
 			}
 			last[o.Program] = o
 		}
-		python := exec.CommandContext(ctx, "python3", "-c", script, file, fmt.Sprint(c))
-		python.Stderr = os.Stderr
-		out, err := python.Output()
-		if err != nil {
-			return fmt.Errorf("python3 with scikit-learn: %w", err)
-		}
-		for line := range strings.Lines(string(out)) {
-			var o outcome
-			if err := json.Unmarshal([]byte(line), &o); err != nil {
+		if b.Python != "" {
+			var others []outcome
+			if _, err := b.Script(ctx, &others, script, file, fmt.Sprint(b.c), fmt.Sprint(b.Threads)); err != nil {
 				return err
 			}
-			last[o.Program] = o
+			for _, o := range others {
+				last[o.Program] = o
+			}
 		}
 		for name, o := range last {
 			if seconds[name] = append(seconds[name], o.Seconds); !slices.Contains(order, name) {
@@ -110,8 +117,8 @@ func run(ctx context.Context, data string, c float64, rounds int) error {
 		}
 	}
 	slices.Sort(order)
-	fmt.Printf("WebKB: %s, %d terms, tf-l1-sqrt, C = %v, one against all, %d cores\n",
-		report.Documents(corpus.Documents.Rows()), x.Cols-1, c, runtime.NumCPU())
+	fmt.Fprintf(stdout, "%s\nWebKB: %s, %d terms, tf-l1-sqrt, C = %v, one against all\n", b.Head(),
+		report.Documents(corpus.Documents.Rows()), x.Cols-1, b.c)
 	t := report.NewTable("program", ">seconds", ">accuracy", ">objective")
 	for _, name := range order {
 		s := seconds[name]
@@ -119,7 +126,7 @@ func run(ctx context.Context, data string, c float64, rounds int) error {
 		t.Add(name, fmt.Sprintf("%.2f", s[len(s)/2]), fmt.Sprintf("%.2f%%", 100*last[name].Right),
 			fmt.Sprintf("%.2f", last[name].Objective))
 	}
-	t.Write(os.Stdout)
+	t.Write(stdout)
 	return nil
 }
 
@@ -165,19 +172,19 @@ func write(path string, x *sparse.Embedded, c *sparse.Corpus) error {
 }
 
 // own trains on one half and tests on the other, and times training on all.
-func own(ctx context.Context, c *sparse.Corpus, train, test []int, s logistic.Settings) (outcome, error) {
+func (b *bench) own(ctx context.Context, c *sparse.Corpus, train, test []int, s logistic.Settings) (outcome, error) {
 	o := outcome{Program: "grambench, " + s.Margin.String()}
 	begin := time.Now()
-	if _, err := logistic.Train(ctx, c, sparse.Sphere, s, logistic.Options{}); err != nil {
+	if _, err := logistic.Train(ctx, c, sparse.Sphere, s, logistic.Options{Workers: b.Threads}); err != nil {
 		return o, err
 	}
 	o.Seconds = time.Since(begin).Seconds()
-	m, err := logistic.Train(ctx, c.Select(train), sparse.Sphere, s, logistic.Options{})
+	m, err := logistic.Train(ctx, c.Select(train), sparse.Sphere, s, logistic.Options{Workers: b.Threads})
 	if err != nil {
 		return o, err
 	}
 	held := c.Select(test)
-	p, err := m.Predict(ctx, held.Documents, logistic.Options{})
+	p, err := m.Predict(ctx, held.Documents, logistic.Options{Workers: b.Threads})
 	if err != nil {
 		return o, err
 	}

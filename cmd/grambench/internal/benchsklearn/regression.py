@@ -10,11 +10,12 @@ from sklearn.multiclass import OneVsRestClassifier
 
 x, y = load_svmlight_file(sys.argv[1])
 x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)  # as liblinear wants them
-c = float(sys.argv[2])
+c, threads = float(sys.argv[2]), int(sys.argv[3])
+found = []
 for solver, tolerance in (("lbfgs", 1e-4), ("liblinear", 1e-3)):
     def machine():
         one = LogisticRegression(C=c, solver=solver, tol=tolerance, max_iter=1000)
-        return OneVsRestClassifier(one, n_jobs=2)
+        return OneVsRestClassifier(one, n_jobs=threads)
 
     begin = time.time()
     machine().fit(x, y)
@@ -26,4 +27,5 @@ for solver, tolerance in (("lbfgs", 1e-4), ("liblinear", 1e-3)):
         sign = np.where(y[::2] == m.classes_[k], 1, -1)
         value += np.logaddexp(0, -sign * f).sum() + (one.coef_**2).sum() / (2 * c)
     right = float((m.predict(x[1::2]) == y[1::2]).mean())
-    print(json.dumps({"program": "scikit-learn, " + solver, "seconds": seconds, "right": right, "objective": value}))
+    found.append({"program": "scikit-learn, " + solver, "seconds": seconds, "right": right, "objective": value})
+print(json.dumps(found))
