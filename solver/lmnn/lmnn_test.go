@@ -348,12 +348,16 @@ func TestRefused(t *testing.T) {
 	documents.Cols = MostColumns + 1
 	wide.Documents = &documents
 	for name, f := range map[string]func() error{
-		"k":     func() error { _, err := Train(t.Context(), c, Settings{K: -1}, Options{}); return err },
-		"push":  func() error { _, err := Train(t.Context(), c, Settings{Push: 1}, Options{}); return err },
-		"one":   func() error { _, err := Train(t.Context(), &one, Settings{}, Options{}); return err },
-		"wide":  func() error { _, err := Train(t.Context(), &wide, Settings{}, Options{}); return err },
-		"nil":   func() error { _, err := Train(t.Context(), nil, Settings{}, Options{}); return err },
-		"ctx":   func() error { _, err := Train(ctx, c, Settings{}, Options{}); return err },
+		"k":    func() error { _, err := Train(t.Context(), c, Settings{K: -1}, Options{}); return err },
+		"push": func() error { _, err := Train(t.Context(), c, Settings{Push: 1}, Options{}); return err },
+		"one":  func() error { _, err := Train(t.Context(), &one, Settings{}, Options{}); return err },
+		"wide": func() error { _, err := Train(t.Context(), &wide, Settings{}, Options{}); return err },
+		"nil":  func() error { _, err := Train(t.Context(), nil, Settings{}, Options{}); return err },
+		"ctx":  func() error { _, err := Train(ctx, c, Settings{}, Options{}); return err },
+		"memory": func() error {
+			_, err := Train(t.Context(), c, Settings{}, Options{MemoryBytes: 8 * 20 * 3 * (parts + 5)})
+			return err
+		},
 		"model": func() error { _, err := (*Model)(nil).Predict(t.Context(), c.Documents, Options{}); return err },
 		"documents": func() error {
 			_, err := trained(t, c, Settings{}).Predict(t.Context(), nil, Options{})

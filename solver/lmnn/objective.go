@@ -2,7 +2,9 @@ package lmnn
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
@@ -17,6 +19,7 @@ type problem struct {
 	push    float64
 	workers int
 	soft    float64   // losses below it count as loss²/(2 soft), others as loss - soft/2
+	room    int64     // for documents in reach, 0 for any number
 	near    [][]int32 // of each document: those of other classes that may matter
 }
 
@@ -120,6 +123,7 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 	var z mat.Dense
 	z.Mul(p.x, mat.NewDense(d, d, w).T())
 	p.near = make([][]int32, n)
+	var all atomic.Int64
 	err = p.each(ctx, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			if i%16 == 0 && ctx.Err() != nil {
@@ -136,13 +140,14 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 					p.near[i] = append(p.near[i], int32(l))
 				}
 			}
+			if found := all.Add(int64(len(p.near[i]))); p.room > 0 && found > p.room {
+				return fmt.Errorf("lmnn: more than %d pairs of documents are in reach of a margin, for which there is no "+
+					"memory: fewer documents or columns that tell more apart help", p.room)
+			}
 		}
 		return nil
 	})
-	for _, near := range p.near {
-		count += int64(len(near))
-	}
-	return count, err
+	return all.Load(), err
 }
 
 // neighbours fills in targets: the nearest of each document's class by the rows of z, of equal ones the

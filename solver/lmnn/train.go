@@ -51,11 +51,15 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 		return nil, fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
 			len(classes))
 	}
-	if err := o.fits("a metric", int64(len(rows))*int64(m.Columns)*(parts+5)); err != nil {
+	numbers := int64(len(rows)) * int64(m.Columns) * (parts + 5)
+	if err := o.fits("a metric", numbers); err != nil {
 		return nil, err
 	}
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
 	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: o.workers()}
+	if o.MemoryBytes > 0 {
+		p.room = max((o.MemoryBytes-8*numbers)/8, 1) // lists grow by doubling
+	}
 	unit := mat.NewDense(m.Columns, m.Columns, nil)
 	for i := range m.Columns {
 		unit.Set(i, i, 1)
