@@ -56,7 +56,8 @@ func TestNeighboursOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &selecting{reducing: reducing{slowDevice: &slowDevice{x: x, height: 7}}}
-	e := newEngine(t, x, Options{Workers: 2, Device: func(context.Context, *sparse.Embedded) (Device, error) { return d, nil }})
+	own := func(context.Context, *sparse.Embedded) (Device, error) { return d, nil }
+	e := newEngine(t, x, Options{Workers: 2, Device: own})
 	plain, _ := withDevice(t, x, Options{Workers: 2})
 	groups, least := make([]int32, n), 0.3
 	for i := range groups {
@@ -110,7 +111,8 @@ func TestNeighboursOnDevice(t *testing.T) {
 		}
 	}
 	d.fail = errors.New("out of order")
-	if _, err := e.Neighbours(t.Context(), MustParseKernel("linear"), NeighbourOptions{Count: 1}); !errors.Is(err, d.fail) {
+	_, err = e.Neighbours(t.Context(), MustParseKernel("linear"), NeighbourOptions{Count: 1})
+	if !errors.Is(err, d.fail) {
 		t.Errorf("an error of the device came back as %v", err)
 	}
 }

@@ -5,9 +5,10 @@
 //	make build && go run ./cmd/grambench/internal/benchsklearn -data DIR
 //
 // DIR has the corpora of grambench repro. Without a Python that has scikit-learn it measures package
-// logistic alone, in this process. Runs are interleaved; a row has the median of seconds, the accuracy on a half of the pages that wasn't trained on, the
-// same for all, and the sum of the machines' objectives on the other half. Seconds are those of
-// training on all pages, from embedded documents on.
+// logistic alone, in this process. Runs are interleaved; a row has the median of seconds, the
+// accuracy on a half of the pages that wasn't trained on, the same for all, and the sum of the
+// machines' objectives on the other half. Seconds are those of training on all pages, from embedded
+// documents on.
 package main
 
 import (

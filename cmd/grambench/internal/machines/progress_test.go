@@ -81,7 +81,8 @@ func TestCandidatesInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	corpus := &sparse.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: []int64{0}}}
+	none := &sparse.CSR{Offsets: []int64{0}}
+	corpus := &sparse.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
 	got, err := r.candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
 	if err != nil || len(got.Kernels) != len(chosenHistograms)*len(chosenT)+len(chosenVectors) {
 		t.Fatalf("%v, %v", got.Kernels, err)
