@@ -52,7 +52,7 @@ func TestArcsineIntegral(t *testing.T) {
 }
 
 // Unit vectors with negative values, opposite ones among them, have a matrix without eigenvalues below
-// rounding: n·2⁻⁵³ of its norm.
+// rounding.
 func TestArcsineDefinite(t *testing.T) {
 	const n = 60
 	r := rand.New(rand.NewPCG(5, 6))

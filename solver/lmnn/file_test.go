@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/sparse"
@@ -40,6 +42,25 @@ func TestModelFile(t *testing.T) {
 		if _, err := Read(t.Context(), bytes.NewReader(data[:i])); err == nil {
 			t.Errorf("no error for the first %d bytes of %d", i, len(data))
 		}
+	}
+}
+
+// Distances may be great, but have to be numbers: of the nearest documents there is always one.
+func TestGreatMetric(t *testing.T) {
+	m, _ := written(t)
+	docs := &sparse.CSR{
+		Cols: m.Columns, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{math.MaxFloat32},
+	}
+	for i := range m.Transform {
+		m.Transform[i] = mostTransform
+	}
+	p, err := m.Predict(t.Context(), docs, Options{})
+	if err != nil || slices.ContainsFunc(p.Energies[0], func(v float64) bool { return math.IsInf(v, 0) || v != v }) {
+		t.Errorf("%v: %+v, expected finite energies", err, p)
+	}
+	m.Transform[0] = 2 * mostTransform
+	if _, err := m.Predict(t.Context(), docs, Options{}); err == nil {
+		t.Error("no error for a metric under which distances overflow")
 	}
 }
 

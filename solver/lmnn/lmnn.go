@@ -29,6 +29,9 @@ import (
 // MostColumns bounds the features: more want to be reduced first, by principal components.
 const MostColumns = 2000
 
+// mostTransform bounds the values of L, so that distances of documents of float32 don't overflow.
+const mostTransform = 1e100
+
 // Settings say how a metric is learnt. The zero value works.
 type Settings struct {
 	K          int     // target neighbours; default 3
@@ -133,8 +136,8 @@ func (m *Model) Validate() error {
 			len(m.Transform), len(m.Documents), len(m.Targets), n, d)
 	}
 	for _, v := range m.Transform {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("lmnn: the metric holds %v, expected a finite number", v)
+		if !(math.Abs(v) <= mostTransform) {
+			return fmt.Errorf("lmnn: the metric holds %v, expected a number from -%g to %g", v, mostTransform, mostTransform)
 		}
 	}
 	for _, v := range m.Documents {

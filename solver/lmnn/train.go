@@ -16,8 +16,8 @@ const roundIterations = 30
 
 // Train learns a metric from a corpus of vectors with few columns. Documents without a class, or with
 // several, are left out. It has the same bits from any number of workers. Time goes as the square of
-// the documents for each round, some ten, and memory as 17 times the documents in float64 and 4 bytes
-// for each pair in reach.
+// the documents for each round, some ten, and memory as 21 times the documents and 22 times L in
+// float64, and 4 bytes for each pair in reach.
 //
 // Errors: settings that [Settings.Validate] refuses, a corpus that isn't valid, more than MostColumns
 // columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
@@ -51,7 +51,8 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 		return nil, fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
 			len(classes))
 	}
-	numbers := int64(len(rows)) * int64(m.Columns) * (parts + 5)
+	d := int64(m.Columns)
+	numbers := int64(len(rows))*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
 	if err := o.fits("a metric", numbers); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ type About struct {
 
 	Classes       []string
 	Machines      []string // names of the decision values
-	Votes         bool     // these are votes of documents: no machines were trained
+	Votes         bool     // these are what documents say, votes or energies: no machines were trained
 	Probabilities bool     // whether predictions have them
 
 	Vocabulary []string // of the documents that it learnt from; nil for vectors

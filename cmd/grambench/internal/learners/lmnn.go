@@ -88,7 +88,7 @@ func (m metricModel) About() About {
 	s := m.Settings
 	a := About{
 		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
-		Machines: m.Classes, Terms: m.Columns, Bytes: m.Bytes(),
+		Machines: m.Classes, Terms: m.Columns, Bytes: m.Bytes(), Votes: true,
 	}
 	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, %d iterations",
 		m.Rows(), m.Columns, m.Value, m.Start, m.Iterations)}
