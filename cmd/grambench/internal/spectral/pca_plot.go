@@ -56,7 +56,7 @@ func (r *componentsReport) draw(path string, corpus *sparse.Corpus, z *mat.Dense
 	}
 	cloud.Legend.Top = true
 
-	scree := chart.New("explained variance", "component", "share so far, %")
+	scree := chart.New("explained variance", "component", "share, %")
 	var each, sum plotter.XYs
 	for i, row := range r.Rows {
 		each = append(each, plotter.XY{X: float64(i + 1), Y: 100 * row.Share})
