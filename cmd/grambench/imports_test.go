@@ -154,7 +154,7 @@ var allowed = map[string][]string{
 	own + "experiments":  slices.Concat(framework, []string{inner + "repro"}),
 	own + "benchsklearn": slices.Concat(library, []string{inner + "report", inner + "beside"}),
 	own + "beside":       {"github.com/klauspost/cpuid/v2"},
-	own + "benchlarge":   {module + "/sparse", inner + "report", inner + "beside"},
+	own + "benchlarge":   {module + "/sparse", inner + "report", inner + "beside", inner + "chart", "gonum.org/v1/plot"},
 	own + "benchlibsvm":  {inner + "report", inner + "beside"},
 	own + "benchtext":    {module + "/solver", inner + "beside"},
 	own + "benchpca":     {inner + "report", inner + "beside"},

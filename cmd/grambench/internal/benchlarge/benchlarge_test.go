@@ -36,16 +36,20 @@ func TestRun(t *testing.T) {
 		}
 	}
 	out.Reset()
-	args := []string{"-grambench", fake, "-python", "no-such-python", "-data", data, "-landmarks", "8"}
+	args := []string{"-grambench", fake, "-python", "no-such-python", "-data", data, "-landmarks", "8,64",
+		"-plot", filepath.Join(data, "curves.png")}
 	if status := run(args, &out, &errs); status != 0 {
 		t.Skipf("status %d, %s", status, errs.String()) // where no shell runs scripts
 	}
 	for _, want := range []string{
-		"20 Newsgroups", "grambench -type linear     0.75    75.00%       3.00", "grambench -landmarks 8", "grambench exact",
+		"20 Newsgroups", "grambench -type linear      0.75    75.00%       3.00", "grambench -landmarks 64", "grambench exact",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q isn't in\n%s", want, out.String())
 		}
+	}
+	if f, err := os.Stat(filepath.Join(data, "curves.png")); err != nil || f.Size() < 5000 {
+		t.Errorf("the plot: %v, %v", f, err)
 	}
 	for _, want := range []string{"left out: sklearn", "left out: MNIST"} {
 		if !strings.Contains(errs.String(), want) {

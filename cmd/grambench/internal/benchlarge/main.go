@@ -26,8 +26,10 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/beside"
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/plot"
 )
 
 //go:embed peers.py
@@ -42,7 +44,9 @@ type bench struct {
 	c               float64
 	rounds          int
 	exact           bool
+	plot            string
 	out             io.Writer
+	panels          []*plot.Plot
 }
 
 // corpora are what is measured.
@@ -66,6 +70,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 			set.Float64Var(&b.c, "c", 10, "C of kernel machines; linear ones have 1")
 			set.IntVar(&b.rounds, "rounds", 3, "runs of each")
 			set.BoolVar(&b.exact, "exact", true, "train the exact kernel machine, too")
+			set.StringVar(&b.plot, "plot", "", "draw accuracy and seconds over the landmarks into `FILE`.png")
 		},
 		Valid: func() bool {
 			_, err := b.numbers()
@@ -107,14 +112,17 @@ func (b *bench) all(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	return nil
+	if b.plot == "" || len(b.panels) == 0 {
+		return nil
+	}
+	return chart.Save(b.plot, 16, 11, b.panels...)
 }
 
 // way is one way to learn.
 type way struct {
-	name string
-	own  []string // flags of grambench train; nil for scikit-learn
-	m    int      // scikit-learn: landmarks, 0 for none
+	curve, name string
+	own         []string // flags of grambench train; nil for scikit-learn
+	landmarks   int      // 0 for none
 }
 
 // result is what a way came to.
@@ -128,20 +136,21 @@ type result struct {
 // measure measures all ways on a corpus.
 func (b *bench) measure(ctx context.Context, c *corpus) error {
 	kernel := []string{"-kernel", fmt.Sprintf("rbf:gamma=%v", c.gamma), "-c", fmt.Sprint(b.c)}
-	ways := []way{{name: "-type linear", own: []string{"-type", "linear"}}}
+	ways := []way{{curve: "-type linear", name: "-type linear", own: []string{"-type", "linear"}}}
 	if b.Python != "" {
-		ways = append(ways, way{name: "LinearSVC"})
+		ways = append(ways, way{curve: "LinearSVC", name: "LinearSVC"})
 	}
 	numbers, _ := b.numbers()
 	for _, m := range numbers {
-		ways = append(ways, way{name: fmt.Sprintf("-landmarks %d", m), own: append([]string{"-landmarks", fmt.Sprint(m),
-			"-loss", "hinge2"}, kernel...)})
+		ways = append(ways, way{curve: "-landmarks", name: fmt.Sprintf("-landmarks %d", m), landmarks: m,
+			own: append([]string{"-landmarks", fmt.Sprint(m), "-loss", "hinge2"}, kernel...)})
 		if b.Python != "" {
-			ways = append(ways, way{name: fmt.Sprintf("Nystroem, %d, and LinearSVC", m), m: m})
+			name := fmt.Sprintf("Nystroem, %d, and LinearSVC", m)
+			ways = append(ways, way{curve: "Nystroem and LinearSVC", name: name, landmarks: m})
 		}
 	}
 	if b.exact {
-		ways = append(ways, way{name: "exact", own: append([]string{"-scheme", "one-vs-rest"}, kernel...)})
+		ways = append(ways, way{curve: "exact", name: "exact", own: append([]string{"-scheme", "one-vs-rest"}, kernel...)})
 	}
 	if b.Python != "" {
 		if err := b.write(ctx, c); err != nil {
@@ -159,10 +168,11 @@ func (b *bench) measure(ctx context.Context, c *corpus) error {
 		}
 	}
 	fmt.Fprintf(b.out, "\n%s, %s, exp(-%v ‖x-y‖²)\n", c.name, c.embedding, c.gamma)
-	t := report.NewTable("program", ">seconds", ">accuracy", ">objective")
+	t, medians := report.NewTable("program", ">seconds", ">accuracy", ">objective"), make([]result, len(ways))
 	for k, w := range ways {
 		slices.SortFunc(results[k], func(a, b result) int { return cmp.Compare(a.Seconds, b.Seconds) })
 		r := results[k][len(results[k])/2]
+		medians[k] = r
 		objective := ""
 		if r.Objective > 0 {
 			objective = fmt.Sprintf("%.2f", r.Objective)
@@ -170,6 +180,7 @@ func (b *bench) measure(ctx context.Context, c *corpus) error {
 		t.Add(r.Version+w.name, fmt.Sprintf("%.2f", r.Seconds), fmt.Sprintf("%.2f%%", 100*r.Accuracy), objective)
 	}
 	t.Write(b.out)
+	b.curves(c, ways, medians)
 	return nil
 }
 
@@ -177,10 +188,10 @@ func (b *bench) measure(ctx context.Context, c *corpus) error {
 func (b *bench) once(ctx context.Context, w way, c *corpus) (r result, err error) {
 	if w.own == nil {
 		price := b.c
-		if w.m == 0 {
+		if w.landmarks == 0 {
 			price = 1
 		}
-		_, err = b.Script(ctx, &r, script, b.File("train"), b.File("test"), fmt.Sprint(price), fmt.Sprint(w.m),
+		_, err = b.Script(ctx, &r, script, b.File("train"), b.File("test"), fmt.Sprint(price), fmt.Sprint(w.landmarks),
 			fmt.Sprint(c.gamma))
 		r.Version = "scikit-learn " + r.Version + ": "
 		return r, err
