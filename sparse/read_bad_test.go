@@ -34,7 +34,8 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "a\tx\n\t\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
 		{"a.dat", "\nhello world\n", Options{}, `:2: "hello world"`,
-			"label index:value ..., label<TAB>text, a JSON object in each line, or a MatrixMarket banner (Options.Format names a format)"},
+			"label index:value ..., label<TAB>text, a JSON object in each line, or a MatrixMarket banner " +
+				"(Options.Format names a format)"},
 
 		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
 		{"a.svm", "1 1:1 1:1\n", Options{}, ":1: index 1 is not above 1", "ascending indices"},

@@ -42,7 +42,8 @@ func TestRun(t *testing.T) {
 		t.Skipf("status %d, %s", status, errs.String()) // where no shell runs scripts
 	}
 	for _, want := range []string{
-		"20 Newsgroups", "grambench -type linear      0.75    75.00%       3.00", "grambench -landmarks 64", "grambench exact",
+		"20 Newsgroups", "grambench -type linear      0.75    75.00%       3.00", "grambench -landmarks 64",
+		"grambench exact",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q isn't in\n%s", want, out.String())
