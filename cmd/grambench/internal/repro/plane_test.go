@@ -17,8 +17,9 @@ func TestZerosInSimplex(t *testing.T) {
 			t.Fatalf("%v, %v, expected a point on the middle line", p.X, p.Y)
 		}
 	}
-	if corners := Triangle().Points; corners[0] != corners[3] && !math.IsNaN(corners[0].SD) || corners[1].X != 1 ||
-		corners[2].X != 0.5 {
+	corners := Triangle().Points
+	if first, last := corners[0], corners[len(corners)-1]; len(corners) != 4 || first.X != last.X || first.Y != last.Y ||
+		corners[1].X != 1 || corners[2].X != 0.5 {
 		t.Errorf("the triangle is %v", corners)
 	}
 }
