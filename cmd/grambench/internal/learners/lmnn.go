@@ -40,7 +40,8 @@ type metric struct{ s lmnn.Settings }
 // Check implements Trainer.
 func (t *metric) Check(o Options) error {
 	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 || t.s.Iterations == 0 { // which mean defaults to the package
-		return fmt.Errorf("-type lmnn: found a parameter of 0, expected numbers above 0")
+		return fmt.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, iterations=%d, expected numbers above 0", t.s.K, t.s.Push,
+			t.s.Tolerance, t.s.Iterations)
 	}
 	return t.s.Validate()
 }

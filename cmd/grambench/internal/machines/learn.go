@@ -64,8 +64,11 @@ func (m *machine) checkLearner() error {
 		}
 	})
 	if unused != "" {
-		return cli.Usagef("-%s has no part in -type %s, which takes %s", unused, m.learner.Name,
-			report.Join(m.learner.Flags))
+		takes := ""
+		if len(m.learner.Flags) > 0 {
+			takes = ", which takes " + report.Join(m.learner.Flags)
+		}
+		return cli.Usagef("-%s has no part in -type %s%s", unused, m.learner.Name, takes)
 	}
 	if m.scheme == solver.OneVsOne.String() {
 		return cli.Usagef("-scheme one-vs-one has no part in -type %s, expected one-vs-rest or labels", m.learner.Name)
