@@ -81,7 +81,7 @@ func Grow(
 		if err != nil {
 			return nil, steps, err
 		}
-		g := Growth{Landmarks: m, Seconds: time.Since(step).Seconds()}
+		g := Growth{Landmarks: min(m, len(train)), Seconds: time.Since(step).Seconds()}
 		for i, r := range right {
 			g.Right += r / float64(len(right))
 			if before != nil {

@@ -116,8 +116,12 @@ func newTraining(
 		t.rows = rows
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
-	if need := t.bytes(); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, &memoryError{t.s.Landmarks, len(t.rows), c.Documents.NNZ(), need, opt.MemoryBytes}
+	limit := opt.MemoryBytes
+	if limit == 0 {
+		limit, _ = tiles.Available() // 0 where the system doesn't say
+	}
+	if need := t.bytes(); limit > 0 && need > limit {
+		return nil, &memoryError{t.s.Landmarks, len(t.rows), c.Documents.NNZ(), need, limit}
 	}
 	embedder := k.Embedding().Fit(c.Documents)
 	t.k = engine.Resolve(k, len(embedder.Terms))
@@ -174,7 +178,7 @@ func (t *training) bytes() int64 {
 	}
 	docs := t.c.Documents
 	squares := dense.Bytes(int(m)) * int64(len(t.prices)+1)
-	values := docs.NNZ() / int64(docs.Rows()) * m
+	values := (docs.NNZ()/int64(docs.Rows()) + 1) * m
 	need := sparse.EmbeddedBytes(int(n), docs.NNZ()) + engine.NewBytes(int(m), docs.Cols, values) + 4*m*m + squares +
 		8*m*p*(12+2*int64(t.do.Workers+1)) + 64<<20
 	if t.s.Loss != Square {

@@ -136,7 +136,13 @@ func (o *Options) resumed(ctx context.Context) landmark.Options {
 		if err := s.Write(context.Background(), f); err != nil { // ctx may have ended
 			return err
 		}
-		return f.Commit()
+		if err := f.Commit(); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			o.Saying("%s keeps the training after %d passes: the same command goes on from there", o.State, s.Passes())
+		}
+		return nil
 	}
 	return out
 }
@@ -165,8 +171,14 @@ func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, 
 	if err != nil {
 		return nil, err
 	}
+	if s.Landmarks == 0 && len(prices) == 1 {
+		o.C = prices[0]
+		m, err := t.Train(ctx, c, o)
+		return []Model{m}, err
+	}
 	if s.Landmarks == 0 {
-		return nil, errors.New("-type landmark:m=auto chooses for one C, expected -c, or a number of landmarks")
+		return nil, fmt.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of landmarks",
+			prices)
 	}
 	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
 	var out []Model

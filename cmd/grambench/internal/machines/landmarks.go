@@ -23,6 +23,9 @@ func (l *landmarks) declare(f *cli.Flags) {
 // take puts into -type what the flags are short for.
 func (l *landmarks) take(kind *string) error {
 	switch {
+	case l.number == "" && *kind != "" && (l.loss != "" || l.time != 0):
+		return cli.Usagef("-loss and -time belong to -landmarks, found -type %s: expected parameters behind a colon, "+
+			"such as -type linear:loss=hinge", *kind)
 	case l.number == "" && (l.loss != "" || l.time != 0):
 		return cli.Usagef("-loss and -time without -landmarks, expected a number of landmarks, or auto")
 	case l.number == "":

@@ -50,7 +50,7 @@ func (m *machine) checkLearner() error {
 		v    float64
 	}{{"-c", m.c}, {"-tolerance (-e)", m.tolerance}} {
 		if !(q.v > 0 && q.v < 1e300) {
-			return cli.Usagef("%s %v, expected a number above 0", q.name, q.v)
+			return cli.Usagef("%s %v, expected a number above 0, below 1e300", q.name, q.v)
 		}
 	}
 	var unused string

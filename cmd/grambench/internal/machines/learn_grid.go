@@ -98,7 +98,7 @@ func (g *grid) prices() ([]float64, error) {
 		}
 	}
 	if !(prices[0] > 0 && prices[len(prices)-1] < 1e300) {
-		return nil, cli.Usagef("-grid C: %v, expected numbers above 0", prices[0])
+		return nil, cli.Usagef("-grid C: %v, expected numbers above 0, below 1e300", prices)
 	}
 	return prices, nil
 }

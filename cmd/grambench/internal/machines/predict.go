@@ -126,7 +126,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	of, predictor := loaded.kind, loaded.predictor
 	if r.output == "probabilities" && !of.probabilities {
 		return fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
-			"or take -output decisions", r.model)
+			"or with -landmarks M -loss logistic, or take -output decisions", r.model)
 	}
 	p.Stage("predicting")
 	predicting := time.Now()
