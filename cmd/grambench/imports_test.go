@@ -102,6 +102,7 @@ var allowed = map[string][]string{
 		"gonum.org/v1/gonum",
 	},
 	"solver/internal/lbfgs": {},
+	"solver/width":          {module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/pca":            {module + "/sparse", module + "/engine", "gonum.org/v1/gonum"},
 	"solver/knn": {
 		module + "/sparse",

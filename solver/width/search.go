@@ -1,0 +1,218 @@
+package width
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/gramengine/gram/tiles"
+	"gonum.org/v1/gonum/mat"
+)
+
+// search is a pass over all pairs of a test document and a training document. A task has some test
+// documents, and meets the training documents block by block, in order. Lists of neighbours are those
+// of one task, so that their memory doesn't grow with the documents.
+type search struct {
+	train   Set
+	test    *mat.Dense
+	rows    int // of test
+	o       Options
+	classes int
+}
+
+// Sizes: test documents of a task, training documents of a block, of which lanes are met at a time.
+const (
+	chunk = 32
+	block = 64
+	lanes = 4
+)
+
+func newSearch(train Set, test *mat.Dense, o *Options) (*search, error) {
+	if err := train.check("training"); err != nil {
+		return nil, err
+	}
+	if test == nil || test.IsEmpty() {
+		return nil, errors.New("width: no test documents, expected one at least")
+	}
+	rows, features := test.Dims()
+	if _, of := train.Features.Dims(); of != features {
+		return nil, fmt.Errorf("width: test documents of %d features, expected %d as of training documents", features, of)
+	}
+	if err := inRange("training", train.Features); err != nil {
+		return nil, err
+	}
+	if err := inRange("test", test); err != nil {
+		return nil, err
+	}
+	var err error
+	if *o, err = o.resolve(features); err != nil {
+		return nil, err
+	}
+	s := &search{train: train, test: test, rows: rows, o: *o}
+	for _, class := range train.Labels {
+		s.classes = max(s.classes, int(class)+1)
+	}
+	return s, nil
+}
+
+func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
+
+// run calls decide for each test document i and each width, with the classes for k = 1, 2, …, one call
+// at a time.
+func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
+	if ctx == nil {
+		return errors.New("width: a nil context, expected one")
+	}
+	all := int64(s.rows) * int64(len(s.train.Labels))
+	var done int64
+	var lock sync.Mutex
+	return tiles.Run(ctx, s.o.Workers, s.tasks(), func(ctx context.Context, _, task int) error {
+		lo := task * chunk
+		hi := min(lo+chunk, s.rows)
+		lists, err := s.nearest(ctx, lo, hi)
+		if err != nil {
+			return err
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		v := newVotes(s)
+		for i := lo; i < hi; i++ {
+			for at := range s.o.Widths {
+				decide(i, at, v.of(lists[(i-lo)*len(s.o.Widths)+at]))
+			}
+		}
+		if s.o.Progress != nil {
+			done += int64(hi-lo) * int64(len(s.train.Labels))
+			s.o.Progress(done, all)
+		}
+		return nil
+	})
+}
+
+// nearest returns the lists of test documents lo to hi, width by width. It looks at ctx at each block.
+func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
+	widths := len(s.o.Widths)
+	lists := make([]*list, (hi-lo)*widths)
+	for i := range lists {
+		lists[i] = newList(min(s.o.Neighbours, len(s.train.Labels)))
+	}
+	panels := make([]float64, block*s.o.Widths[widths-1])
+	for first := 0; first < len(s.train.Labels); first += block {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		count := min(block, len(s.train.Labels)-first)
+		s.pack(panels, first, count)
+		for i := lo; i < hi; i++ {
+			s.meet(lists[(i-lo)*widths:][:widths], s.test.RawRowView(i), panels, first, count)
+		}
+	}
+	return lists, nil
+}
+
+// pack writes training documents to panels of lanes documents, feature by feature. What is missing of
+// the last is that of the first document again.
+func (s *search) pack(panels []float64, first, count int) {
+	widest := s.o.Widths[len(s.o.Widths)-1]
+	for j := range (count + lanes - 1) / lanes * lanes {
+		row := s.train.Features.RawRowView(first + j%count)
+		to := panels[j/lanes*lanes*widest+j%lanes:]
+		for c, v := range row[:widest] {
+			to[c*lanes] = v
+		}
+	}
+}
+
+// meet offers a block of training documents to the lists of a test document, one for each width.
+func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
+	widest := s.o.Widths[len(s.o.Widths)-1]
+	for j := 0; j < count; j += lanes {
+		panel := panels[j*widest : (j+lanes)*widest]
+		var d [lanes]float64
+		before := 0
+		for at, w := range s.o.Widths {
+			distances(&d, x[before:w], panel[before*lanes:w*lanes])
+			before = w
+			l := lists[at]
+			for lane, v := range d[:min(lanes, count-j)] {
+				if v < l.worst {
+					l.insert(v, int32(first+j+lane))
+				}
+			}
+		}
+	}
+}
+
+// distances adds (x[c] - panel[c*lanes+lane])² to d[lane], one c after the other.
+func distances(d *[lanes]float64, x, panel []float64) {
+	d0, d1, d2, d3 := d[0], d[1], d[2], d[3]
+	for _, v := range x {
+		p := panel[:lanes]
+		panel = panel[lanes:]
+		e0, e1, e2, e3 := v-p[0], v-p[1], v-p[2], v-p[3]
+		d0 += float64(e0 * e0) // a conversion keeps the product from being fused
+		d1 += float64(e1 * e1)
+		d2 += float64(e2 * e2)
+		d3 += float64(e3 * e3)
+	}
+	*d = [lanes]float64{d0, d1, d2, d3}
+}
+
+// list are the nearest documents so far, the nearest first, of equal ones the first that came.
+type list struct {
+	worst     float64 // only nearer ones have a place
+	distances []float64
+	documents []int32
+	most      int
+}
+
+func newList(most int) *list { return &list{worst: math.Inf(1), most: most} }
+
+func (l *list) insert(distance float64, document int32) {
+	if len(l.distances) < l.most {
+		l.distances, l.documents = append(l.distances, 0), append(l.documents, 0)
+	}
+	at := len(l.distances) - 1
+	for ; at > 0 && distance < l.distances[at-1]; at-- {
+		l.distances[at], l.documents[at] = l.distances[at-1], l.documents[at-1]
+	}
+	l.distances[at], l.documents[at] = distance, document
+	if len(l.distances) == l.most {
+		l.worst = l.distances[l.most-1]
+	}
+}
+
+// votes counts the votes of one list after the other.
+type votes struct {
+	s       *search
+	count   []int
+	classes []int32
+}
+
+func newVotes(s *search) *votes {
+	return &votes{s: s, count: make([]int, s.classes), classes: make([]int32, s.o.Neighbours)}
+}
+
+// of returns the classes for k = 1, 2, …. They are overwritten by the next call.
+func (v *votes) of(l *list) []int32 {
+	clear(v.count)
+	labels, most := v.s.train.Labels, 0
+	for k := range v.classes {
+		if k >= len(l.documents) { // all have voted
+			v.classes[k] = v.classes[k-1]
+			continue
+		}
+		own := labels[l.documents[k]]
+		v.count[own]++
+		most = max(most, v.count[own])
+		for _, document := range l.documents[:k+1] {
+			if class := labels[document]; v.count[class] == most {
+				v.classes[k] = class
+				break
+			}
+		}
+	}
+	return v.classes
+}

@@ -1,0 +1,244 @@
+package width
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// random draws documents of some classes; whole numbers have many equal distances.
+func random(n, features, classes int, seed uint64, whole bool) Set {
+	r := rand.New(rand.NewPCG(seed, 7))
+	s := Set{Features: mat.NewDense(n, features, nil)}
+	for i := range n {
+		class := r.IntN(classes)
+		s.Labels = append(s.Labels, int32(class))
+		for c := range features {
+			v := r.NormFloat64() + float64(class)/2
+			if whole {
+				v = math.Round(v)
+			}
+			s.Features.Set(i, c, v)
+		}
+	}
+	return s
+}
+
+// direct classifies as the package comment says, one pair after the other, with a sort of all.
+func direct(train Set, x []float64, width, k int) int32 {
+	distances, order := make([]float64, len(train.Labels)), make([]int, len(train.Labels))
+	for j := range order {
+		order[j] = j
+		for c, v := range train.Features.RawRowView(j)[:width] {
+			d := x[c] - v
+			distances[j] += float64(d * d)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case distances[a] < distances[b]:
+			return -1
+		case distances[a] > distances[b]:
+			return 1
+		}
+		return 0
+	})
+	order = order[:min(k, len(order))]
+	count := map[int32]int{}
+	for _, j := range order {
+		count[train.Labels[j]]++
+	}
+	best := train.Labels[order[0]]
+	for _, j := range order {
+		if class := train.Labels[j]; count[class] > count[best] {
+			best = class
+		}
+	}
+	return best
+}
+
+// All widths and k against the formula, to the document: sums go in the same order.
+func TestDirect(t *testing.T) {
+	for _, c := range []struct {
+		train, test, features int
+		whole                 bool
+		o                     Options
+	}{
+		{150, 70, 23, false, Options{Widths: []int{1, 2, 5, 10, 22, 23}}},
+		{150, 70, 9, true, Options{Widths: []int{1, 2, 3, 4, 9}, Neighbours: 7, Workers: 3}},
+		{131, 33, 45, true, Options{}},
+		{65, 5, 12, false, Options{Widths: []int{4}, Neighbours: 20, Workers: 2}},
+		{3, 40, 12, true, Options{Workers: 1}},
+		{1, 1, 1, false, Options{}},
+	} {
+		train, test := random(c.train, c.features, 4, 1, c.whole), random(c.test, c.features, 5, 2, c.whole)
+		got, err := Search(t.Context(), train, test, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		widths, most := c.o.Widths, c.o.Neighbours
+		if widths == nil {
+			widths = map[int][]int{45: {10, 20, 30, 40, 45}, 12: {10, 12}, 1: {1}}[c.features]
+		}
+		if most == 0 {
+			most = 15
+		}
+		want := &Table{Widths: widths, Test: c.test}
+		for _, w := range widths {
+			row := make([]int, most)
+			for k := 1; k <= most; k++ {
+				classes, err := Classify(t.Context(), train, test.Features, w, k, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, class := range test.Labels {
+					own := direct(train, test.Features.RawRowView(i), w, k)
+					if own != classes[i] {
+						t.Fatalf("%+v, width %d, k %d: document %d is of class %d, expected %d", c, w, k, i, classes[i], own)
+					}
+					if own != class {
+						row[k-1]++
+					}
+				}
+			}
+			want.Wrong = append(want.Wrong, row)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v: %v, expected %v", c, got, want)
+		}
+	}
+}
+
+func TestBest(t *testing.T) {
+	table := &Table{Widths: []int{3, 5, 9}, Wrong: [][]int{{4, 3, 3}, {3, 2, 2}, {2, 9, 1}}}
+	if w, k, wrong := table.Best(); w != 9 || k != 3 || wrong != 1 {
+		t.Errorf("width %d, k %d, %d errors, expected 9, 3 and 1", w, k, wrong)
+	}
+	table.Wrong[2][2] = 2
+	if w, k, wrong := table.Best(); w != 5 || k != 2 || wrong != 2 {
+		t.Errorf("of equal ones width %d, k %d, %d errors, expected 5, 2 and 2", w, k, wrong)
+	}
+	if w, k, wrong := (&Table{}).Best(); w != 0 || k != 0 || wrong != -1 {
+		t.Errorf("of none width %d, k %d, %d errors, expected 0, 0 and -1", w, k, wrong)
+	}
+}
+
+// Progress counts all pairs, once each.
+func TestProgress(t *testing.T) {
+	train, test := random(100, 3, 2, 1, false), random(chunk*2+5, 3, 2, 2, false)
+	var last int64
+	_, err := Search(t.Context(), train, test, Options{Progress: func(done, all int64) {
+		if done <= last || all != int64(100*(chunk*2+5)) {
+			t.Errorf("%d of %d after %d", done, all, last)
+		}
+		last = done
+	}})
+	if err != nil || last != int64(100*(chunk*2+5)) {
+		t.Errorf("ended at %d, %v", last, err)
+	}
+}
+
+// soon is a context that ends once it was looked at so often.
+type soon struct {
+	context.Context
+	left int
+}
+
+func (c *soon) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A task looks at its context at each block of training documents.
+func TestCancelled(t *testing.T) {
+	train, test := random(block*50-1, 2, 2, 1, false), random(1, 2, 2, 2, false)
+	s, err := newSearch(train, test.Features, &Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.nearest(&soon{t.Context(), 49}, 0, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("with 49 looks: %v", err)
+	}
+	if _, err := s.nearest(&soon{t.Context(), 50}, 0, 1); err != nil {
+		t.Errorf("with 50 looks: %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Search(gone, train, test, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	good := random(20, 6, 2, 1, false)
+	with := func(change func(*Set)) Set {
+		s := Set{Features: mat.DenseCopyOf(good.Features), Labels: slices.Clone(good.Labels)}
+		change(&s)
+		return s
+	}
+	nan := with(func(s *Set) { s.Features.Set(3, 5, math.NaN()) })
+	far := with(func(s *Set) { s.Features.Set(3, 5, -1e151) })
+	for name, call := range map[string]struct {
+		train, test Set
+		o           Options
+	}{
+		"no training documents": {Set{}, good, Options{}},
+		"no test documents":     {good, Set{Features: &mat.Dense{}}, Options{}},
+		"labels":                {with(func(s *Set) { s.Labels = s.Labels[1:] }), good, Options{}},
+		"test labels":           {good, with(func(s *Set) { s.Labels = s.Labels[1:] }), Options{}},
+		"class below 0":         {with(func(s *Set) { s.Labels[4] = -1 }), good, Options{}},
+		"class too great":       {with(func(s *Set) { s.Labels[4] = mostClasses }), good, Options{}},
+		"other features":        {good, random(4, 5, 2, 1, false), Options{}},
+		"no number":             {nan, good, Options{}},
+		"no test number":        {good, nan, Options{}},
+		"far":                   {far, good, Options{}},
+		"neighbours":            {good, good, Options{Neighbours: -1}},
+		"many neighbours":       {good, good, Options{Neighbours: MostNeighbours + 1}},
+		"workers":               {good, good, Options{Workers: -1}},
+		"no widths":             {good, good, Options{Widths: []int{}}},
+		"width 0":               {good, good, Options{Widths: []int{0}}},
+		"width twice":           {good, good, Options{Widths: []int{2, 2}}},
+		"wide":                  {good, good, Options{Widths: []int{7}}},
+	} {
+		if _, err := Search(t.Context(), call.train, call.test, call.o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := Classify(t.Context(), good, good.Features, 3, 0, Options{}); err == nil {
+		t.Error("no neighbours: no error")
+	}
+	if _, err := Classify(t.Context(), good, nil, 3, 1, Options{}); err == nil {
+		t.Error("nothing to classify: no error")
+	}
+}
+
+// The search of the thesis, on as many validation documents and on fewer training documents.
+func BenchmarkSearch(b *testing.B) {
+	train, test := random(2000, 300, 10, 1, false), random(500, 300, 10, 2, false)
+	for name, widths := range map[string][]int{"widths=30": nil, "widths=300": sequence(300)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Search(b.Context(), train, test, Options{Widths: widths, Workers: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/(2000*500*300), "ns/feature")
+		})
+	}
+}
+
+func sequence(n int) (all []int) {
+	for w := range n {
+		all = append(all, w+1)
+	}
+	return all
+}
