@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -420,6 +421,7 @@ func TestNeighboursMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(1500, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 2})
 	k := MustParseKernel("hellinger")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties the pools of scratch space
 	for _, count := range []int{1, 1499} { // the first makes panels
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

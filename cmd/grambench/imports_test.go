@@ -99,7 +99,7 @@ var allowed = map[string][]string{
 	"solver/selection":       {module + "/sparse", module + "/tiles"},
 	"solver/lmnn": {
 		module + "/sparse", module + "/tiles", module + "/solver/internal/archive", module + "/solver/internal/lbfgs",
-		"gonum.org/v1/gonum",
+		module + "/solver/internal/task", "gonum.org/v1/gonum",
 	},
 	"solver/internal/lbfgs": {},
 	"solver/width":          {module + "/tiles", "gonum.org/v1/gonum"},

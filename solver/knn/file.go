@@ -38,11 +38,11 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	if ctx == nil || w == nil {
 		return errors.New("knn: a nil context or writer, expected both")
 	}
-	if err := archive.CheckLengths(m.Vocabulary); err != nil {
-		return fmt.Errorf("knn: %w: the model can't be written", err)
-	}
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("%w: the model can't be written", err)
+	}
+	if err := archive.CheckLengths(m.Vocabulary); err != nil {
+		return fmt.Errorf("knn: %w: the model can't be written", err)
 	}
 	s, _, _ := m.Settings.resolve()
 	h := &header{

@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 
 	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
@@ -84,13 +83,6 @@ func (o Options) fits(what string, numbers int64) error {
 			sparse.FormatBytes(o.MemoryBytes))
 	}
 	return nil
-}
-
-func (o Options) workers() int {
-	if o.Workers <= 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return o.Workers
 }
 
 // Model is a metric and the documents that it was learnt from. It is immutable and may be used

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
@@ -20,14 +21,17 @@ type Prediction struct {
 
 // Predict classifies documents by the energy of each class, and by the neighbours alone. Values in
 // columns that training documents didn't have are left out. It has the same bits from any number of
-// workers. Errors: a model or documents that aren't valid, the end of ctx, by which it stops within a
-// second.
+// workers. Errors: a model, documents or options that aren't valid, the end of ctx, by which it stops
+// within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	if ctx == nil || docs == nil {
 		return nil, errors.New("lmnn: a nil context or nil documents, expected both")
+	}
+	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
+		return nil, fmt.Errorf("lmnn: %w", err)
 	}
 	if err := docs.Validate(); err != nil {
 		return nil, fmt.Errorf("lmnn: documents to predict: %w", err)
@@ -52,9 +56,9 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 		}
 	}
 	const some = 32
-	err := tiles.Run(ctx, o.workers(), (n+some-1)/some, func(ctx context.Context, _, task int) error {
+	err := tiles.Run(ctx, task.Workers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
 		e := newEnergy(m, s, margins)
-		for i := task * some; i < min((task+1)*some, n); i++ {
+		for i := part * some; i < min((part+1)*some, n); i++ {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

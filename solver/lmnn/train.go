@@ -2,11 +2,13 @@ package lmnn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gramengine/gram/solver/internal/lbfgs"
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -19,13 +21,19 @@ const roundIterations = 30
 // the documents for each round, some ten, and memory as 21 times the documents and 22 times L in
 // float64, and 4 bytes for each pair in reach.
 //
-// Errors: settings that [Settings.Validate] refuses, a corpus that isn't valid, more than MostColumns
+// Errors: settings that [Settings.Validate] refuses, options and a corpus that isn't valid, more than MostColumns
 // columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
 // a second.
 func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
+	}
+	if ctx == nil {
+		return nil, errors.New("lmnn: a nil context, expected one")
+	}
+	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
+		return nil, fmt.Errorf("lmnn: %w", err)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -57,7 +65,7 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 		return nil, err
 	}
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
-	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: o.workers()}
+	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: task.Workers(o.Workers)}
 	if o.MemoryBytes > 0 {
 		p.room = max((o.MemoryBytes-8*numbers)/8, 1) // lists grow by doubling
 	}

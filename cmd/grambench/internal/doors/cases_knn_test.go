@@ -1,12 +1,12 @@
 package doors
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/knn"
+	"github.com/gramengine/gram/sparse"
 )
 
 func knnCases() map[string]testCase {
@@ -39,43 +39,28 @@ func knnModels(p *program) {
 		return
 	}
 	p.quiet("Bytes", func() { m.Bytes() })
-	var file bytes.Buffer
-	p.good("Write", func() error { return m.Write(p.ctx, &file) })
-	data := file.Bytes()
-	p.good("Read", func() error { _, err := knn.Read(p.ctx, bytes.NewReader(data)); return err })
-	path := p.file("x.model", string(data))
-	p.good("Load", func() error { _, err := knn.Load(p.ctx, path, nil); return err })
-	p.bad("Load of no file", func() error { _, err := knn.Load(p.ctx, path+"x", nil); return err })
-	p.bad("Read of a part", func() error {
-		_, err := knn.Read(p.ctx, bytes.NewReader(data[:p.IntN(len(data))]))
-		return err
-	})
-	p.bad("Read of nothing", func() error { _, err := knn.Read(p.ctx, nil); return err })
-	p.bad("Write to nothing", func() error { return m.Write(p.ctx, nil) })
-	opt := knn.Options{Workers: pick(p, 0, 1, 3)}
-	p.good("Predict", func() error {
-		out, err := m.Predict(p.ctx, c.Documents, opt)
-		if err == nil {
-			for i := range n {
-				finite(p, "shares", out.Shares[i])
+	wrong := *m
+	switch p.IntN(3) {
+	case 0:
+		wrong.Documents = nil
+	case 1:
+		wrong.Classes = []string{"a", "a"}
+	case 2:
+		wrong.Settings.Kernel = "nonsense"
+	}
+	models(p, c.Documents, learnt[*knn.Model]{
+		model: m, wrong: &wrong, read: knn.Read, load: early(knn.Load),
+		predict: func(ctx context.Context, m *knn.Model, documents *sparse.CSR, o call) error {
+			out, err := m.Predict(ctx, documents, knn.Options{Workers: o.workers, Progress: report[engine.Progress](o)})
+			if err == nil {
+				for _, f := range out.Shares {
+					finite(p, "shares", f)
+				}
 			}
-		}
-		return err
+			return err
+		},
 	})
-	p.bad("Predict of nothing", func() error { _, err := m.Predict(p.ctx, nil, opt); return err })
-	broken, why := p.broken()
-	p.bad("Predict: "+why, func() error { _, err := m.Predict(p.ctx, broken, opt); return err })
-	p.bad("Predict with workers", func() error {
-		_, err := m.Predict(p.ctx, c.Documents, knn.Options{Workers: -1})
-		return err
-	})
-	p.bad("Predict with a panic", func() error {
-		_, err := m.Predict(p.ctx, c.Documents, knn.Options{Progress: func(engine.Progress) { panic(ownPanic) }})
-		return err
-	})
-	ended, cancel := context.WithCancel(p.ctx)
-	cancel()
-	p.bad("Predict in an ended context", func() error { _, err := m.Predict(ended, c.Documents, opt); return err })
+	opt := knn.Options{Workers: pick(p, 0, 1, 3)}
 	parts := make([]int, n)
 	for i := range parts {
 		parts[i] = p.IntN(3) - i%7/6
@@ -89,17 +74,4 @@ func knnModels(p *program) {
 		_, err := knn.CrossValidate(p.ctx, c, []knn.Settings{s}, parts[1:], opt)
 		return err
 	})
-	bad := *m
-	switch p.IntN(3) {
-	case 0:
-		bad.Documents = nil
-	case 1:
-		bad.Classes = []string{"a", "a"}
-	case 2:
-		bad.Settings.Kernel = "nonsense"
-	}
-	p.bad("Validate", bad.Validate)
-	p.bad("Predict with a bad model", func() error { _, err := bad.Predict(p.ctx, c.Documents, opt); return err })
-	p.bad("Write of a bad model", func() error { return bad.Write(p.ctx, &bytes.Buffer{}) })
-	p.bad("no model", (*knn.Model)(nil).Validate)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/sparse"
 )
 
 func landmarkCases() map[string]testCase {
@@ -43,28 +44,20 @@ func (p *program) landmarks() landmark.Settings {
 func landmarkTrain(p *program) {
 	s, c := p.landmarks(), p.trainingCorpus(pick(p, 2, 3))
 	opt := landmark.Options{Workers: pick(p, 0, 1, 3)}
-	call := fmt.Sprintf("%+v", s)
-	p.good("Settings "+call, s.Validate)
-	p.good(call, func() error {
-		m, err := landmark.Train(p.ctx, c, s, opt)
+	p.good(fmt.Sprintf("Settings %+v", s), s.Validate)
+	trainings(p, c, s, landmark.Settings{C: -1}, "C -1", func(
+		ctx context.Context, c *sparse.Corpus, s landmark.Settings, o call,
+	) error {
+		m, err := landmark.Train(ctx, c, s, landmarkOptions(o))
 		if err == nil {
 			err = m.Validate()
 		}
 		return err
 	})
-	p.good("a path", func() error {
-		models, err := landmark.TrainPath(p.ctx, c, s, []float64{0.1, 1}, opt)
-		if err == nil && len(models) != 2 {
-			p.fails("%d models", len(models))
-		}
-		return err
+	paths(p, func(prices []float64) (int, error) {
+		models, err := landmark.TrainPath(p.ctx, c, s, prices, opt)
+		return len(models), err
 	})
-	for _, prices := range [][]float64{{1, 1}, {-1}, {math.NaN()}} {
-		p.bad(fmt.Sprint("prices ", prices), func() error {
-			_, err := landmark.TrainPath(p.ctx, c, s, prices, opt)
-			return err
-		})
-	}
 	for _, bad := range []landmark.Settings{
 		{Landmarks: -1}, {Landmarks: math.MaxInt}, {Loss: -1}, {Loss: 3}, {Choice: 7}, {C: math.NaN()}, {C: -1},
 		{C: math.Inf(1)}, {Tolerance: 1}, {Tolerance: math.NaN()}, {Iterations: -1}, {Scheme: 9}, {Kernel: "nonsense"},
@@ -73,10 +66,7 @@ func landmarkTrain(p *program) {
 		p.bad(fmt.Sprint("Settings ", bad), bad.Validate)
 		p.bad(fmt.Sprint("Train ", bad), func() error { _, err := landmark.Train(p.ctx, c, bad, opt); return err })
 	}
-	for _, bad := range []landmark.Options{
-		{Workers: -1}, {MemoryBytes: -1}, {MemoryBytes: 1}, {ISA: "nonsense"},
-		{Progress: func(landmark.Progress) { panic(ownPanic) }},
-	} {
+	for _, bad := range []landmark.Options{{MemoryBytes: -1}, {ISA: "nonsense"}} {
 		p.bad("bad options", func() error { _, err := landmark.Train(p.ctx, c, s, bad); return err })
 	}
 	p.any("Grow", func() error {
@@ -89,10 +79,10 @@ func landmarkTrain(p *program) {
 		_, _, err := landmark.Grow(p.ctx, c, s, opt, 0, func(landmark.Growth) { panic(ownPanic) })
 		return err
 	})
-	p.bad("no corpus", func() error { _, err := landmark.Train(p.ctx, nil, s, opt); return err })
-	ended, cancel := context.WithCancel(p.ctx)
-	cancel()
-	p.bad("an ended context", func() error { _, err := landmark.Train(ended, c, s, opt); return err })
+}
+
+func landmarkOptions(o call) landmark.Options {
+	return landmark.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[landmark.Progress](o)}
 }
 
 func landmarkModels(p *program) {
@@ -103,55 +93,29 @@ func landmarkModels(p *program) {
 		return
 	}
 	p.quiet("Bytes", func() { m.Bytes() })
-	var file bytes.Buffer
-	p.good("Write", func() error { return m.Write(p.ctx, &file) })
-	data := file.Bytes()
-	p.good("Read", func() error { _, err := landmark.Read(p.ctx, bytes.NewReader(data)); return err })
-	path := p.file("x.model", string(data))
-	p.good("Load", func() error { _, err := landmark.Load(p.ctx, path, nil); return err })
-	p.bad("Load of no file", func() error { _, err := landmark.Load(p.ctx, path+"x", nil); return err })
-	p.bad("Read of a part", func() error {
-		_, err := landmark.Read(p.ctx, bytes.NewReader(data[:p.IntN(len(data))]))
-		return err
-	})
-	p.bad("Read of nothing", func() error { _, err := landmark.Read(p.ctx, nil); return err })
-	p.bad("Write to nothing", func() error { return m.Write(p.ctx, nil) })
-	opt := landmark.Options{Workers: pick(p, 0, 1, 3)}
-	p.good("Predict", func() error {
-		out, err := m.Predict(p.ctx, c.Documents, opt)
-		if err == nil {
-			for _, f := range out.Decisions {
-				finite(p, "decisions", f)
-			}
-		}
-		return err
-	})
-	p.bad("Predict of nothing", func() error { _, err := m.Predict(p.ctx, nil, opt); return err })
-	broken, why := p.broken()
-	p.bad("Predict: "+why, func() error { _, err := m.Predict(p.ctx, broken, opt); return err })
-	p.bad("Predict with workers", func() error {
-		_, err := m.Predict(p.ctx, c.Documents, landmark.Options{Workers: -1})
-		return err
-	})
-	p.bad("Predict with a panic", func() error {
-		_, err := m.Predict(p.ctx, c.Documents, landmark.Options{Progress: func(landmark.Progress) { panic(ownPanic) }})
-		return err
-	})
-	bad := *m
+	wrong := *m
 	switch p.IntN(4) {
 	case 0:
-		bad.Landmarks = nil
+		wrong.Landmarks = nil
 	case 1:
-		bad.Classes = []string{"a", "a"}
+		wrong.Classes = []string{"a", "a"}
 	case 2:
-		bad.Settings.Kernel = "linear:embed=tfidf-l2"
+		wrong.Settings.Kernel = "linear:embed=tfidf-l2"
 	case 3:
-		bad.Machines = bad.Machines[1:]
+		wrong.Machines = wrong.Machines[1:]
 	}
-	p.bad("Validate", bad.Validate)
-	p.bad("Predict with a bad model", func() error { _, err := bad.Predict(p.ctx, c.Documents, opt); return err })
-	p.bad("Write of a bad model", func() error { return bad.Write(p.ctx, &bytes.Buffer{}) })
-	p.bad("no model", (*landmark.Model)(nil).Validate)
+	models(p, c.Documents, learnt[*landmark.Model]{
+		model: m, wrong: &wrong, read: landmark.Read, load: early(landmark.Load),
+		predict: func(ctx context.Context, m *landmark.Model, documents *sparse.CSR, o call) error {
+			out, err := m.Predict(ctx, documents, landmarkOptions(o))
+			if err == nil {
+				for _, f := range out.Decisions {
+					finite(p, "decisions", f)
+				}
+			}
+			return err
+		},
+	})
 }
 
 // landmarkStates writes states that no training made, and reads damaged ones.

@@ -1,7 +1,6 @@
 package doors
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -24,7 +23,7 @@ func logisticCases() map[string]testCase {
 		"logistic.Model.Validate":    {run: logisticModels},
 		"logistic.Model.Write":       {run: logisticModels},
 		"logistic.Load":              {run: logisticModels},
-		"logistic.Options.Progress":  {run: logisticProgress},
+		"logistic.Options.Progress":  {run: logisticTrain},
 		"logistic.Read":              {run: logisticModels},
 	}
 }
@@ -67,40 +66,22 @@ func (p *program) badRegressionSettings() (logistic.Settings, string) {
 	return s, "scheme"
 }
 
-// logisticProgress has a report of progress panic.
-func logisticProgress(p *program) {
-	c := p.trainingCorpus(2)
-	m, err := logistic.Train(p.ctx, c, rootEmbedding, logistic.Settings{}, logistic.Options{})
-	if err != nil {
-		p.fails("%v", err)
-		return
-	}
-	opt := logistic.Options{Progress: func(logistic.Progress) { panic("progress") }}
-	p.bad("of Train", func() error {
-		_, err := logistic.Train(p.ctx, c, rootEmbedding, logistic.Settings{}, opt)
-		return err
-	})
-	p.bad("of Predict", func() error { _, err := m.Predict(p.ctx, c.Documents, opt); return err })
-}
-
 var rootEmbedding = sparse.Sphere
 
 func logisticTrain(p *program) {
 	s, c := p.regression(), p.trainingCorpus(pick(p, 2, 3))
 	opt := logistic.Options{Workers: pick(p, 0, 1, 3)}
-	p.good(fmt.Sprintf("%+v", s), func() error {
-		m, err := logistic.Train(p.ctx, c, rootEmbedding, s, opt)
+	bad, why := p.badRegressionSettings()
+	trainings(p, c, s, bad, why, func(ctx context.Context, c *sparse.Corpus, s logistic.Settings, o call) error {
+		m, err := logistic.Train(ctx, c, rootEmbedding, s, logisticOptions(o))
 		if err == nil {
 			err = m.Validate()
 		}
 		return err
 	})
-	p.good("a path", func() error {
-		models, err := logistic.TrainPath(p.ctx, c, rootEmbedding, s, []float64{0.1, 1}, opt)
-		if err == nil && len(models) != 2 {
-			p.fails("%d models", len(models))
-		}
-		return err
+	paths(p, func(prices []float64) (int, error) {
+		models, err := logistic.TrainPath(p.ctx, c, rootEmbedding, s, prices, opt)
+		return len(models), err
 	})
 	p.good("a choice", func() error {
 		_, best, err := logistic.Choose(p.ctx, c, rootEmbedding, s, []float64{0.1, 1}, 2, 1, opt)
@@ -109,35 +90,16 @@ func logisticTrain(p *program) {
 		}
 		return err
 	})
-	for _, prices := range [][]float64{{}, {1, 1}, {-1}, {math.NaN()}} {
-		p.any(fmt.Sprint("prices ", prices), func() error {
-			_, err := logistic.TrainPath(p.ctx, c, rootEmbedding, s, prices, opt)
-			return err
-		})
-	}
 	for _, folds := range []int{-1, 0, 1, c.Documents.Rows() + 1} {
 		p.bad(fmt.Sprint("folds ", folds), func() error {
 			_, _, err := logistic.Choose(p.ctx, c, rootEmbedding, s, []float64{1}, folds, 1, opt)
 			return err
 		})
 	}
-	bad, why := p.badRegressionSettings()
-	p.bad(why, func() error { _, err := logistic.Train(p.ctx, c, rootEmbedding, bad, opt); return err })
-	broken, why := p.brokenCorpus(2)
-	p.bad(why, func() error { _, err := logistic.Train(p.ctx, broken, rootEmbedding, s, opt); return err })
-	p.bad("no context", func() error {
-		//lint:ignore SA1012 a nil context is the point
-		_, err := logistic.Train(nil, c, rootEmbedding, s, opt)
-		return err
-	})
-	p.bad("workers", func() error {
-		_, err := logistic.Train(p.ctx, c, rootEmbedding, s, logistic.Options{Workers: -1})
-		return err
-	})
-	p.bad("memory", func() error {
-		_, err := logistic.Train(p.ctx, c, rootEmbedding, s, logistic.Options{MemoryBytes: 1})
-		return err
-	})
+}
+
+func logisticOptions(o call) logistic.Options {
+	return logistic.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[logistic.Progress](o)}
 }
 
 func logisticMachines(p *program) {
@@ -200,59 +162,31 @@ func logisticModels(p *program) {
 		p.fails("%v", err)
 		return
 	}
-	var file bytes.Buffer
-	p.good("Write", func() error { return m.Write(p.ctx, &file) })
-	data := file.Bytes()
-	p.good("Read", func() error { _, err := logistic.Read(p.ctx, bytes.NewReader(data)); return err })
-	path := p.file("x.model", string(data))
-	p.good("Load", func() error { _, err := logistic.Load(p.ctx, path, nil); return err })
-	p.bad("Load of no file", func() error { _, err := logistic.Load(p.ctx, path+"x", nil); return err })
-	p.bad("Read of a part", func() error {
-		_, err := logistic.Read(p.ctx, bytes.NewReader(data[:p.IntN(len(data))]))
-		return err
-	})
-	p.bad("Read of nothing", func() error { _, err := logistic.Read(p.ctx, nil); return err })
-	p.bad("Write to nothing", func() error { return m.Write(p.ctx, nil) })
-	p.good("Predict", func() error {
-		out, err := m.Predict(p.ctx, c.Documents, logistic.Options{})
-		for i := range c.Documents.Rows() {
-			finite(p, "probabilities", out.Probabilities[i])
-		}
-		return err
-	})
-	p.bad("Predict of nothing", func() error { _, err := m.Predict(p.ctx, nil, logistic.Options{}); return err })
-	broken, why := p.broken()
-	p.bad("Predict: "+why, func() error { _, err := m.Predict(p.ctx, broken, logistic.Options{}); return err })
-	p.bad("Predict with workers", func() error {
-		_, err := m.Predict(p.ctx, c.Documents, logistic.Options{Workers: -1})
-		return err
-	})
-	ended, cancel := context.WithCancel(p.ctx)
-	cancel()
-	p.bad("Predict in an ended context", func() error {
-		_, err := m.Predict(ended, c.Documents, logistic.Options{})
-		return err
-	})
-	bad := *m
+	wrong := *m
 	switch p.IntN(5) {
 	case 0:
-		bad.Machines = bad.Machines[1:]
+		wrong.Machines = wrong.Machines[1:]
 	case 1:
-		bad.Embedder = nil
+		wrong.Embedder = nil
 	case 2:
-		w := *bad.Machines[0]
+		w := *wrong.Machines[0]
 		w.Weights = append([]float64{p.notFinite()}, w.Weights[1:]...)
-		bad.Machines = append([]*logistic.Machine{&w}, bad.Machines[1:]...)
+		wrong.Machines = append([]*logistic.Machine{&w}, wrong.Machines[1:]...)
 	case 3:
-		bad.Classes = []string{"a", "a"}
+		wrong.Classes = []string{"a", "a"}
 	case 4:
-		bad.Machines = append([]*logistic.Machine{nil}, bad.Machines[1:]...)
+		wrong.Machines = append([]*logistic.Machine{nil}, wrong.Machines[1:]...)
 	}
-	p.bad("Validate", bad.Validate)
-	p.bad("Predict with a bad model", func() error {
-		_, err := bad.Predict(p.ctx, c.Documents, logistic.Options{})
-		return err
+	models(p, c.Documents, learnt[*logistic.Model]{
+		model: m, wrong: &wrong, read: logistic.Read, load: early(logistic.Load),
+		predict: func(ctx context.Context, m *logistic.Model, documents *sparse.CSR, o call) error {
+			out, err := m.Predict(ctx, documents, logisticOptions(o))
+			if err == nil {
+				for _, f := range out.Probabilities {
+					finite(p, "probabilities", f)
+				}
+			}
+			return err
+		},
 	})
-	p.bad("Write of a bad model", func() error { return bad.Write(p.ctx, &bytes.Buffer{}) })
-	p.bad("no model", (*logistic.Model)(nil).Validate)
 }
