@@ -53,19 +53,19 @@ bench: build ## measure against a merge of sorted lists and against the machine
 benchmarks: ## the Go benchmarks of kernels and engine
 	$(GO) test -run '^$$' -bench 'PanelDot|Map|Peak|Read|Tiles|Gram' ./asm ./engine
 
-bench-libsvm: build ## measure training and prediction against LIBSVM and scikit-learn, where they are installed (minutes)
+bench-libsvm: build ## measure training and prediction against LIBSVM and scikit-learn (minutes)
 	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchlibsvm $(ARGS)
 
-bench-large: build ## measure linear machines and landmarks against scikit-learn's LinearSVC and Nystroem, where they are installed (an hour)
+bench-large: build ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchlarge $(ARGS)
 
 bench-text: build ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchtext $(ARGS)
 
-bench-pca: build ## measure pca against scikit-learn's KernelPCA, where it is installed (minutes)
+bench-pca: build ## measure pca against scikit-learn's KernelPCA (minutes)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpca $(ARGS)
 
-bench-peers: build ## measure neighbours against sparse_dot_topn and others, where they are installed
+bench-peers: build ## measure neighbours against sparse_dot_topn and others (minutes)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpeers $(ARGS)
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs

@@ -23,7 +23,7 @@ func (b *bench) curves(c *corpus, ways []way, medians []result) {
 		if w.landmarks > 0 {
 			least, most = min(least, float64(w.landmarks)), max(most, float64(w.landmarks))
 		}
-		name := medians[k].Version + w.curve
+		name := medians[k].program + w.curve
 		if names[name] == nil {
 			order = append(order, name)
 		}

@@ -1,19 +1,20 @@
-// Command benchlarge measures what trains on many documents, linear machines and kernel machines on
-// landmarks, against scikit-learn's LinearSVC and Nystroem on the same vectors in the same run, with
-// the exact kernel machine as a line:
+// Command benchlarge measures learners that have a machine per class, linear ones, kernel machines on
+// landmarks, and logistic regression, against scikit-learn's LinearSVC, Nystroem and
+// LogisticRegression on the same vectors in the same run:
 //
 //	make bench-large                                    with what is installed
 //	make bench-large DATA=corpora PYTHON=venv/bin/python ARGS='-only MNIST -landmarks 256,1024'
 //
-// All learn from tfidf of texts, or from images scaled to length 1; kernel machines compare them by
-// exp(-γ‖x-y‖²), which both programs have. Seconds are those of training: grambench embeds within
-// them and computes the matrix, scikit-learn has the vectors ready. Programs run in turn; the table
-// has the median of the rounds, and the accuracy on the documents for tests. What is missing is left
-// out, which the command says.
+// Linear and kernel machines learn from tfidf of texts, or from images scaled to length 1; kernel
+// machines compare them by exp(-γ‖x-y‖²), which both programs have, and the exact one is a line.
+// Logistic regression, with Euclidean and with spherical margins, learns from √θ of every other page
+// of WebKB, and is tested on the others. Seconds are those of training: grambench embeds within them
+// and computes the matrix, scikit-learn has the vectors ready. Objectives are sums over the machines.
+// Programs run in turn; the table has the median of the rounds, and the accuracy on the documents for
+// tests. What is missing is left out, which the command says.
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	_ "embed"
@@ -28,7 +29,6 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/beside"
 	"github.com/gramengine/gram/cmd/grambench/internal/chart"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/plot"
 )
 
@@ -40,75 +40,68 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // bench is one run.
 type bench struct {
 	beside.Bench
-	only, landmarks string
-	c               float64
-	rounds          int
-	exact           bool
-	plot            string
-	out             io.Writer
-	panels          []*plot.Plot
+	only   string
+	marks  []int // numbers of landmarks
+	c      float64
+	exact  bool
+	plot   string
+	panels []*plot.Plot
 }
 
-// corpora are what is measured.
+// corpora are what is measured. Without documents for tests, these are every other one.
 var corpora = []corpus{
-	{"20 Newsgroups", "20news-bydate", "train.tsv.gz", "test.tsv.gz", "tfidf-l2", 0.5},
-	{"MNIST", "mnist", "train-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte.gz", "tf-l2", 5},
+	{"20 Newsgroups", "20news-bydate/train.tsv.gz", "20news-bydate/test.tsv.gz", "tfidf-l2", 0.5, nil},
+	{"MNIST", "mnist/train-images-idx3-ubyte.gz", "mnist/t10k-images-idx3-ubyte.gz", "tf-l2", 5, nil},
+	{"WebKB", "webkb/all.tsv.gz", "", "tf-l1-sqrt", 0, []string{"-min-df", "1"}},
 }
 
 type corpus struct {
-	name, folder, train, test, embedding string
-	gamma                                float64
+	name, train, test, embedding string
+	gamma                        float64 // of kernel machines; 0 for logistic regression alone
+	read                         []string
 }
 
 // run is the whole program; it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	b := &bench{out: stdout}
-	return b.Run("benchlarge", args, stderr, beside.Command{
+	b := &bench{}
+	landmarks := "256,1024,4096"
+	return b.Run("benchlarge", args, stdout, stderr, beside.Command{
+		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on the corpora with these letters in their names only")
-			set.StringVar(&b.landmarks, "landmarks", "256,1024,4096", "numbers of landmarks; none for linear machines alone")
-			set.Float64Var(&b.c, "c", 10, "C of kernel machines; linear ones have 1")
-			set.IntVar(&b.rounds, "rounds", 3, "runs of each")
+			set.StringVar(&landmarks, "landmarks", landmarks, "numbers of landmarks; none for linear machines alone")
+			set.Float64Var(&b.c, "c", 10, "C of kernel machines and logistic regression; linear machines have 1")
 			set.BoolVar(&b.exact, "exact", true, "train the exact kernel machine, too")
 			set.StringVar(&b.plot, "plot", "", "draw accuracy and seconds over the landmarks into `FILE`.png")
 		},
 		Valid: func() bool {
-			_, err := b.numbers()
-			return err == nil && b.rounds >= 1 && b.c > 0
+			for word := range strings.FieldsFuncSeq(landmarks, func(r rune) bool { return r == ',' }) {
+				m, err := strconv.Atoi(word)
+				if err != nil || m < 1 {
+					return false
+				}
+				b.marks = append(b.marks, m)
+			}
+			return b.c > 0
 		},
-		Expected: "-landmarks of whole numbers above 0 or none, -rounds of at least 1, -c above 0",
+		Expected: "-landmarks of whole numbers above 0 or none, -c above 0",
 		Measure:  b.all,
 	})
-}
-
-// numbers are those of landmarks.
-func (b *bench) numbers() (list []int, err error) {
-	if b.landmarks == "" {
-		return nil, nil
-	}
-	for word := range strings.SplitSeq(b.landmarks, ",") {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("-landmarks %q", b.landmarks)
-		}
-		list = append(list, n)
-	}
-	return list, nil
 }
 
 // all measures on all corpora.
 func (b *bench) all(ctx context.Context) error {
 	b.NeedPython(ctx, "sklearn")
-	fmt.Fprintf(b.out, "%s; C = %v, of linear machines 1; median of %d runs\n", b.Head(), b.c, b.rounds)
+	fmt.Fprintf(b.Out, "%s; C = %v, of linear machines 1; median of %d runs\n", b.Head(), b.c, b.Rounds)
 	for _, c := range corpora {
 		if !strings.Contains(c.name, b.only) {
 			continue
 		}
-		c.train, c.test = b.Find(c.name, c.folder, c.train), b.Find(c.name, c.folder, c.test)
-		if c.train == "" || c.test == "" {
-			continue
+		found, err := b.find(&c)
+		if found && err == nil {
+			err = b.measure(ctx, &c)
 		}
-		if err := b.measure(ctx, &c); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
@@ -118,47 +111,96 @@ func (b *bench) all(ctx context.Context) error {
 	return chart.Save(b.plot, 16, 11, b.panels...)
 }
 
+// find finds the files of a corpus, or writes halves of one without documents for tests.
+func (b *bench) find(c *corpus) (bool, error) {
+	train, test := b.Find(c.name, c.train), ""
+	if c.test != "" && train != "" {
+		test = b.Find(c.name, c.test)
+	}
+	if c.test != "" || train == "" {
+		c.train, c.test = train, test
+		return train != "" && test != "", nil
+	}
+	lines, err := beside.ReadLines(train)
+	if err != nil {
+		return false, err
+	}
+	beside.ShortLabels(lines)
+	var halves [2][]string
+	for i, line := range lines {
+		halves[i%2] = append(halves[i%2], line)
+	}
+	c.train, c.test = b.File("train.tsv"), b.File("test.tsv")
+	return true, cmp.Or(beside.WriteLines(c.train, halves[0]), beside.WriteLines(c.test, halves[1]))
+}
+
 // way is one way to learn.
 type way struct {
 	curve, name string
 	own         []string // flags of grambench train; nil for scikit-learn
-	landmarks   int      // 0 for none
+	peer        string   // what peers.py calls it
+	c           float64
+	landmarks   int  // 0 for none
+	sums        bool // objectives
+}
+
+// ways returns the ways to learn on a corpus.
+func (b *bench) ways(c *corpus) (ways []way) {
+	price := []string{"-c", fmt.Sprint(b.c)}
+	own := func(name string, flags ...string) way {
+		return way{curve: name, name: name, own: append(flags, "-embed", c.embedding)}
+	}
+	peer := func(w way) {
+		if w.name = cmp.Or(w.name, w.peer); b.Python != "" {
+			w.curve = cmp.Or(w.curve, w.name)
+			ways = append(ways, w)
+		}
+	}
+	if c.gamma == 0 {
+		for _, learner := range []string{"logistic", "sphere-logistic"} {
+			w := own("-type "+learner, slices.Concat(price, []string{"-type", learner, "-scheme", "one-vs-rest"})...)
+			w.sums = true
+			ways = append(ways, w)
+		}
+		peer(way{peer: "LogisticRegression, lbfgs", c: b.c, sums: true})
+		peer(way{peer: "LogisticRegression, liblinear", c: b.c, sums: true})
+		return ways
+	}
+	kernel := slices.Concat(price, []string{"-kernel", fmt.Sprintf("rbf:gamma=%v", c.gamma)})
+	linear := own("-type linear", "-type", "linear")
+	linear.sums = true
+	ways = append(ways, linear)
+	peer(way{peer: "LinearSVC", c: 1, sums: true})
+	for _, m := range b.marks {
+		w := own("-landmarks", slices.Concat(kernel, []string{"-landmarks", fmt.Sprint(m), "-loss", "hinge2"})...)
+		w.name, w.landmarks = fmt.Sprintf("-landmarks %d", m), m
+		ways = append(ways, w)
+		peer(way{curve: "Nystroem and LinearSVC", name: fmt.Sprintf("Nystroem, %d, and LinearSVC", m), peer: "Nystroem",
+			c: b.c, landmarks: m})
+	}
+	if b.exact {
+		ways = append(ways, own("exact", slices.Concat(kernel, []string{"-scheme", "one-vs-rest"})...))
+	}
+	return ways
 }
 
 // result is what a way came to.
 type result struct {
-	Seconds   float64 `json:"seconds"`
-	Accuracy  float64 `json:"accuracy"`
-	Objective float64 `json:"objective"` // of linear machines
-	Version   string  `json:"version"`
+	Seconds, Accuracy, Objective float64
+	program                      string
 }
 
 // measure measures all ways on a corpus.
 func (b *bench) measure(ctx context.Context, c *corpus) error {
-	kernel := []string{"-kernel", fmt.Sprintf("rbf:gamma=%v", c.gamma), "-c", fmt.Sprint(b.c)}
-	ways := []way{{curve: "-type linear", name: "-type linear", own: []string{"-type", "linear"}}}
+	ways := b.ways(c)
 	if b.Python != "" {
-		ways = append(ways, way{curve: "LinearSVC", name: "LinearSVC"})
-	}
-	numbers, _ := b.numbers()
-	for _, m := range numbers {
-		ways = append(ways, way{curve: "-landmarks", name: fmt.Sprintf("-landmarks %d", m), landmarks: m,
-			own: append([]string{"-landmarks", fmt.Sprint(m), "-loss", "hinge2"}, kernel...)})
-		if b.Python != "" {
-			name := fmt.Sprintf("Nystroem, %d, and LinearSVC", m)
-			ways = append(ways, way{curve: "Nystroem and LinearSVC", name: name, landmarks: m})
-		}
-	}
-	if b.exact {
-		ways = append(ways, way{curve: "exact", name: "exact", own: append([]string{"-scheme", "one-vs-rest"}, kernel...)})
-	}
-	if b.Python != "" {
-		if err := b.write(ctx, c); err != nil {
+		if err := cmp.Or(b.Vectors(ctx, c.train, "", c.embedding, b.File("train"), c.read...),
+			b.Vectors(ctx, c.test, c.train, c.embedding, b.File("test"), c.read...)); err != nil {
 			return err
 		}
 	}
 	results := make([][]result, len(ways))
-	for range b.rounds {
+	for range b.Rounds {
 		for k, w := range ways {
 			r, err := b.once(ctx, w, c)
 			if err != nil {
@@ -167,19 +209,23 @@ func (b *bench) measure(ctx context.Context, c *corpus) error {
 			results[k] = append(results[k], r)
 		}
 	}
-	fmt.Fprintf(b.out, "\n%s, %s, exp(-%v ‖x-y‖²)\n", c.name, c.embedding, c.gamma)
+	fmt.Fprintf(b.Out, "\n%s, %s", c.name, c.embedding)
+	if c.gamma > 0 {
+		fmt.Fprintf(b.Out, ", exp(-%v ‖x-y‖²)", c.gamma)
+	}
+	fmt.Fprintln(b.Out)
 	t, medians := report.NewTable("program", ">seconds", ">accuracy", ">objective"), make([]result, len(ways))
 	for k, w := range ways {
 		slices.SortFunc(results[k], func(a, b result) int { return cmp.Compare(a.Seconds, b.Seconds) })
 		r := results[k][len(results[k])/2]
 		medians[k] = r
 		objective := ""
-		if r.Objective > 0 {
+		if w.sums {
 			objective = fmt.Sprintf("%.2f", r.Objective)
 		}
-		t.Add(r.Version+w.name, fmt.Sprintf("%.2f", r.Seconds), fmt.Sprintf("%.2f%%", 100*r.Accuracy), objective)
+		t.Add(r.program+w.name, fmt.Sprintf("%.2f", r.Seconds), fmt.Sprintf("%.2f%%", 100*r.Accuracy), objective)
 	}
-	t.Write(b.out)
+	t.Write(b.Out)
 	b.curves(c, ways, medians)
 	return nil
 }
@@ -187,89 +233,26 @@ func (b *bench) measure(ctx context.Context, c *corpus) error {
 // once learns one way.
 func (b *bench) once(ctx context.Context, w way, c *corpus) (r result, err error) {
 	if w.own == nil {
-		price := b.c
-		if w.landmarks == 0 {
-			price = 1
-		}
-		_, err = b.Script(ctx, &r, script, b.File("train"), b.File("test"), fmt.Sprint(price), fmt.Sprint(w.landmarks),
-			fmt.Sprint(c.gamma))
-		r.Version = "scikit-learn " + r.Version + ": "
+		ran, err := b.Script(ctx, &r, script, b.File("train"), b.File("test"), w.peer, fmt.Sprint(w.c),
+			fmt.Sprint(w.landmarks), fmt.Sprint(c.gamma), fmt.Sprint(b.Threads))
+		r.program = "scikit-learn " + ran.Version + ": "
 		return r, err
 	}
 	var trained struct {
-		Seconds float64 `json:"seconds"`
+		Seconds float64
 		Read    float64 `json:"seconds_read"`
 		Write   float64 `json:"seconds_write"`
-		Rows    []struct {
-			Objective float64 `json:"objective"`
-		} `json:"rows"`
+		Rows    []struct{ Objective float64 }
 	}
 	model := b.File("model")
-	if _, err := b.Own(ctx, &trained, append([]string{"train", "-in", c.train, "-o", model, "-embed",
-		c.embedding}, w.own...)...); err != nil {
+	args := slices.Concat([]string{"train", "-in", c.train, "-o", model}, c.read, w.own)
+	if _, err := b.Own(ctx, &trained, args...); err != nil {
 		return r, err
 	}
-	if w.own[0] == "-type" {
-		for _, row := range trained.Rows {
-			r.Objective += row.Objective
-		}
-	}
 	_, err = b.Own(ctx, &r, "predict", "-in", c.test, "-model", model, "-o", b.File("predicted"))
-	r.Version, r.Seconds = "grambench ", trained.Seconds-trained.Read-trained.Write // predict has seconds, too
+	r.program, r.Seconds = "grambench ", trained.Seconds-trained.Read-trained.Write // predict has seconds, too
+	for _, row := range trained.Rows {
+		r.Objective += row.Objective
+	}
 	return r, err
-}
-
-// write writes the vectors that machines see, for scikit-learn.
-func (b *bench) write(ctx context.Context, c *corpus) error {
-	train, err := sparse.Read(ctx, c.train, sparse.Options{})
-	if err != nil {
-		return err
-	}
-	test, err := sparse.Read(ctx, c.test, sparse.Options{Vocabulary: train.Vocabulary})
-	if err != nil {
-		return err
-	}
-	e, err := sparse.ParseEmbedding(c.embedding)
-	if err != nil {
-		return err
-	}
-	f := e.Fit(train.Documents)
-	for part, documents := range map[string]*sparse.Corpus{"train": train, "test": test} {
-		x, err := f.Transform(documents.Documents)
-		if err != nil {
-			return err
-		}
-		if err := writeVectors(b.File(part), x, documents); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeVectors writes embedded documents with the names of their classes as whole numbers.
-func writeVectors(path string, x *sparse.Embedded, c *sparse.Corpus) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	names := slices.Sorted(slices.Values(c.Classes)) // the same numbers for both parts
-	var row []float64
-	for i := range x.Rows() {
-		class, _ := slices.BinarySearch(names, c.Classes[c.Labels.Of(i)[0]])
-		fmt.Fprint(w, class)
-		terms, _ := x.Row(i)
-		row = x.Vector64(i, row)
-		for k, t := range terms {
-			fmt.Fprintf(w, " %d:%.9g", t+1, row[k])
-		}
-		if len(terms) == 0 || int(terms[len(terms)-1]) < x.Cols-1 {
-			fmt.Fprintf(w, " %d:0", x.Cols) // so that all files have as many columns
-		}
-		fmt.Fprintln(w)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
 }

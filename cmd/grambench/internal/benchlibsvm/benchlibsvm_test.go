@@ -9,23 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// build builds the command that is measured.
-func build(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds and runs the command")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
-	}
-	file := filepath.Join(t.TempDir(), "grambench")
-	if out, err := exec.Command("go", "build", "-o", file, "../..").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return file
-}
+	"github.com/gramengine/gram/cmd/grambench/internal/beside/besidetest"
+)
 
 // texts writes documents of three classes, which share all words but use them unequally.
 func texts(t *testing.T, name string, from, to int) string {
@@ -50,18 +36,6 @@ func texts(t *testing.T, name string, from, to int) string {
 	return file
 }
 
-// bench runs the program and returns its exit status and what it printed.
-func runBench(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	t.Setenv("TMPDIR", t.TempDir())
-	var out, errs bytes.Buffer
-	status = run(args, &out, &errs)
-	if left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "benchlibsvm*")); len(left) > 0 {
-		t.Errorf("%v was left behind", left)
-	}
-	return status, out.String(), errs.String()
-}
-
 func TestBesideLIBSVM(t *testing.T) {
 	svmTrain, err := exec.LookPath("svm-train")
 	if err != nil {
@@ -71,10 +45,10 @@ func TestBesideLIBSVM(t *testing.T) {
 		t.Skip("svm-predict is not installed")
 	}
 	args := []string{
-		"-grambench", build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330),
+		"-grambench", besidetest.Build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330),
 		"-own", "1", "-python", "no-such-python",
 	}
-	status, stdout, stderr := runBench(t, args...)
+	status, stdout, stderr := besidetest.Run(t, run, args...)
 	if status != 0 {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
@@ -99,7 +73,7 @@ func TestBesideLIBSVM(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	status, stdout, stderr = runBench(t, append(args, "-svm-train", liar, "-svm-predict", predictor)...)
+	status, stdout, stderr = besidetest.Run(t, run, append(args, "-svm-train", liar, "-svm-predict", predictor)...)
 	if status != 1 || strings.Count(stdout, ": FAILED\n") != 2 {
 		t.Errorf("exit status %d, expected 1 and two comparisons that failed:\n%s%s", status, stdout, stderr)
 	}
@@ -107,7 +81,7 @@ func TestBesideLIBSVM(t *testing.T) {
 
 func TestNothingElseThere(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	status, stdout, stderr := runBench(t, "-grambench", build(t), "-train", texts(t, "train.tsv", 0, 60), "-own", "1",
+	status, stdout, stderr := besidetest.Run(t, run, "-grambench", besidetest.Build(t), "-train", texts(t, "train.tsv", 0, 60), "-own", "1",
 		"-svm-train", none, "-svm-predict", none, "-python", none)
 	if status != 0 || strings.Count(stderr, "left out:") != 3 {
 		t.Errorf("exit status %d, expected 0 and three programs left out: %s", status, stderr)
@@ -118,37 +92,7 @@ func TestNothingElseThere(t *testing.T) {
 	}
 }
 
-func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "0"}, {"-own", "0"}, {"-test", "x"}, {"x"}, {"-no-such"}} {
-		if status, _, stderr := runBench(t, args...); status != 2 || stderr == "" {
-			t.Errorf("%v: exit status %d, expected 2 and a message: %q", args, status, stderr)
-		}
-	}
-	if status, _, stderr := runBench(t, "-grambench", "no-such"); status != 1 ||
-		!strings.Contains(stderr, "make build") {
-		t.Errorf("exit status %d, expected 1 and what makes the command: %q", status, stderr)
-	}
-}
-
-func TestMedian(t *testing.T) {
-	of := func(values ...float64) samples {
-		var s samples
-		for _, v := range values {
-			s = append(s, sample{v, 10 * v})
-		}
-		return s
-	}
-	for _, test := range []struct {
-		runs                [4]float64
-		n                   int
-		median, least, most float64
-	}{{[4]float64{5}, 1, 5, 5, 5}, {[4]float64{9, 1, 2}, 3, 2, 1, 9}, {[4]float64{9, 1, 2, 4}, 4, 3, 1, 9}} {
-		median, least, most, cores := of(test.runs[:test.n]...).median()
-		if median != test.median || least != test.least || most != test.most || cores != 10*test.median {
-			t.Errorf("%v: median %v, least %v, most %v, cores %v", test.runs[:test.n], median, least, most, cores)
-		}
-	}
-}
+func TestUsage(t *testing.T) { besidetest.Usage(t, run, "-rounds 0", "-own 0", "-test x") }
 
 func TestParseObjectives(t *testing.T) {
 	all, err := parseObjectives("*.*\noptimization finished, #iter = 5\nnu = 0.1\nobj = -12.5, rho = 0.5\nnSV = 2\n" +

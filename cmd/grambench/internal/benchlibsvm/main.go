@@ -49,13 +49,14 @@ type bench struct {
 	train, test string
 	c, gamma    float64
 	kernel      string
-	rounds, own int
+	own         int
 }
 
 // run is the whole program; it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	b := &bench{}
-	return b.Run("benchlibsvm", args, stderr, beside.Command{
+	return b.Run("benchlibsvm", args, stdout, stderr, beside.Command{
+		Rounds: 1,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.svmTrain, "svm-train", cmp.Or(os.Getenv("SVM_TRAIN"), "svm-train"),
 				"LIBSVM's svm-train; default $SVM_TRAIN")
@@ -67,19 +68,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 			set.Float64Var(&b.c, "c", 10, "C, the price of a violated margin")
 			set.Float64Var(&b.gamma, "gamma", 1, "gamma of the Gaussian kernel")
 			set.StringVar(&b.kernel, "kernel", "diffusion:t=0.5", "kernel on the sphere, for grambench alone")
-			set.IntVar(&b.rounds, "rounds", 1, "runs of the other programs")
 			set.IntVar(&b.own, "own", 5, "runs of grambench before and after each of them")
 		},
-		Valid:    func() bool { return b.rounds >= 1 && b.own >= 1 && (b.test == "" || b.train != "") },
-		Expected: "-rounds and -own of at least 1, and -test with -train alone",
-		Measure:  func(ctx context.Context) error { return b.all(ctx, stdout) },
+		Valid:    func() bool { return b.own >= 1 && (b.test == "" || b.train != "") },
+		Expected: "-own of at least 1, and -test with -train alone",
+		Measure:  b.all,
 	})
 }
 
 // all measures on all corpora.
-func (b *bench) all(ctx context.Context, stdout io.Writer) error {
-	fmt.Fprintf(stdout, "%s, median of %d runs of grambench, of %d of the others\n", b.Head(), b.own*(b.rounds+1),
-		b.rounds)
+func (b *bench) all(ctx context.Context) error {
+	fmt.Fprintf(b.Out, "%s, median of %d runs of grambench, of %d of the others\n", b.Head(), b.own*(b.Rounds+1),
+		b.Rounds)
 	b.findOthers(ctx)
 	passed := true
 	for _, c := range b.corpora() {
@@ -87,8 +87,8 @@ func (b *bench) all(ctx context.Context, stdout io.Writer) error {
 		if err := t.measure(ctx); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		fmt.Fprintln(stdout)
-		passed = t.write(stdout) && passed
+		fmt.Fprintln(b.Out)
+		passed = t.write(b.Out) && passed
 	}
 	if !passed {
 		return errors.New("something isn't the same as LIBSVM's")

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/beside"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 )
 
 // fitScript is what Python runs: it loads a matrix, fits scikit-learn's SVC on it, and prints how
@@ -19,23 +17,6 @@ import (
 //
 //go:embed fit.py
 var fitScript string
-
-// sample is one run of a program.
-type sample struct{ seconds, cores float64 }
-
-// samples are the runs of one program.
-type samples []sample
-
-func (s *samples) add(r beside.Ran) { *s = append(*s, sample{r.Seconds, r.Cores}) }
-
-// median returns the median, least and greatest seconds, and the median of cores.
-func (s samples) median() (seconds, least, most, cores float64) {
-	var all, used []float64
-	for _, one := range s {
-		all, used = append(all, one.seconds), append(used, one.cores)
-	}
-	return report.Median(all), slices.Min(all), slices.Max(all), report.Median(used)
-}
 
 // findOthers looks for the programs to compare with. It says which aren't there, and sets their
 // names to "".
@@ -83,14 +64,8 @@ func parseObjectives(text string) (all []float64, err error) {
 // fit runs scikit-learn's SVC on the matrix in a NumPy file, with the labels of a file of vectors.
 // Seconds are those of the fit alone.
 func (b *bench) fit(ctx context.Context, matrix, vectors string) (r beside.Ran, version string, err error) {
-	var said struct {
-		Seconds, Cores float64
-		Version        string
-	}
-	if _, err := b.Script(ctx, &said, fitScript, matrix, vectors, number(b.c)); err != nil {
-		return r, "", err
-	}
-	return beside.Ran{Seconds: said.Seconds, Cores: said.Cores}, "scikit-learn " + said.Version, nil
+	r, err = b.Script(ctx, nil, fitScript, matrix, vectors, number(b.c))
+	return r, "scikit-learn " + r.Version, err
 }
 
 // number writes a parameter.

@@ -20,10 +20,10 @@ func (t *trial) write(w io.Writer) (passed bool) {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "what\tprogram\tkernel\tseconds\tleast\tmost\tcores\ttimes as fast\tright")
 	for _, l := range t.lines {
-		seconds, least, most, cores := l.runs.median()
+		seconds, least, most, cores := l.runs.Median()
 		ratio, used, right := "-", "-", "-"
 		if l.against != nil {
-			of, _, _, _ := l.against.runs.median()
+			of, _, _, _ := l.against.runs.Median()
 			ratio = fmt.Sprintf("%.1f", of/seconds)
 		}
 		if cores > 0 {

@@ -28,7 +28,7 @@ type trial struct {
 // line is a line of the table.
 type line struct {
 	what, program, kernel string
-	runs                  samples
+	runs                  beside.Runs
 	accuracy              float64 // NaN where nothing is predicted
 	against               *line   // what it is compared with; nil for that itself
 }
@@ -71,10 +71,10 @@ func (t *trial) measure(ctx context.Context) error {
 		svc = t.line("solve", "scikit-learn", t.kernel, nil)
 	}
 	own[1].solve = t.line("solve", "grambench", t.kernel, svc)
-	for round := range t.rounds + 1 { // grambench runs before and after each of the others
+	for round := range t.Rounds + 1 { // grambench runs before and after each of the others
 		var objectives []float64
 		if round > 0 {
-			t.Say("%s: round %d of %d", t.corpus.name, round, t.rounds)
+			t.Say("%s: round %d of %d", t.corpus.name, round, t.Rounds)
 			var err error
 			if objectives, err = t.runOthers(ctx, svmTrain, svmPredict, svc); err != nil {
 				return err
@@ -103,20 +103,20 @@ func (t *trial) runOthers(ctx context.Context, svmTrain, svmPredict, svc *line) 
 		if r, objectives, err = t.svmTrainRun(ctx, t.File("train.svm"), t.File("libsvm.model")); err != nil {
 			return nil, err
 		}
-		svmTrain.runs.add(r)
+		svmTrain.runs = append(svmTrain.runs, r)
 	}
 	if svmPredict != nil {
 		r, err = t.Execute(ctx, t.svmPredict, t.File("test.svm"), t.File("libsvm.model"), t.File("libsvm.out"))
 		if err != nil {
 			return nil, err
 		}
-		svmPredict.runs.add(r)
+		svmPredict.runs = append(svmPredict.runs, r)
 	}
 	if svc != nil {
 		if r, svc.program, err = t.fit(ctx, t.File("gram.npy"), t.File("train.svm")); err != nil {
 			return nil, err
 		}
-		svc.runs.add(r)
+		svc.runs = append(svc.runs, r)
 	}
 	return objectives, nil
 }
@@ -139,9 +139,9 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 	if err != nil {
 		return err
 	}
-	m.train.runs.add(r)
+	m.train.runs = append(m.train.runs, r)
 	if m.solve != nil {
-		m.solve.runs.add(beside.Ran{Seconds: trained.SecondsSolve})
+		m.solve.runs = append(m.solve.runs, beside.Ran{Seconds: trained.SecondsSolve})
 	}
 	m.objectives = m.objectives[:0]
 	for _, row := range trained.Rows {
@@ -155,7 +155,7 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 	if err != nil {
 		return err
 	}
-	m.predict.runs.add(r)
+	m.predict.runs = append(m.predict.runs, r)
 	if predicted.Accuracy != nil {
 		m.predict.accuracy = *predicted.Accuracy
 	}

@@ -22,7 +22,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/beside"
@@ -37,10 +36,10 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // bench is one run.
 type bench struct {
 	beside.Bench
-	in        string
-	k, rounds int
-	more      bool
-	peers     []peer
+	in    string
+	k     int
+	more  bool
+	peers []peer
 }
 
 // peer is another program, as peers.py calls it.
@@ -60,21 +59,21 @@ var peers = []peer{
 // run is the whole program; it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	b := &bench{}
-	return b.Run("benchpeers", args, stderr, beside.Command{
+	return b.Run("benchpeers", args, stdout, stderr, beside.Command{
+		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that grambench -in takes")
 			set.IntVar(&b.k, "k", 10, "neighbours of each document")
-			set.IntVar(&b.rounds, "rounds", 3, "runs of each")
 			set.BoolVar(&b.more, "more", false, "measure scikit-learn's brute force and pynndescent, too, which take long")
 		},
-		Valid:    func() bool { return b.rounds >= 1 && b.k >= 1 },
-		Expected: "-rounds and -k of at least 1",
-		Measure:  func(ctx context.Context) error { return b.all(ctx, stdout) },
+		Valid:    func() bool { return b.k >= 1 },
+		Expected: "-k of at least 1",
+		Measure:  b.all,
 	})
 }
 
 // all measures on all corpora.
-func (b *bench) all(ctx context.Context, stdout io.Writer) error {
+func (b *bench) all(ctx context.Context) error {
 	has := map[string]bool{}
 	for _, p := range peers {
 		if p.more && !b.more {
@@ -87,8 +86,7 @@ func (b *bench) all(ctx context.Context, stdout io.Writer) error {
 			b.peers = append(b.peers, p)
 		}
 	}
-	fmt.Fprintf(stdout, "%s, the %d nearest of each document, median of %d runs (least to most)\n", b.Head(), b.k,
-		b.rounds)
+	fmt.Fprintf(b.Out, "%s, the %d nearest of each document, median of %d runs (least to most)\n", b.Head(), b.k, b.Rounds)
 	corpora := []string{b.in}
 	if b.in == "" {
 		corpora = []string{"goroot"}
@@ -97,70 +95,63 @@ func (b *bench) all(ctx context.Context, stdout io.Writer) error {
 		}
 	}
 	for _, in := range corpora {
-		if err := b.measure(ctx, in, stdout); err != nil {
+		if err := b.measure(ctx, in); err != nil {
 			return fmt.Errorf("%s: %w", in, err)
 		}
 	}
 	return nil
 }
 
-// own is what grambench reports of neighbours.
-type own struct {
-	Corpus struct {
-		Documents int `json:"documents"`
-	} `json:"corpus"`
-	Seconds float64 `json:"seconds_neighbours"`
-	ISA     string  `json:"isa"`
-}
-
-// other is what peers.py reports.
-type other struct {
-	Seconds float64 `json:"seconds"`
-	Version string  `json:"version"`
-	Rows    int     `json:"rows"`
-	Same    int     `json:"same"`
-	Recall  float64 `json:"recall"`
-}
-
 // measure runs all in turn on one corpus.
-func (b *bench) measure(ctx context.Context, in string, stdout io.Writer) error {
+func (b *bench) measure(ctx context.Context, in string) error {
 	vectors, near := b.File("vectors.svm"), b.File("near.npz")
 	threads, k := strconv.Itoa(b.Threads), strconv.Itoa(b.k)
 	b.Say("%s: writing vectors", in)
-	text := []string{"-q", "-in", in, "-min-df", "2"} // words of one document match nothing
-	_, err := b.Execute(ctx, b.Grambench, append([]string{"corpus", "-embed", "tf-l1-sqrt", "-o", vectors}, text...)...)
-	if err != nil {
+	// words of one document match nothing
+	if err := b.Vectors(ctx, in, "", "tf-l1-sqrt", vectors, "-min-df", "2"); err != nil {
 		return err
 	}
-	var a own
-	var ours []float64
-	found, theirs := make([]other, len(b.peers)), make([][]float64, len(b.peers))
-	for range b.rounds {
-		if _, err := b.Own(ctx, &a, append([]string{"neighbours", "-k", k, "-o", near}, text...)...); err != nil {
+	var own struct {
+		Corpus  struct{ Documents int }
+		Seconds float64 `json:"seconds_neighbours"`
+		ISA     string
+	}
+	type other struct {
+		Rows, Same int
+		Recall     float64
+	}
+	var ours beside.Runs
+	found, theirs := make([]other, len(b.peers)), make([]beside.Runs, len(b.peers))
+	for range b.Rounds {
+		if _, err := b.Own(ctx, &own, "neighbours", "-q", "-in", in, "-min-df", "2", "-k", k, "-o", near); err != nil {
 			return err
 		}
-		ours = append(ours, a.Seconds)
+		ours = append(ours, beside.Ran{Seconds: own.Seconds})
 		for at, p := range b.peers {
-			if _, err := b.Script(ctx, &found[at], script, vectors, near, k, threads, p.name); err != nil {
+			r, err := b.Script(ctx, &found[at], script, vectors, near, k, threads, p.name)
+			if err != nil {
 				return err
 			}
-			theirs[at] = append(theirs[at], found[at].Seconds)
+			theirs[at] = append(theirs[at], r)
 		}
 	}
-	fmt.Fprintf(stdout, "\n%s: %s\n", filepath.Base(in), report.Documents(a.Corpus.Documents))
+	fmt.Fprintf(b.Out, "\n%s: %s\n", filepath.Base(in), report.Documents(own.Corpus.Documents))
 	t := report.NewTable("program", ">seconds", ">least", ">most", ">times as long", ">the same", ">found")
-	line := func(name string, seconds []float64, same, recall string) {
-		t.Add(name, report.Seconds(report.Median(seconds)), report.Seconds(slices.Min(seconds)),
-			report.Seconds(slices.Max(seconds)), fmt.Sprintf("%.1f", report.Median(seconds)/report.Median(ours)), same, recall)
+	of, _, _, _ := ours.Median()
+	line := func(name string, runs beside.Runs, same, recall string) {
+		seconds, least, most, _ := runs.Median()
+		t.Add(name, report.Seconds(seconds), report.Seconds(least), report.Seconds(most), fmt.Sprintf("%.1f", seconds/of),
+			same, recall)
 	}
-	line("grambench neighbours, "+a.ISA, ours, "", "")
+	line("grambench neighbours, "+own.ISA, ours, "", "")
+	var err error
 	for at, p := range b.peers {
 		o := found[at]
-		line(p.name+", "+o.Version, theirs[at], report.Count(o.Same), report.Percent(o.Recall))
+		line(p.name+", "+theirs[at][0].Version, theirs[at], report.Count(o.Same), report.Percent(o.Recall))
 		if !p.approximate && o.Same < o.Rows {
 			err = fmt.Errorf("%s: %s have other neighbours", p.name, report.Documents(o.Rows-o.Same))
 		}
 	}
-	t.Write(stdout)
+	t.Write(b.Out)
 	return err
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/beside/besidetest"
 )
 
 func TestScore(t *testing.T) {
@@ -26,59 +23,29 @@ func TestScore(t *testing.T) {
 	}
 }
 
-func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{"-threads", "0"}, {"-images", "1"}, {"x"}, {"-no-such"}} {
-		var out, errs bytes.Buffer
-		if status := run(args, &out, &errs); status != 2 || errs.Len() == 0 {
-			t.Errorf("%v: exit status %d, expected 2 and a message: %q", args, status, &errs)
-		}
-	}
-	var out, errs bytes.Buffer
-	if status := run([]string{"-grambench", "no-such"}, &out, &errs); status != 1 ||
-		!strings.Contains(errs.String(), "make build") {
-		t.Errorf("exit status %d, expected 1 and what makes the command: %q", status, &errs)
-	}
-}
+func TestUsage(t *testing.T) { besidetest.Usage(t, run, "-images 1") }
 
 // All programs that are there are measured on a small corpus in the place of one that they know.
 func TestSmall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and runs the command")
-	}
-	grambench := filepath.Join(t.TempDir(), "grambench")
-	if out, err := exec.Command("go", "build", "-o", grambench, "../..").CombinedOutput(); err != nil {
-		t.Skipf("%v: %s", err, out)
-	}
-	data := t.TempDir()
+	grambench := besidetest.Build(t)
+	files := map[string]string{}
 	for name, n := range map[string]int{"train": 150, "test": 40} {
-		var text bytes.Buffer
-		w := gzip.NewWriter(&text)
+		var text strings.Builder
 		for i := range n {
-			fmt.Fprintf(w, "topic%d\t", i%3)
+			fmt.Fprintf(&text, "topic%d\t", i%3)
 			for k := range 8 {
-				fmt.Fprintf(w, "%c%c ", 'a'+(i*k+i/3)%11, 'm'+i%3*(k%2))
+				fmt.Fprintf(&text, "%c%c ", 'a'+(i*k+i/3)%11, 'm'+i%3*(k%2))
 			}
-			fmt.Fprintln(w)
+			fmt.Fprintln(&text)
 		}
-		w.Close()
-		folder := filepath.Join(data, "20news-bydate")
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name+".tsv.gz"), text.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		files["20news-bydate/"+name+".tsv.gz"] = text.String()
 	}
-	var out, errs bytes.Buffer
-	if status := run([]string{"-grambench", grambench, "-data", data}, &out, &errs); status != 0 {
-		t.Fatalf("exit status %d: %s", status, &errs)
+	status, stdout, stderr := besidetest.Run(t, run, "-grambench", grambench, "-data", besidetest.Corpora(t, files))
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	for _, want := range []string{"150 training and 40 test documents", "grambench train ", "grambench grid "} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, &out)
-		}
-	}
-	if strings.Count(errs.String(), "left out: ") < 4 { // the other corpora
-		t.Errorf("%s", &errs)
+	besidetest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ")
+	if strings.Count(stderr, "left out: ") < 4 { // the other corpora
+		t.Error(stderr)
 	}
 }

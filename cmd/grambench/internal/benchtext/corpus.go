@@ -1,32 +1,29 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/beside"
 	"github.com/gramengine/gram/solver"
 )
 
 // corpus is a corpus to measure on. Without test documents it is divided into folds.
 type corpus struct {
 	name, train, test string
-	label             func(string) string // shortens a label; nil keeps it
+	short             bool // labels without what follows |, the university of WebKB
 }
 
 // corpora are those of the data folder.
 var corpora = []corpus{
-	{"WebKB, 4 classes", "webkb/all.tsv.gz", "", func(s string) string { s, _, _ = strings.Cut(s, "|"); return s }},
-	{"WebKB, 20 classes", "webkb/all.tsv.gz", "", nil},
-	{"Reuters-21578, ModApte", "reuters-modapte/train.tsv.gz", "reuters-modapte/test.tsv.gz", nil},
-	{"20 Newsgroups, by date", "20news-bydate/train.tsv.gz", "20news-bydate/test.tsv.gz", nil},
-	{"MNIST", "mnist/train-images-idx3-ubyte.gz", "mnist/t10k-images-idx3-ubyte.gz", nil},
+	{"WebKB, 4 classes", "webkb/all.tsv.gz", "", true},
+	{"WebKB, 20 classes", "webkb/all.tsv.gz", "", false},
+	{"Reuters-21578, ModApte", "reuters-modapte/train.tsv.gz", "reuters-modapte/test.tsv.gz", false},
+	{"20 Newsgroups, by date", "20news-bydate/train.tsv.gz", "20news-bydate/test.tsv.gz", false},
+	{"MNIST", "mnist/train-images-idx3-ubyte.gz", "mnist/t10k-images-idx3-ubyte.gz", false},
 }
 
 // part is what one training learns from, and predicts.
@@ -44,18 +41,15 @@ func (t *trial) parts(ctx context.Context) ([]part, error) {
 	if strings.Contains(t.corpus.train, "idx") {
 		return t.images(ctx)
 	}
-	lines, err := readLines(filepath.Join(t.Data, t.corpus.train))
+	lines, err := beside.ReadLines(filepath.Join(t.Data, t.corpus.train))
 	if err != nil {
 		return nil, err
 	}
-	if t.corpus.label != nil {
-		for i, line := range lines {
-			label, text, _ := strings.Cut(line, "\t")
-			lines[i] = t.corpus.label(label) + "\t" + text
-		}
+	if t.corpus.short {
+		beside.ShortLabels(lines)
 	}
 	if t.corpus.test != "" {
-		tests, err := readLines(filepath.Join(t.Data, t.corpus.test))
+		tests, err := beside.ReadLines(filepath.Join(t.Data, t.corpus.test))
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +85,7 @@ func (t *trial) images(ctx context.Context) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		if lines[i], err = readLines(file); err != nil {
+		if lines[i], err = beside.ReadLines(file); err != nil {
 			return nil, err
 		}
 	}
@@ -111,32 +105,11 @@ func (t *trial) part(number int, ending string, train, test []string) (p part, e
 		p.truth = append(p.truth, labelsOf(line))
 	}
 	for file, lines := range map[string][]string{p.train: train, p.test: test, p.train + ".folds": fold} {
-		if err = os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		if err = beside.WriteLines(file, lines); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
-}
-
-// readLines reads the lines of a file, gzipped or not.
-func readLines(path string) (lines []string, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var in io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(file); err != nil {
-			return nil, err
-		}
-	}
-	s := bufio.NewScanner(in)
-	s.Buffer(nil, 64<<20)
-	for s.Scan() {
-		lines = append(lines, s.Text())
-	}
-	return lines, s.Err()
 }
 
 // labelsOf reads the labels of a line, of text, of vectors or of predictions.

@@ -42,7 +42,7 @@ type bench struct {
 // run is the whole program; it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	b := &bench{}
-	return b.Run("benchtext", args, stderr, beside.Command{
+	return b.Run("benchtext", args, stdout, stderr, beside.Command{
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on corpora with this in their name only")
 			set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")
@@ -50,14 +50,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 		},
 		Valid:    func() bool { return b.images >= 100 },
 		Expected: "-images of at least 100",
-		Measure:  func(ctx context.Context) error { return b.all(ctx, stdout) },
+		Measure:  b.all,
 	})
 }
 
 // all measures on all corpora.
-func (b *bench) all(ctx context.Context, stdout io.Writer) error {
+func (b *bench) all(ctx context.Context) error {
 	b.NeedPython(ctx, "numpy, sklearn.svm")
-	fmt.Fprintln(stdout, b.Head())
+	fmt.Fprintln(b.Out, b.Head())
 	for _, c := range corpora {
 		if !strings.Contains(c.name, b.only) || b.Find(c.name, c.train) == "" {
 			continue
@@ -66,8 +66,8 @@ func (b *bench) all(ctx context.Context, stdout io.Writer) error {
 		if err := t.measure(ctx); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		fmt.Fprintln(stdout)
-		t.write(stdout)
+		fmt.Fprintln(b.Out)
+		t.write(b.Out)
 	}
 	return nil
 }

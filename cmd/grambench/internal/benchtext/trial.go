@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/beside"
 )
 
 // linearScript is what Python runs: it embeds texts, fits scikit-learn's LinearSVC and predicts.
@@ -82,7 +84,7 @@ func (t *trial) measure(ctx context.Context) (err error) {
 				return fmt.Errorf("%s: %w", program.name, err)
 			}
 			r.seconds += time.Since(begin).Seconds()
-			lines, err := readLines(out)
+			lines, err := beside.ReadLines(out)
 			if err != nil {
 				return err
 			}

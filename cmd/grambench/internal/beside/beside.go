@@ -3,10 +3,8 @@
 package beside
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -15,8 +13,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -29,13 +25,16 @@ type Bench struct {
 	Python    string // "" where [Bench.NeedPython] found none
 	Data      string // the folder of corpora
 	Threads   int    // of every program
+	Rounds    int    // runs of each
 
+	Out          io.Writer // for tables
 	name, folder string
 	stderr       io.Writer
 }
 
 // Command is what a command does with its flags.
 type Command struct {
+	Rounds   int                 // the default of -rounds; 0 for a command without that flag
 	Flags    func(*flag.FlagSet) // declares its own
 	Valid    func() bool         // whether they make sense
 	Expected string              // what they should be
@@ -43,8 +42,8 @@ type Command struct {
 }
 
 // Run is the whole program; it returns the exit status: 0 done, 1 failed, 2 wrong usage.
-func (b *Bench) Run(name string, args []string, stderr io.Writer, c Command) int {
-	b.name, b.stderr = name, stderr
+func (b *Bench) Run(name string, args []string, stdout, stderr io.Writer, c Command) int {
+	b.name, b.Out, b.stderr = name, stdout, stderr
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.StringVar(&b.Grambench, "grambench", filepath.Join("bin", "grambench"), "the command to measure")
@@ -53,12 +52,15 @@ func (b *Bench) Run(name string, args []string, stderr io.Writer, c Command) int
 	set.StringVar(&b.Data, "data", cmp.Or(os.Getenv("DATA"), filepath.Join("..", "shared", "data")),
 		"folder of the corpora, such as 20news-bydate/train.tsv.gz; default $DATA")
 	set.IntVar(&b.Threads, "threads", runtime.NumCPU(), "threads of every program")
+	if b.Rounds = 1; c.Rounds > 0 {
+		set.IntVar(&b.Rounds, "rounds", c.Rounds, "runs of each program that grambench is measured against")
+	}
 	c.Flags(set)
 	if err := set.Parse(args); err != nil {
 		return 2
 	}
-	if set.NArg() > 0 || b.Threads < 1 || !c.Valid() {
-		b.Say("expected flags only, -threads of at least 1, and %s", c.Expected)
+	if set.NArg() > 0 || b.Threads < 1 || b.Rounds < 1 || !c.Valid() {
+		b.Say("expected flags only, -threads and -rounds of at least 1, and %s", c.Expected)
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -128,54 +130,4 @@ func (b *Bench) HasPython(ctx context.Context, modules string) bool {
 		b.Say("left out: %s, since %s says %v %.200s (PYTHON names another)", modules, b.Python, err, out)
 	}
 	return err == nil
-}
-
-// Ran is a run of a program.
-type Ran struct {
-	Stdout, Stderr string
-	Seconds        float64
-	Cores          float64 // processor time by elapsed time
-}
-
-// Execute runs a program.
-func (b *Bench) Execute(ctx context.Context, name string, args ...string) (r Ran, err error) {
-	c := exec.CommandContext(ctx, name, args...)
-	threads := strconv.Itoa(b.Threads)
-	c.Env = append(os.Environ(), "OMP_NUM_THREADS="+threads, "OPENBLAS_NUM_THREADS="+threads)
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	begin := time.Now()
-	err = c.Run()
-	r.Seconds = time.Since(begin).Seconds()
-	if ctx.Err() != nil {
-		return r, ctx.Err()
-	}
-	if err != nil {
-		said := strings.TrimSpace(errs.String() + "\n" + out.String())
-		return r, fmt.Errorf("%s: %w: %s", name, err, said[max(0, len(said)-2000):])
-	}
-	r.Stdout, r.Stderr = out.String(), errs.String()
-	r.Cores = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds() / r.Seconds
-	return r, nil
-}
-
-// Own runs a command of grambench and reads what it prints as JSON.
-func (b *Bench) Own(ctx context.Context, into any, args ...string) (Ran, error) {
-	return b.read(ctx, into, b.Grambench, append(args, "-workers", strconv.Itoa(b.Threads), "-json")...)
-}
-
-// Script runs a script of Python and reads what it prints as JSON.
-func (b *Bench) Script(ctx context.Context, into any, script string, args ...string) (Ran, error) {
-	return b.read(ctx, into, b.Python, append([]string{"-c", script}, args...)...)
-}
-
-func (b *Bench) read(ctx context.Context, into any, name string, args ...string) (Ran, error) {
-	r, err := b.Execute(ctx, name, args...)
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal([]byte(r.Stdout), into); err != nil {
-		return r, fmt.Errorf("%s printed %.200q: %w", filepath.Base(name), r.Stdout, err)
-	}
-	return r, nil
 }
