@@ -422,7 +422,7 @@ func TestNeighboursMemory(t *testing.T) {
 	e := newEngine(t, x, Options{Workers: 2})
 	k := MustParseKernel("hellinger")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties the pools of scratch space
-	for _, count := range []int{1, 1499} { // the first makes panels
+	for _, count := range []int{1, 1499} {           // the first makes panels
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}); err != nil {

@@ -81,8 +81,8 @@ func TestBesideLIBSVM(t *testing.T) {
 
 func TestNothingElseThere(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	status, stdout, stderr := besidetest.Run(t, run, "-grambench", besidetest.Build(t), "-train", texts(t, "train.tsv", 0, 60), "-own", "1",
-		"-svm-train", none, "-svm-predict", none, "-python", none)
+	status, stdout, stderr := besidetest.Run(t, run, "-grambench", besidetest.Build(t), "-train",
+		texts(t, "train.tsv", 0, 60), "-own", "1", "-svm-train", none, "-svm-predict", none, "-python", none)
 	if status != 0 || strings.Count(stderr, "left out:") != 3 {
 		t.Errorf("exit status %d, expected 0 and three programs left out: %s", status, stderr)
 	}

@@ -56,7 +56,9 @@ func widths(p *program) {
 	p.bad("Search in nothing", search(width.Set{}, test, o))
 	p.bad("Search for nothing", search(train, width.Set{}, o))
 	p.bad("Search for other features", search(train, p.set(features+1), o))
-	for _, bad := range []width.Options{{Neighbours: -1}, {Widths: []int{features + 1}}, {Widths: []int{0}}, {Workers: -1}} {
+	for _, bad := range []width.Options{
+		{Neighbours: -1}, {Widths: []int{features + 1}}, {Widths: []int{0}}, {Workers: -1},
+	} {
 		p.bad(fmt.Sprintf("Search %+v", bad), search(train, test, bad))
 	}
 	p.bad("Search with progress that panics", search(train, test, width.Options{
