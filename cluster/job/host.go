@@ -1,0 +1,110 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Host is a process that plans, does or gathers jobs: its store, its bounds, and the documents that
+// it holds. Its methods may be called concurrently.
+type Host struct {
+	Store   *store.Store
+	Cache   *store.Cache // of inputs; nil for none
+	Workers int          // goroutines of one task, at least 1
+	Memory  int64        // bound in bytes of what a job's worker holds; 0 for none
+
+	mu     sync.Mutex
+	digest string // of the documents that are held
+	held   *sparse.Corpus
+}
+
+// Corpus returns the documents of a digest. They are read once and kept until others are asked for,
+// and must not be changed.
+func (h *Host) Corpus(ctx context.Context, digest string) (*sparse.Corpus, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.held != nil && h.digest == digest {
+		return h.held, nil
+	}
+	h.held = nil // before others are read
+	c, err := corpus.Read(ctx, h.get, digest, h.Memory)
+	if err != nil {
+		return nil, err
+	}
+	h.held, h.digest = c, digest
+	return c, nil
+}
+
+// get reads an input, from the cache where there is one.
+func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
+	if h.Cache == nil {
+		return h.Store.Get(ctx, name, nil)
+	}
+	return h.Cache.Get(ctx, h.Store, name)
+}
+
+// PutFile stores a file of the planning machine and returns its digest.
+func (h *Host) PutFile(ctx context.Context, path string) (digest string, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	digest = Digest(b)
+	_, err = h.Store.Put(ctx, Files+digest, b)
+	return digest, err
+}
+
+// Files is the prefix of the names of inputs that aren't documents.
+const Files = "files/"
+
+// File returns the bytes that PutFile has stored.
+func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
+	if !IsDigest(digest) {
+		return nil, fmt.Errorf("job: file %q, expected a digest of 64 hexadecimal digits", digest)
+	}
+	b, err := h.get(ctx, Files+digest)
+	if err != nil {
+		return nil, err
+	}
+	if d := Digest(b); d != digest {
+		return nil, fmt.Errorf("job: the object %s has the digest %s", Files+digest, d)
+	}
+	return b, nil
+}
+
+// CheckISA returns an error where this machine lacks the instruction set of the job, without which
+// its bits would be others.
+func (j *Job) CheckISA() error {
+	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
+		return fmt.Errorf("job: the job wants the instruction set %s, this machine has up to %s: plan it with -isa %s",
+			j.ISA, asm.Best().ISA, asm.Best().ISA)
+	}
+	return nil
+}
+
+// Options returns the options of the job's engines.
+func (j *Job) Options() engine.Options {
+	return engine.Options{ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory}
+}
+
+// Engine reads the job's documents, embeds them for a kernel and makes an engine, as one machine
+// alone does: bits depend on all documents.
+func (j *Job) Engine(ctx context.Context, k engine.Kernel) (*engine.Engine, error) {
+	c, err := j.Host.Corpus(ctx, j.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	x, err := k.Embedding().Fit(c.Documents).TransformRows(ctx, c.Documents, nil, j.Host.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("embedding %s: %w", k.Embedding(), err)
+	}
+	return engine.NewContext(ctx, x, j.Options())
+}

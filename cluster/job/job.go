@@ -1,0 +1,179 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/minio/sha256-simd"
+)
+
+// Version is raised when a program gives a task other bytes than an earlier one did. Jobs of another
+// version are refused.
+const Version = 1
+
+// MostTasks bounds the tasks of a job.
+const MostTasks = 1_000_000_000
+
+// Description is all that the results of a job depend on. Equal ones have the same digest, so who
+// plans the same twice gets the same job.
+type Description struct {
+	Version int             `json:"version"`
+	Kind    string          `json:"kind"`
+	Corpus  string          `json:"corpus,omitempty"` // digest of the documents, none where empty
+	ISA     string          `json:"isa"`              // instruction set, which bits depend on
+	Tasks   int             `json:"tasks"`            // numbered from 0
+	Spec    json.RawMessage `json:"spec"`             // what the kind says of it: kernel, options
+}
+
+// Encode returns the description as it is stored and digested. Spec is made compact.
+func (d *Description) Encode() ([]byte, error) {
+	var spec bytes.Buffer
+	if err := json.Compact(&spec, d.Spec); err != nil {
+		return nil, fmt.Errorf("job: Spec: %w", err)
+	}
+	own := *d
+	own.Spec = spec.Bytes()
+	if err := own.validate(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(own)
+}
+
+// validate checks what doesn't depend on the kind.
+func (d *Description) validate() error {
+	switch {
+	case d.Version != Version:
+		return fmt.Errorf("job: a description of version %d, expected %d: another program planned it", d.Version, Version)
+	case d.Kind == "":
+		return errors.New("job: a description without a kind")
+	case d.Corpus != "" && !IsDigest(d.Corpus):
+		return fmt.Errorf("job: corpus %q, expected a digest of 64 hexadecimal digits", d.Corpus)
+	case d.ISA == "":
+		return errors.New("job: a description without an instruction set")
+	case d.Tasks < 0 || d.Tasks > MostTasks:
+		return fmt.Errorf("job: %d tasks, expected from 0 to %d", d.Tasks, MostTasks)
+	}
+	return nil
+}
+
+// ParseDescription reads what Encode has written, to the byte: a digest then stands for one text.
+func ParseDescription(b []byte) (*Description, error) {
+	d := &Description{}
+	if err := decode(b, d); err != nil {
+		return nil, fmt.Errorf("job: description: %w", err)
+	}
+	again, err := d.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(again, b) {
+		return nil, errors.New("job: a description that isn't written as this program writes it")
+	}
+	return d, nil
+}
+
+// decode reads one JSON value with known fields alone.
+func decode(b []byte, to any) error {
+	r := json.NewDecoder(bytes.NewReader(b))
+	r.DisallowUnknownFields()
+	if err := r.Decode(to); err != nil {
+		return err
+	}
+	if _, err := r.Token(); err != io.EOF {
+		return errors.New("more behind its end")
+	}
+	return nil
+}
+
+// DecodeSpec reads a spec into a struct of the kind. Fields that it doesn't have are errors.
+func (d *Description) DecodeSpec(to any) error {
+	if err := decode(d.Spec, to); err != nil {
+		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
+	}
+	return nil
+}
+
+// Digest returns the SHA-256 of b, in hexadecimal.
+func Digest(b []byte) string {
+	d := sha256.Sum256(b)
+	return hex.EncodeToString(d[:])
+}
+
+// IsDigest says whether s may be a digest.
+func IsDigest(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
+}
+
+// Job is a job of a [Host]: its description and where its results are.
+type Job struct {
+	Description
+	Digest string // the job's name
+	Host   *Host
+}
+
+// Save stores a description under its digest and returns the job.
+func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
+	b, err := d.Encode()
+	if err != nil {
+		return nil, err
+	}
+	digest := Digest(b)
+	if _, err := h.Store.Put(ctx, nameOf(digest), b); err != nil {
+		return nil, err
+	}
+	saved, err := ParseDescription(b)
+	if err != nil {
+		return nil, err
+	}
+	return &Job{*saved, digest, h}, nil
+}
+
+// Load returns the job of a digest.
+func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
+	if !IsDigest(digest) {
+		return nil, fmt.Errorf("job: job %q, expected a digest of 64 hexadecimal digits", digest)
+	}
+	b, err := h.Store.Get(ctx, nameOf(digest), nil)
+	if err != nil {
+		return nil, err
+	}
+	if d := Digest(b); d != digest {
+		return nil, fmt.Errorf("job: the object %s has the digest %s", nameOf(digest), d)
+	}
+	d, err := ParseDescription(b)
+	if err != nil {
+		return nil, err
+	}
+	return &Job{*d, digest, h}, nil
+}
+
+// Jobs is the prefix of the names of descriptions.
+const Jobs = "jobs/"
+
+func nameOf(digest string) string { return Jobs + digest }
+
+// Results returns the prefix of the names of a job's results.
+func Results(digest string) string { return "results/" + digest + "/" }
+
+// ResultName returns the name of a task's result.
+func (j *Job) ResultName(task int) string { return fmt.Sprintf("%s%09d", Results(j.Digest), task) }
+
+// Result returns the result of a task, in buf where that has the room. Errors are those of
+// [store.Store.Get].
+func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) {
+	if task < 0 || task >= j.Tasks {
+		return nil, fmt.Errorf("job: task %d, expected one from 0 to %d", task, j.Tasks-1)
+	}
+	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
+}
+
+// Missing says whether an error of Result means that the task must be done, again or for the first
+// time.
+func Missing(err error) bool { return errors.Is(err, store.ErrMissing) }

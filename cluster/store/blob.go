@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// cloud is a bucket of gocloud.dev.
+type cloud struct{ b *blob.Bucket }
+
+// Create implements Bucket. The store itself refuses a second object of a key (If-None-Match on
+// S3), when the writer is closed.
+func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // without Close, nothing is written
+	opt := &blob.WriterOptions{IfNotExist: true, ContentType: "application/octet-stream", DisableContentTypeDetection: true}
+	w, err := c.b.NewWriter(ctx, key, opt)
+	if err != nil {
+		return exists(err)
+	}
+	for _, p := range parts {
+		if _, err := w.Write(p); err != nil {
+			cancel()
+			return exists(errors.Join(err, w.Close()))
+		}
+	}
+	return exists(w.Close())
+}
+
+// exists puts ErrExists into an error that says so.
+func exists(err error) error {
+	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	}
+	return err
+}
+
+// Open implements Bucket.
+func (c cloud) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	r, err := c.b.NewReader(ctx, key, nil)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return r, r.Size(), nil
+}
+
+// List implements Bucket.
+func (c cloud) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
+	for all := c.b.List(&blob.ListOptions{Prefix: prefix}); ; {
+		o, err := all.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = yield(o.Key, o.Size)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Delete implements Bucket.
+func (c cloud) Delete(ctx context.Context, key string) error {
+	err := c.b.Delete(ctx, key)
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	return err
+}
+
+// Close implements Bucket.
+func (c cloud) Close() error { return c.b.Close() }

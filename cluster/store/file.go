@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// folder is a bucket in a folder. It has its own way to make files, since that of gocloud.dev looks
+// whether there is one and then replaces it, which is no longer one step with several processes.
+type folder struct{ dir string }
+
+// making is the folder of files that aren't complete. Those of killed processes stay there until
+// Delete is called with no prefix.
+const making = "making"
+
+func openFolder(dir string) (Bucket, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, making), 0o777)
+	}
+	return folder{dir}, err
+}
+
+func (b folder) path(key string) string { return filepath.Join(b.dir, filepath.FromSlash(key)) }
+
+// Create implements Bucket: a link gives the complete file its name, which is one step and fails
+// where there is one.
+func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
+	path := b.path(key)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w", key, ErrExists) // saves writing it
+	}
+	temporary := filepath.Join(b.dir, making, fmt.Sprintf("%016x", rand.Uint64()))
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary)
+	all := net.Buffers(parts)
+	for _, p := range all {
+		if err = ctx.Err(); err == nil {
+			_, err = f.Write(p)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	if err := os.Link(temporary, path); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s: %w", key, ErrExists)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// Open implements Bucket.
+func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
+	f, err := os.Open(b.path(key))
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", f.Name())
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// List implements Bucket.
+func (b folder) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
+	begin, _ := filepath.Split(b.path(prefix + "x")) // the deepest folder that all of them are in
+	return filepath.WalkDir(filepath.Clean(begin), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // never there, or deleted meanwhile
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(b.dir, path)
+		if err != nil {
+			return err
+		}
+		key := filepath.ToSlash(rel)
+		if d.IsDir() {
+			if key == making {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasPrefix(key, prefix) || !d.Type().IsRegular() {
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return yield(key, info.Size())
+	})
+}
+
+// Delete implements Bucket. Folders that are empty then go, too.
+func (b folder) Delete(_ context.Context, key string) error {
+	path := b.path(key)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for dir := filepath.Dir(path); dir != b.dir && os.Remove(dir) == nil; {
+		dir = filepath.Dir(dir)
+	}
+	return nil
+}
+
+// Close implements Bucket.
+func (folder) Close() error { return nil }

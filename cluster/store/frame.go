@@ -1,0 +1,141 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// An object is, all numbers little-endian,
+//
+//	"gramobj1"
+//	length of the key k, of the payload p    uint32, uint64
+//	key                                      k bytes
+//	CRC-32C of each MiB of the payload       uint32 each, the last of what is left
+//	CRC-32C of all bytes up to here          uint32
+//	payload                                  p bytes
+//
+// A CRC-32C finds every error that lies within 32 bits. The key tells objects apart that someone
+// has mixed up.
+const (
+	magic      = "gramobj1"
+	fixedBytes = len(magic) + 4 + 8
+	blockBytes = 1 << 20
+
+	// mostKey and mostPayload are far above what anyone writes, and bound what a reader believes.
+	mostKey     = 1 << 10
+	mostPayload = 1 << 40
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errDamaged is why an object isn't what Put wrote.
+type errDamaged struct {
+	offset int64
+	found  string
+	want   string
+}
+
+func (e *errDamaged) Error() string {
+	return fmt.Sprintf("at byte %d: found %s, expected %s", e.offset, e.found, e.want)
+}
+
+// header returns what stands before a payload of these parts.
+func header(key string, parts [][]byte) []byte {
+	total := int64(0)
+	for _, p := range parts {
+		total += int64(len(p))
+	}
+	blocks := blocksOf(total)
+	h := make([]byte, 0, fixedBytes+len(key)+4*int(blocks)+4)
+	h = append(h, magic...)
+	h = binary.LittleEndian.AppendUint32(h, uint32(len(key)))
+	h = binary.LittleEndian.AppendUint64(h, uint64(total))
+	h = append(h, key...)
+	sum, room := uint32(0), blockBytes
+	for _, p := range parts {
+		for len(p) > 0 {
+			n := min(room, len(p))
+			sum = crc32.Update(sum, castagnoli, p[:n])
+			p = p[n:]
+			if room -= n; room == 0 {
+				h = binary.LittleEndian.AppendUint32(h, sum)
+				sum, room = 0, blockBytes
+			}
+		}
+	}
+	if room < blockBytes {
+		h = binary.LittleEndian.AppendUint32(h, sum)
+	}
+	return binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
+}
+
+func blocksOf(payload int64) int64 { return (payload + blockBytes - 1) / blockBytes }
+
+// readFrame reads an object of so many bytes and returns its payload, in buf where that has the
+// room. An error that is an *errDamaged says that it isn't the object of that key; others are those
+// of r.
+func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) {
+	if least := int64(fixedBytes + len(key) + 4); size < least {
+		return nil, &errDamaged{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
+	}
+	h := make([]byte, fixedBytes+len(key))
+	if err := readAll(r, h, 0); err != nil {
+		return nil, err
+	}
+	if !bytes.HasPrefix(h, []byte(magic)) {
+		return nil, &errDamaged{0, fmt.Sprintf("%q", h[:len(magic)]), fmt.Sprintf("%q", magic)}
+	}
+	if n := binary.LittleEndian.Uint32(h[len(magic):]); n != uint32(len(key)) {
+		return nil, &errDamaged{int64(len(magic)), fmt.Sprintf("a key of %d bytes", n), fmt.Sprintf("%d", len(key))}
+	}
+	if found := h[fixedBytes:]; string(found) != key {
+		return nil, &errDamaged{int64(fixedBytes), fmt.Sprintf("the key %q", found), fmt.Sprintf("%q", key)}
+	}
+	payload := binary.LittleEndian.Uint64(h[len(magic)+4:])
+	if payload > mostPayload || size != int64(len(h))+4*blocksOf(int64(payload))+4+int64(payload) {
+		return nil, &errDamaged{int64(len(magic) + 4), fmt.Sprintf("a payload of %d bytes", payload),
+			fmt.Sprintf("one that fills the %d bytes of the object", size)}
+	}
+	sums := make([]byte, 4*blocksOf(int64(payload))+4)
+	if err := readAll(r, sums, int64(len(h))); err != nil {
+		return nil, err
+	}
+	own := len(sums) - 4
+	sum := crc32.Update(crc32.Checksum(h, castagnoli), castagnoli, sums[:own])
+	if want := binary.LittleEndian.Uint32(sums[own:]); sum != want {
+		return nil, damagedSum(0, "a header", sum, want)
+	}
+	if uint64(cap(buf)) < payload {
+		buf = make([]byte, payload)
+	}
+	buf = buf[:payload]
+	for lo := 0; lo < len(buf); lo += blockBytes {
+		block, at := buf[lo:min(lo+blockBytes, len(buf))], int64(len(h)+len(sums)+lo)
+		if err := readAll(r, block, at); err != nil {
+			return nil, err
+		}
+		sum, want := crc32.Checksum(block, castagnoli), binary.LittleEndian.Uint32(sums[lo/blockBytes*4:])
+		if sum != want {
+			return nil, damagedSum(at, fmt.Sprintf("%d bytes", len(block)), sum, want)
+		}
+	}
+	return buf, nil
+}
+
+func damagedSum(at int64, what string, sum, want uint32) error {
+	return &errDamaged{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
+}
+
+// readAll fills b from r, at a place in the object. An end of r is damage: the object said that it
+// is longer.
+func readAll(r io.Reader, b []byte, at int64) error {
+	n, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &errDamaged{at + int64(n), "the end", fmt.Sprintf("%d more bytes", len(b)-n)}
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// Store keeps objects in a [Bucket]. It may be used concurrently.
+type Store struct{ bucket Bucket }
+
+// New returns a store on a bucket, which the store's Close closes.
+func New(b Bucket) *Store { return &Store{b} }
+
+// Close closes the bucket.
+func (s *Store) Close() error { return s.bucket.Close() }
+
+// MostAttempts is how often an object may be damaged before Put gives up.
+const MostAttempts = 100
+
+// ErrMissing is wrapped by the error of Get for an object of which no attempt is whole.
+var ErrMissing = errors.New("missing")
+
+// DamagedError says that an object isn't what Put wrote.
+type DamagedError struct {
+	Key    string // of the attempt, such as results/…/000017.a0
+	Offset int64
+	Found  string
+	Want   string
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
+}
+
+// Put makes the object name of the bytes of all parts, unless there is a whole one: then there is
+// true, and where that has other bytes it is an error. It returns without an error only after the object is
+// complete. Where attempts are damaged it makes the next one. Errors: those of the bucket,
+// [MostAttempts] damaged attempts.
+func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
+	if err := checkName(name); err != nil {
+		return false, err
+	}
+	var last error
+	for k := range MostAttempts {
+		key := attempt(name, k)
+		err := s.bucket.Create(ctx, key, append([][]byte{header(key, parts)}, parts...))
+		if err == nil {
+			return false, nil
+		}
+		if !errors.Is(err, ErrExists) {
+			return false, fmt.Errorf("store: %s isn't written: %w", key, err)
+		}
+		var found []byte
+		if found, last = s.read(ctx, key, nil); last == nil {
+			if !equal(found, parts) {
+				return true, fmt.Errorf("store: %s holds other bytes than those that should be written: "+
+					"two programs disagree on it", key)
+			}
+			return true, nil
+		}
+		if damaged := (*DamagedError)(nil); !errors.As(last, &damaged) {
+			return false, last
+		}
+	}
+	return false, fmt.Errorf("store: %s isn't written: all of %d attempts are damaged, the last: %w", name, MostAttempts,
+		last)
+}
+
+// equal says whether b is all parts.
+func equal(b []byte, parts [][]byte) bool {
+	for _, p := range parts {
+		if !bytes.HasPrefix(b, p) {
+			return false
+		}
+		b = b[len(p):]
+	}
+	return len(b) == 0
+}
+
+// Get returns the bytes of the object name, in buf where that has the room. It takes the first
+// attempt that is whole. Where there is none the error wraps [ErrMissing], and a *[DamagedError]
+// for each attempt that is damaged; other errors are those of the bucket.
+func (s *Store) Get(ctx context.Context, name string, buf []byte) ([]byte, error) {
+	b, _, err := s.get(ctx, name, buf)
+	return b, err
+}
+
+// Check reads the object name as Get does, and returns what is damaged of it, attempt by attempt,
+// though a later one is whole.
+func (s *Store) Check(ctx context.Context, name string, buf []byte) (damaged []error, err error) {
+	_, damaged, err = s.get(ctx, name, buf)
+	return damaged, err
+}
+
+func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad []error, err error) {
+	if err := checkName(name); err != nil {
+		return nil, nil, err
+	}
+	for k := range MostAttempts {
+		b, err := s.read(ctx, attempt(name, k), buf)
+		if err == nil {
+			return b, bad, nil
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if damaged := (*DamagedError)(nil); !errors.As(err, &damaged) {
+			return nil, bad, err
+		}
+		bad = append(bad, err)
+	}
+	if len(bad) > 0 {
+		return nil, bad, fmt.Errorf("store: object %s is %w: %w", name, ErrMissing, errors.Join(bad...))
+	}
+	return nil, nil, fmt.Errorf("store: object %s is %w", name, ErrMissing)
+}
+
+// read returns the payload of the object of a key.
+func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err error) {
+	r, size, err := s.bucket.Open(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("store: %s: %w", key, err)
+	}
+	defer r.Close()
+	b, err = readFrame(r, size, key, buf)
+	if bad := (*errDamaged)(nil); errors.As(err, &bad) {
+		return nil, &DamagedError{key, bad.offset, bad.found, bad.want}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %s: %w", key, err)
+	}
+	return b, nil
+}
+
+// Object is what List finds of one name: how many attempts there are, and their bytes in all.
+type Object struct {
+	Name     string
+	Attempts int
+	Bytes    int64
+}
+
+// List calls yield with each object whose name begins with prefix, ascending. It reads none of
+// them. An error of yield ends it.
+func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
+	var now Object
+	flush := func() error {
+		if now.Attempts == 0 {
+			return nil
+		}
+		done := now
+		now = Object{}
+		return yield(done)
+	}
+	err := s.bucket.List(ctx, prefix, func(key string, bytes int64) error {
+		name, _, ok := cutAttempt(key)
+		if !ok {
+			return nil // not ours
+		}
+		if name != now.Name {
+			if err := flush(); err != nil {
+				return err
+			}
+			now.Name = name
+		}
+		now.Attempts++
+		now.Bytes += bytes
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	return err
+}
+
+// Delete removes all attempts of all objects whose names begin with prefix, and says how many there
+// were. Whoever writes or reads them at the same time gets anything.
+func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes int64, err error) {
+	var keys []string
+	err = s.bucket.List(ctx, prefix, func(key string, size int64) error {
+		if _, _, ok := cutAttempt(key); ok {
+			keys = append(keys, key)
+			bytes += size
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, key := range keys {
+		if err := s.bucket.Delete(ctx, key); err != nil {
+			return i, bytes, fmt.Errorf("store: %s: %w", key, err)
+		}
+	}
+	return len(keys), bytes, nil
+}
+
+func attempt(name string, k int) string { return name + ".a" + strconv.Itoa(k) }
+
+// cutAttempt cuts a key into a name and the number of the attempt.
+func cutAttempt(key string) (name string, k int, ok bool) {
+	at := strings.LastIndex(key, ".a")
+	if at < 0 {
+		return "", 0, false
+	}
+	k, err := strconv.Atoi(key[at+2:])
+	if err != nil || k < 0 || k >= MostAttempts || attempt(key[:at], k) != key || checkName(key[:at]) != nil {
+		return "", 0, false
+	}
+	return key[:at], k, true
+}
+
+// checkName checks that a name is one that every bucket takes: parts of letters, digits, dot, minus
+// and underscore between slashes.
+func checkName(name string) error {
+	if len(name) > mostKey/2 {
+		return fmt.Errorf("store: a name of %d bytes, expected at most %d", len(name), mostKey/2)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		bad := func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_", r))
+		}
+		if strings.Trim(part, ".") == "" || strings.ContainsFunc(part, bad) {
+			return fmt.Errorf("store: name %q, expected letters, digits, '.', '-' and '_' between slashes", name)
+		}
+	}
+	return nil
+}
