@@ -5,8 +5,12 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./cmd/...
 
+# The Go modules of this repository: cluster has a go.mod of its own, so that the engine needs no client of a store.
+MODULES = . $(patsubst %/go.mod,%,$(wildcard cluster/go.mod))
+each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
+
 .DEFAULT_GOAL := build
-.PHONY: help build cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build cluster cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -22,6 +26,12 @@ cuda: cuda-header ## build bin/grambench with the GPU back end (needs a C compil
 
 cuda-header:
 	@$(GO) run ./cuda/internal/mkheader build/cuda
+
+cluster: ## build bin/gramcluster, which spreads jobs over machines
+	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
+
+cluster-test: ## run cluster's own tests: no server, no network
+	cd cluster && $(GO) test ./...
 
 cuda-binaries: cuda ## build what the scripts of cuda/LEASE.md take to a machine with a GPU
 	$(CUDA_ENV) $(GO) test -c -tags cuda -o bin/cuda.test ./cuda
@@ -45,7 +55,7 @@ run: build ## build, then the main job: verify the engine on the Go source files
 	bin/grambench verify
 
 test: ## run all tests
-	$(GO) test ./...
+	$(call each,$(GO) test ./...)
 
 bench: build ## measure against a merge of sorted lists and against the machine
 	bin/grambench bench -workers 1,2
@@ -76,13 +86,13 @@ format: ## fail where gofmt would change something or a line written by hand has
 		'{ n = $$0; gsub(/[\200-\277]/, "", n) } length(n) > 120 { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 } END { exit bad }'
 
 tidy: ## fail where go.mod or go.sum isn't what the imports say
-	$(GO) mod tidy -diff
+	$(call each,$(GO) mod tidy -diff)
 
 vet: ## go vet
-	$(GO) vet ./...
+	$(call each,$(GO) vet ./...)
 
 staticcheck: ## staticcheck, at a fixed version
-	$(GO) run $(STATICCHECK) ./...
+	$(call each,$(GO) run $(STATICCHECK) ./...)
 
 portable: ## the tests without assembly
 	$(GO) vet -tags $(PORTABLE) ./...
@@ -90,10 +100,11 @@ portable: ## the tests without assembly
 
 race: ## the race detector on what runs concurrently (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 25m $(CONCURRENT)
+	@test ! -d cluster || { cd cluster && CGO_ENABLED=1 $(GO) test -race -short -timeout 25m ./...; }
 
 arm64: ## build and vet for another processor
-	GOARCH=arm64 $(GO) build ./...
-	GOARCH=arm64 $(GO) vet ./...
+	$(call each,GOARCH=arm64 $(GO) build ./...)
+	$(call each,GOARCH=arm64 $(GO) vet ./...)
 
 generate: ## write the assembly of asm anew
 	rm -f asm/*_amd64.s asm/*_stubs_amd64.go
