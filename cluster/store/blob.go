@@ -19,7 +19,9 @@ type cloud struct{ b *blob.Bucket }
 func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // without Close, nothing is written
-	opt := &blob.WriterOptions{IfNotExist: true, ContentType: "application/octet-stream", DisableContentTypeDetection: true}
+	opt := &blob.WriterOptions{
+		IfNotExist: true, ContentType: "application/octet-stream", DisableContentTypeDetection: true,
+	}
 	w, err := c.b.NewWriter(ctx, key, opt)
 	if err != nil {
 		return exists(err)
