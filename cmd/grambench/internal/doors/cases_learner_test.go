@@ -35,10 +35,7 @@ func trainings[S any](p *program, c *sparse.Corpus, good, bad S, why string,
 	broken, why := p.brokenCorpus(2)
 	p.bad(why, func() error { return train(p.ctx, broken, good, call{}) })
 	p.bad("no corpus", func() error { return train(p.ctx, nil, good, call{}) })
-	p.bad("no context", func() error {
-		//lint:ignore SA1012 a nil context is the point
-		return train(nil, c, good, call{})
-	})
+	p.bad("no context", func() error { return train(nil, c, good, call{}) })
 	p.bad("workers", func() error { return train(p.ctx, c, good, call{workers: -1}) })
 	p.bad("memory", func() error { return train(p.ctx, c, good, call{memory: 1}) })
 	p.bad("progress that panics", func() error { return train(p.ctx, c, good, call{panics: true}) })
