@@ -25,6 +25,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -89,8 +90,8 @@ func together(a, b int64) int64 {
 }
 
 // Fit finds the leading components of an engine's documents x. Components whose eigenvalue is no more
-// than rounding are left out: n·2⁻²⁴ of the greatest, as for package spectrum, since values of K are
-// float32. Conditionally positive definite kernels are as good as others, since K is centred.
+// than rounding are left out: 2⁻²⁴·‖K‖, as much as errors of 2⁻²⁴ of each value, which is a float32,
+// may shift an eigenvalue (Weyl), with the Frobenius norm estimated from the first product. Conditionally positive definite kernels are as good as others, since K is centred.
 //
 // Values of Components err by about the square of Tolerance, see spectrum.Leading; the same bits come
 // from any number of workers. With MemoryBytes for 4·Len² bytes more than Bytes says, the matrix is
@@ -133,7 +134,7 @@ func Fit(
 	c.Total -= float64(n) * mean
 	c.Basis = found.Basis
 	for _, v := range found.Values {
-		if !(v.Value > float64(n)*0x1p-24*found.Values[0].Value) {
+		if !(v.Value > 0x1p-24*a.norm) {
 			break
 		}
 		c.Values = append(c.Values, v)
@@ -224,7 +225,8 @@ type centred struct {
 	eng    *engine.Engine
 	kernel engine.Kernel
 	kept   *engine.Rectangle // K, where there is room
-	means  []float64         // K 1/n, from the first product
+	means  []float64         // K 1/n, and
+	norm   float64           // about ‖K‖, both from the first product
 }
 
 // Len is spectrum.BlockOperator's.
@@ -258,7 +260,11 @@ func (a *centred) ApplyBlock(ctx context.Context, dst, src *mat.Dense) error {
 	}
 	if extra > 0 {
 		a.means = mat.Col(nil, width, to)
-		dst.Copy(to.Slice(0, n, 0, width))
+		of := to.Slice(0, n, 0, width)
+		// the columns multiplied are at right angles, of length 1, and else random
+		a.norm = math.Hypot(mat.Norm(of, 2)*math.Sqrt(float64(n)/float64(width)),
+			floats.Norm(a.means, 2)*math.Sqrt(float64(n)))
+		dst.Copy(of)
 	}
 	subtractMeans(dst, width)
 	return nil

@@ -55,7 +55,7 @@ func TestAgainstDense(t *testing.T) {
 	}
 	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
 	if _, err := os.Stat(digits); err == nil {
-		sources["arccos:n=2"], sources["rbf:gamma=1e-7"] = digits, digits
+		sources["arccos:n=2"], sources["rbf:gamma=0.02"] = digits, digits
 	} else {
 		t.Log("without digits: no ../shared/data")
 	}
@@ -217,6 +217,60 @@ func TestRank(t *testing.T) {
 	}
 	if c, err := Fit(t.Context(), newEngine(t, one, 1), one, k, Options{}); err == nil {
 		t.Errorf("documents that are all the same: %+v", c.Values)
+	}
+}
+
+// Components count as far as rounding of K allows, in proportion to K's size and not to the number of
+// documents or the greatest eigenvalue: of features with variances n/4, 4·10⁻⁶ n and 10⁻⁸ n, 2⁻²⁴·‖K‖
+// = 1.4·10⁻⁷ n leaves two.
+func TestRounding(t *testing.T) {
+	const n = 1000
+	var values []float32
+	for i := range n {
+		values = append(values, float32(1+i%2), float32(i/2%2)*4e-3, float32(i/4%2)*2e-4)
+	}
+	docs, err := sparse.FromDense(n, 3, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := engine.MustParseKernel("linear")
+	x, err := k.Embedding().Fit(docs).Transform(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Fit(t.Context(), newEngine(t, x, 1), x, k, Options{Components: 20})
+	if err != nil || len(c.Values) != 2 {
+		t.Fatalf("%+v, %v, expected two components", c, err)
+	}
+	for i, want := range []float64{n / 4.0, 4e-6 * n} {
+		if v := c.Values[i].Value; !(math.Abs(v-want) <= 1.4e-7*n) {
+			t.Errorf("eigenvalue %d is %v, expected %v", i, v, want)
+		}
+	}
+}
+
+// Of all directions, the norm that the first product tells is that of K to rounding.
+func TestNorm(t *testing.T) {
+	const n = 90
+	x, k := documents(t, "synthetic:docs=90,terms=40,length=20,seed=2", "linear", n)
+	eng := newEngine(t, x, 1)
+	m, err := eng.Gram(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.0
+	for i := range n {
+		for j := range n {
+			want = math.Hypot(want, float64(m.At(i, j)))
+		}
+	}
+	unit := mat.NewDense(n, n, nil)
+	for i := range n {
+		unit.Set(i, i, 1)
+	}
+	a := &centred{eng: eng, kernel: k}
+	if err := a.ApplyBlock(t.Context(), mat.NewDense(n, n, nil), unit); err != nil || !(math.Abs(a.norm-want) <= 1e-9*want) {
+		t.Errorf("%v, %v, expected %v", a.norm, err, want)
 	}
 }
 
