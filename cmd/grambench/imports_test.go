@@ -103,7 +103,9 @@ var allowed = map[string][]string{
 	},
 	"solver/internal/lbfgs": {},
 	"solver/width":          {module + "/tiles", "gonum.org/v1/gonum"},
-	"solver/pca":            {module + "/sparse", module + "/engine", "gonum.org/v1/gonum"},
+	"solver/pca": {
+		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", "gonum.org/v1/gonum",
+	},
 	"solver/knn": {
 		module + "/sparse",
 		module + "/asm",

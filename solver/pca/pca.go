@@ -7,7 +7,8 @@
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
 // since the values of vᵢ add to 0. Eigenpairs come from package spectrum by blocks of products with K,
-// which are those of tiles: K is kept only where there is room for all of it.
+// which are those of tiles: K is kept only where there is room for all of it. Where even its products
+// take too long, [FitLandmarks] takes the matrix that some documents tell instead of K.
 //
 // What doesn't live here: the kernels, reading and writing, plots.
 //
@@ -39,6 +40,9 @@ type Options struct {
 	// Progress, if not nil, is called after each product with the size of the space so far, the
 	// greatest it may have, and the greatest relative residual, NaN where it isn't known yet.
 	Progress func(vectors, most int, worst float64)
+
+	// Passed, if not nil, is called by FitLandmarks with the documents so far and of all.
+	Passed func(done, all int)
 }
 
 func (o Options) leading(n int) (spectrum.LeadingOptions, error) {
@@ -61,12 +65,15 @@ type Components struct {
 	Values    []spectrum.Value // λ, the largest first, all above rounding
 	Total     float64          // the sum of all eigenvalues: n times the variance of all
 	Documents int
-	Basis     int  // vectors that it took
-	Kept      bool // K was
+	Basis     int     // vectors that it took
+	Kept      bool    // K was
+	Landmarks int     // that tell K; 0: it is K itself
+	Residual  float64 // what they leave of Total
 
 	kernel  engine.Kernel
-	vectors *mat.Dense // v, as columns
-	offset  []float64  // Σ m v
+	vectors *mat.Dense // of the engine's documents, as columns: z(t) = (k(t)ᵀ vectors - offset) / lengths
+	offset  []float64
+	lengths []float64 // √λ, or 1
 }
 
 // Bytes returns the memory that Fit takes beside documents and engine where it doesn't keep the
@@ -132,24 +139,33 @@ func Fit(
 		mean += a.means[i] / float64(n)
 	}
 	c.Total -= float64(n) * mean
-	c.Basis = found.Basis
-	for _, v := range found.Values {
-		if !(v.Value > 0x1p-24*a.norm) {
-			break
-		}
-		c.Values = append(c.Values, v)
-	}
-	if len(c.Values) == 0 {
-		return nil, fmt.Errorf("pca: the documents are all the same to kernel %s, expected some that differ", k)
+	if err := c.take(found, a.norm); err != nil {
+		return nil, err
 	}
 	c.vectors = found.Vectors
-	c.offset = make([]float64, len(c.Values))
+	c.offset, c.lengths = make([]float64, len(c.Values)), make([]float64, len(c.Values))
 	for i := range c.offset {
+		c.lengths[i] = math.Sqrt(c.Values[i].Value)
 		for j, m := range a.means {
 			c.offset[i] += m * c.vectors.At(j, i)
 		}
 	}
 	return c, nil
+}
+
+// take takes the eigenvalues that are above rounding of a matrix of a norm.
+func (c *Components) take(found *spectrum.Leaders, norm float64) error {
+	c.Basis = found.Basis
+	for _, v := range found.Values {
+		if !(v.Value > 0x1p-24*norm) {
+			break
+		}
+		c.Values = append(c.Values, v)
+	}
+	if len(c.Values) == 0 {
+		return fmt.Errorf("pca: the documents are all the same to kernel %s, expected some that differ", c.kernel)
+	}
+	return nil
 }
 
 // place decides whether there is room for the matrix, and how large the space may grow.
@@ -182,23 +198,27 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 // keptBytes is what may be taken without a bound.
 const keptBytes = 1 << 30
 
-// Coordinates returns those of the training documents, Len × len(Values).
+// Coordinates returns those of the training documents, Documents × len(Values). Of components by
+// landmarks it returns nil: [Components.Project] has them.
 func (c *Components) Coordinates() *mat.Dense {
+	if c == nil || c.Landmarks > 0 {
+		return nil
+	}
 	z := mat.NewDense(c.Documents, len(c.Values), nil)
 	for j := range c.Documents {
 		row := z.RawRowView(j)
-		for i, v := range c.Values {
-			row[i] = math.Sqrt(v.Value) * c.vectors.At(j, i)
+		for i := range c.Values {
+			row[i] = c.lengths[i] * c.vectors.At(j, i)
 		}
 	}
 	return z
 }
 
-// Project returns the coordinates of other documents, a row for each. eng must be the engine of Fit,
-// and test embedded by the same embedder. A document's coordinates don't depend on the others. It may
+// Project returns the coordinates of other documents, a row for each. eng must be the engine of Fit or
+// FitLandmarks, and test embedded by the same embedder. A document's coordinates don't depend on the others. It may
 // be called concurrently.
 func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
-	if c == nil || c.vectors == nil || eng == nil || test == nil || eng.Len() != c.Documents {
+	if c == nil || c.vectors == nil || eng == nil || test == nil || eng.Len() != c.rows() {
 		return nil, errors.New("pca: no components, engine or documents, expected those of Fit")
 	}
 	z := &mat.Dense{}
@@ -207,17 +227,25 @@ func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *spar
 	}
 	p := len(c.Values)
 	z = mat.NewDense(test.Rows(), p, nil)
-	v := c.vectors.Slice(0, c.Documents, 0, p).(*mat.Dense)
+	v := c.vectors.Slice(0, c.rows(), 0, p).(*mat.Dense)
 	if err := eng.CrossMultiply(ctx, c.kernel, test, v, z); err != nil {
 		return nil, err
 	}
 	for t := range test.Rows() {
 		row := z.RawRowView(t)
 		for i := range row {
-			row[i] = (row[i] - c.offset[i]) / math.Sqrt(c.Values[i].Value)
+			row[i] = (row[i] - c.offset[i]) / c.lengths[i]
 		}
 	}
 	return z, nil
+}
+
+// rows is the number of the engine's documents.
+func (c *Components) rows() int {
+	if c.Landmarks > 0 {
+		return c.Landmarks
+	}
+	return c.Documents
 }
 
 // centred is P K P by its products.

@@ -1,0 +1,287 @@
+package pca
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// sketched are documents, and an engine of some of them.
+type sketched struct {
+	x   *sparse.Embedded // all
+	z   *sparse.Embedded
+	eng *engine.Engine
+	k   engine.Kernel
+	at  []int
+	csr *sparse.CSR
+}
+
+func newSketched(t *testing.T, spec string, n, workers int, at []int) *sketched {
+	t.Helper()
+	c, err := sparse.Read(t.Context(), "synthetic:docs=700,terms=300,length=40,seed=4", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sketched{at: at, csr: c.Documents.SelectRows(sequence(n))}
+	k := engine.MustParseKernel(spec)
+	if s.x, err = k.Embedding().Fit(s.csr).Transform(s.csr); err != nil {
+		t.Fatal(err)
+	}
+	s.k = engine.Resolve(k, len(s.x.Embedder.Terms))
+	if s.z, err = s.x.Embedder.TransformRows(t.Context(), s.csr, at, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.eng = newEngine(t, s.z, workers)
+	return s
+}
+
+func (s *sketched) fit(t *testing.T, opt Options) *Components {
+	t.Helper()
+	c, err := FitLandmarks(t.Context(), s.eng, s.z, s.k, s.csr, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func sequence(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// gram returns the whole matrix of the documents in float64.
+func (s *sketched) gram(t *testing.T) *mat.Dense {
+	t.Helper()
+	g, err := newEngine(t, s.x, 2).Gram(t.Context(), s.k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := mat.NewDense(g.N, g.N, nil)
+	for i := range g.N {
+		for j, v := range g.Row(i) {
+			out.Set(i, j, float64(v))
+		}
+	}
+	return out
+}
+
+// centredValues returns P K P, and its eigenpairs, the greatest last.
+func centredValues(k *mat.Dense) (values []float64, vectors *mat.Dense) {
+	n, _ := k.Dims()
+	p := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			p.Set(i, j, -1/float64(n))
+		}
+		p.Set(i, i, 1-1/float64(n))
+	}
+	var a mat.Dense
+	a.Product(p, k, p)
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			sym.SetSym(i, j, a.At(i, j))
+		}
+	}
+	var e mat.EigenSym
+	e.Factorize(sym, true)
+	vectors = &mat.Dense{}
+	e.VectorsTo(vectors)
+	return e.Values(nil), vectors
+}
+
+// Components from landmarks against the whole matrix of Nyström by gonum, which inverts W, in float64
+// from the same float32 values. Coordinates of documents, which are more than a block has, are those of
+// eigenvectors, with the mean 0, whether they belong to the landmarks or not.
+func TestLandmarks(t *testing.T) {
+	for _, spec := range []string{"arccos:n=0", "diffusion:t=0.5", "linear:embed=tfidf-l2", "arccos:n=1"} {
+		at := []int{}
+		for i := range 40 {
+			at = append(at, i*13%530)
+		}
+		s := newSketched(t, spec, 530, 2, at)
+		const p = 12
+		c := s.fit(t, Options{Components: p, Tolerance: 1e-8})
+		k, n := s.gram(t), 530
+		w, cross := mat.NewDense(40, 40, nil), mat.NewDense(n, 40, nil)
+		trace := 0.0
+		for j, a := range at {
+			for i := range n {
+				cross.Set(i, j, k.At(i, a))
+			}
+			for i, b := range at {
+				w.Set(i, j, k.At(b, a))
+			}
+		}
+		var inverse, whole mat.Dense
+		if err := inverse.Inverse(w); err != nil {
+			t.Fatal(err)
+		}
+		whole.Product(cross, &inverse, cross.T())
+		for i := range n {
+			trace += k.At(i, i) - whole.At(i, i)
+		}
+		if !(math.Abs(c.Residual-trace) <= 1e-5*trace) {
+			t.Errorf("%s: %v is left, expected %v", spec, c.Residual, trace)
+		}
+		values, vectors := centredValues(&whole)
+		sum := c.Residual
+		for _, v := range values {
+			sum += v
+		}
+		if !(math.Abs(c.Total-sum) <= 1e-6*sum) {
+			t.Errorf("%s: the sum is %v, expected %v", spec, c.Total, sum)
+		}
+		if len(c.Values) != p || c.Landmarks != 40 || c.Documents != n || c.Coordinates() != nil {
+			t.Fatalf("%s: %d components of %d documents from %d landmarks", spec, len(c.Values), c.Documents, c.Landmarks)
+		}
+		z, err := c.Project(t.Context(), s.eng, s.x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range c.Values {
+			want := values[n-1-i]
+			if !(math.Abs(v.Value-want) <= 1e-5*want) || !v.Converged {
+				t.Errorf("%s: value %d is %+v, expected %v", spec, i, v, want)
+			}
+			theirs := vectors.ColView(n - 1 - i)
+			sign := math.Copysign(math.Sqrt(want), mat.Dot(theirs, z.ColView(i)))
+			gap := math.Inf(1) // errors of vectors go with the nearest other value
+			for _, other := range values {
+				if other != want {
+					gap = min(gap, math.Abs(other-want))
+				}
+			}
+			for j := range n {
+				d := math.Abs(z.At(j, i) - sign*theirs.AtVec(j))
+				if !(d <= 1e-5*math.Sqrt(want)*(1+values[n-1]/gap)) {
+					t.Fatalf("%s: coordinate %d of document %d is %v, expected %v", spec, i, j, z.At(j, i),
+						sign*theirs.AtVec(j))
+				}
+			}
+		}
+	}
+}
+
+// With all documents as landmarks components are those of Fit, but for what is left of the trace, and
+// what values of 2⁻²⁰ of accuracy make of Φ Φᵀ: twice their norm. With fewer, no value is above.
+func TestAllLandmarks(t *testing.T) {
+	for _, spec := range []string{"arccos:n=1", "diffusion:t=0.5", "linear"} {
+		const n, p = 300, 10
+		all := newSketched(t, spec, n, 2, sequence(n))
+		exact, err := Fit(t.Context(), all.eng, all.z, all.k, Options{Components: p, Tolerance: 1e-8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rounding := 0x1p-19 * mat.Norm(all.gram(t), 2)
+		trace := 0.0
+		for _, norm := range all.x.Norms {
+			trace += all.k.Eval(0, float64(norm), float64(norm))
+		}
+		before := math.Inf(1)
+		for _, m := range []int{30, 100, n} {
+			s := newSketched(t, spec, n, 2, sequence(m))
+			c := s.fit(t, Options{Components: p, Tolerance: 1e-8})
+			if !(c.Residual <= before) || m == n && !(c.Residual <= 1e-5*trace) {
+				t.Errorf("%s: %d landmarks leave %v of %v, fewer %v", spec, m, c.Residual, trace, before)
+			}
+			before = c.Residual
+			for i, v := range c.Values {
+				want := exact.Values[i].Value
+				if !(v.Value <= want+rounding) || !(v.Value >= want-c.Residual-rounding) {
+					t.Errorf("%s: with %d landmarks value %d is %v, expected %v and up to %v less", spec, m, i, v.Value, want,
+						c.Residual)
+				}
+			}
+			// the total is too much by the greatest eigenvalue of what is left at most
+			if !(c.Total >= exact.Total-rounding) || !(c.Total <= exact.Total+c.Residual+rounding) {
+				t.Errorf("%s: with %d landmarks the total is %v, expected %v", spec, m, c.Total, exact.Total)
+			}
+		}
+	}
+}
+
+// Landmarks that come twice are as good as once; the same bits come from any number of workers.
+func TestLandmarksTwice(t *testing.T) {
+	at := []int{5, 17, 100, 250, 3, 77, 180}
+	once := newSketched(t, "diffusion:t=0.5", 300, 1, at)
+	a := once.fit(t, Options{Components: 5})
+	twice := newSketched(t, "diffusion:t=0.5", 300, 3, slices.Concat(at, at[2:5]))
+	b := twice.fit(t, Options{Components: 5})
+	za, err := a.Project(t.Context(), once.eng, once.x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zb, err := b.Project(t.Context(), twice.eng, twice.x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zb.Sub(za, zb)
+	// values of k are right to 10⁻⁶ in any engine, and so are the sums of seven times that with W near 1
+	if most := mat.Norm(zb, math.Inf(1)); !(most <= 1e-5) {
+		t.Errorf("landmarks that come twice change coordinates by %v", most)
+	}
+	many := newSketched(t, "diffusion:t=0.5", 700, 1, sequence(150))
+	first := many.fit(t, Options{Components: 9})
+	for _, workers := range []int{2, 5} {
+		other := newSketched(t, "diffusion:t=0.5", 700, workers, sequence(150)).fit(t, Options{Components: 9})
+		if !mat.Equal(first.vectors, other.vectors) || !slices.Equal(first.offset, other.offset) ||
+			first.Residual != other.Residual {
+			t.Errorf("other bits from %d workers", workers)
+		}
+	}
+}
+
+func TestLandmarksRefused(t *testing.T) {
+	s := newSketched(t, "diffusion:t=0.5", 600, 1, sequence(20))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	need := LandmarkBytes(s.eng, Options{})
+	call := func(ctx context.Context, k engine.Kernel, docs *sparse.CSR, opt Options) func() error {
+		return func() error { _, err := FitLandmarks(ctx, s.eng, s.z, k, docs, opt); return err }
+	}
+	for want, f := range map[string]func() error{
+		"":                     call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
+		"expected no more":     call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
+		"no documents":         call(t.Context(), s.k, nil, Options{}),
+		"only conditionally":   call(t.Context(), engine.MustParseKernel("ngd"), s.csr, Options{}),
+		"-1 components":        call(t.Context(), s.k, s.csr, Options{Components: -1}),
+		"context canceled":     call(gone, s.k, s.csr, Options{}),
+		"Options.Passed: tile": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),
+		"of these landmarks": func() error {
+			_, err := FitLandmarks(t.Context(), s.eng, s.x, s.k, s.csr, Options{})
+			return err
+		},
+	} {
+		if err := f(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	var at []int
+	s.fit(t, Options{Passed: func(done, all int) { at = append(at, done, all) }})
+	if !slices.Equal(at, []int{512, 600, 600, 600}) {
+		t.Errorf("progress was %v", at)
+	}
+	// between the blocks and the rows of products
+	ctx, stop := context.WithCancel(t.Context())
+	err := call(ctx, s.k, s.csr, Options{Passed: func(int, int) { stop() }})()
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("ended at a block: %v", err)
+	}
+	a := &square{*mat.NewDense(300, 300, nil)}
+	if err := a.ApplyBlock(gone, mat.NewDense(300, 2, nil), mat.NewDense(300, 2, nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a product after the end: %v", err)
+	}
+	var _ spectrum.BlockOperator = a
+}
