@@ -78,14 +78,15 @@ func (b *bench) all(ctx context.Context) error {
 			}
 		}
 	}
-	fmt.Fprintf(b.Out, "%s, %s components of 10,000 digits, rbf:gamma=%s, median of %d runs\n\n", b.Head(), count, gamma,
-		b.Rounds)
-	t := report.NewTable("program", ">seconds", ">processor seconds", ">times as long", ">error of eigenvalues")
+	fmt.Fprintf(b.Out, "%s, %s components of 10,000 digits, rbf:gamma=%s, median of %d runs (least to most)\n\n", b.Head(),
+		count, gamma, b.Rounds)
+	t := report.NewTable("program", ">seconds", ">least", ">most", ">processor seconds", ">times as long",
+		">error of eigenvalues")
 	own, _, _, _ := ways[0].runs.Median()
 	for _, w := range ways {
-		seconds, _, _, cores := w.runs.Median()
-		t.Add(w.name, report.Seconds(seconds), report.Seconds(cores*seconds), fmt.Sprintf("%.1f", seconds/own),
-			report.Error(worst(w.values, ways)))
+		seconds, least, most, cores := w.runs.Median()
+		t.Add(w.name, report.Seconds(seconds), report.Seconds(least), report.Seconds(most), report.Seconds(cores*seconds),
+			fmt.Sprintf("%.1f", seconds/own), report.Error(worst(w.values, ways)))
 	}
 	t.Write(b.Out)
 	if off := worst(ways[0].values, ways); b.Python != "" && !(off <= 1e-5) {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/solver/pca"
+	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -25,6 +27,9 @@ func pcaCases() map[string]testCase {
 		"pca.Options.Progress":       {run: components},
 		"pca.Components.Coordinates": {run: components},
 		"pca.Components.Project":     {run: components},
+		"pca.FitLandmarks":           {run: sketches},
+		"pca.LandmarkBytes":          {run: sketches},
+		"pca.Options.Passed":         {run: sketches},
 	}
 }
 
@@ -104,4 +109,47 @@ func components(p *program) {
 		_, err := pca.Fit(p.ctx, eng, x, k, pca.Options{Components: -1})
 		return err
 	})
+}
+
+func sketches(p *program) {
+	k := p.kernel()
+	docs := p.documents()
+	x := p.embedded(k.Embedding(), docs)
+	at := p.indices(1+p.IntN(5), docs.Rows())
+	z, err := x.Embedder.TransformRows(p.ctx, docs, at, 1)
+	if err != nil {
+		p.fails("%v", err)
+		return
+	}
+	eng, err := engine.New(z, p.engineOptions())
+	if err != nil {
+		p.fails("%v", err)
+		return
+	}
+	defer eng.Close()
+	opt := pca.Options{Components: pick(p, 0, 1, 3), Seed: p.Uint64()}
+	p.quiet("LandmarkBytes", func() { pca.LandmarkBytes(eng, opt) })
+	fit := func(eng *engine.Engine, z *sparse.Embedded, k engine.Kernel, docs *sparse.CSR, opt pca.Options) func() error {
+		return func() error { _, err := pca.FitLandmarks(p.ctx, eng, z, k, docs, opt); return err }
+	}
+	p.any(fmt.Sprint(k), func() error { // documents may be all the same, kernels positive definite conditionally only
+		c, err := pca.FitLandmarks(p.ctx, eng, z, k, docs, opt)
+		if err != nil {
+			return err
+		}
+		finite(p, "what is left", []float64{c.Total, c.Residual})
+		_, err = c.Project(p.ctx, eng, x)
+		return err
+	})
+	p.bad("progress that panics", fit(eng, z, engine.MustParseKernel("linear"), docs, pca.Options{
+		Passed: func(int, int) { panic(ownPanic) },
+	}))
+	p.bad("of nothing", fit(nil, z, k, docs, opt))
+	p.bad("of no landmarks", fit(eng, nil, k, docs, opt))
+	p.bad("of no documents", fit(eng, z, k, nil, opt))
+	p.bad("by no kernel", fit(eng, z, nil, docs, opt))
+	p.bad("of fewer than none", fit(eng, z, k, docs, pca.Options{Components: -1}))
+	p.bad("in too little memory", fit(eng, z, k, docs, pca.Options{MemoryBytes: 1}))
+	broken, what := p.broken()
+	p.bad("of "+what, fit(eng, z, k, broken, opt))
 }
