@@ -87,6 +87,10 @@ type Training struct {
 	// Start, if not nil, is a classifier with a near solution, for another C or another width of
 	// the kernel. Default: the searches begin at 0.
 	Start *Classifier
+
+	// Only, if not nil, are the numbers of the machines that are trained, whole groups of Groups;
+	// others are nil then. Default: all.
+	Only []int
 }
 
 // Train trains a classifier. It takes the least time, and reads the least from the matrix, when
@@ -134,10 +138,12 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	if err != nil {
 		return nil, err
 	}
+	byTeams := together(open, &opt) && c.teams(src.rows != nil)
+	if open, err = t.only(c, open, byTeams); err != nil {
+		return nil, err
+	}
 	report := newReporter(opt.Progress, len(open)*(1+min(parts, 1)))
-	// Labels are of very different sizes, and a search leaves most documents out soon: where rows are in
-	// memory, each by itself takes a third of the time (Reuters-21578).
-	if together(open, &opt) && (c.Scheme != Labels || src.rows == nil) {
+	if byTeams && len(open) > 0 {
 		err = trainTogether(ctx, src, open, &opt, report, c.Machines)
 	} else {
 		var jobs []job

@@ -58,6 +58,10 @@ type Trial struct {
 
 	Decisions  bool // keep decision values
 	Thresholds bool // of Sets: tune thresholds, and predict each part by those of the others
+
+	// Only, if not nil, are the parts that are validated, each in the same bits as among all; others
+	// have no predictions and nil in Fits. Thresholds need all. Default: all.
+	Only []int
 }
 
 // Validation is the result of a cross-validation with one choice of parameters.
@@ -91,9 +95,12 @@ type WarmStart struct {
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
-	v, err := newValidating(m, t.Parts, len(pars), opt)
+	v, err := newValidating(m, t.Parts, t.Only, len(pars), opt)
 	if err != nil {
 		return nil, err
+	}
+	if t.Thresholds && len(v.only) < v.count {
+		return nil, errUser("thresholds by %d of %d parts in Only, expected all", len(v.only), v.count)
 	}
 	pars = slices.Clone(pars)
 	for i := range pars {
@@ -109,14 +116,14 @@ func (t *Trial) Validate(
 		return nil, err
 	}
 	for _, s := range near {
-		if err := s.fits(whole.Scheme, v.count, len(problems), v.m.n); err != nil {
+		if err := s.fits(whole.Scheme, v, len(problems)); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]*Validation, len(pars))
 	for i := range out {
 		out[i] = &Validation{Fits: make([]*Classifier, v.count)}
-		for f := range out[i].Fits {
+		for _, f := range v.only {
 			own := *whole
 			own.Machines = make([]*Machine, len(problems))
 			out[i].Fits[f] = &own
@@ -130,7 +137,7 @@ func (t *Trial) Validate(
 			out[i].Predicted = slices.Repeat([]int{-1}, v.m.n)
 		}
 	}
-	for f := range v.count {
+	for _, f := range v.only {
 		for i, p := range problems {
 			if p == nil {
 				continue
@@ -175,20 +182,20 @@ func (t *Trial) Validate(
 	return out, nil
 }
 
-// fits checks that a start is from a validation of so many parts and problems of a scheme, over a
-// matrix of n documents.
-func (s *WarmStart) fits(scheme Scheme, parts, problems, n int) error {
+// fits checks that a start is from a validation of the same parts and so many problems of a scheme.
+func (s *WarmStart) fits(scheme Scheme, v *validating, problems int) error {
 	if math.IsNaN(s.By) || math.IsInf(s.By, 0) {
 		return errUser("a start by %v times a validation, expected a finite number", s.By)
 	}
-	if s.Of == nil || len(s.Of.Fits) != parts {
-		return errUser("a start from a validation of something else, expected one of %d parts", parts)
+	if s.Of == nil || len(s.Of.Fits) != v.count {
+		return errUser("a start from a validation of something else, expected one of %d parts", v.count)
 	}
-	for f, c := range s.Of.Fits {
+	for _, f := range v.only {
+		c := s.Of.Fits[f]
 		if c == nil {
 			return errUser("a start from a validation of something else, without part %d", f)
 		}
-		if err := c.startsFor(scheme, problems, n); err != nil {
+		if err := c.startsFor(scheme, problems, v.m.n); err != nil {
 			return fmt.Errorf("part %d: %w", f, err)
 		}
 	}
@@ -245,6 +252,7 @@ type validating struct {
 	opt   Options
 	parts []int
 	count int   // parts
+	only  []int // those that are validated, increasing
 	order []int // the order in which parameters are taken
 	jobs  []job
 	busy  []atomic.Int64 // by parameters: nanoseconds
@@ -254,7 +262,7 @@ type validating struct {
 }
 
 // newValidating checks what both validations are given.
-func newValidating(m Matrix, parts []int, pars int, opt Options) (*validating, error) {
+func newValidating(m Matrix, parts, only []int, pars int, opt Options) (*validating, error) {
 	src, opt, err := begin(m, opt)
 	if err != nil {
 		return nil, err
@@ -274,6 +282,14 @@ func newValidating(m Matrix, parts []int, pars int, opt Options) (*validating, e
 	}
 	if v.count < 2 {
 		return nil, errUser("%d part of the documents, expected two or more", v.count)
+	}
+	for f := range v.count {
+		if only == nil || slices.Contains(only, f) {
+			v.only = append(v.only, f)
+		}
+	}
+	if only != nil && len(v.only) != len(only) {
+		return nil, errUser("parts %v in Only, expected different ones from 0 to %d", only, v.count-1)
 	}
 	return v, nil
 }
@@ -349,7 +365,7 @@ func (v *validating) run(ctx context.Context, each func(i, par int, decisions []
 	if err := runAll(ctx, v.m, v.jobs, newReporter(v.opt.Progress, len(v.jobs)*len(v.order)), &v.opt); err != nil {
 		return nil, err
 	}
-	for f := range v.count {
+	for _, f := range v.only {
 		var held []int
 		for i, part := range v.parts {
 			if part == f && v.takesPart(i) {

@@ -13,6 +13,7 @@ import (
 type RegressionTrial struct {
 	Targets []float64 // by document
 	Parts   []int     // by document: its part, as in [Trial]
+	Only    []int     // if not nil, the parts that are validated, as in [Trial]
 }
 
 // Estimates is the result of a cross-validation of regression with one choice of parameters.
@@ -35,7 +36,7 @@ type Estimates struct {
 func (t *RegressionTrial) Validate(
 	ctx context.Context, m Matrix, pars []Regression, near *Estimates, opt Options,
 ) ([]*Estimates, error) {
-	v, err := newValidating(m, t.Parts, len(pars), opt)
+	v, err := newValidating(m, t.Parts, t.Only, len(pars), opt)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,8 @@ func (t *RegressionTrial) Validate(
 	for i := range out {
 		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, v.m.n), Fits: make([]*Machine, v.count)}
 	}
-	for f, machine := range from {
+	for _, f := range v.only {
+		machine := from[f]
 		if err := checkStart(machine, v.m.n); err != nil {
 			return nil, fmt.Errorf("part %d: %w", f, err)
 		}

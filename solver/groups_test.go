@@ -1,0 +1,181 @@
+package solver
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// rowless is a matrix whose rows are handed out, but aren't in memory.
+type rowless struct{ Matrix }
+
+// Groups by themselves make the machines of the whole training, to the bit, and one-vs-one has a
+// group for each pair of classes that have documents.
+func TestGroups(t *testing.T) {
+	const n, k = 240, 5
+	m, x := gaussian(t, 31, n, 3, 0.5)
+	labels := classes(x, k-1) // the last class has no documents
+	labels[7] = -1
+	sets, parts := make([][]int, n), make([]int, n)
+	for i, l := range labels {
+		parts[i] = i % 3
+		if sets[i] = []int{}; l >= 0 {
+			sets[i] = []int{l, (l + 1 + i%2) % (k - 1)}
+			slices.Sort(sets[i])
+		}
+	}
+	const pairs = (k - 1) * (k - 2) / 2
+	for name, c := range map[string]struct {
+		matrix Matrix
+		Training
+		groups, machines int
+	}{
+		"one-vs-one":             {m, Training{Labels: labels, Classes: k, Parameters: Parameters{C: 3}}, pairs, pairs},
+		"probabilities":          {m, Training{Labels: labels, Classes: k, Parameters: Parameters{Probabilities: true}}, pairs, pairs},
+		"one-vs-rest":            {m, Training{Labels: labels, Classes: k, Scheme: OneVsRest}, 2, k},
+		"labels":                 {m, Training{Sets: sets, Classes: k}, k, k},
+		"labels, rows elsewhere": {rowless{m}, Training{Sets: sets, Classes: k}, 2, k},
+		"thresholds":             {m, Training{Sets: sets, Classes: k, Parts: parts}, 1, k},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, inMemory := c.matrix.(*Dense)
+			groups, err := c.Groups(n, inMemory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := Train(t.Context(), c.matrix, c.Training, Options{Workers: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all := slices.Concat(groups...); len(groups) != c.groups || len(all) != c.machines {
+				t.Fatalf("groups %v, expected %d of %d machines", groups, c.groups, c.machines)
+			}
+			rand.New(rand.NewPCG(1, 1)).Shuffle(len(groups), func(a, b int) { groups[a], groups[b] = groups[b], groups[a] })
+			half := (len(groups) + 1) / 2
+			got := make([]*Machine, len(whole.Machines))
+			for _, some := range [][][]int{groups[:half], groups[half:]} {
+				own := c.Training
+				own.Only = slices.Concat(some...)
+				part, err := Train(t.Context(), c.matrix, own, Options{Workers: 1})
+				if len(some) == 0 {
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, machine := range part.Machines {
+					if (machine != nil) != slices.Contains(own.Only, i) {
+						t.Fatalf("machine %d of Only %v is %v", i, own.Only, machine)
+					}
+					if machine != nil {
+						got[i] = machine
+					}
+				}
+			}
+			if !reflect.DeepEqual(got, whole.Machines) {
+				t.Fatal("machines by groups differ from those of the whole training")
+			}
+		})
+	}
+}
+
+// Machines that are trained together aren't trained apart.
+func TestOnlyRefuses(t *testing.T) {
+	const n = 60
+	m, x := gaussian(t, 32, n, 3, 0.5)
+	labels := classes(x, 3)
+	for name, c := range map[string]Training{
+		"part of a team":   {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0, 2}},
+		"none such":        {Labels: labels, Classes: 3, Only: []int{3}},
+		"below 0":          {Labels: labels, Classes: 3, Only: []int{-1}},
+		"twice":            {Labels: labels, Classes: 3, Only: []int{1, 1}},
+		"of thresholds":    {Sets: make([][]int, n), Classes: 3, Only: []int{1}, Parts: make([]int, n)},
+		"nothing together": {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0}},
+	} {
+		for i := range c.Sets {
+			c.Sets[i], c.Parts[i] = []int{labels[i]}, i%2
+		}
+		if _, err := Train(t.Context(), m, c, Options{}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	none, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Only: []int{}}, Options{})
+	if err != nil || !slices.Equal(none.Machines, make([]*Machine, 3)) {
+		t.Errorf("no machine: %v, %v", none, err)
+	}
+}
+
+// Each part by itself is validated as among all: the same machines, predictions and decision values,
+// from a start that has this part alone, too.
+func TestTrialOnly(t *testing.T) {
+	const n = 200
+	m, x := gaussian(t, 33, n, 3, 0.5)
+	wide, _ := gaussian(t, 33, n, 3, 0.2)
+	labels := classes(x, 4)
+	pars := []Parameters{{C: 10}, {C: 1}}
+	trial := Trial{Labels: labels, Classes: 4, Parts: Folds(labels, 3, 1), Decisions: true}
+	validate := func(trial Trial) []*Validation {
+		t.Helper()
+		first, err := trial.Validate(t.Context(), wide, pars, nil, Options{Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := trial.Validate(t.Context(), m, pars, []WarmStart{{first[1], 1.5}}, Options{Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	regression := func(only []int) []*Estimates {
+		t.Helper()
+		trial := RegressionTrial{Targets: make([]float64, n), Parts: trial.Parts, Only: only}
+		for i := range trial.Targets {
+			trial.Targets[i] = x[i][0]
+		}
+		par := []Regression{{C: 1, Epsilon: 0.1}}
+		first, err := trial.Validate(t.Context(), wide, par, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := trial.Validate(t.Context(), m, par, first[0], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	whole, values := validate(trial), regression(nil)
+	for f := range 3 {
+		own := trial
+		own.Only = []int{f}
+		part, value := validate(own), regression(own.Only)
+		for c := range part {
+			if !reflect.DeepEqual(part[c].Fits[f], whole[c].Fits[f]) {
+				t.Fatalf("part %d: machines differ", f)
+			}
+			for i, of := range trial.Parts {
+				want, decisions := -1, []float64(nil)
+				if of == f {
+					want, decisions = whole[c].Predicted[i], whole[c].Decisions[i]
+				}
+				if part[c].Predicted[i] != want || !slices.Equal(part[c].Decisions[i], decisions) {
+					t.Fatalf("part %d: document %d is of class %d, expected %d", f, i, part[c].Predicted[i], want)
+				}
+			}
+		}
+		if !reflect.DeepEqual(value[0].Fits[f], values[0].Fits[f]) {
+			t.Fatalf("part %d: the machine of regression differs", f)
+		}
+		for i, of := range trial.Parts {
+			if v := value[0].Values[i]; (v == v) != (of == f) || v == v && v != values[0].Values[i] {
+				t.Fatalf("part %d: document %d has the value %v, expected %v", f, i, v, values[0].Values[i])
+			}
+		}
+	}
+	for _, only := range [][]int{{3}, {-1}, {0, 0}} {
+		trial.Only = only
+		if _, err := trial.Validate(t.Context(), m, pars, nil, Options{}); err == nil {
+			t.Errorf("parts %v: no error", only)
+		}
+	}
+}
