@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -9,8 +10,9 @@ import (
 // groups, those in Only, in the same bits as among all, and a training may be done a group here and
 // a group there. One-vs-one has a group for each pair of classes with documents; in the other
 // schemes problems over the same documents share their working sets, as many as suit the memory.
-// Thresholds need all machines. inMemory says whether the matrix has its rows in memory (a method
-// Row, see [Matrix]). Only and Start aren't looked at.
+// Thresholds need all machines. Groups that share classes, and so rows of the matrix, follow each
+// other. inMemory says whether the matrix has its rows in memory (a method Row, see [Matrix]). Only
+// and Start aren't looked at.
 //
 // Errors: those of Train about labels, parameters and parts.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
@@ -41,6 +43,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 			open = append(open, p)
 		}
 	}
+	slices.SortStableFunc(open, func(a, b *problem) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	for _, some := range groupsOf(open, together(open, &Options{}) && c.teams(inMemory)) {
 		var group []int
 		for _, p := range some {

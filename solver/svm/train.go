@@ -55,7 +55,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 		return nil, nil, err
 	}
 	report := &Report{Warnings: p.before(&s)}
-	c, err := p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, rows, report)
+	c, err := p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, nil, rows, report)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,13 +66,19 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	return out, report, nil
 }
 
-// trainWith trains the machines on the device where that is the place for it, otherwise on a matrix
-// that is computed first where it fits into memory.
+// trainWith trains the machines, or only some of them where these aren't nil, on the device where that
+// is the place for it, otherwise on a matrix that is computed first where it fits into memory and most
+// of it is looked at.
 func (p *Problem) trainWith(
-	ctx context.Context, k engine.Kernel, s *Settings, rows int64, report *Report,
+	ctx context.Context, k engine.Kernel, s *Settings, only []int, rows int64, report *Report,
 ) (c *solver.Classifier, err error) {
 	begin := time.Now()
-	m, err := p.place(s, k, nil, func() (solver.Matrix, func() error, error) { return p.matrix(ctx, k) })
+	m, err := p.place(s, k, nil, func() (solver.Matrix, func() error, error) {
+		if few, err := p.few(k, s, only); few != nil || err != nil {
+			return few, func() error { return nil }, err
+		}
+		return p.matrix(ctx, k)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +95,7 @@ func (p *Problem) trainWith(
 	begin = time.Now()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	c, err = p.classifier(ctx, m.matrix, s, opt)
+	c, err = p.classifier(ctx, m.matrix, s, only, opt)
 	report.Solve = time.Since(begin)
 	return c, err
 }
@@ -118,28 +124,37 @@ func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, f
 	return m, keep, p.cached.Build(ctx)
 }
 
-// classifier trains the machines of a type.
+// classes returns what the solver trains on where a type tells classes apart.
+func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
+	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme}
+	if t.Parameters, err = p.parameters(s); err != nil {
+		return t, err
+	}
+	if s.Scheme != solver.Labels {
+		t.Labels, err = p.single()
+		return t, err
+	}
+	t.Sets = p.several()
+	if s.Thresholds {
+		f, err := p.fold(s, ChoiceFolds, s.Seed, false)
+		if err != nil {
+			return t, err
+		}
+		t.Parts = f.parts
+	}
+	return t, nil
+}
+
+// classifier trains the machines of a type, only some of classes where these aren't nil.
 func (p *Problem) classifier(
-	ctx context.Context, m solver.Matrix, s *Settings, opt solver.Options,
+	ctx context.Context, m solver.Matrix, s *Settings, only []int, opt solver.Options,
 ) (*solver.Classifier, error) {
 	if s.Type.Classifies() {
-		par, err := p.parameters(s)
+		t, err := p.classes(s)
 		if err != nil {
 			return nil, err
 		}
-		t := solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Parameters: par}
-		if s.Scheme == solver.Labels {
-			t.Sets = p.several()
-			if s.Thresholds {
-				f, err := p.fold(s, ChoiceFolds, s.Seed, false)
-				if err != nil {
-					return nil, err
-				}
-				t.Parts = f.parts
-			}
-		} else if t.Labels, err = p.single(); err != nil {
-			return nil, err
-		}
+		t.Only = only
 		return solver.Train(ctx, m, t, opt)
 	}
 	all := sequence(0, p.Len())
