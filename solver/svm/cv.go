@@ -171,16 +171,10 @@ func (f *folded) result(o outcome) (*Validation, error) {
 		}
 		v.ByFold = append(v.ByFold, own)
 		v.Figures = append(v.Figures, v.Measure.of(own))
-		c := o.machines(part)
-		v.Support = append(v.Support, len(c.Support()))
-		for _, m := range c.Machines {
-			if m != nil {
-				v.Iterations += int64(m.Iterations)
-				if !m.Converged {
-					v.Unfinished++
-				}
-			}
-		}
+		fit := o.fit(part)
+		v.Support = append(v.Support, fit.support)
+		v.Iterations += fit.iterations
+		v.Unfinished += fit.unfinished
 	}
 	v.Mean, v.SD = meanAndDeviation(v.Figures)
 	v.LogLoss, err = f.logLoss(o)

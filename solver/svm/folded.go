@@ -30,19 +30,33 @@ type folded struct {
 	sets    [][]int   // labels each for itself
 	targets []float64 // regression
 
+	only []int // folds that are validated; nil for all
+
 	inMemory bool      // there is memory for a matrix in this order
+	sorted   bool      // documents of a fold stand together
 	data     []float32 // which is here
 }
 
 // mappedBytes is the memory that a matrix of n documents in the order of folds takes.
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fold divides a problem: it shuffles the documents of each class, or all where targets are
-// numbers, by the seed, and deals them out in turn. The folds depend on the corpus, its order and
-// the seed alone. With together the documents of a fold stand together in their class, for rows in
-// the machine's memory. Rows on a device are best left in the problem's order.
+// fold divides a problem. With together the documents of a fold stand together in their class, for
+// rows in the machine's memory, where there is room for them. Rows on a device are best left in the
+// problem's order.
 func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*folded, error) {
-	f := &folded{p: p, s: s, folds: folds}
+	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
+	f, err := p.divide(s, folds, seed, inMemory && together)
+	if err == nil {
+		f.inMemory = inMemory
+	}
+	return f, err
+}
+
+// divide divides a problem: it shuffles the documents of each class, or all where targets are
+// numbers, by the seed, and deals them out in turn. The folds depend on the corpus, its order and
+// the seed alone, what is kept by document on sorted, too.
+func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*folded, error) {
+	f := &folded{p: p, s: s, folds: folds, sorted: sorted}
 	n := p.Len()
 	strata := make([]int, n) // by document of the corpus
 	stratum := func(i, class int) { strata[p.corpus.order[i]] = class }
@@ -85,8 +99,7 @@ func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*fol
 	for i := range n {
 		f.order = append(f.order, i)
 	}
-	f.inMemory = p.cached.Whole() && p.spare() >= mappedBytes(int64(n))
-	if f.inMemory && together {
+	if sorted {
 		slices.SortStableFunc(f.order, func(a, b int) int {
 			da, db := p.corpus.order[a], p.corpus.order[b]
 			switch {
@@ -159,6 +172,31 @@ type cell struct{ c, nu, epsilon float64 }
 type outcome struct {
 	classes *solver.Validation
 	values  *solver.Estimates
+	fits    []fit // by fold, where the machines aren't there
+}
+
+// fit is what is told of the machines that were trained without a fold.
+type fit struct {
+	support    int // different support vectors
+	iterations int64
+	unfinished int // machines that didn't reach the tolerance
+}
+
+func (o *outcome) fit(part int) (f fit) {
+	if o.fits != nil {
+		return o.fits[part]
+	}
+	c := o.machines(part)
+	f.support = len(c.Support())
+	for _, m := range c.Machines {
+		if m != nil {
+			f.iterations += int64(m.Iterations)
+			if !m.Converged {
+				f.unfinished++
+			}
+		}
+	}
+	return f
 }
 
 // machines returns the machines of a fold.
@@ -190,7 +228,7 @@ func (f *folded) validate(
 		if len(near) > 0 {
 			start = near[0].of.values
 		}
-		trial := &solver.RegressionTrial{Targets: f.targets, Parts: f.parts}
+		trial := &solver.RegressionTrial{Targets: f.targets, Parts: f.parts, Only: f.only}
 		values, err := trial.Validate(ctx, m, pars, start, opt)
 		for _, v := range values {
 			out = append(out, outcome{values: v})
@@ -213,7 +251,10 @@ func (f *folded) validate(
 	}
 	trial := &solver.Trial{
 		Labels: f.labels, Sets: f.sets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme, Parts: f.parts,
-		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities,
+		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities, Only: f.only,
+	}
+	if f.only != nil && trial.Thresholds { // which need the decision values of all folds
+		trial.Thresholds, trial.Decisions = false, true
 	}
 	classes, err := trial.Validate(ctx, m, pars, start, opt)
 	for _, v := range classes {
@@ -229,6 +270,7 @@ type work struct {
 	folds int
 	seed  uint64
 	stage string // of progress
+	only  []int  // folds, see folded
 
 	relay
 	before int64 // problems of kernels that are done
@@ -238,8 +280,8 @@ type work struct {
 	gram, solve        time.Duration // computing tiles before, and the rest
 }
 
-// run validates kernels of the problem's embedding, resolved, so that near ones follow each other,
-// and passes the outcomes of each to keep.
+// run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
+// each other (inPath), and passes the outcomes of each to keep.
 func (w *work) run(
 	ctx context.Context, p *Problem, kernels []kernelAt, keep func(f *folded, at kernelAt, out []outcome) error,
 ) (err error) {
@@ -257,6 +299,7 @@ func (w *work) run(
 	if err != nil {
 		return err
 	}
+	f.only = w.only
 	opt, err := f.options(len(w.cells))
 	if err != nil {
 		return err
@@ -282,7 +325,7 @@ func (w *work) run(
 		})
 	}
 	var way path
-	for _, at := range inPath(kernels) {
+	for _, at := range kernels {
 		out, err := w.kernel(ctx, f, at.kernel, way.lead(at.kernel), opt)
 		if err != nil {
 			return err

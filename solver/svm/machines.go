@@ -23,6 +23,9 @@ func (p *Problem) Machines(s Settings) ([][]int, error) {
 }
 
 func (p *Problem) groups(s *Settings) ([][]int, error) {
+	if err := p.suits(engine.Resolve(s.Kernel, p.Terms())); err != nil {
+		return nil, err
+	}
 	if !s.Type.Classifies() {
 		return [][]int{{0}}, nil
 	}

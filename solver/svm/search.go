@@ -185,6 +185,16 @@ func SearchProblems(
 	if problem == nil {
 		return nil, errors.New("svm: no function that makes problems, expected one")
 	}
+	q, err := newSearching(s, g, each)
+	if err != nil {
+		return nil, err
+	}
+	err = q.run(ctx, problem)
+	return q.finish(), err
+}
+
+// newSearching makes ready for the search of a grid.
+func newSearching(s Settings, g Grid, each func(Point)) (*searching, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -196,7 +206,7 @@ func SearchProblems(
 	if g.Folds == 0 {
 		g.Folds = DefaultFolds
 	}
-	return search(ctx, s, all, g.Folds, g.Seed, problem, each)
+	return searchingOf(s, all, g.Folds, g.Seed, each), nil
 }
 
 // search validates candidates.
@@ -204,6 +214,12 @@ func search(
 	ctx context.Context, s Settings, all []Candidate, folds int, seed uint64,
 	problem func(cut int, e sparse.Embedding) (*Problem, error), each func(Point),
 ) (*SearchResult, error) {
+	q := searchingOf(s, all, folds, seed, each)
+	err := q.run(ctx, problem)
+	return q.finish(), err
+}
+
+func searchingOf(s Settings, all []Candidate, folds int, seed uint64, each func(Point)) *searching {
 	if each == nil {
 		each = func(Point) {}
 	}
@@ -211,8 +227,7 @@ func search(
 	s.Scheme = all[0].Scheme
 	q.work = work{s: s, folds: folds, seed: seed, stage: "searching"}
 	q.out = &SearchResult{Measure: s.Measure(), Total: len(all), Best: -1}
-	err := q.run(ctx, problem)
-	return q.finish(), err
+	return q
 }
 
 // searching is a search under way.
@@ -233,6 +248,7 @@ type searchPart struct {
 	cells     []cell
 	kernels   []engine.Kernel
 	at        [][]int // by kernel and cell: the candidate
+	terms     int     // of the embedding, where tasks are done by themselves
 }
 
 // parts divides the candidates: by cut, embedding, scheme, and the cells of each kernel.
@@ -296,14 +312,19 @@ func (q *searching) run(ctx context.Context, problem func(cut int, e sparse.Embe
 			kernels = append(kernels, kernelAt{k, kernel})
 		}
 		before := p.Cache().Computed
-		q.part, q.work.cells, q.work.s.Scheme = part, part.cells, part.scheme
-		err := q.work.run(ctx, p, kernels, q.keep)
+		q.begin(part)
+		err := q.work.run(ctx, p, inPath(kernels), q.keep)
 		q.out.DotProducts += p.Cache().Computed - before
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// begin goes on to a part.
+func (q *searching) begin(part *searchPart) {
+	q.part, q.work.cells, q.work.s.Scheme = part, part.cells, part.scheme
 }
 
 // mostCells is the greatest number of combinations of the solver's parameters, whose coefficients

@@ -1,0 +1,396 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// SearchTasks is a search in parts that can be done by themselves, in any order, on different
+// machines: each is a fold of a path of kernels, in which each kernel begins at the solutions of the
+// ones before, with all numbers of the solver. It holds no documents and may be used concurrently.
+type SearchTasks struct {
+	settings Settings
+	grid     Grid
+	parts    []*searchPart
+	tasks    []searchTask
+}
+
+// searchTask is a path of kernels of a part, resolved, in one fold.
+type searchTask struct {
+	part *searchPart
+	path []kernelAt
+	fold int
+}
+
+// NewSearchTasks divides the search that [SearchProblems] makes of settings and a grid. terms returns
+// the number of terms that an embedding keeps of the corpus that is cut in a way, which is what some
+// kernels' default is taken from: [Problem.Terms]. Errors: those of SearchProblems about settings and
+// the grid, and of terms.
+func NewSearchTasks(
+	s Settings, g Grid, terms func(cut int, e sparse.Embedding) (int, error),
+) (*SearchTasks, error) {
+	if terms == nil {
+		return nil, errors.New("svm: no function that counts terms, expected one")
+	}
+	q, err := newSearching(s, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	if q.folds < 2 || q.folds > math.MaxInt32 {
+		return nil, fmt.Errorf("svm: %d folds, expected 2 or more", q.folds)
+	}
+	g.Folds = q.folds
+	t := &SearchTasks{settings: s, grid: g, parts: q.parts()}
+	for i, part := range t.parts {
+		n := 0
+		if i > 0 && part.cut == t.parts[i-1].cut && part.embedding == t.parts[i-1].embedding {
+			n = t.parts[i-1].terms
+		} else if n, err = terms(part.cut, part.embedding); err != nil {
+			return nil, err
+		}
+		part.terms = n
+		var kernels []kernelAt
+		for k, kernel := range part.kernels {
+			kernels = append(kernels, kernelAt{k, engine.Resolve(kernel, n)})
+		}
+		for _, path := range paths(inPath(kernels)) {
+			for fold := range g.Folds {
+				t.tasks = append(t.tasks, searchTask{part, path, fold})
+			}
+		}
+	}
+	return t, nil
+}
+
+// paths cuts kernels in the order of inPath where one has no lead from the one before.
+func paths(kernels []kernelAt) (all [][]kernelAt) {
+	begin := 0
+	for i := 1; i <= len(kernels); i++ {
+		if i == len(kernels) {
+			return append(all, kernels[begin:])
+		}
+		if which, _, _ := step(kernels[i-1].kernel, kernels[i].kernel); which < 0 {
+			all = append(all, kernels[begin:i])
+			begin = i
+		}
+	}
+	return nil
+}
+
+// Len returns the number of tasks.
+func (t *SearchTasks) Len() int { return len(t.tasks) }
+
+// Needs returns the way in which text is cut, and the embedding, of the problem on which a task is
+// done. Tasks of the same problem follow each other. It panics where there is no such task.
+func (t *SearchTasks) Needs(task int) (cut int, e sparse.Embedding) {
+	part := t.tasks[task].part
+	return part.cut, part.embedding
+}
+
+// SearchOutcome is what a task has found: numbers that depend on its documents and settings alone, in
+// a form that encoding/json passes on without loss.
+type SearchOutcome struct {
+	// Sorted says in which order documents are: those of a fold stand together where the problem
+	// has room for another matrix. All tasks of a search must have the same.
+	Sorted bool
+
+	Fits [][]FoldOutcome // by kernel of the path and C, nu or epsilon
+}
+
+// FoldOutcome is what machines have predicted of the fold that they were trained without, by document
+// of the fold.
+type FoldOutcome struct {
+	Class     []int       `json:",omitempty"`
+	Labels    [][]int     `json:",omitempty"`
+	Values    []float64   `json:",omitempty"`
+	Decisions [][]float64 `json:",omitempty"` // for probabilities and thresholds
+	Missing   []int       `json:",omitempty"` // machines for which there were no documents
+
+	Support    int // different support vectors
+	Iterations int64
+	Unfinished int // machines that didn't reach the tolerance
+}
+
+// Do does a task on a problem, whose embedding is that of Needs. Errors: no such task, and those of
+// [Problem.Search].
+func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutcome, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if task < 0 || task >= len(t.tasks) {
+		return nil, fmt.Errorf("svm: task %d of a search, expected 0 to %d", task, len(t.tasks)-1)
+	}
+	own := t.tasks[task]
+	if err := own.part.suits(p); err != nil {
+		return nil, err
+	}
+	q, err := newSearching(p.withKernel(t.settings), t.grid, nil)
+	if err != nil {
+		return nil, err
+	}
+	q.begin(own.part)
+	q.only, q.left = []int{own.fold}, len(own.path)
+	found := &SearchOutcome{}
+	err = q.work.run(ctx, p, own.path, func(f *folded, _ kernelAt, out []outcome) error {
+		var fits []FoldOutcome
+		for _, o := range out {
+			fits = append(fits, f.outcome(o, own.fold))
+		}
+		found.Sorted, found.Fits = f.sorted, append(found.Fits, fits)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// suits checks that a problem is one that the part needs.
+func (part *searchPart) suits(p *Problem) error {
+	if p == nil {
+		return fmt.Errorf("svm: no problem for kernels of the embedding %s, expected one", part.embedding)
+	}
+	if p.Terms() != part.terms {
+		return fmt.Errorf("svm: a problem of %d terms, expected one of %d", p.Terms(), part.terms)
+	}
+	for _, k := range part.kernels {
+		if err := p.suits(engine.Resolve(k, p.Terms())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// held lists the documents of a fold, in the order of f.
+func (f *folded) held(fold int) (docs []int) {
+	for i, part := range f.parts {
+		if part == fold {
+			docs = append(docs, i)
+		}
+	}
+	return docs
+}
+
+// outcome is what is kept of a fold.
+func (f *folded) outcome(o outcome, fold int) FoldOutcome {
+	fit, docs := o.fit(fold), f.held(fold)
+	out := FoldOutcome{Support: fit.support, Iterations: fit.iterations, Unfinished: fit.unfinished}
+	if o.values != nil {
+		out.Values = pick(o.values.Values, docs)
+		return out
+	}
+	out.Decisions = pick(o.classes.Decisions, docs)
+	for m, machine := range o.classes.Fits[fold].Machines {
+		if machine == nil {
+			out.Missing = append(out.Missing, m)
+		}
+	}
+	if f.sets != nil {
+		out.Labels = pick(o.classes.Sets, docs)
+	} else {
+		out.Class = pick(o.classes.Predicted, docs)
+	}
+	return out
+}
+
+// Assemble makes the result of the search of what its tasks have found. It calls problem, as
+// [SearchProblems] does, for what documents and folds are, and computes nothing of a matrix; outcomes
+// returns what a task has found. Points are those of the whole search to the bit, but for the time
+// that was spent on them. Errors: those of problem and outcomes, and outcomes of other documents or of
+// another search.
+func (t *SearchTasks) Assemble(
+	ctx context.Context, problem func(cut int, e sparse.Embedding) (*Problem, error),
+	outcomes func(task int) (*SearchOutcome, error),
+) (*SearchResult, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if problem == nil || outcomes == nil {
+		return nil, errors.New("svm: no function that makes problems, or none that returns outcomes, expected both")
+	}
+	q, err := newSearching(t.settings, t.grid, nil)
+	if err != nil {
+		return nil, err
+	}
+	var p *Problem
+	for first := 0; first < len(t.tasks); first += t.grid.Folds {
+		part := t.tasks[first].part
+		if first == 0 || part != t.tasks[first-1].part {
+			if p, err = problem(part.cut, part.embedding); err != nil {
+				return nil, err
+			}
+			if err := part.suits(p); err != nil {
+				return nil, err
+			}
+			q.begin(part)
+		}
+		var found []*SearchOutcome // by fold
+		for fold := range t.grid.Folds {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			out, err := outcomes(first + fold)
+			if err != nil {
+				return nil, err
+			}
+			if err := t.fits(first+fold, out); err != nil {
+				return nil, err
+			}
+			if out.Sorted != (len(found) > 0 && found[0].Sorted) && len(found) > 0 {
+				return nil, fmt.Errorf("svm: tasks %d and %d are of documents in different orders, expected the same: "+
+					"one of them had less memory", first, first+fold)
+			}
+			found = append(found, out)
+		}
+		f, err := p.divide(&q.s, q.folds, q.seed, found[0].Sorted)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range t.tasks[first].path {
+			var all []outcome
+			for cell := range part.cells {
+				o, err := f.assembled(first, found, i, cell)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, *o)
+			}
+			if err := q.keep(f, at, all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return q.finish(), nil
+}
+
+// fits checks that an outcome has the shape of a task's.
+func (t *SearchTasks) fits(task int, out *SearchOutcome) error {
+	own := t.tasks[task]
+	if out == nil || len(out.Fits) != len(own.path) {
+		return fmt.Errorf("svm: the outcome of task %d isn't one of %d kernels", task, len(own.path))
+	}
+	for _, fits := range out.Fits {
+		if len(fits) != len(own.part.cells) {
+			return fmt.Errorf("svm: the outcome of task %d has %d fits of a kernel, expected %d", task, len(fits),
+				len(own.part.cells))
+		}
+	}
+	return nil
+}
+
+// assembled is the outcome of a kernel and a cell that tasks from first on have found, one for each
+// fold.
+func (f *folded) assembled(first int, found []*SearchOutcome, kernel, cell int) (*outcome, error) {
+	n := len(f.parts)
+	o := &outcome{}
+	v := &solver.Validation{Fits: make([]*solver.Classifier, f.folds)}
+	switch {
+	case f.targets != nil:
+		o.values = &solver.Estimates{Values: slices.Repeat([]float64{math.NaN()}, n)}
+	case f.sets != nil:
+		o.classes, v.Sets = v, make([][]int, n)
+	default:
+		o.classes, v.Predicted = v, slices.Repeat([]int{-1}, n)
+	}
+	if o.classes != nil && (f.s.Probabilities || f.s.Thresholds) {
+		v.Decisions = make([][]float64, n)
+	}
+	for fold, task := range found {
+		own := &task.Fits[kernel][cell]
+		if err := f.take(o, own, fold); err != nil {
+			return nil, fmt.Errorf("svm: the outcome of task %d: %w", first+fold, err)
+		}
+		o.fits = append(o.fits, fit{own.Support, own.Iterations, own.Unfinished})
+	}
+	if f.s.Thresholds && o.classes != nil {
+		var err error
+		if v.Thresholds, v.Sets, err = solver.TuneThresholds(v.Decisions, f.sets, f.parts); err != nil {
+			return nil, err
+		}
+		if !f.s.Probabilities {
+			v.Decisions = nil
+		}
+	}
+	return o, nil
+}
+
+// take makes what was found of a fold a part of an outcome.
+func (f *folded) take(o *outcome, own *FoldOutcome, fold int) error {
+	docs := f.held(fold)
+	_, most := f.p.machines(f.s)
+	classes, machines := len(f.p.corpus.classes), int(most)
+	count := func(what string, have int, wanted bool) error {
+		want := 0
+		if wanted {
+			want = len(docs)
+		}
+		if have != want {
+			return fmt.Errorf("%d %s, expected %d", have, what, want)
+		}
+		return nil
+	}
+	err := errors.Join(
+		count("values", len(own.Values), o.values != nil),
+		count("classes", len(own.Class), o.classes != nil && o.classes.Predicted != nil),
+		count("sets of labels", len(own.Labels), o.classes != nil && o.classes.Sets != nil),
+		count("lists of decision values", len(own.Decisions), o.classes != nil && o.classes.Decisions != nil),
+	)
+	if err != nil {
+		return err
+	}
+	if own.Support < 0 || own.Iterations < 0 || own.Unfinished < 0 {
+		return fmt.Errorf("%d support vectors, %d iterations, %d unfinished machines, expected no numbers below 0",
+			own.Support, own.Iterations, own.Unfinished)
+	}
+	if o.values != nil {
+		for i, at := range docs {
+			v := own.Values[i]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("an estimate of %v, expected a finite number", v)
+			}
+			o.values.Values[at] = v
+		}
+		return nil
+	}
+	v := o.classes
+	for i, at := range docs {
+		if v.Predicted != nil {
+			if c := own.Class[i]; c < 0 || c >= classes {
+				return fmt.Errorf("class %d, expected 0 to %d", c, classes-1)
+			}
+			v.Predicted[at] = own.Class[i]
+		} else {
+			for k, c := range own.Labels[i] {
+				if c < 0 || c >= classes || k > 0 && c <= own.Labels[i][k-1] {
+					return fmt.Errorf("labels %v, expected increasing ones from 0 to %d", own.Labels[i], classes-1)
+				}
+			}
+			v.Sets[at] = slices.Concat([]int{}, own.Labels[i]) // none of them is no nil
+		}
+		if v.Decisions != nil {
+			if len(own.Decisions[i]) != machines {
+				return fmt.Errorf("%d decision values, expected %d", len(own.Decisions[i]), machines)
+			}
+			v.Decisions[at] = own.Decisions[i]
+		}
+	}
+	fits := &solver.Classifier{Scheme: f.s.Scheme, Classes: classes, Machines: make([]*solver.Machine, machines)}
+	for m := range fits.Machines {
+		fits.Machines[m] = &solver.Machine{}
+	}
+	for _, m := range own.Missing {
+		if m < 0 || m >= machines {
+			return fmt.Errorf("machine %d is missing, expected one from 0 to %d", m, machines-1)
+		}
+		fits.Machines[m] = nil
+	}
+	v.Fits[fold] = fits
+	return nil
+}
