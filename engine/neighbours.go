@@ -111,13 +111,7 @@ func NeighboursBytes(documents, count int) int64 {
 func (e *Engine) neighbours(
 	ctx context.Context, k Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
-	if opt.Count < 1 {
-		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
-	}
-	if opt.C && !kernel.FallsWithC(k) {
-		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
-	}
-	s, err := e.search(k, opt.Least)
+	s, err := e.searchFor(k, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +144,17 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	return &Neighbours{lists}, nil
+}
+
+// searchFor checks options of neighbours by a kernel.
+func (e *Engine) searchFor(k Kernel, opt NeighbourOptions) (*search, error) {
+	if opt.Count < 1 {
+		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
+	}
+	if opt.C && !kernel.FallsWithC(k) {
+		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
+	}
+	return e.search(k, opt.Least)
 }
 
 // search is what the selection of pairs by a kernel's value looks at: c, where the kernel falls with

@@ -27,8 +27,7 @@ type Request struct {
 	Lo, Hi int
 
 	// Half says that a row needs only columns from its own number on: tiles may leave out those
-	// before their first row. Docs then are documents of the columns, ascending, and the columns
-	// are all that there are.
+	// before their first row. Docs then are documents of the columns, ascending, and Lo is 0.
 	Half bool
 
 	// LastFirst says that the last rows had better come first, where that costs no time: who looks
@@ -61,13 +60,16 @@ func (r *Request) Validate(columns *sparse.Embedded) error {
 	if r.Half && r.From != nil {
 		return errors.New("device: half of the matrix with other documents, expected those of the columns")
 	}
-	if r.Half && (r.Lo > 0 || r.Hi < n) {
-		return fmt.Errorf("device: half of the matrix with columns from %d to before %d, expected all %d", r.Lo, r.Hi,
-			n)
+	if r.Half && r.Lo > 0 {
+		return fmt.Errorf("device: half of the matrix with columns from %d to before %d, expected 0 for the first", r.Lo,
+			r.Hi)
 	}
 	for i, d := range r.Docs {
 		if d < 0 || d >= rows.Rows() {
 			return fmt.Errorf("device: row %d is document %d, expected one from 0 to %d", i, d, rows.Rows()-1)
+		}
+		if r.Half && d >= r.Hi {
+			return fmt.Errorf("device: row %d of half of the matrix is document %d, expected one below %d", i, d, r.Hi)
 		}
 		if r.Half && i > 0 && d <= r.Docs[i-1] {
 			return fmt.Errorf("device: row %d of half of the matrix is document %d after %d, expected increasing ones",

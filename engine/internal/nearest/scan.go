@@ -105,6 +105,19 @@ func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error
 // t.First on, and in the symmetric half of its columns, too. Of one row, tiles come one after the
 // other.
 func (s *Search) Enter(l *Lists, t *device.Tile) {
+	if s.Half {
+		s.enter(l, l, t)
+	} else {
+		s.enter(l, nil, t)
+	}
+}
+
+// EnterBoth enters the pairs of a tile between different documents into the lists of its rows and of
+// its columns, whose places in their lists are their numbers in the tile.
+func (s *Search) EnterBoth(rows, columns *Lists, t *device.Tile) { s.enter(rows, columns, t) }
+
+// enter enters pairs into lists of rows and, unless they are nil, of columns.
+func (s *Search) enter(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.spare.Put(w)
 	// The locks of the rows, then one by one those of columns behind them: always ascending.
@@ -116,13 +129,13 @@ func (s *Search) Enter(l *Lists, t *device.Tile) {
 	s.bound(w, l, t)
 	s.parts(t, func(lo, hi int, square bool) error {
 		columns := w.none[:hi-lo]
-		both := s.Half && !square
+		both := m != nil && !square
 		if both {
-			if b := lo / lockDocs; b > last {
-				l.locks[b].Lock()
-				defer l.locks[b].Unlock()
+			if b := lo / lockDocs; m != l || b > last {
+				m.locks[b].Lock()
+				defer m.locks[b].Unlock()
 			}
-			columns = l.limit[lo:hi]
+			columns = m.limit[lo:hi]
 		}
 		for first := t.First; first < t.First+t.Rows; first += partRows {
 			rows := l.limit[first:min(first+partRows, t.First+t.Rows)]
@@ -133,7 +146,7 @@ func (s *Search) Enter(l *Lists, t *device.Tile) {
 					l.offer(i, key, j)
 				}
 				if both {
-					l.offer(j, key, i)
+					m.offer(j, key, i)
 				}
 			}
 		}

@@ -194,6 +194,7 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 		}
 	}()
 	order := inOrder(len(starts)-1, workers, r.LastFirst)
+	end := min((r.Hi+sparse.Block-1)/sparse.Block*sparse.Block, b.own.x.Rows()) // blocks are whole
 	return tiles.Run(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
 		task = order(task)
 		if held[w] == nil {
@@ -208,8 +209,11 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 		}
 		t := device.Tile{}
 		p.load(from, docs)
-		err := p.run(ctx, r.Half, lo, r.Hi, func(lo, hi int, c []float32) error {
-			t = device.Tile{First: first, Rows: len(docs), Lo: lo, Hi: hi,
+		err := p.run(ctx, r.Half, lo, end, func(lo, hi int, c []float32) error {
+			if lo >= r.Hi {
+				return nil
+			}
+			t = device.Tile{First: first, Rows: len(docs), Lo: lo, Hi: min(hi, r.Hi),
 				Value: c, RowStride: 1, ColStride: b.kernels.Panel, Filled: true}
 			return visit(&t)
 		})

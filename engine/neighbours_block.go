@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/nearest"
+)
+
+// NeighbourBlock holds what neighbours the documents of a block of the matrix have in it, in lists for
+// [Engine.MergeNeighbours]: for each row documents of the columns, for each column documents of the
+// rows. Of a block on the diagonal Rows have all, and Columns are nil.
+//
+// A list has the documents in the order of their keys, by which neighbours are chosen: c, where the
+// kernel falls with c alone, else the kernel's value. Neighbour.Value is that key.
+type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
+
+// NeighbourBlock finds the neighbours within a block of the matrix: of documents rows[0] <= i < rows[1]
+// and columns[0] <= j < columns[1], which are either the same or have none in common. It is a part of
+// [Engine.Neighbours]: the blocks of all pairs of some ranges of documents, merged, have the same lists,
+// to the bit. Each pair is computed once, for both documents. Options are those of Neighbours, without
+// Groups; memory and errors are those of Neighbours for as many documents as the block has.
+func (e *Engine) NeighbourBlock(
+	ctx context.Context, k Kernel, rows, columns [2]int, opt NeighbourOptions,
+) (_ *NeighbourBlock, err error) {
+	if k, err = e.bind(k); err != nil {
+		return nil, err
+	}
+	n := e.Len()
+	for _, r := range [][2]int{rows, columns} {
+		if r[0] < 0 || r[1] < r[0] || r[1] > n {
+			return nil, fmt.Errorf("engine: documents %d to before %d of a block, expected a range within 0 to %d", r[0],
+				r[1], n)
+		}
+	}
+	same := rows == columns
+	if !same && rows[0] < columns[1] && columns[0] < rows[1] {
+		return nil, fmt.Errorf("engine: a block of rows %d and columns %d, expected the same ranges or some that have "+
+			"nothing in common", rows, columns)
+	}
+	if opt.Groups != nil {
+		return nil, fmt.Errorf("engine: groups of %d documents, expected none for a block", len(opt.Groups))
+	}
+	s, err := e.searchFor(k, opt)
+	if err != nil {
+		return nil, err
+	}
+	height, width := rows[1]-rows[0], columns[1]-columns[0]
+	r := &device.Request{
+		Docs: sequence(rows[1])[rows[0]:], Lo: columns[0] / device.Columns * device.Columns, Hi: columns[1],
+		LastFirst: true, Workers: e.c.Workers,
+	}
+	pairs, count, counted := int64(height)*int64(width), min(opt.Count, width), min(opt.Count, height)
+	held := nearest.Bytes(height, count)
+	if same {
+		r.Lo, r.Half, s.scan.Half = 0, true, true
+		pairs, count = compute.PairsOf(height), min(opt.Count, max(height-1, 0))
+	} else {
+		held = compute.Together(held, nearest.Bytes(width, counted))
+	}
+	if err := e.fits(fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
+		return nil, err
+	}
+	own := nearest.NewLists(height, count, s.most, nil)
+	others := own
+	if !same {
+		others = nearest.NewLists(width, counted, s.most, nil)
+	}
+	ctx, report := e.c.Start(ctx, pairs)
+	defer report.Finish(&err)
+	err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+		if part, some := from(t, columns[0]); some {
+			s.scan.EnterBoth(own, others, &part)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &NeighbourBlock{}
+	if out.Rows, err = s.keys(ctx, own, columns[0]); err != nil || same {
+		return out, err
+	}
+	out.Columns, err = s.keys(ctx, others, rows[0])
+	return out, err
+}
+
+// from returns the columns of a tile from one on, which becomes number 0, and whether there are some.
+func from(t *device.Tile, column int) (part device.Tile, some bool) {
+	lo := max(t.Lo, column)
+	if lo >= t.Hi {
+		return part, false
+	}
+	part = *t
+	part.Value = t.Value[(lo-t.Lo)*t.ColStride:]
+	part.Lo, part.Hi = lo-column, t.Hi-column
+	return part, true
+}
+
+// keys returns lists of documents from first on, in order.
+func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
+	nothing := func([]float32) error { return nil }
+	if err := l.Sort(ctx, s.e.c.Workers, nothing, func(v float32) bool { return v == v }, true); err != nil {
+		return nil, err
+	}
+	out := make([][]Neighbour, l.Len())
+	for i := range out {
+		out[i] = l.Of(i)
+		for at := range out[i] {
+			out[i][at].Document += uint32(first)
+			if !s.byC {
+				out[i][at].Value = 0 - out[i][at].Value // never -0
+			}
+		}
+	}
+	return out, nil
+}
+
+// MergeNeighbours makes the lists of [Engine.Neighbours] of those that blocks have: parts[b][i] is the
+// list of document i of some in block b, as [Engine.NeighbourBlock] returned it for the same kernel and
+// options. Blocks may come in any order; none of them has a document that another has in the same
+// list. It computes no pairs. Errors: lists of different numbers of documents, ones that the engine
+// doesn't have, keys that are no numbers, and those of Neighbours.
+func (e *Engine) MergeNeighbours(
+	ctx context.Context, k Kernel, parts [][][]Neighbour, opt NeighbourOptions,
+) (_ *Neighbours, err error) {
+	if k, err = e.bind(k); err != nil {
+		return nil, err
+	}
+	if len(parts) == 0 {
+		return nil, errors.New("engine: no lists of neighbours to merge, expected those of a block or more")
+	}
+	if opt.Groups != nil {
+		return nil, fmt.Errorf("engine: groups of %d documents, expected none for blocks", len(opt.Groups))
+	}
+	s, err := e.searchFor(k, opt)
+	if err != nil {
+		return nil, err
+	}
+	n, count := len(parts[0]), min(opt.Count, max(e.Len()-1, 0))
+	if err := e.fits(fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
+		return nil, err
+	}
+	lists := nearest.NewLists(n, count, s.most, nil)
+	for b, part := range parts {
+		if len(part) != n {
+			return nil, fmt.Errorf("engine: block %d has neighbours of %d documents, expected of %d", b, len(part), n)
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		for i, list := range part {
+			for _, neighbour := range list {
+				key := neighbour.Value
+				if !s.byC {
+					key = 0 - key
+				}
+				if key != key || int64(neighbour.Document) >= int64(e.Len()) {
+					return nil, fmt.Errorf("engine: a neighbour %d with %v in block %d, expected one from 0 to %d with a number",
+						neighbour.Document, neighbour.Value, b, e.Len()-1)
+				}
+				lists.Offer(i, key, int(neighbour.Document))
+			}
+		}
+	}
+	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, s.enough, opt.C); err != nil {
+		return nil, err
+	}
+	return &Neighbours{lists}, nil
+}

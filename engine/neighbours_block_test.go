@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+)
+
+// blocksOf finds the neighbours in all blocks between cuts, and merges those of each range of
+// documents.
+func blocksOf(t *testing.T, e *Engine, k Kernel, cuts []int, opt NeighbourOptions) (lists [][]Neighbour) {
+	t.Helper()
+	parts := make([][][][]Neighbour, len(cuts)-1) // by range
+	for a := range parts {
+		for b := range a + 1 {
+			rows, columns := [2]int{cuts[a], cuts[a+1]}, [2]int{cuts[b], cuts[b+1]}
+			if (a+b)%2 == 0 {
+				rows, columns = columns, rows
+			}
+			block, err := e.NeighbourBlock(t.Context(), k, rows, columns, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (a+b)%2 == 0 && a != b {
+				block.Rows, block.Columns = block.Columns, block.Rows
+			}
+			parts[a] = append(parts[a], block.Rows)
+			if a != b {
+				parts[b] = append(parts[b], block.Columns)
+			} else if block.Columns != nil {
+				t.Fatal("columns of a block on the diagonal have lists")
+			}
+		}
+	}
+	for _, part := range parts {
+		near, err := e.MergeNeighbours(t.Context(), k, part, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range near.Len() {
+			lists = append(lists, near.Of(i))
+		}
+	}
+	return lists
+}
+
+// Blocks merged are the neighbours of the whole, to the bit, on every instruction set, however the
+// documents are cut: where values are equal, where a least value or rounding of the map leaves some
+// out, and where c is wanted in their place.
+func TestNeighbourBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, isa := range asm.Available() {
+		for _, spec := range []string{"diffusion:t=0.5", "linear", "rbf:gamma=0.01", "chi2", "ngd"} {
+			k := MustParseKernel(spec)
+			size := 250
+			if spec == "diffusion:t=0.5" {
+				size = 1200 // several tiles
+			}
+			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
+			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
+			n := e.Len()
+			for round, count := range []int{1, 10, 70, n + 5} {
+				opt := NeighbourOptions{Count: count, C: round%2 == 0 && spec == "diffusion:t=0.5"}
+				if round%3 == 1 {
+					near, err := e.Neighbours(t.Context(), k, opt)
+					if err != nil {
+						t.Fatal(err)
+					}
+					opt.Least = new(float64(near.Of(n / 2)[0].Value)) // half of the documents have it, exactly this one among them
+				}
+				want, err := e.Neighbours(t.Context(), k, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cuts := []int{0, r.IntN(n), r.IntN(n), r.IntN(n), n}
+				slices.Sort(cuts)
+				before := e.Stats().Pairs
+				got := blocksOf(t, e, k, cuts, opt)
+				// A panel's own square and columns before the first of a block are computed, too.
+				most := compute.PairsOf(n) + int64(n)*int64(e.Panel()+4*128)
+				if pairs := e.Stats().Pairs - before; pairs > most {
+					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, n, most)
+				}
+				for i := range n {
+					if !slices.Equal(got[i], want.Of(i)) {
+						t.Fatalf("%s, %s, k = %d, cuts %d, document %d: %v, expected %v", isa, spec, count, cuts, i, got[i],
+							want.Of(i))
+					}
+				}
+			}
+		}
+	}
+}
+
+// Blocks that don't divide the matrix, and lists that are none, are refused.
+func TestNeighbourBlockRefused(t *testing.T) {
+	k := MustParseKernel("diffusion")
+	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(30, 200, 8, 5)), Options{})
+	n := e.Len()
+	one := NeighbourOptions{Count: 1}
+	for _, b := range [][2][2]int{
+		{{0, n + 1}, {0, n + 1}}, {{-1, 3}, {5, 8}}, {{3, 2}, {5, 8}}, {{0, 5}, {4, 8}}, {{0, 8}, {2, 4}},
+	} {
+		if _, err := e.NeighbourBlock(t.Context(), k, b[0], b[1], one); err == nil {
+			t.Errorf("rows %d, columns %d: no error", b[0], b[1])
+		}
+	}
+	for name, opt := range map[string]NeighbourOptions{
+		"no neighbours": {}, "groups": {Count: 1, Groups: make([]int32, n)},
+	} {
+		if _, err := e.NeighbourBlock(t.Context(), k, [2]int{0, 3}, [2]int{0, 3}, opt); err == nil {
+			t.Errorf("%s: no error of a block", name)
+		}
+		if _, err := e.MergeNeighbours(t.Context(), k, [][][]Neighbour{{{}}}, opt); err == nil {
+			t.Errorf("%s: no error of a merge", name)
+		}
+	}
+	for name, parts := range map[string][][][]Neighbour{
+		"nothing": nil, "other documents": {{nil, nil}, {nil}}, "no such document": {{{{Document: uint32(n)}}}},
+		"no number": {{{{Value: float32(math.NaN())}}}},
+	} {
+		if _, err := e.MergeNeighbours(t.Context(), k, parts, one); err == nil {
+			t.Errorf("merging %s: no error", name)
+		}
+	}
+	for _, b := range [][2][2]int{{{3, 3}, {3, 3}}, {{3, 4}, {3, 4}}, {{3, 3}, {5, 9}}} { // of one document, or none
+		block, err := e.NeighbourBlock(t.Context(), k, b[0], b[1], one)
+		if err != nil || len(slices.Concat(block.Rows...))+len(slices.Concat(block.Columns...)) > 0 {
+			t.Errorf("rows %d, columns %d: %v, %v", b[0], b[1], block, err)
+		}
+	}
+}
