@@ -90,8 +90,15 @@ func (t *SearchTasks) Len() int { return len(t.tasks) }
 // Needs returns the way in which text is cut, and the embedding, of the problem on which a task is
 // done. Tasks of the same problem follow each other. It panics where there is no such task.
 func (t *SearchTasks) Needs(task int) (cut int, e sparse.Embedding) {
+	if task < 0 || task >= len(t.tasks) {
+		panic(t.errTask(task))
+	}
 	part := t.tasks[task].part
 	return part.cut, part.embedding
+}
+
+func (t *SearchTasks) errTask(task int) error {
+	return fmt.Errorf("svm: task %d of a search, expected one from 0 to before %d", task, len(t.tasks))
 }
 
 // SearchOutcome is what a task has found: numbers that depend on its documents and settings alone, in
@@ -125,7 +132,7 @@ func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutc
 		return nil, err
 	}
 	if task < 0 || task >= len(t.tasks) {
-		return nil, fmt.Errorf("svm: task %d of a search, expected 0 to %d", task, len(t.tasks)-1)
+		return nil, t.errTask(task)
 	}
 	own := t.tasks[task]
 	if err := own.part.suits(p); err != nil {

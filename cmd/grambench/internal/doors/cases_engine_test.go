@@ -35,6 +35,8 @@ func engineCases() map[string]testCase {
 		"engine.Engine.Digest":          {run: gram},
 		"engine.Engine.Gram":            {run: gram},
 		"engine.Engine.GramTo":          {run: gram},
+		"engine.Engine.MergeNeighbours": {run: neighbourBlocks},
+		"engine.Engine.NeighbourBlock":  {run: neighbourBlocks},
 		"engine.Engine.Neighbours":      {run: neighbours},
 		"engine.Engine.CrossNeighbours": {run: neighbours},
 		"engine.Engine.Multiply":        {run: multiply},

@@ -48,6 +48,7 @@ func solverCases() map[string]testCase {
 		"solver.TrainBinary":              {run: trainBinary},
 		"solver.TrainOneClass":            {run: trainOneClass},
 		"solver.TrainRegression":          {run: trainRegression},
+		"solver.Training.Groups":          {run: groups},
 		"solver.Trial.Validate":           {run: trial},
 		"solver.RegressionTrial.Validate": {run: validateRegression},
 	}

@@ -38,8 +38,12 @@ func svmCases() map[string]testCase {
 		"svm.Predictor.Holding":       {run: predict},
 		"svm.Predictor.Predict":       {run: predict},
 		"svm.Problem.CrossValidate":   {run: crossValidate},
+		"svm.NewSearchTasks":          {run: searchTasks},
+		"svm.Problem.Assemble":        {run: trainMachines},
+		"svm.Problem.Machines":        {run: trainMachines},
 		"svm.Problem.Search":          {run: search},
 		"svm.Problem.Train":           {run: problemTrain},
+		"svm.Problem.TrainMachines":   {run: trainMachines},
 		"svm.ScoreClasses":            {run: scores},
 		"svm.ScoreLabels":             {run: scores},
 		"svm.ScoreValues":             {run: scores},
@@ -58,6 +62,9 @@ func svmCases() map[string]testCase {
 				(&svm.SearchResult{}).Saved()
 			})
 		}},
+		"svm.SearchTasks.Assemble": {run: searchTasks},
+		"svm.SearchTasks.Do":       {run: searchTasks},
+		"svm.SearchTasks.Needs":    {run: searchTasks, index: true, panics: true},
 		"svm.Settings.Measure": {run: func(p *program) {
 			p.quiet("of any", func() { (&svm.Settings{}).Measure(); (&svm.Settings{Type: "x", Scheme: 9}).Measure() })
 		}},
