@@ -97,6 +97,43 @@ func newAgreement() *repro.Table {
 	return t
 }
 
+// newShifts is a table, still empty, of how far figures lie above the printed ones, or below.
+func newShifts() *repro.Table {
+	t := &repro.Table{
+		Key: "shifts", Title: "Mean ln(measured/printed) of the rows of a class: below 0 where errors are less than printed",
+		Columns: []repro.Column{
+			repro.Left("of_table", "table"), repro.Left("features", "features"), repro.Left("class", "class"),
+			repro.Right("rows", "rows"),
+		},
+	}
+	for k, kernel := range kernels {
+		t.Columns = append(t.Columns, repro.Right(keyOf(k)+"_ln", "ln "+kernel.name))
+	}
+	return t
+}
+
+// addShift adds the means over the complete rows of a class.
+func addShift(t *repro.Table, of, features, class string, rows []compared) {
+	var sums [len(kernels)]float64
+	n := 0
+	for _, r := range rows {
+		if r.complete() {
+			n++
+			for k := range kernels {
+				sums[k] += math.Log(r.measured[k] / r.printed[k])
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	cells := []repro.Cell{repro.Word(of), repro.Word(features), repro.Word(class), repro.Count(n)}
+	for _, sum := range sums {
+		cells = append(cells, repro.Value(sum/float64(n), 3))
+	}
+	t.Add(cells...)
+}
+
 // addAgreement adds what the complete rows of a table come to.
 func addAgreement(t *repro.Table, of, features string, rows []compared) {
 	var gaps [len(kernels)]float64

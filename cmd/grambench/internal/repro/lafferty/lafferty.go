@@ -227,8 +227,8 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	}
 	curves := &curves{p, r, corpora}
 	err := curves.measure(ctx, report)
-	agreement := newAgreement()
-	curves.report(report, agreement)
+	agreement, shifts := newAgreement(), newShifts()
+	curves.report(report, agreement, shifts)
 	if err == nil && split != nil {
 		err = p.modApteTables(ctx, r, split, report, agreement)
 	}
@@ -239,6 +239,9 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	}
 	if len(agreement.Rows) > 0 {
 		report.Tables = append(report.Tables, agreement)
+	}
+	if len(shifts.Rows) > 0 {
+		report.Tables = append(report.Tables, shifts)
 	}
 	return report, err
 }

@@ -180,6 +180,17 @@ func TestAgreement(t *testing.T) {
 			}
 		}
 	}
+	shifts := newShifts()
+	addShift(shifts, "1", "tf", "a", rows)
+	addShift(shifts, "1", "tf", "b", rows[3:]) // nothing to say
+	if len(shifts.Rows) != 1 {
+		t.Fatalf("%d rows of shifts, expected 1", len(shifts.Rows))
+	}
+	for j, want := range []string{"1", "tf", "a", "3", "0.000", "0.000", "0.694"} {
+		if cell := shifts.Rows[0][j]; cell.Text != want {
+			t.Errorf("%s: %s, expected %s", shifts.Columns[j].Key, cell.Text, want)
+		}
+	}
 	if got := rows[0].cells()[0]; got != repro.Value(1, 2) {
 		t.Errorf("printed figure %v", got)
 	}

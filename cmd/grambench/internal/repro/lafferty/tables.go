@@ -185,23 +185,23 @@ func newTableRow(name string, choices [len(kernels)]*choice) *tableRow {
 	return r
 }
 
-// report makes the tables, the notes and the figures of what is complete, and the rows of agreement.
-func (c *curves) report(report *repro.Report, agreement *repro.Table) {
+// report makes the tables, the notes and the figures of what is complete, and the rows of agreement and
+// of shifts.
+func (c *curves) report(report *repro.Report, agreement, shifts *repro.Table) {
 	var both []compared // rows of the two tables of a corpus, with all features
 	for _, number := range []string{"1", "2", "3", "4"} {
 		table := &repro.Table{Key: number, Title: titles[number], Columns: c.p.columns()}
 		for _, features := range c.p.features.Chosen {
 			var paper, honest []*tableRow
+			var rows []compared
 			for _, t := range c.tasks(number) {
+				first := len(rows)
 				for size := range t.Sizes {
 					if a, b := c.row(table, t, features, size); a != nil {
-						paper, honest = append(paper, a), append(honest, b)
+						paper, honest, rows = append(paper, a), append(honest, b), append(rows, a.compared)
 					}
 				}
-			}
-			var rows []compared
-			for _, r := range paper {
-				rows = append(rows, r.compared)
+				addShift(shifts, number, features, t.class, rows[first:])
 			}
 			addAgreement(agreement, number, features, rows)
 			both = append(both, rows...)
