@@ -294,3 +294,34 @@ func TestInstructionSets(t *testing.T) {
 		}
 	}
 }
+
+// Landmarks are those that a training draws, of a corpus of any documents.
+func TestChoose(t *testing.T) {
+	c := texts(300, 3, 5, false)
+	for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
+		s := Settings{Landmarks: 40, Choice: choice, Kernel: "linear", Seed: 3}
+		training, err := newTraining(t.Context(), c, s, nil, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := training.choose(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Choose(t.Context(), c, s, Options{Workers: 3})
+		if err != nil || !slices.Equal(got, want) || len(got) != 40 {
+			t.Errorf("%v: %v, %v, expected %v", choice, got, err, want)
+		}
+		s.Landmarks = 1000
+		bare := &sparse.Corpus{Documents: c.Documents} // without classes
+		got, err = Choose(t.Context(), bare, s, Options{})
+		slices.Sort(got)
+		if err != nil || len(slices.Compact(got)) != 300 {
+			t.Errorf("%v: %d of 300 documents, %v", choice, len(got), err)
+		}
+	}
+	pivoted := Settings{Landmarks: 40, Choice: Pivoted, Kernel: "linear"}
+	if _, err := Choose(t.Context(), c, pivoted, Options{MemoryBytes: 1 << 10}); err == nil {
+		t.Error("too little memory: no error")
+	}
+}

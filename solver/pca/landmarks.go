@@ -32,8 +32,8 @@ const (
 //
 //	K̃ = C W⁻¹ Cᵀ = Φ Φᵀ,  W = k(z, z) = TᵀT,  C = k(x, z),  Φ = C T⁻¹
 //
-// Components are those of the vectors Φ, centred: with S = Φᵀ P Φ, S uᵢ = λᵢ uᵢ and φ̄ the mean of Φ's rows,
-// a document t has the coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), be it of docs or not: see
+// Components are those of the rows of Φ, centred: with S = Φᵀ P Φ, S uᵢ = λᵢ uᵢ and φ̄ the rows' mean, a
+// document t has the coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), be it of docs or not: see
 // [Components.Project].
 //
 // No value λᵢ is above K's, nor below it by more than Residual = Σ_x k(x, x) - k̃(x, x), but for rounding,
@@ -68,8 +68,8 @@ func FitLandmarks(
 		return nil, err
 	}
 	if engine.PropertiesOf(k).Definite == engine.ConditionallyPositive {
-		return nil, fmt.Errorf("pca: kernel %s isn't positive definite, only conditionally, expected one that is for landmarks",
-			k)
+		return nil, fmt.Errorf("pca: kernel %s isn't positive definite, only conditionally, expected one that is, for "+
+			"landmarks", k)
 	}
 	if need := LandmarkBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, fmt.Errorf("pca: %d components from %d landmarks need %d bytes of memory, expected no more than %d", o.K,

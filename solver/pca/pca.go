@@ -98,7 +98,8 @@ func together(a, b int64) int64 {
 
 // Fit finds the leading components of an engine's documents x. Components whose eigenvalue is no more
 // than rounding are left out: 2⁻²⁴·‖K‖, as much as errors of 2⁻²⁴ of each value, which is a float32,
-// may shift an eigenvalue (Weyl), with the Frobenius norm estimated from the first product. Conditionally positive definite kernels are as good as others, since K is centred.
+// may shift an eigenvalue (Weyl), with the Frobenius norm estimated from the first product.
+// Conditionally positive definite kernels are as good as others, since K is centred.
 //
 // Values of Components err by about the square of Tolerance, see spectrum.Leading; the same bits come
 // from any number of workers. With MemoryBytes for 4·Len² bytes more than Bytes says, the matrix is

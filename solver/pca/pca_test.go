@@ -269,7 +269,8 @@ func TestNorm(t *testing.T) {
 		unit.Set(i, i, 1)
 	}
 	a := &centred{eng: eng, kernel: k}
-	if err := a.ApplyBlock(t.Context(), mat.NewDense(n, n, nil), unit); err != nil || !(math.Abs(a.norm-want) <= 1e-9*want) {
+	err = a.ApplyBlock(t.Context(), mat.NewDense(n, n, nil), unit)
+	if err != nil || !(math.Abs(a.norm-want) <= 1e-9*want) {
 		t.Errorf("%v, %v, expected %v", a.norm, err, want)
 	}
 }

@@ -17,6 +17,7 @@ func landmarkCases() map[string]testCase {
 		"landmark.Train":             {run: landmarkTrain},
 		"landmark.TrainPath":         {run: landmarkTrain},
 		"landmark.Grow":              {run: landmarkTrain},
+		"landmark.Choose":            {run: landmarkChoose},
 		"landmark.Options.Save":      {run: landmarkStates},
 		"landmark.State.Write":       {run: landmarkStates},
 		"landmark.State.Passes":      {run: landmarkStates},
@@ -140,4 +141,27 @@ func landmarkStates(p *program) {
 		})
 		return err
 	})
+}
+
+func landmarkChoose(p *program) {
+	s, c := p.landmarks(), p.corpus(2)
+	n := c.Documents.Rows()
+	opt := landmark.Options{Workers: pick(p, 0, 1, 3)}
+	choose := func(c *sparse.Corpus, s landmark.Settings, opt landmark.Options) func() error {
+		return func() error {
+			at, err := landmark.Choose(p.ctx, c, s, opt)
+			for _, i := range at {
+				if i < 0 || i >= n {
+					p.fails("document %d of %d", i, n)
+				}
+			}
+			return err
+		}
+	}
+	p.any("Choose", choose(c, s, opt)) // it may have no documents
+	p.bad("Choose of nothing", choose(nil, s, opt))
+	p.bad("Choose fewer than none", choose(c, landmark.Settings{Landmarks: -1}, opt))
+	p.bad("Choose on fewer workers than none", choose(c, s, landmark.Options{Workers: -1}))
+	broken, what := p.brokenCorpus(2)
+	p.bad("Choose of "+what, choose(broken, s, opt))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/landmark"
 	"github.com/gramengine/gram/solver/pca"
 	"github.com/gramengine/gram/sparse"
 )
@@ -30,11 +31,16 @@ float32, a row for each document. With -test other documents are projected onto 
 their terms and idf weights are those of -in. The matrix is computed tile by tile for each of some
 products with many vectors, and kept where -m leaves room for it. Components that haven't converged
 within the memory are marked: more -m, fewer -components or a greater -tolerance helps. A component
-has a positive value of greatest size, so that its sign is the same from run to run.`,
+has a positive value of greatest size, so that its sign is the same from run to run.
+
+With -landmarks M components are those of the matrix that M of the documents tell (Nyström), by one
+pass over all: for more documents than whole matrices allow. What landmarks leave of the variance is
+printed: no eigenvalue is above the exact one, nor below it by more than that.`,
 	Examples: `
 grambench pca -in train.tsv -components 50 -o Z.npy -test test.tsv -test-o T.npy
 grambench pca -in digits/ -kernel arccos:n=1 -components 300 -o Z.npy
-grambench pca -in mail/ -plot mail.png`,
+grambench pca -in mail/ -plot mail.png
+grambench pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &components{f: f}
 		c.StartsOver, c.Reread = true, []*string{&c.In}
@@ -45,7 +51,10 @@ grambench pca -in mail/ -plot mail.png`,
 		c.Kernels.Declare(f, "diffusion:t=0.5")
 		f.IntVar(&c.count, "components", 2, "find the `P` leading components")
 		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "end at residuals of `E`, relative to each eigenvalue")
-		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the first vectors")
+		f.IntVar(&c.landmarks, "landmarks", 0, "find them by `M` landmarks; 0: by all documents")
+		f.Choose(&c.choice, "choice", "uniform", "draw landmarks `CHOICE`: uniform, stratified (as many of each class), "+
+			"pivoted (far from each other)", []string{"uniform", "stratified", "pivoted"})
+		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the first vectors, and of landmarks")
 		c.Compute.Declare(f)
 		f.Group("Output", "")
 		npy := func() string { return "a matrix in the form npy" }
@@ -64,7 +73,8 @@ type components struct {
 	place.Compute
 	f                        *cli.Flags
 	test, out, testOut, plot string
-	count                    int
+	count, landmarks         int
+	choice                   string
 	tolerance                float64
 	seed                     uint64
 	kernel                   engine.Kernel
@@ -74,6 +84,10 @@ func (c *components) check() error {
 	switch {
 	case c.count < 1:
 		return cli.Usagef("-components %d is below 1", c.count)
+	case c.landmarks < 0 || c.landmarks > landmark.MostLandmarks:
+		return cli.Usagef("-landmarks %d, expected a number from 1 to %d, or 0", c.landmarks, landmark.MostLandmarks)
+	case c.landmarks == 0 && c.choice != "uniform":
+		return cli.Usagef("-choice %s without -landmarks, expected a number of them", c.choice)
 	case !(c.tolerance > 0):
 		return cli.Usagef("-tolerance %v, expected a number above 0", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):
@@ -104,7 +118,9 @@ type componentsReport struct {
 	ISA        string       `json:"isa"`
 	Why        string       `json:"backend_reason,omitempty"`
 	Kept       bool         `json:"matrix_kept"`
-	Basis      int          `json:"vectors"` // of the space that was made
+	Landmarks  int          `json:"landmarks,omitempty"`
+	Left       float64      `json:"left_by_landmarks,omitempty"` // share of the variance
+	Basis      int          `json:"vectors"`                     // of the space that was made
 	Converged  int          `json:"converged"`
 	Total      float64      `json:"eigenvalue_sum"` // of the centred matrix
 	Rows       []component  `json:"rows"`
@@ -134,6 +150,10 @@ func (r *componentsReport) WriteText(w io.Writer) {
 	kept := "the matrix computed for each product"
 	if r.Kept {
 		kept = "the matrix kept"
+	}
+	if r.Landmarks > 0 {
+		kept = fmt.Sprintf("%s that leave %s of the variance", report.Counted(r.Landmarks, "landmark", "landmarks"),
+			report.Percent(r.Left))
 	}
 	fmt.Fprintf(w, "%s: %s, %d of them converged, from %s, %s, %s\n\n", r.Kernel,
 		report.Counted(len(r.Rows), "component", "components"), r.Converged,
@@ -182,55 +202,84 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 	if test != nil {
 		held += test.Documents.Bytes()
 	}
-	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	what := fmt.Sprintf("components of %s", report.Documents(corpus.Documents.Rows()))
-	if err := c.Fits(what, held+embedded+inEngine); err != nil {
-		return err
-	}
-	x, err := source.Embed(ctx, corpus, c.kernel.Embedding(), c.Workers)
+	found, err := c.find(ctx, e, p, corpus, held)
 	if err != nil {
 		return err
 	}
-	source.WarnEmptied(e, corpus, x)
-	source.WarnDoubtful(e, c.kernel)
-	k := engine.Resolve(c.kernel, len(x.Embedder.Terms))
-	eng, err := c.Engine(x, c.Job(x.Rows()), nil)
-	if err != nil {
-		return err
-	}
-	defer eng.Close()
-	r.Kernel, r.ISA, r.Why = k.String(), eng.Backend(), c.Why()
-	held += eng.Bytes()
-	found, err := c.fit(ctx, p, eng, x, k, held)
-	if err != nil {
-		return err
-	}
-	r.take(found)
-	if found.Documents > 0 && r.Converged < len(r.Rows) {
-		p.Clear()
+	defer found.eng.Close()
+	r.Kernel, r.ISA, r.Why = found.kernel.String(), found.eng.Backend(), c.Why()
+	r.take(found.Components)
+	p.Clear()
+	if r.Converged < len(r.Rows) {
 		e.Warn("%d of %s haven't converged", len(r.Rows)-r.Converged, report.Counted(len(r.Rows), "component", "components"))
 	}
-	if len(r.Rows) < min(c.count, x.Rows()) {
-		p.Clear()
+	if len(r.Rows) < min(c.count, corpus.Documents.Rows()) {
 		e.Warn("%d components are asked for, the documents have %d", c.count, len(r.Rows))
 	}
-	own := found.Coordinates()
-	if err := save(ctx, p, c.out, own, &r.Files); err != nil {
+	own := c.ofDocuments(found, corpus)
+	if z := found.Coordinates(); z != nil {
+		own = func(_ context.Context, rows []int) (*mat.Dense, error) { return chosenRows(z, rows), nil }
+	}
+	if err := r.save(ctx, p, c.out, corpus.Documents.Rows(), own); err != nil {
 		return err
 	}
 	if test != nil {
-		if err := c.project(ctx, p, eng, x.Embedder, found, test, held, &r.Files); err != nil {
+		n := min(test.Documents.Rows(), savedRows)
+		need := sparse.EmbeddedBytes(n, test.Documents.NNZ()) + 8*int64(len(found.Values))*int64(n+2*found.eng.Len())
+		if err := c.Fits("projecting "+report.Documents(test.Documents.Rows()), found.held+need); err != nil {
+			return err
+		}
+		if err := r.save(ctx, p, c.testOut, test.Documents.Rows(), c.ofDocuments(found, test)); err != nil {
 			return err
 		}
 	}
 	if c.plot != "" {
-		if err := r.draw(c.plot, corpus, own); err != nil {
+		if err := r.draw(ctx, c.plot, corpus, own); err != nil {
 			return err
 		}
 	}
 	p.Clear()
 	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
 	return c.Report(e, c.f, r)
+}
+
+// found are components, and what other documents are projected by.
+type found struct {
+	*pca.Components
+	eng      *engine.Engine
+	embedder *sparse.Embedder
+	kernel   engine.Kernel
+	held     int64 // bytes, with the engine
+}
+
+// find finds components, of whole matrices or by landmarks.
+func (c *components) find(
+	ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, held int64,
+) (*found, error) {
+	if c.landmarks > 0 {
+		return c.sketch(ctx, e, p, corpus, held)
+	}
+	embedded, inEngine := source.WorkBytes(corpus.Documents)
+	what := fmt.Sprintf("components of %s", report.Documents(corpus.Documents.Rows()))
+	if err := c.Fits(what, held+embedded+inEngine); err != nil {
+		return nil, err
+	}
+	x, err := source.Embed(ctx, corpus, c.kernel.Embedding(), c.Workers)
+	if err != nil {
+		return nil, err
+	}
+	source.WarnEmptied(e, corpus, x)
+	source.WarnDoubtful(e, c.kernel)
+	f := &found{kernel: engine.Resolve(c.kernel, len(x.Embedder.Terms)), embedder: x.Embedder}
+	if f.eng, err = c.Engine(x, c.Job(x.Rows()), nil); err != nil {
+		return nil, err
+	}
+	f.held = held + f.eng.Bytes()
+	if f.Components, err = c.fit(ctx, p, f.eng, x, f.kernel, f.held); err != nil {
+		f.eng.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // fit finds the components within the memory that is left.
@@ -261,32 +310,10 @@ func (c *components) fit(
 	return found, err
 }
 
-// project writes the coordinates of test documents.
-func (c *components) project(
-	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, found *pca.Components,
-	test *sparse.Corpus, held int64, files *[]string,
-) error {
-	p.Stage("projecting test documents")
-	n := test.Documents.Rows()
-	need := sparse.EmbeddedBytes(n, test.Documents.NNZ()) +
-		8*int64(len(found.Values))*int64(n+2*found.Documents)
-	if err := c.Fits("projecting "+report.Documents(n), held+need); err != nil {
-		return err
-	}
-	x, err := embedder.TransformRows(ctx, test.Documents, nil, c.Workers)
-	if err != nil {
-		return source.NameValue(test, err)
-	}
-	z, err := found.Project(ctx, eng, x)
-	if err != nil {
-		return err
-	}
-	return save(ctx, p, c.testOut, z, files)
-}
-
 // take fills the rows.
 func (r *componentsReport) take(c *pca.Components) {
 	r.Kept, r.Basis, r.Total = c.Kept, c.Basis, c.Total
+	r.Landmarks, r.Left = c.Landmarks, c.Residual/c.Total
 	sum := 0.0
 	for _, v := range c.Values {
 		share := v.Value / c.Total
@@ -296,37 +323,4 @@ func (r *componentsReport) take(c *pca.Components) {
 			r.Converged++
 		}
 	}
-}
-
-// save writes coordinates, if there is a file for them.
-func save(ctx context.Context, p *cli.Progress, path string, z *mat.Dense, files *[]string) error {
-	if path == "" {
-		return nil
-	}
-	p.Stage("writing " + path)
-	rows, cols := z.Dims()
-	row := make([]float32, cols)
-	bytes, err := matrixio.Make(path, func(to io.Writer) error {
-		w, err := matrixio.NewWriter("npy", to, matrixio.Header{Rows: rows, Cols: cols})
-		if err != nil {
-			return err
-		}
-		for i := range rows {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			for j, v := range z.RawRowView(i) {
-				row[j] = float32(v)
-			}
-			if err := w.WriteRow(row); err != nil {
-				return err
-			}
-		}
-		return w.Close()
-	})
-	if err == nil {
-		*files = append(*files, fmt.Sprintf("%s: %s x %s, npy, %s", path, report.Count(rows), report.Count(cols),
-			report.Bytes(bytes)))
-	}
-	return err
 }

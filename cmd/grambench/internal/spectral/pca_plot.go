@@ -1,9 +1,9 @@
 package spectral
 
 import (
+	"context"
 	"image/color"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -19,21 +19,28 @@ const mostPoints = 5000
 
 // draw draws documents by their first two components, in the colours of their classes, and the
 // explained shares.
-func (r *componentsReport) draw(path string, corpus *sparse.Corpus, z *mat.Dense) error {
+func (r *componentsReport) draw(ctx context.Context, path string, corpus *sparse.Corpus, of coordinates) error {
+	var rows []int
+	for n, i := corpus.Documents.Rows(), 0; i < n; i += (n + mostPoints - 1) / mostPoints {
+		rows = append(rows, i)
+	}
+	z, err := of(ctx, rows)
+	if err != nil {
+		return err
+	}
 	title := report.Shorten(r.Corpus.Source, 32) + ", " + r.Kernel
 	cloud := chart.New(title, "component 1, "+report.Percent(r.Rows[0].Share), "")
 	if len(r.Rows) > 1 {
 		cloud.Y.Label.Text = "component 2, " + report.Percent(r.Rows[1].Share)
 	}
-	rows, _ := z.Dims()
 	classes := make([]plotter.XYs, len(corpus.Classes)+1) // the last: without one, or with several
-	for i := 0; i < rows; i += (rows + mostPoints - 1) / mostPoints {
-		class, at := len(corpus.Classes), plotter.XY{X: z.At(i, 0)}
+	for k, i := range rows {
+		class, at := len(corpus.Classes), plotter.XY{X: z.At(k, 0)}
 		if of := corpus.Labels.Of(i); len(of) == 1 {
 			class = int(of[0])
 		}
 		if len(r.Rows) > 1 {
-			at.Y = z.At(i, 1)
+			at.Y = z.At(k, 1)
 		}
 		classes[class] = append(classes[class], at)
 	}

@@ -1,0 +1,83 @@
+package spectral
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/solver/pca"
+	"github.com/gramengine/gram/sparse"
+)
+
+// sketch finds components by landmarks.
+func (c *components) sketch(
+	ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, held int64,
+) (*found, error) {
+	docs := corpus.Documents
+	m := min(c.landmarks, docs.Rows())
+	source.WarnDoubtful(e, c.kernel)
+	values := (docs.NNZ()/int64(docs.Rows()) + 1) * int64(m)
+	embedded := sparse.EmbeddedBytes(m, values)
+	what := fmt.Sprintf("components of %s by %s", report.Documents(docs.Rows()),
+		report.Counted(m, "landmark", "landmarks"))
+	if err := c.Fits(what, held+embedded+engine.NewBytes(m, docs.Cols, values)); err != nil {
+		return nil, err
+	}
+	settings := landmark.Settings{
+		Landmarks: m, Kernel: c.kernel.String(), Seed: c.seed,
+		Choice: map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[c.choice],
+	}
+	opt := landmark.Options{ISA: c.ISA, Workers: c.Workers}
+	if budget := c.Budget(); budget > 0 {
+		opt.MemoryBytes = budget - held
+	}
+	p.Stage("choosing landmarks")
+	at, err := landmark.Choose(ctx, corpus, settings, opt)
+	if err != nil {
+		return nil, source.NameValue(corpus, err)
+	}
+	f := &found{embedder: c.kernel.Embedding().Fit(docs)}
+	f.kernel = engine.Resolve(c.kernel, len(f.embedder.Terms))
+	z, err := f.embedder.TransformRows(ctx, docs, at, c.Workers)
+	if err != nil {
+		return nil, source.NameValue(corpus, err)
+	}
+	if f.eng, err = c.Engine(z, c.Job(docs.Rows()), nil); err != nil {
+		return nil, err
+	}
+	f.held = held + z.Bytes() + f.eng.Bytes()
+	if f.Components, err = c.project(ctx, p, f, z, docs, what); err != nil {
+		f.eng.Close()
+		return nil, source.NameValue(corpus, err)
+	}
+	return f, nil
+}
+
+// project makes the components of landmarks z.
+func (c *components) project(
+	ctx context.Context, p *cli.Progress, f *found, z *sparse.Embedded, docs *sparse.CSR, what string,
+) (*pca.Components, error) {
+	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+	after := 8 * int64(savedRows) * int64(min(c.count, z.Rows()))
+	need := pca.LandmarkBytes(f.eng, opt)
+	if err := c.Fits(what, f.held+after+need); err != nil {
+		return nil, err
+	}
+	stage := "components of " + f.kernel.String()
+	opt.Passed = func(done, all int) { p.Tell(stage, int64(done), int64(all), []string{"documents"}) }
+	opt.Progress = func(vectors, most int, worst float64) {
+		text := fmt.Sprintf("%d vectors", vectors)
+		if !math.IsNaN(worst) {
+			text += ", residual " + report.Error(worst)
+		}
+		p.Tell(stage, int64(vectors), int64(most), []string{text})
+	}
+	p.Stage(stage)
+	defer p.Clear()
+	return pca.FitLandmarks(ctx, f.eng, z, f.kernel, docs, opt)
+}
