@@ -260,7 +260,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if err == nil && g.plot != "" {
-		if err := writeSurface(g.plot, r); err != nil {
+		if err := r.surface().Save(g.plot); err != nil {
 			return err
 		}
 	}

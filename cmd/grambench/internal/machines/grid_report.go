@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/cmd/grambench/internal/surface"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -384,4 +386,43 @@ func quoted(w string) string {
 		return w
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// surface takes errors from a report: 100 % less the figure, or the figure itself where less of it is
+// better.
+func (r *gridReport) surface() *surface.Surface {
+	s := &surface.Surface{What: "error of " + r.Measure.String() + " (%)", Digits: "%.2f"}
+	of := func(v report.Number) float64 { return 100 * (1 - float64(v)) }
+	by := 100.0
+	switch r.Measure {
+	case svm.Accuracy:
+		s.What = "error (%)"
+	case svm.MeanSquaredError:
+		s.What, by = r.Measure.String(), 1
+		of = func(v report.Number) float64 { return float64(v) }
+		s.Digits = "%.4g"
+	}
+	for _, c := range r.c {
+		s.Columns = append(s.Columns, fmt.Sprint(c))
+	}
+	lines := r.lines()
+	for i := len(lines) - 1; i >= 0; i-- { // the first line of the table is to be on top
+		errors, deviations := make([]float64, len(r.c)), make([]float64, len(r.c))
+		for j, c := range r.c {
+			errors[j], deviations[j] = math.NaN(), math.NaN()
+			row := r.at(lines[i], c)
+			if row == nil {
+				continue
+			}
+			errors[j], deviations[j] = of(row.Mean), by*float64(row.SD)
+			if row == r.Best {
+				s.Best = [2]int{len(s.Lines), j}
+			}
+		}
+		s.Lines = append(s.Lines, r.name(lines[i]))
+		s.Errors, s.Deviations = append(s.Errors, errors), append(s.Deviations, deviations)
+	}
+	s.Title = fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", report.Shorten(r.Corpus.Source, 32),
+		report.Documents(r.Corpus.Documents), s.What, r.Folds, r.Seed)
+	return s
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/solver/svm"
 )
 
 // Lists of exponents as grid.py has them.
@@ -207,5 +209,37 @@ func TestGridEdges(t *testing.T) {
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, ";") {
 			t.Errorf("%+v: %q, expected %q", c.best, got, c.want)
 		}
+	}
+}
+
+// reportOf is the report of a search with some mean accuracies, line by line; 0 is a point that is
+// missing.
+func reportOf(c []float64, means map[string][]float64, kernels ...string) *gridReport {
+	r := &gridReport{Measure: svm.Accuracy, Folds: 5, c: c, numbers: []numbers{{}}}
+	for _, k := range kernels {
+		for i, m := range means[k] {
+			if m == 0 {
+				continue
+			}
+			r.Rows = append(r.Rows, gridRow{Kernel: k, C: c[i], Mean: report.Number(m), SD: 0.01})
+		}
+	}
+	r.Best = &r.Rows[0]
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Mean > r.Best.Mean {
+			r.Best = row
+		}
+	}
+	return r
+}
+
+// The picture of a search has the first kernel on top, and nothing where a point is missing.
+func TestSurface(t *testing.T) {
+	r := reportOf([]float64{1, 10}, map[string][]float64{"diffusion:t=1": {0.9, 0.8}, "diffusion:t=2": {0.5, 0}},
+		"diffusion:t=1", "diffusion:t=2")
+	s := r.surface()
+	if s.Lines[1] != "diffusion:t=1" || s.Columns[1] != "10" || s.Best != [2]int{1, 0} ||
+		!(s.Errors[1][0] > 9.99 && s.Errors[1][0] < 10.01) || !math.IsNaN(s.Errors[0][1]) || s.Deviations[1][1] != 1 {
+		t.Errorf("%+v", s)
 	}
 }

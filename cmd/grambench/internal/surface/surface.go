@@ -1,4 +1,6 @@
-package machines
+// Package surface draws the errors of a search over two lists of settings, such as kernels and C: as
+// a surface, or, where one list has a single value, as a curve with its deviations.
+package surface
 
 import (
 	"fmt"
@@ -13,31 +15,37 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/chart"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/solver/svm"
 )
 
-// writeSurface draws the errors of a search into a PNG file, through a temporary name: a surface
-// over kernels and C, or, where one of them has a single value, a curve with its deviations.
-func writeSurface(path string, r *gridReport) error {
-	s := newSurface(r)
-	title := fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", report.Shorten(r.Corpus.Source, 32),
-		report.Documents(r.Corpus.Documents), s.what, r.Folds, r.Seed)
-	p := chart.New(title, "C", "")
+// Surface is the errors of a search, line by line from below; NaN where a point is missing.
+type Surface struct {
+	Title      string
+	What       string      // what an error is
+	Columns    []string    // values of C
+	Lines      []string    // kernels
+	Errors     [][]float64 // by line, by column
+	Deviations [][]float64
+	Best       [2]int // line and column
+	Digits     string // the format of an error, such as %.2f
+}
+
+// Save draws the surface into a PNG file, through a temporary name.
+func (s *Surface) Save(path string) error {
+	p := chart.New(s.Title, "C", "")
 	width, height := 12.0, 9.0
-	if len(s.columns) > 1 && len(s.lines) > 1 {
-		p.NominalY(s.lines...)
-		p.NominalX(s.columns...)
-		p.Add(s)
-		width = max(width, 8+2.2*float64(len(s.columns)))
-		height = max(height, 4+0.9*float64(len(s.lines)))
+	if len(s.Columns) > 1 && len(s.Lines) > 1 {
+		p.NominalY(s.Lines...)
+		p.NominalX(s.Columns...)
+		p.Add(cells{s})
+		width = max(width, 8+2.2*float64(len(s.Columns)))
+		height = max(height, 4+0.9*float64(len(s.Lines)))
 	} else {
 		c := s.curve()
 		if err := c.draw(p); err != nil {
 			return err
 		}
 		p.NominalX(c.names...)
-		p.X.Label.Text, p.Y.Label.Text = c.over, s.what
+		p.X.Label.Text, p.Y.Label.Text = c.over, s.What
 		if c.over == "" { // kernels name themselves, and need room for it
 			p.X.Tick.Label.Rotation = math.Pi / 5
 			p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = text.XRight, text.YCenter
@@ -48,68 +56,20 @@ func writeSurface(path string, r *gridReport) error {
 	return chart.Save(path, width, height, p)
 }
 
-// surface is the errors of a search, line by line from below; NaN where a point is missing. It is a
-// plot.Plotter and a plot.DataRanger.
-type surface struct {
-	what           string // what an error is
-	lines, columns []string
-	errors         [][]float64 // [line][column]
-	deviations     [][]float64
-	best           [2]int // line and column
-	format         func(v float64) string
-}
-
-// newSurface takes errors from a report: 100 % less the figure, or the figure itself where less of
-// it is better.
-func newSurface(r *gridReport) *surface {
-	s := &surface{
-		what:   "error of " + r.Measure.String() + " (%)",
-		format: func(v float64) string { return fmt.Sprintf("%.2f", v) },
-	}
-	of := func(v report.Number) float64 { return 100 * (1 - float64(v)) }
-	by := 100.0
-	switch r.Measure {
-	case svm.Accuracy:
-		s.what = "error (%)"
-	case svm.MeanSquaredError:
-		s.what, by = r.Measure.String(), 1
-		of = func(v report.Number) float64 { return float64(v) }
-		s.format = func(v float64) string { return fmt.Sprintf("%.4g", v) }
-	}
-	for _, c := range r.c {
-		s.columns = append(s.columns, fmt.Sprint(c))
-	}
-	lines := r.lines()
-	for i := len(lines) - 1; i >= 0; i-- { // the first line of the table is to be on top
-		errors, deviations := make([]float64, len(r.c)), make([]float64, len(r.c))
-		for j, c := range r.c {
-			errors[j], deviations[j] = math.NaN(), math.NaN()
-			row := r.at(lines[i], c)
-			if row == nil {
-				continue
-			}
-			errors[j], deviations[j] = of(row.Mean), by*float64(row.SD)
-			if row == r.Best {
-				s.best = [2]int{len(s.lines), j}
-			}
-		}
-		s.lines = append(s.lines, r.name(lines[i]))
-		s.errors, s.deviations = append(s.errors, errors), append(s.deviations, deviations)
-	}
-	return s
-}
+// cells is a surface as a plot.Plotter and a plot.DataRanger.
+type cells struct{ *Surface }
 
 // DataRange is half a cell around the cells.
-func (s *surface) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return -0.5, float64(len(s.columns)) - 0.5, -0.5, float64(len(s.lines)) - 0.5
+func (s cells) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return -0.5, float64(len(s.Columns)) - 0.5, -0.5, float64(len(s.Lines)) - 0.5
 }
 
 // Plot implements plot.Plotter: a cell is the darker the smaller its error, by the logarithm, and
 // has it written in; a frame marks the best.
-func (s *surface) Plot(c draw.Canvas, p *plot.Plot) {
+func (s cells) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	least, most := math.Inf(1), math.Inf(-1)
-	for _, line := range s.errors {
+	for _, line := range s.Errors {
 		for _, v := range line {
 			if v > 0 {
 				least, most = min(least, v), max(most, v)
@@ -120,7 +80,7 @@ func (s *surface) Plot(c draw.Canvas, p *plot.Plot) {
 	style.Font.Size = 11
 	style.XAlign, style.YAlign = text.XCenter, text.YCenter
 	var frame []vg.Point
-	for i, line := range s.errors {
+	for i, line := range s.Errors {
 		for j, v := range line {
 			if math.IsNaN(v) {
 				continue
@@ -141,8 +101,8 @@ func (s *surface) Plot(c draw.Canvas, p *plot.Plot) {
 			if at < 0.5 {
 				style.Color = color.White
 			}
-			c.FillText(style, vg.Point{X: x(float64(j)), Y: y(float64(i))}, s.format(v))
-			if s.best == [2]int{i, j} {
+			c.FillText(style, vg.Point{X: x(float64(j)), Y: y(float64(i))}, fmt.Sprintf(s.Digits, v))
+			if s.Best == [2]int{i, j} {
 				frame = append(cell, cell[0])
 			}
 		}
@@ -177,16 +137,16 @@ type curve struct {
 	best               int
 }
 
-func (s *surface) curve() *curve {
-	if len(s.lines) == 1 {
-		return &curve{"C", s.columns, s.errors[0], s.deviations[0], s.best[1]}
+func (s *Surface) curve() *curve {
+	if len(s.Lines) == 1 {
+		return &curve{"C", s.Columns, s.Errors[0], s.Deviations[0], s.Best[1]}
 	}
 	c := &curve{}
-	for i := len(s.lines) - 1; i >= 0; i-- {
-		c.names, c.errors = append(c.names, s.lines[i]), append(c.errors, s.errors[i][0])
-		c.deviations = append(c.deviations, s.deviations[i][0])
+	for i := len(s.Lines) - 1; i >= 0; i-- {
+		c.names, c.errors = append(c.names, s.Lines[i]), append(c.errors, s.Errors[i][0])
+		c.deviations = append(c.deviations, s.Deviations[i][0])
 	}
-	c.best = len(s.lines) - 1 - s.best[0]
+	c.best = len(s.Lines) - 1 - s.Best[0]
 	prefix := commonPrefix(c.names)
 	// kernels that differ in one number, at their end
 	if at := strings.LastIndexAny(prefix, ":,"); at >= 0 && strings.HasSuffix(prefix, "=") {
