@@ -1,0 +1,182 @@
+package mkm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/solver/lmnn"
+	"github.com/gramengine/gram/solver/selection"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
+// once: those of [Path], where each begins with the layers of the one before.
+func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*Prediction, error) {
+	if ctx == nil {
+		return nil, errors.New("mkm: a nil context, expected one")
+	}
+	if docs == nil {
+		return nil, errors.New("mkm: no documents to predict, expected a matrix of them")
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("mkm: documents to predict: %w", err)
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	widest := int64(0)
+	for _, m := range models {
+		if err := m.Validate(); err != nil {
+			return nil, err
+		}
+		need := int64(docs.Rows()) * 8 * int64(len(m.Classes))
+		for _, l := range m.Layers {
+			need += int64(l.Base.Rows()) * int64(8*l.Width()+8*l.Base.Cols)
+			widest = max(widest, int64(l.Width()))
+		}
+		if need += 32 * min(int64(docs.Rows()), some) * widest; o.MemoryBytes > 0 && need > o.MemoryBytes {
+			return nil, fmt.Errorf("mkm: predicting %d documents needs %s of memory, allowed are %s", docs.Rows(),
+				sparse.FormatBytes(need), sparse.FormatBytes(o.MemoryBytes))
+		}
+	}
+	p := &predictor{o: o}
+	defer p.cut(0)
+	var out []*Prediction
+	for _, m := range models {
+		found := &Prediction{}
+		x, err := p.features(ctx, m, docs)
+		if err != nil {
+			return nil, err
+		}
+		if err := found.add(ctx, m, x, docs.Rows(), o); err != nil {
+			return nil, err
+		}
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// predictor has the features of documents by the layers of the last model.
+type predictor struct {
+	o       Options
+	columns []uint32
+	layers  []*Layer
+	values  []table
+}
+
+// cut leaves the first layers alone.
+func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
+
+// features returns those that a model classifies.
+func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (table, error) {
+	if len(m.Layers) == 0 {
+		return (&level{x: docs, columns: m.Columns}).gather(0, docs.Rows()), nil
+	}
+	shared := 0
+	for slices.Equal(m.Columns, p.columns) && shared < min(len(p.layers), len(m.Layers)) &&
+		p.layers[shared] == m.Layers[shared] {
+		shared++
+	}
+	p.cut(shared)
+	p.columns = m.Columns
+	for l := shared; l < len(m.Layers); l++ {
+		x := docs
+		if l > 0 {
+			x = p.values[l-1].csr()
+		} else if m.Columns != nil {
+			x = selection.Keep(docs, slices.Sorted(slices.Values(m.Columns)))
+		}
+		z, err := m.Layers[l].apply(ctx, l+1, x, p.o)
+		if err != nil {
+			return table{}, err
+		}
+		p.layers, p.values = append(p.layers, m.Layers[l]), append(p.values, z)
+	}
+	return p.values[len(p.values)-1], nil
+}
+
+// apply computes the features of documents.
+func (l *Layer) apply(ctx context.Context, level int, x *sparse.CSR, o Options) (table, error) {
+	r, err := l.open(ctx, o)
+	if err != nil {
+		return table{}, fmt.Errorf("mkm: layer %d: %w", level, err)
+	}
+	defer r.engine.Close()
+	out := table{cols: l.Width()}
+	for lo := 0; lo < x.Rows(); lo += some {
+		hi := min(lo+some, x.Rows())
+		z, err := r.features(ctx, x, lo, hi)
+		if err != nil {
+			return table{}, fmt.Errorf("mkm: layer %d: %w", level, err)
+		}
+		out.values = append(out.values, z...)
+		o.tell("features", level, int64(hi), int64(x.Rows()))
+	}
+	return out, nil
+}
+
+// add classifies documents by their features.
+func (p *Prediction) add(ctx context.Context, m *Model, x table, rows int, o Options) error {
+	p.Class, p.Decisions = make([]int, rows), make([][]float64, rows)
+	if rows == 0 {
+		return nil
+	}
+	switch {
+	case m.Nearest != nil:
+		classes, err := m.Nearest.classes(ctx, x, o)
+		if err != nil {
+			return err
+		}
+		for i, class := range classes {
+			p.Class[i], p.Decisions[i] = int(class), make([]float64, len(m.Classes))
+			p.Decisions[i][class] = 1
+		}
+		return nil
+	case m.Metric != nil:
+		found, err := m.Metric.Predict(ctx, x.csr(), lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+		if err != nil {
+			return fmt.Errorf("mkm: %w", err)
+		}
+		for _, energies := range found.Energies {
+			for c := range energies {
+				energies[c] = -energies[c]
+			}
+		}
+		p.take(m, m.Metric.Classes, found.Energies, found.Class)
+		return nil
+	}
+	q, err := svm.NewPredictorContext(ctx, m.Machines, svm.PredictOptions{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+	})
+	if err != nil {
+		return fmt.Errorf("mkm: %w", err)
+	}
+	defer q.Close()
+	found, err := q.Predict(ctx, x.csr())
+	if err != nil {
+		return fmt.Errorf("mkm: %w", err)
+	}
+	p.take(m, m.Machines.Classes, found.Decisions, found.Class)
+	return nil
+}
+
+// take takes what a classifier says, whose classes may stand in another order, or be fewer.
+func (p *Prediction) take(m *Model, classes []string, decisions [][]float64, class []int) {
+	to := make([]int, len(classes))
+	for c, name := range classes {
+		to[c] = m.class(name)
+	}
+	for i, own := range decisions {
+		p.Class[i], p.Decisions[i] = to[class[i]], make([]float64, len(m.Classes))
+		for c := range p.Decisions[i] {
+			p.Decisions[i][c] = math.Inf(-1)
+		}
+		for c, v := range own {
+			p.Decisions[i][to[c]] = v
+		}
+	}
+}

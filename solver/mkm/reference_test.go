@@ -1,0 +1,328 @@
+package mkm
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// reference is a machine as the formulas have it: dense float64 matrices, all eigenvectors, all
+// distances. It keeps features of all documents, those that it was fitted to first.
+type reference struct {
+	s       Settings
+	y       []int
+	n       int // documents that are fitted to
+	widths  []int
+	k       int
+	levels  []*mat.Dense // features that pass, by level
+	columns [][]int      // which these are, of those below
+	gaps    [][]float64  // of the eigenvalue behind each feature, relative to the greatest
+}
+
+// eigen returns the features of all documents, by a kernel on those of x.
+func (r *reference) eigen(k engine.Kernel, x *mat.Dense, p int) (*mat.Dense, []float64) {
+	all, _ := x.Dims()
+	value := func(i, j int) float64 {
+		a, b := x.RawRowView(i), x.RawRowView(j)
+		dot, na, nb := 0.0, 0.0, 0.0
+		for c := range a {
+			dot, na, nb = dot+a[c]*b[c], na+a[c]*a[c], nb+b[c]*b[c]
+		}
+		na, nb = math.Sqrt(na), math.Sqrt(nb)
+		switch { // a document without features is unlike all others
+		case na == 0 && nb == 0:
+			return k.Eval(0, 0, 0)
+		case na == 0 || nb == 0:
+			return k.Eval(1, na, nb)
+		}
+		apart := 0.0 // 1 - cos, without cancellation
+		for c := range a {
+			d := a[c]/na - b[c]/nb
+			apart += d * d / 2
+		}
+		return k.Eval(apart, na, nb)
+	}
+	n := r.n
+	g := mat.NewDense(all, n, nil)
+	means, mean := make([]float64, n), 0.0
+	for i := range all {
+		for j := range n {
+			g.Set(i, j, value(i, j))
+		}
+	}
+	for i := range n {
+		for j := range n {
+			means[j] += g.At(i, j) / float64(n)
+			mean += g.At(i, j) / float64(n*n)
+		}
+	}
+	centred := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			centred.SetSym(i, j, g.At(i, j)-means[i]-means[j]+mean)
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(centred, true) {
+		panic("no eigenvectors")
+	}
+	values := e.Values(nil)
+	var v mat.Dense
+	e.VectorsTo(&v)
+	sum, gaps := 0.0, make([]float64, p)
+	for i := range p {
+		own := values[n-1-i]
+		sum += own
+		gaps[i] = own - values[n-2-i]
+		if i > 0 {
+			gaps[i] = min(gaps[i], values[n-i]-own)
+		}
+		gaps[i] /= values[n-1]
+	}
+	z := mat.NewDense(all, p, nil)
+	for t := range all {
+		for i := range p {
+			for j := range n {
+				z.Set(t, i, z.At(t, i)+(g.At(t, j)-means[j])*v.At(j, n-1-i))
+			}
+			z.Set(t, i, z.At(t, i)*math.Sqrt(float64(n)/sum/values[n-1-i]))
+		}
+	}
+	return z, gaps
+}
+
+// information is the mutual information of a feature and the class, in ten equal bins, as of all that
+// aren't counts: digits are read as numbers from 0 to 1.
+func (r *reference) information(x *mat.Dense, c int) float64 {
+	least, most := math.Inf(1), math.Inf(-1)
+	for i := range r.n {
+		least, most = min(least, x.At(i, c)), max(most, x.At(i, c))
+	}
+	if most == least {
+		return 0
+	}
+	joint, bins, classes := map[[2]int]float64{}, map[int]float64{}, map[int]float64{}
+	for i := range r.n {
+		b := min(int(10*(x.At(i, c)-least)/(most-least)), 9)
+		joint[[2]int{b, r.y[i]}]++
+		bins[b]++
+		classes[r.y[i]]++
+	}
+	sum, n := 0.0, float64(r.n)
+	for at, count := range joint {
+		sum += count / n * math.Log2(count*n/(bins[at[0]]*classes[at[1]]))
+	}
+	return sum
+}
+
+// classify returns the class of document i by its k nearest fitted ones.
+func (r *reference) classify(x *mat.Dense, i, w, k int) int {
+	distance := make([]float64, r.n)
+	order := make([]int, r.n)
+	for j := range r.n {
+		order[j] = j
+		for c := range w {
+			d := x.At(i, c) - x.At(j, c)
+			distance[j] += d * d
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance[a], distance[b]) })
+	votes, most := map[int]int{}, 0
+	for _, j := range order[:k] {
+		votes[r.y[j]]++
+		most = max(most, votes[r.y[j]])
+	}
+	for _, j := range order {
+		if votes[r.y[j]] == most {
+			return r.y[j]
+		}
+	}
+	return -1
+}
+
+// run goes through the levels; widths nil chooses them on documents n to end-1.
+func (r *reference) run(x *mat.Dense, widths []int, end int) {
+	for l := 0; ; l++ {
+		rows, have := x.Dims()
+		order, bits := []int{}, make([]float64, have)
+		for c := range have {
+			bits[c] = r.information(x, c)
+			if slices.ContainsFunc(mat.Col(nil, c, x.Slice(0, r.n, 0, have)), func(v float64) bool { return v != 0 }) {
+				order = append(order, c)
+			}
+		}
+		slices.SortStableFunc(order, func(a, b int) int { // of equal ones the first, rounding aside
+			if math.Abs(bits[a]-bits[b]) < 1e-12 {
+				return a - b
+			}
+			return cmp.Compare(bits[b], bits[a])
+		})
+		sorted := mat.NewDense(rows, len(order), nil)
+		for at, c := range order {
+			sorted.SetCol(at, mat.Col(nil, c, x))
+		}
+		w := 0
+		if widths != nil {
+			w = widths[l]
+		} else {
+			most := min(len(order), r.s.Components)
+			least := math.MaxInt
+			for at := 10; at < most+10; at += 10 {
+				for k := 1; k <= 15; k++ {
+					wrong := 0
+					for i := r.n; i < end; i++ {
+						if r.classify(sorted, i, min(at, most), k) != r.y[i] {
+							wrong++
+						}
+					}
+					if wrong < least {
+						least, w, r.k = wrong, min(at, most), k
+					}
+				}
+			}
+		}
+		r.widths = append(r.widths, w)
+		r.columns = append(r.columns, order[:w])
+		passed := mat.DenseCopyOf(sorted.Slice(0, rows, 0, w))
+		r.levels = append(r.levels, passed)
+		if l == len(r.s.Layers) {
+			return
+		}
+		k, _ := parse(r.s.Layers[l], l)
+		var gaps []float64
+		x, gaps = r.eigen(k, passed, r.s.Components)
+		r.gaps = append(r.gaps, gaps)
+	}
+}
+
+// rows returns documents of a corpus as a matrix with their classes.
+func rows(c *sparse.Corpus, of []int) (*mat.Dense, []int) {
+	x, y := mat.NewDense(len(of), c.Documents.Cols, nil), make([]int, len(of))
+	for at, i := range of {
+		terms, values := c.Documents.Row(i)
+		for k, t := range terms {
+			x.Set(at, int(t), float64(values[k]))
+		}
+		y[at] = int(c.Labels.Of(i)[0])
+	}
+	return x, y
+}
+
+// Widths, neighbours, features and classes are those of the reference: with what is chosen, and with
+// all fitted again. Features err by what float32 does to kernels, over the gap of their eigenvalue.
+func TestAgainstReference(t *testing.T) {
+	const fits = 200
+	sources := map[string]*sparse.Corpus{"drawn": drawn(t, 300, 16, 3, 4)}
+	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
+	if _, err := os.Stat(digits); err == nil {
+		c, err := sparse.Read(t.Context(), digits, sparse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources["digits"] = c.Select(span(0, 300))
+	} else {
+		t.Log("without digits: no ../shared/data")
+	}
+	for name, c := range sources {
+		s := Settings{
+			Layers: []string{"arccos:n=1", "arccos:n=0"}, Components: 25, Final: Neighbours, Seed: 3, tolerance: 1e-9,
+		}
+		known := c.Select(span(0, fits))
+		m, err := Train(t.Context(), known, s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fit, valid, labels []int
+		for i := range fits {
+			labels = append(labels, int(known.Labels.Of(i)[0]))
+		}
+		for i, part := range solver.Folds(labels, 6, s.Seed) {
+			if part == 0 {
+				valid = append(valid, i)
+			} else {
+				fit = append(fit, i)
+			}
+		}
+		chosen := &reference{s: s, n: len(fit)}
+		x, y := rows(c, slices.Concat(fit, valid))
+		chosen.y = y
+		chosen.run(x, nil, fits)
+		for l, w := range chosen.widths {
+			if m.Choices[l].Width != w {
+				t.Fatalf("%s: level %d: width %d, expected %d", name, l, m.Choices[l].Width, w)
+			}
+		}
+		if m.Nearest.K != chosen.k {
+			t.Fatalf("%s: %d neighbours, expected %d", name, m.Nearest.K, chosen.k)
+		}
+		again := &reference{s: s, n: fits}
+		x, again.y = rows(c, span(0, 300))
+		again.run(x, chosen.widths, fits)
+		p := &predictor{}
+		input := 0x1p-22 // relative error of features below, and of kernel values of float32
+		for l := 1; l <= len(s.Layers); l++ {
+			part := &Model{Columns: m.Columns, Layers: m.Layers[:l]}
+			got, err := p.features(t.Context(), part, c.Documents)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z, worst := got.dense(), 0.0
+			for at, component := range again.columns[l] {
+				if int(m.Layers[l-1].Components[at]) != component {
+					t.Fatalf("%s: layer %d: feature %d is component %d, expected %d", name, l, at,
+						m.Layers[l-1].Components[at], component)
+				}
+				a, b := mat.NewVecDense(300, mat.Col(nil, at, z)), mat.NewVecDense(300, mat.Col(nil, at, again.levels[l]))
+				if mat.Dot(a, b) < 0 {
+					a.ScaleVec(-1, a)
+				}
+				var d mat.VecDense
+				d.SubVec(a, b)
+				err := mat.Norm(&d, 2) / mat.Norm(b, 2)
+				// The angle of an eigenvector that the matrix's error turns is at most 2‖E‖/gap; ‖E‖ is at most
+				// √n of the greatest eigenvalue per relative error of a value; arc-cosine kernels of degree
+				// 0 and 1 vary by at most as much as twice their arguments.
+				tol := 8*math.Sqrt(fits)*input/again.gaps[l-1][component] + 0x1p-22
+				if !(err <= tol) {
+					t.Errorf("%s: layer %d, feature %d: relative error %.3g, expected at most %.3g", name, l, at, err, tol)
+				}
+				worst = max(worst, err)
+			}
+			t.Logf("%s: layer %d: worst relative error %.2g", name, l, worst)
+			input = worst + 0x1p-22
+		}
+		predicted, err := m.Predict(t.Context(), c.Documents, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := again.levels[len(s.Layers)]
+		wrong := 0
+		for i := fits; i < 300; i++ {
+			want := again.classify(last, i, again.widths[len(s.Layers)], chosen.k)
+			if predicted.Class[i] != want {
+				t.Errorf("%s: document %d is of class %d, expected %d", name, i, predicted.Class[i], want)
+			}
+			if want != again.y[i] {
+				wrong++
+			}
+		}
+		t.Logf("%s: widths %v, k %d, %d errors on 100", name, chosen.widths, chosen.k, wrong)
+	}
+}
+
+// span is first, first+1, …, end-1.
+func span(first, end int) []int {
+	out := make([]int, end-first)
+	for i := range out {
+		out[i] = first + i
+	}
+	return out
+}
