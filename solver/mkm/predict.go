@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/solver/selection"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
@@ -43,19 +44,24 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 				sparse.FormatBytes(need), sparse.FormatBytes(o.MemoryBytes))
 		}
 	}
-	p := &predictor{o: o}
-	defer p.cut(0)
 	var out []*Prediction
-	for _, m := range models {
-		found := &Prediction{}
-		x, err := p.features(ctx, m, docs)
-		if err != nil {
-			return nil, err
+	err := tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
+		p := &predictor{o: o}
+		for _, m := range models {
+			found := &Prediction{}
+			x, err := p.features(ctx, m, docs)
+			if err != nil {
+				return err
+			}
+			if err := found.add(ctx, m, x, docs.Rows(), o); err != nil {
+				return err
+			}
+			out = append(out, found)
 		}
-		if err := found.add(ctx, m, x, docs.Rows(), o); err != nil {
-			return nil, err
-		}
-		out = append(out, found)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

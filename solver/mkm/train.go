@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/solver/selection"
 	"github.com/gramengine/gram/solver/width"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -84,24 +85,29 @@ func train(
 			len(t.y), sparse.FormatBytes(need), sparse.FormatBytes(o.MemoryBytes))
 	}
 	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
-	fit, valid := t.divide()
+	err = tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
+		return t.run(ctx)
+	})
+	return t.models, err
+}
+
+// run chooses what is to be chosen on a part of the documents, and fits all to all of them.
+func (t *training) run(ctx context.Context) error {
 	if t.chooses() {
+		fit, valid := t.divide()
 		if len(fit) < 2 || len(valid) < 1 {
-			return nil, fmt.Errorf("mkm: %d documents with one class, expected more, so that one of %d can choose widths",
+			return fmt.Errorf("mkm: %d documents with one class, expected more, so that one of %d can choose widths",
 				len(t.y), t.s.Parts)
 		}
 		if err := t.pass(ctx, fit, valid, t.choose); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	all := make([]int, len(t.y))
 	for i := range all {
 		all[i] = i
 	}
-	if err := t.pass(ctx, all, nil, t.finish); err != nil {
-		return nil, err
-	}
-	return t.models, nil
+	return t.pass(ctx, all, nil, t.finish)
 }
 
 // take takes the documents that have one class.
@@ -139,7 +145,11 @@ func (t *training) chooses() bool {
 
 // divide leaves out the documents that choose, of each class one of Parts.
 func (t *training) divide() (fit, valid []int) {
-	for i, part := range solver.Folds(slices.Clone(intsOf(t.y)), t.s.Parts, t.s.Seed) {
+	classes := make([]int, len(t.y))
+	for i, class := range t.y {
+		classes[i] = int(class)
+	}
+	for i, part := range solver.Folds(classes, t.s.Parts, t.s.Seed) {
 		if part == 0 {
 			valid = append(valid, i)
 		} else {
@@ -147,14 +157,6 @@ func (t *training) divide() (fit, valid []int) {
 		}
 	}
 	return fit, valid
-}
-
-func intsOf(y []int32) []int {
-	out := make([]int, len(y))
-	for i, v := range y {
-		out[i] = int(v)
-	}
-	return out
 }
 
 // level are documents by the features of a level, of which the first n are fitted to.

@@ -297,3 +297,39 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// Project computes with what Map returns.
+func TestMap(t *testing.T) {
+	x, k := documents(t, "synthetic:docs=60,terms=80,length=20,seed=2", "arccos:n=1", 60)
+	eng := newEngine(t, x, 2)
+	c, err := Fit(t.Context(), eng, x, k, Options{Components: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.Project(t.Context(), eng, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := c.Map()
+	var got mat.Dense
+	g := mat.NewDense(60, 60, nil)
+	m, err := eng.Gram(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		for j := range 60 {
+			g.Set(i, j, float64(m.At(i, j)))
+		}
+	}
+	got.Mul(g, a)
+	scale := mat.Norm(g, 2) * mat.Norm(a, 2)
+	for i := range 60 {
+		for j := range 7 {
+			// 60 products in float64, in another order
+			if d := math.Abs(got.At(i, j) - b[j] - want.At(i, j)); !(d <= 64*0x1p-52*scale) {
+				t.Fatalf("coordinate %d of document %d differs by %v", j, i, d)
+			}
+		}
+	}
+}

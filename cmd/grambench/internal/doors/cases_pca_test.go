@@ -25,6 +25,7 @@ func pcaCases() map[string]testCase {
 		"pca.Fit":                    {run: components},
 		"pca.Bytes":                  {run: components},
 		"pca.Options.Progress":       {run: components},
+		"pca.Components.Map":         {run: components},
 		"pca.Components.Coordinates": {run: components},
 		"pca.Components.Project":     {run: components},
 		"pca.FitLandmarks":           {run: sketches},
@@ -88,7 +89,7 @@ func components(p *program) {
 		return err
 	})
 	if c != nil {
-		p.quiet("Coordinates", func() { c.Coordinates() })
+		p.quiet("Coordinates, Map", func() { c.Coordinates(); c.Map() })
 		p.good("Project", func() error { _, err := c.Project(p.ctx, eng, x); return err })
 		p.bad("Project of nothing", func() error { _, err := c.Project(p.ctx, eng, nil); return err })
 		p.bad("Project by nothing", func() error { _, err := c.Project(p.ctx, nil, x); return err })

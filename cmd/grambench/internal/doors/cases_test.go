@@ -15,7 +15,7 @@ func cases() map[string]testCase {
 		sparseCases(), tokenCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
 		deviceCases(), spectrumCases(), geometryCases(),
 		solverCases(), modelCases(), svmCases(), logisticCases(), linearCases(), knnCases(), landmarkCases(),
-		pcaCases(), selectionCases(), widthCases(), metricCases(), cudaCases(), outCases(),
+		pcaCases(), selectionCases(), widthCases(), metricCases(), multilayerCases(), cudaCases(), outCases(),
 	} {
 		for name, c := range table {
 			if _, twice := all[name]; twice {

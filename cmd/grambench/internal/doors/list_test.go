@@ -24,7 +24,8 @@ var packages = []string{
 	"sparse", "sparse/token", "asm", "tiles", "tiles/atomicfile",
 	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum", "engine/geometry",
 	"solver", "solver/model", "solver/svm", "solver/logistic", "solver/linear", "solver/knn", "solver/landmark",
-	"solver/pca", "solver/selection", "solver/width", "solver/lmnn", "cuda",
+	"solver/pca", "solver/selection", "solver/width", "solver/lmnn",
+	"solver/mkm", "cuda",
 }
 
 // door is an exported function, method or field of a function type.
