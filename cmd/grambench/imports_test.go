@@ -105,7 +105,7 @@ var allowed = map[string][]string{
 	"solver/mkm": {
 		module + "/sparse", module + "/tiles", module + "/engine", module + "/solver", "gonum.org/v1/gonum",
 	},
-	"solver/width":          {module + "/tiles", "gonum.org/v1/gonum"},
+	"solver/width": {module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/pca": {
 		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", "gonum.org/v1/gonum",
 	},
