@@ -357,6 +357,9 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 	defer context.AfterFunc(ctx, in.close)() // a pipe may block for ever
 	n := c.Documents.Rows()
 	expected := fmt.Sprintf("%d lines, one for each document of %s", n, c.Source)
+	if head, _ := in.r.Peek(len(npyMagic)); string(head) == npyMagic {
+		return fault("a NumPy array", expected+", of text: numpy.savetxt(FILE, labels, \"%s\") writes them").at(in.name, 0)
+	}
 	piece := labelPiece{numeric: c.Vocabulary == nil}
 	for ; ; in.line++ {
 		if in.line%1024 == 0 && ctx.Err() != nil {

@@ -173,8 +173,12 @@ func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
 		least = 1
 	}
 	if len(c.Classes) == 0 {
-		return fmt.Errorf("%s has no labels, expected classes to tell apart (-labels FILE reads those of documents, "+
-			"-type one_class learns without)", c.Source)
+		line := "" // what a line of text looks like
+		if c.Vocabulary != nil {
+			line = "label<TAB>text in a line has one, "
+		}
+		return fmt.Errorf("%s has no labels, expected classes to tell apart (%s-labels FILE reads those of documents, "+
+			"-type one_class learns without)", c.Source, line)
 	}
 	if len(c.Classes) < least {
 		return fmt.Errorf(

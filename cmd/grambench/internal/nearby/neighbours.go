@@ -206,6 +206,13 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		rows = test.Rows()
 		r.Pairs = int64(rows) * int64(x.Rows())
 	}
+	most := x.Rows()
+	if test == nil {
+		most-- // not the document itself
+	}
+	if n.k > most {
+		e.Warn("-k %d, and each document has %s", n.k, report.Counted(most, "neighbour", "neighbours"))
+	}
 	near, seconds, err := n.find(ctx, p, x, test, k, r)
 	if err != nil {
 		return err
