@@ -56,20 +56,25 @@ func (e *Engine) Multiply(ctx context.Context, k Kernel, v, dst *mat.Dense) (err
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
 	starts := e.equalParts()
-	total, order := make([]float64, n*p), newTurns(len(starts)-1)
+	total, order := make([]float64, n*p), newTurns(len(starts)-1, e.c.Workers)
 	workers := make([]halfProduct, e.c.Workers)
-	err = tiles.Run(ctx, e.c.Workers, len(order), func(ctx context.Context, w, part int) error {
+	err = tiles.Run(ctx, e.c.Workers, len(starts)-1, func(ctx context.Context, w, part int) error {
 		first, h := starts[part], &workers[w]
-		*h = halfProduct{e: e, first: first, by: by, sum: cleared(h.sum, (n-first)*p), turned: h.turned}
+		sum, err := order.begin(ctx, part, (n-first)*p)
+		if err != nil {
+			return err
+		}
+		*h = halfProduct{e: e, first: first, by: by, sum: sum, turned: h.turned}
 		r := &device.Request{Docs: sequence(starts[part+1])[first:], Hi: n, Half: true, Workers: 1}
 		if err := e.c.Rows(ctx, k, r, report, e.columns(r, h.visit)); err != nil {
 			return err
 		}
-		return order.take(ctx, part, func() {
+		order.end(part, func() {
 			for c := range p {
-				add(total[c*n+first:(c+1)*n], h.sum[c*(n-first):])
+				add(total[c*n+first:(c+1)*n], sum[c*(n-first):])
 			}
 		})
+		return nil
 	})
 	if err == nil {
 		transposed(to, 0, total, n, n)
@@ -136,31 +141,6 @@ func (h *halfProduct) visit(t *Tile) error {
 	k.Transpose(h.turned, lines, t.C[own*t.Width:], t.Width, lines, t.Cols)
 	k.Multiply(h.sum[t.First+own-h.first:], apart, h.turned, lines, t.Cols, lines,
 		h.by.Data[t.Column*h.by.Stride:], h.by.Stride, p)
-	return nil
-}
-
-// turns lets tasks do something in order. Whoever waits has tasks before it that are under way.
-type turns []chan struct{}
-
-func newTurns(n int) turns {
-	t := make(turns, n)
-	for i := range t {
-		t[i] = make(chan struct{})
-	}
-	return t
-}
-
-// take calls f when it is a task's turn.
-func (t turns) take(ctx context.Context, task int, f func()) error {
-	if task > 0 {
-		select {
-		case <-t[task-1]:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	f()
-	close(t[task])
 	return nil
 }
 

@@ -139,13 +139,19 @@ func TestRectangle(t *testing.T) {
 						t.Fatal("other bits from other workers")
 					}
 					_ = doubled(0, w)
-					for _, keep := range []int64{0, 2 << 20, 1 << 30} { // none, the first block, all
+					for _, keep := range []int64{0, 256 << 10, 2 << 20, 1 << 30} { // none, documents, the first block, all
 						r, err := e.Rectangle(k, test, keep)
 						if err != nil {
 							t.Fatal(err)
 						}
-						if r.KeptBytes() > keep || keep == 1<<30 && r.room != r.blocks() || keep == 2<<20 && r.room != 1 {
-							t.Fatalf("%d bytes are kept of %d, %d blocks", r.KeptBytes(), keep, r.room)
+						ready := map[int64]int{256 << 10: r.blocks(), 2 << 20: r.blocks() - 1}[keep]
+						if name == "own" {
+							ready = 0
+						}
+						if r.KeptBytes() > keep || keep == 1<<30 && r.room != r.blocks() || keep == 2<<20 && r.room != 1 ||
+							len(r.ready) != ready {
+							t.Fatalf("%d bytes are kept of %d, %d blocks and documents of %d", r.KeptBytes(), keep, r.room,
+								len(r.ready))
 						}
 						for range 2 {
 							u := mat.NewDense(600, 5, nil)

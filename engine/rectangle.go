@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -14,26 +15,40 @@ import (
 
 // Rectangle is the matrix K of a kernel between test documents, its rows, and an engine's documents,
 // its columns, for products with vectors. Of the matrix only the first rows are kept, as many as
-// there is room for; the others are computed anew for each product. The bits of a product depend
-// neither on how many rows are kept nor on workers. One goroutine at a time may use it; the test
-// documents must stay unchanged.
+// there is room for; the others are computed anew for each product, from documents that are kept in
+// the form that this takes. The bits of a product depend neither on what is kept nor on workers. One
+// goroutine at a time may use it; the test documents must stay unchanged.
 type Rectangle struct {
 	e      *Engine
 	k      Kernel
 	test   *sparse.Embedded
 	stride int       // between kept rows
 	room   int       // blocks of rows that are kept
-	kept   []float32 // their rows
+	kept   []float32 // their rows, once there was a product
 	filled []bool    // of each of these blocks
+	begun  bool      // there was a product
+
+	ready      []readyRows // blocks of documents behind these that are kept as they are computed with
+	readyBytes int64       // of one of them
+}
+
+// readyRows are documents of a block, and what a back end made of them.
+type readyRows struct {
+	from *sparse.Embedded
+	form device.Prepared // nil before the first product
 }
 
 // rectangleRows is how many rows are one worker's at a time. Sums over rows are added up for each
 // such block, and those of blocks in order.
 const rectangleRows = 512
 
+// sumsAhead is how many sums over blocks there is room for, for each worker, so that it needn't wait for
+// blocks before its own.
+const sumsAhead = 4
+
 // Rectangle returns the matrix of k between test documents and the engine's, of which it keeps rows
-// in up to keep bytes, 4·Len bytes a row and a little more. They are allocated and computed by the
-// first product. Both sides must have been embedded by the same embedder. Errors: a kernel or
+// in up to keep bytes, 4·Len bytes a row and a little more; documents whose rows aren't kept take 8
+// bytes a value and about 100 each. They are allocated and computed by the first product. Both sides must have been embedded by the same embedder. Errors: a kernel or
 // documents that don't fit, and a [MemoryError] where keep is more than Options.MemoryBytes leaves.
 func (e *Engine) Rectangle(k Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bindCross(k, test)
@@ -44,13 +59,32 @@ func (e *Engine) Rectangle(k Kernel, test *sparse.Embedded, keep int64) (*Rectan
 		return nil, fmt.Errorf("engine: %d bytes of rows to be kept, expected a number not below 0", keep)
 	}
 	r := &Rectangle{e: e, k: k, test: test, stride: rowStride(e.Len())}
-	if block := 4 * int64(r.height()) * int64(r.stride); block > 0 {
-		r.room = int(min(keep/block, int64(r.blocks())))
-	}
+	r.divide(keep)
 	if err := e.fits("rows that are kept", r.KeptBytes()); err != nil {
 		return nil, err
 	}
 	return r, nil
+}
+
+// divide divides memory among rows and documents in the back end's form, which save less time but more
+// of it for their memory.
+func (r *Rectangle) divide(keep int64) {
+	block, blocks := 4*int64(r.height())*int64(r.stride), int64(r.blocks())
+	if block == 0 {
+		return
+	}
+	r.room = int(min(keep/block, blocks))
+	b, ok := r.e.c.Backend.(device.Preparer)
+	if !ok || r.e.other(r.test) == nil || int64(r.room) == blocks {
+		return
+	}
+	one := b.PreparedBytes(r.height(), r.longest()) + 8*int64(r.height()+1)
+	if one >= block {
+		return
+	}
+	r.room = int(max(keep-blocks*one, 0) / (block - one))
+	r.readyBytes = one
+	r.ready = make([]readyRows, min((keep-int64(r.room)*block)/one, blocks-int64(r.room)))
 }
 
 // rowStride is the distance of rows of so many values. Were it a power of 2 they would all fall on
@@ -73,12 +107,12 @@ func (r *Rectangle) Rows() int {
 	return r.test.Rows()
 }
 
-// KeptBytes returns the memory of the rows that are kept, in bytes.
+// KeptBytes returns the memory of the rows and documents that are kept, in bytes, or a little more.
 func (r *Rectangle) KeptBytes() int64 {
 	if r == nil || r.e == nil {
 		return 0
 	}
-	return 4 * int64(r.room) * int64(r.height()) * int64(r.stride)
+	return 4*int64(r.room)*int64(r.height())*int64(r.stride) + int64(len(r.ready))*r.readyBytes
 }
 
 // PassBytes returns the memory that a product with so many vectors allocates besides, in bytes.
@@ -89,7 +123,7 @@ func (r *Rectangle) PassBytes(vectors int) int64 {
 	_, workers, _ := r.e.Batches()
 	height, n := r.height(), r.e.Len()
 	test := NewBytes(height, r.test.Cols, r.longest())
-	one := compute.Together(compute.MatrixBytes(height, r.stride), floatBytes(height+n, vectors, 2))
+	one := compute.Together(compute.MatrixBytes(height, r.stride), floatBytes(2*height+sumsAhead*n, vectors, 1))
 	one = compute.Together(one, compute.Together(test, 4*compute.BlockDocs*int64(r.e.Panel())))
 	if one > math.MaxInt64/int64(workers+1) {
 		return math.MaxInt64
@@ -176,7 +210,7 @@ func (r *Rectangle) Pass(
 
 func (r *Rectangle) fits(vectors int) error {
 	bytes := r.PassBytes(vectors)
-	if r.kept == nil {
+	if !r.begun {
 		bytes = compute.Together(bytes, r.KeptBytes())
 	}
 	return r.e.fits(fmt.Sprintf("products with %d vectors", vectors), bytes)
@@ -187,7 +221,7 @@ func (r *Rectangle) pass(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) (err error) {
 	n, p := r.e.Len(), v.RawMatrix().Cols
-	if r.kept == nil && r.room > 0 {
+	if r.begun = true; r.kept == nil && r.room > 0 {
 		r.kept, r.filled = tiles.Make(r.room*r.height()*r.stride), make([]bool, r.room)
 	}
 	ctx, report := r.e.c.Start(ctx, int64(r.Rows())*int64(n))
@@ -197,14 +231,19 @@ func (r *Rectangle) pass(
 	if dst != nil {
 		total = make([]float64, n*p)
 	}
-	workers, order := make([]rectangleBlock, atOnce), newTurns(r.blocks())
-	err = tiles.Run(ctx, atOnce, len(order), func(ctx context.Context, w, block int) error {
+	workers, order := make([]rectangleBlock, atOnce), newTurns(r.blocks(), sumsAhead*atOnce)
+	err = tiles.Run(ctx, atOnce, r.blocks(), func(ctx context.Context, w, block int) error {
+		sum, err := order.begin(ctx, block, len(total))
+		if err != nil {
+			return err
+		}
 		b := &workers[w]
-		b.begin(r, block, v.RawMatrix(), turn, dst != nil)
+		b.begin(r, block, v.RawMatrix(), turn, sum)
 		if err := b.run(ctx, report); err != nil {
 			return err
 		}
-		return order.take(ctx, block, func() { add(total, b.sum) })
+		order.end(block, func() { add(total, sum) })
+		return nil
 	})
 	if err == nil && dst != nil {
 		transposed(dst.RawMatrix(), 0, total, n, n)

@@ -20,23 +20,22 @@ type rectangleBlock struct {
 	base, end int // rows
 	by        blas64.General
 	turn      func(first int, w *mat.Dense) error
-	sums      bool // of Kᵀ R are wanted
 
 	height  int       // rows that there is room for: a row's place is its number modulo height
 	values  []float32 // of the matrix, rows r.stride apart; nil where nobody wants them
 	scratch []float32 // for values that aren't kept
 	w       []float64 // sums of K V, vector by vector, height apart
 	lines   []float64 // those of some rows, row by row
-	sum     []float64 // of Kᵀ R, vector by vector
+	sum     []float64 // of Kᵀ R, vector by vector; empty where it isn't wanted
 	turned  []float32
 }
 
 // begin makes ready for a block.
 func (b *rectangleBlock) begin(
-	r *Rectangle, block int, by blas64.General, turn func(first int, w *mat.Dense) error, sums bool,
+	r *Rectangle, block int, by blas64.General, turn func(first int, w *mat.Dense) error, sum []float64,
 ) {
 	rows := r.height()
-	b.r, b.block, b.by, b.turn, b.sums = r, block, by, turn, sums
+	b.r, b.block, b.by, b.turn, b.sum = r, block, by, turn, sum
 	b.base, b.end = block*rows, min((block+1)*rows, r.Rows())
 	b.height = rows
 	if _, ok := r.e.c.Backend.(*panel.Backend); ok && block >= r.room {
@@ -46,15 +45,11 @@ func (b *rectangleBlock) begin(
 	switch {
 	case block < r.room:
 		b.values = r.kept[block*rows*r.stride:][:rows*r.stride]
-	case sums:
+	case len(sum) > 0:
 		b.scratch = sized(b.scratch, b.height*r.stride)
 		b.values = b.scratch
 	}
 	b.w = sized(b.w, b.height*by.Cols)
-	b.sum = b.sum[:0]
-	if sums {
-		b.sum = cleared(b.sum, r.e.Len()*by.Cols)
-	}
 }
 
 // run goes through the block: it has its rows computed, or takes those that are kept.
@@ -62,12 +57,12 @@ func (b *rectangleBlock) run(ctx context.Context, report *tiles.Reporter) error 
 	if b.block < b.r.room && b.r.filled[b.block] {
 		return b.again(ctx, report)
 	}
-	e, count := b.r.e, b.end-b.base
-	r := &device.Request{Docs: sequence(b.end)[b.base:], Hi: e.Len(), Workers: 1}
-	if from := e.other(b.r.test); from != nil {
-		r.From, r.Docs = span(from, b.base, b.end), sequence(count)
+	e := b.r.e
+	r, err := b.request(ctx)
+	if err != nil {
+		return err
 	}
-	err := e.c.Rows(ctx, b.r.k, r, report, e.columns(r, func(t *Tile) error {
+	err = e.c.Rows(ctx, b.r.k, r, report, e.columns(r, func(t *Tile) error {
 		first := t.Column - r.Docs[0]
 		at := first % b.height
 		if b.values != nil {
@@ -83,6 +78,33 @@ func (b *rectangleBlock) run(ctx context.Context, report *tiles.Reporter) error 
 		b.r.filled[b.block] = true
 	}
 	return err
+}
+
+// request asks for the block's rows.
+func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err error) {
+	e := b.r.e
+	r = &device.Request{Hi: e.Len(), Workers: 1}
+	from := e.other(b.r.test)
+	if from == nil {
+		r.Docs = sequence(b.end)[b.base:]
+		return r, nil
+	}
+	r.Docs = sequence(b.end - b.base)
+	at := b.block - b.r.room
+	if at < 0 || at >= len(b.r.ready) {
+		r.From = span(from, b.base, b.end)
+		return r, nil
+	}
+	own := &b.r.ready[at]
+	if own.form == nil {
+		own.from = span(from, b.base, b.end)
+		if own.form, err = e.c.Backend.(device.Preparer).Prepare(ctx, own.from); err != nil {
+			own.form = nil
+			return nil, err
+		}
+	}
+	r.From, r.Prepared = own.from, own.form
+	return r, nil
 }
 
 // multiply adds the products of a tile, whose rows are columns of the matrix from one on, with the
@@ -103,7 +125,7 @@ func (b *rectangleBlock) complete(first, count int) error {
 	b.lines = sized(b.lines, count*p)
 	transposed(blas64.General{Rows: count, Cols: p, Stride: p, Data: b.lines}, 0, b.w[at:], b.height, count)
 	err := guarded("turn", func() error { return b.turn(b.base+first, mat.NewDense(count, p, b.lines)) })
-	if err != nil || !b.sums {
+	if err != nil || len(b.sum) == 0 {
 		return err
 	}
 	b.r.e.c.Kernels.Multiply(b.sum, n, b.values[at*b.r.stride:], b.r.stride, count, n, b.lines, p, p)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/gramengine/gram/sparse"
 )
 
 // Backend computes c = 1 - cosine between documents. Its columns are the documents that it was made
@@ -40,6 +42,26 @@ type Accelerator interface {
 
 	// BatchRows returns how many rows of other documents a request had best have.
 	BatchRows() int
+}
+
+// Preparer is a [Backend] that computes with documents in a form of its own, and can make it once of
+// rows' documents that many requests ask for.
+type Preparer interface {
+	Backend
+
+	// Prepare returns documents in that form, for Request.Prepared. They are embedded by the embedder of
+	// the columns, and must stay unchanged. It may be called concurrently.
+	Prepare(ctx context.Context, x *sparse.Embedded) (Prepared, error)
+
+	// PreparedBytes returns the most memory that the form of so many documents and values takes, beside
+	// the documents, in bytes.
+	PreparedBytes(rows int, values int64) int64
+}
+
+// Prepared are documents in the form of the back end that made it.
+type Prepared interface {
+	// Bytes returns the memory that it takes beside the documents.
+	Bytes() int64
 }
 
 // Counter is a [Backend] that counts what it does.

@@ -20,6 +20,9 @@ type Request struct {
 	// nil for the documents of the columns themselves.
 	From *sparse.Embedded
 
+	// Prepared is From as the back end prepared it (see [Preparer]), nil where it didn't.
+	Prepared Prepared
+
 	// Docs are the numbers of the rows' documents, in any order.
 	Docs []int
 

@@ -164,6 +164,14 @@ func (b *Backend) takeBack(f *foreign) {
 	}
 }
 
+// split brings documents into the form of the layout, in memory of f.
+func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embedded, workers int) error {
+	if err := sparse.ByRankInto(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
+		return err
+	}
+	return b.layout.split(ctx, s, x, &f.byRank, workers, false)
+}
+
 // Rows implements [device.Backend], a panel of documents at a time on each worker.
 func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	if err := r.Validate(b.own.x); err != nil {
@@ -174,13 +182,15 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	}
 	workers, from := max(r.Workers, 1), b.own
 	if r.From != nil && r.From != b.own.x {
-		f := b.lend()
-		defer b.takeBack(f)
-		if err := sparse.ByRankInto(ctx, &f.byRank, &r.From.CSR, b.layout.rank, workers); err != nil {
-			return err
+		var err error
+		if r.Prepared != nil {
+			from, err = b.prepared(r)
+		} else {
+			f := b.lend()
+			defer b.takeBack(f)
+			from, err = &f.side, b.split(ctx, f, &f.side, r.From, workers)
 		}
-		from = &f.side
-		if err := b.layout.split(ctx, from, r.From, &f.byRank, workers, false); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -191,6 +191,8 @@ var callers = map[string]string{
 	"device.Counter":       "engine.Options.Device",
 	"device.Identified":    "engine.Options.Device",
 	"device.Keeper":        "engine.Options.Device",
+	"device.Prepared":      "engine.Options.Device",
+	"device.Preparer":      "engine.Options.Device",
 	"device.Reducer":       "engine.Options.Device",
 	"solver.DeviceScores":  "solver.Options.DeviceScores",
 	"spectrum.Operator":    "spectrum.Lanczos",

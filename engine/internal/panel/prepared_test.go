@@ -1,0 +1,73 @@
+package panel
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Documents that were prepared take what was said, give the bits that they give otherwise, as often as
+// they are asked for, and belong to their back end.
+func TestPrepared(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 6, 3))
+	other, err := x.Embedder.Transform(enginetest.Zipf(150, 900, 30, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := make([]int, other.Rows())
+	for i := range docs {
+		docs[i] = other.Rows() - 1 - i
+	}
+	for _, terms := range []int{-1, 40, 900} {
+		b := newBackend(t, x, Options{Workers: 2, HeadTerms: terms})
+		ready, err := b.Prepare(t.Context(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, said := heldBy(reflect.ValueOf(ready.(*prepared).side)), b.PreparedBytes(other.Rows(), other.NNZ())
+		if held > said || ready.Bytes() > held {
+			t.Errorf("%d bytes are held and %d counted, %d were announced", held, ready.Bytes(), said)
+		}
+		values := func(r *device.Request) (bits []uint32) {
+			bits = make([]uint32, len(docs)*x.Rows())
+			err := b.Rows(t.Context(), r, func(tile *device.Tile) error {
+				for i := range tile.Rows {
+					for j := range tile.Cols() {
+						bits[(tile.First+i)*x.Rows()+tile.Lo+j] = math.Float32bits(tile.Value[i*tile.RowStride+j*tile.ColStride])
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return bits
+		}
+		r := device.Request{From: other, Docs: docs, Hi: x.Rows(), Workers: 2}
+		want := values(&r)
+		r.Prepared = ready
+		for range 2 {
+			if !reflect.DeepEqual(values(&r), want) {
+				t.Errorf("a head of %d terms: other bits of prepared documents", terms)
+			}
+		}
+		strange := newBackend(t, x, Options{Workers: 2, HeadTerms: terms})
+		same := *other
+		for _, wrong := range []struct {
+			b *Backend
+			x *sparse.Embedded
+		}{{strange, other}, {b, &same}} {
+			r := device.Request{From: wrong.x, Prepared: ready, Docs: docs, Hi: x.Rows()}
+			if err := wrong.b.Rows(t.Context(), &r, func(*device.Tile) error { return nil }); err == nil {
+				t.Error("rows of documents that were prepared for others")
+			}
+		}
+		if _, err := b.Prepare(t.Context(), nil); err == nil {
+			t.Error("no documents were prepared")
+		}
+	}
+}
