@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -139,20 +141,27 @@ func TestRectangle(t *testing.T) {
 						t.Fatal("other bits from other workers")
 					}
 					_ = doubled(0, w)
-					for _, keep := range []int64{0, 256 << 10, 2 << 20, 1 << 30} { // none, documents, the first block, all
+					const block = 4 * 512 * 624 // bytes of rows
+					// None, documents, the first block and documents, which beats two blocks, and all.
+					for _, keep := range []int64{0, 256 << 10, 2 * block, 1 << 30} {
 						r, err := e.Rectangle(k, test, keep)
 						if err != nil {
 							t.Fatal(err)
 						}
-						ready := map[int64]int{256 << 10: r.blocks(), 2 << 20: r.blocks() - 1}[keep]
-						if name == "own" {
+						room := min(map[int64]int{2 * block: 1, 1 << 30: 3}[keep], r.blocks())
+						ready := r.blocks() - room
+						switch {
+						case name == "own":
+							room, ready = min(int(keep/block), r.blocks()), 0
+						case keep == 0:
 							ready = 0
 						}
-						if r.KeptBytes() > keep || keep == 1<<30 && r.room != r.blocks() || keep == 2<<20 && r.room != 1 ||
-							len(r.ready) != ready {
+						if r.KeptBytes() > keep || r.room != room || len(r.ready) != ready {
 							t.Fatalf("%d bytes are kept of %d, %d blocks and documents of %d", r.KeptBytes(), keep, r.room,
 								len(r.ready))
 						}
+						var forms []readyRows
+						pairs := e.Stats().Pairs
 						for range 2 {
 							u := mat.NewDense(600, 5, nil)
 							if err := r.Pass(t.Context(), v, doubled, u); err != nil {
@@ -171,6 +180,20 @@ func TestRectangle(t *testing.T) {
 							if !sameValues(first, again) {
 								t.Fatalf("other bits of a product, %d workers, %d bytes kept", workers, keep)
 							}
+							held := 4 * int64(len(r.kept))
+							for i, own := range r.ready {
+								if own.form == nil || forms != nil && own != forms[i] {
+									t.Fatalf("documents of block %d aren't kept", i)
+								}
+								held += own.form.Bytes() + 8*int64(len(own.from.Offsets))
+							}
+							if forms = slices.Clone(r.ready); held > r.KeptBytes() {
+								t.Fatalf("%d bytes are kept, %d announced", held, r.KeptBytes())
+							}
+						}
+						kept := min(room*512, m)
+						if got := e.Stats().Pairs - pairs; got != 600*int64(4*(m-kept)+kept) {
+							t.Fatalf("%d pairs in four products of %d rows, of which %d are kept", got, m, kept)
 						}
 					}
 				}
@@ -258,10 +281,39 @@ func TestMultiplyDevice(t *testing.T) {
 					}
 					product(t, spec, dst, g.T(), w)
 				}
+				if keep == 0 {
+					continue
+				}
+				again := mat.NewDense(70, 3, nil)
+				if err := r.Multiply(t.Context(), v, again); err != nil {
+					t.Fatal(err)
+				}
+				product(t, spec, again, g, v)
 			}
 		}
 	}
-	if reducer.asked < 4 {
+	many, err := x.Embedder.Transform(zipf(reducedRows+5, 900, 6, 7)) // more than a device has at a time
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := ParseKernelIn("c", embedding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, x, Options{Workers: 2})
+	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)
+	if err := e.CrossMultiply(t.Context(), k, many, v, want); err != nil {
+		t.Fatal(err)
+	}
+	asked := reducer.asked
+	e = newEngine(t, x, multiplying)
+	if err := e.CrossMultiply(t.Context(), k, many, v, w); err != nil {
+		t.Fatal(err)
+	}
+	if reducer.asked != 2 || !mat.EqualApprox(w, want, 1e-4) { // rows have 300 values of up to 1, by sums in float32
+		t.Errorf("%d requests for %d rows, or other products", reducer.asked, many.Rows())
+	}
+	if reducer.asked = asked; asked != 4 { // by two kernels, twice: rows that are kept are multiplied here
 		t.Errorf("a device that multiplies was asked %d times", reducer.asked)
 	}
 }
@@ -273,6 +325,8 @@ func TestMultiplyRefused(t *testing.T) {
 	v, dst := mat.NewDense(3, 2, nil), mat.NewDense(3, 2, nil)
 	odd := mat.NewDense(3, 2, nil)
 	odd.Set(1, 1, math.Inf(1))
+	var none mat.Dense
+	none.SetRawMatrix(blas64.General{Rows: 3})
 	r, err := e.Rectangle(k, x, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -280,6 +334,7 @@ func TestMultiplyRefused(t *testing.T) {
 	for want, call := range map[string]func() error{
 		"nil vectors":        func() error { return e.Multiply(t.Context(), k, nil, dst) },
 		"vectors of 2×2":     func() error { return e.Multiply(t.Context(), k, mat.NewDense(2, 2, nil), dst) },
+		"vectors of 3×0":     func() error { return e.Multiply(t.Context(), k, &none, &none) },
 		"destination of 3×1": func() error { return e.Multiply(t.Context(), k, v, mat.NewDense(3, 1, nil)) },
 		"share memory":       func() error { return e.Multiply(t.Context(), k, v, v) },
 		"+Inf in row 1":      func() error { return e.CrossMultiply(t.Context(), k, x, odd, dst) },
@@ -295,9 +350,15 @@ func TestMultiplyRefused(t *testing.T) {
 	}
 	var short *MemoryError
 	many := 3 << 20
-	err = e.Multiply(t.Context(), k, mat.NewDense(3, many, nil), mat.NewDense(3, many, nil))
-	if !errors.As(err, &short) {
-		t.Errorf("%v, expected a MemoryError", err)
+	wide, to := mat.NewDense(3, many, nil), mat.NewDense(3, many, nil)
+	one := newEngine(t, x, Options{Workers: 1}).Bytes()
+	_, err = newEngine(t, x, Options{Workers: 1, MemoryBytes: one + 4096}).Rectangle(k, x, 1<<30)
+	for _, err := range []error{
+		e.Multiply(t.Context(), k, wide, to), r.Multiply(t.Context(), wide, to), r.Pass(t.Context(), wide, doubled, to), err,
+	} {
+		if !errors.As(err, &short) {
+			t.Errorf("%v, expected a MemoryError", err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -42,14 +42,15 @@ type readyRows struct {
 // such block, and those of blocks in order.
 const rectangleRows = 512
 
-// sumsAhead is how many sums over blocks there is room for, for each worker, so that it needn't wait for
-// blocks before its own.
+// sumsAhead is how many sums over blocks there is room for, for each worker, so that it needn't wait
+// for blocks before its own.
 const sumsAhead = 4
 
 // Rectangle returns the matrix of k between test documents and the engine's, of which it keeps rows
 // in up to keep bytes, 4·Len bytes a row and a little more; documents whose rows aren't kept take 8
-// bytes a value and about 100 each. They are allocated and computed by the first product. Both sides must have been embedded by the same embedder. Errors: a kernel or
-// documents that don't fit, and a [MemoryError] where keep is more than Options.MemoryBytes leaves.
+// bytes a value and about 100 each. They are allocated and computed by the first product. Both sides
+// must have been embedded by the same embedder. Errors: a kernel or documents that don't fit, and a
+// [MemoryError] where keep is more than Options.MemoryBytes leaves.
 func (e *Engine) Rectangle(k Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bindCross(k, test)
 	if err != nil {
