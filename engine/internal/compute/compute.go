@@ -197,7 +197,7 @@ func (c *Computer) parts(
 	return tiles.Run(ctx, max(r.Workers, 1), len(groups), func(ctx context.Context, _, task int) error {
 		g := groups[task]
 		for lo := g.lo; lo < t.Hi; lo += BlockDocs {
-			p := cut(t, g.first, g.end, lo, min(lo+BlockDocs, t.Hi))
+			p := Part(t, g.first, g.end, lo, min(lo+BlockDocs, t.Hi))
 			if err := visit(&p); err != nil || ctx.Err() != nil {
 				return err
 			}

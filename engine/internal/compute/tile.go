@@ -28,9 +28,9 @@ func Lines(t *device.Tile) (lines, length, stride int) {
 	return t.Cols(), t.Rows, t.ColStride
 }
 
-// cut returns the part of a tile with the rows first <= r < end and the columns lo <= j < hi, all
+// Part returns the part of a tile with the rows first <= r < end and the columns lo <= j < hi, all
 // counted as the tile counts them. It must be there.
-func cut(t *device.Tile, first, end, lo, hi int) device.Tile {
+func Part(t *device.Tile, first, end, lo, hi int) device.Tile {
 	part := *t
 	part.First, part.Rows, part.Lo, part.Hi = first, end-first, lo, hi
 	part.Value = t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:]

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -33,6 +34,7 @@ func gram(p *program) {
 		}
 		return err
 	})
+	block(p, e, k)
 	p.good(fmt.Sprint("Digest of ", k), func() error { _, err := e.Digest(p.ctx, k); return err })
 	p.good(fmt.Sprint("ZeroDiagonal of ", k), func() error { _, err := e.ZeroDiagonal(k); return err })
 	wrong := *into
@@ -270,6 +272,44 @@ func neighbours(p *program) {
 	p.bad("without visit", func() error { return e.PairsWithin(p.ctx, 1, nil) })
 	u, why := p.unsuited(k)
 	p.bad("of "+why, func() error { _, err := e.Neighbours(p.ctx, u, opt); return err })
+}
+
+// block asks for blocks of the matrix, those on its diagonal among them.
+func block(p *program, e *engine.Engine, k engine.Kernel) {
+	n := e.Len()
+	at := func() [2]int {
+		lo := p.IntN(n + 1)
+		return [2]int{lo, lo + p.IntN(n-lo+1)}
+	}
+	rows, columns := at(), [2]int{0, n}
+	if c := at(); c[0] >= device.Columns {
+		columns[0] = c[0] - c[0]%device.Columns
+	}
+	for _, rows := range [][2]int{rows, columns} {
+		dst := p.dense(rows[1]-rows[0], columns[1]-columns[0])
+		p.good(fmt.Sprint("Block of ", rows, " and ", columns), func() error {
+			err := e.Block(p.ctx, k, rows, columns, dst)
+			if err == nil {
+				p.defined("Block", k, dst.Data)
+			}
+			return err
+		})
+	}
+	whole := [2]int{0, n}
+	dst := p.dense(n, n)
+	p.bad("Block of rows beyond the end", func() error {
+		return e.Block(p.ctx, k, [2]int{1, n + 1}, whole, dst)
+	})
+	p.bad("Block of columns that end before they begin", func() error {
+		return e.Block(p.ctx, k, whole, [2]int{0, -1}, dst)
+	})
+	if n > 1 {
+		p.bad("Block of columns from 1 on", func() error {
+			return e.Block(p.ctx, k, whole, [2]int{1, n}, p.dense(n, n-1))
+		})
+	}
+	p.bad("Block into a row too many", func() error { return e.Block(p.ctx, k, whole, whole, p.dense(n+1, n)) })
+	p.bad("Block into nil", func() error { return e.Block(p.ctx, k, whole, whole, nil) })
 }
 
 func cross(p *program) {

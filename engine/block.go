@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+)
+
+// Block writes one block of the Gram matrix of k, such as one of many machines computes,
+//
+//	dst[i][j] = k(x_{rows[0]+i}, x_{columns[0]+j}),  rows[0]+i < rows[1],  columns[0]+j < columns[1]
+//
+// with the same bits as [Engine.Gram]. Both ranges must lie in 0 to Len; columns[0] must be a multiple
+// of [device.Columns], and so must columns[1] unless it is Len. Of a block whose two ranges are the
+// same, about half is computed and stored twice. It returns within a second of the end of ctx, with
+// its error; after an error dst holds anything.
+func (e *Engine) Block(ctx context.Context, k Kernel, rows, columns [2]int, dst *Dense) (err error) {
+	if k, err = e.bind(k); err != nil {
+		return err
+	}
+	n := e.Len()
+	for _, r := range []struct {
+		name string
+		of   [2]int
+	}{{"rows", rows}, {"columns", columns}} {
+		if r.of[0] < 0 || r.of[1] < r.of[0] || r.of[1] > n {
+			return fmt.Errorf("engine: %s from %d to before %d, expected a range from 0 to %d", r.name, r.of[0], r.of[1], n)
+		}
+	}
+	if columns[0]%device.Columns != 0 || columns[1]%device.Columns != 0 && columns[1] != n {
+		return fmt.Errorf("engine: columns from %d to before %d, expected multiples of %d, or all %d", columns[0], columns[1],
+			device.Columns, n)
+	}
+	height, width := rows[1]-rows[0], columns[1]-columns[0]
+	if err := dst.hasShape(height, width); err != nil {
+		return err
+	}
+	// A block on the diagonal is cut into strips. Each has the columns from its own first row on,
+	// and those beyond its last row serve rows below it, too.
+	strip, symmetric := max(height, 1), rows == columns
+	if symmetric {
+		strip = max(compute.BlockDocs, e.c.Workers*e.Panel()*2)
+		strip += (device.Columns - strip%device.Columns) % device.Columns
+	}
+	pairs := int64(0)
+	request := func(first int) *device.Request {
+		docs := sequence(min(first+strip, rows[1]))[first:]
+		r := &device.Request{Docs: docs, Lo: columns[0], Hi: columns[1], Workers: e.c.Workers}
+		if symmetric {
+			r.Lo = first
+		}
+		return r
+	}
+	for first := rows[0]; first < rows[1]; first += strip {
+		r := request(first)
+		pairs += int64(len(r.Docs)) * int64(r.Hi-r.Lo)
+	}
+	ctx, report := e.c.Start(ctx, pairs)
+	defer report.Finish(&err)
+	for first := rows[0]; first < rows[1]; first += strip {
+		r := request(first)
+		end := first + len(r.Docs)
+		err := e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
+			row, column := r.Docs[t.First]-rows[0], t.Lo-columns[0]
+			e.c.Store(dst.Data[row*width+column:], width, t, false)
+			if symmetric && t.Hi > end {
+				beyond := compute.Part(t, t.First, t.First+t.Rows, max(t.Lo, end), t.Hi)
+				e.c.Store(dst.Data[(beyond.Lo-columns[0])*width+row:], width, &beyond, true)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
