@@ -5,7 +5,9 @@ go 1.26.8
 require (
 	github.com/gramengine/gram v0.0.0
 	github.com/minio/sha256-simd v1.0.1
+	github.com/schollz/progressbar/v3 v3.19.1
 	gocloud.dev v0.47.0
+	golang.org/x/term v0.47.0
 )
 
 require (
@@ -62,8 +64,10 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
 	github.com/kljensen/snowball v0.10.0 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
 	github.com/planetscale/vtprotobuf v0.6.1-0.20240319094008-0393e58bdf10 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spiffe/go-spiffe/v2 v2.8.1 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/detectors/gcp v1.46.0 // indirect

@@ -91,6 +91,14 @@ func decode(b []byte, to any) error {
 	return nil
 }
 
+// SetSpec makes the description say what a [Planner] has returned.
+func (d *Description) SetSpec(spec any) (err error) {
+	if d.Spec, err = json.Marshal(spec); err != nil {
+		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
+	}
+	return nil
+}
+
 // DecodeSpec reads a spec into a struct of the kind. Fields that it doesn't have are errors.
 func (d *Description) DecodeSpec(to any) error {
 	if err := decode(d.Spec, to); err != nil {
@@ -159,8 +167,11 @@ const Jobs = "jobs/"
 
 func nameOf(digest string) string { return Jobs + digest }
 
+// AllResults is the prefix of the names of all results.
+const AllResults = "results/"
+
 // Results returns the prefix of the names of a job's results.
-func Results(digest string) string { return "results/" + digest + "/" }
+func Results(digest string) string { return AllResults + digest + "/" }
 
 // ResultName returns the name of a task's result.
 func (j *Job) ResultName(task int) string { return fmt.Sprintf("%s%09d", Results(j.Digest), task) }

@@ -3,7 +3,9 @@ package job
 import (
 	"context"
 	"flag"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles/atomicfile"
@@ -79,4 +81,16 @@ func (o *Output) File(write func(w io.Writer) error) error {
 		return err
 	}
 	return f.Commit()
+}
+
+// KindOf returns the kind of a name.
+func KindOf(kinds []Kind, name string) (Kind, error) {
+	var names []string
+	for _, k := range kinds {
+		if k.Name() == name {
+			return k, nil
+		}
+		names = append(names, k.Name())
+	}
+	return nil, fmt.Errorf("job: kind %q, expected one of %s", name, strings.Join(names, ", "))
 }

@@ -81,6 +81,15 @@ func (f *File) Write(p []byte) (int, error) {
 	return f.file.Write(p)
 }
 
+// WriteAt implements io.WriterAt. It may be called concurrently, of places that don't overlap. After
+// [File.Commit] or [File.Abort] it is an error.
+func (f *File) WriteAt(p []byte, offset int64) (int, error) {
+	if err := f.Err(); err != nil {
+		return 0, err
+	}
+	return f.file.WriteAt(p, offset)
+}
+
 // Sync brings what was written to the disk. After [File.Commit] or [File.Abort] it is an error.
 func (f *File) Sync() error {
 	if err := f.Err(); err != nil {

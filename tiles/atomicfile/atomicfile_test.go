@@ -44,8 +44,13 @@ func TestFileAppearsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := create(t, path)
-	if _, err := f.Write([]byte("new")); err != nil {
+	if _, err := f.Write([]byte("?e")); err != nil {
 		t.Fatal(err)
+	}
+	for at, b := range []string{2: "w", 0: "n"} {
+		if _, err := f.WriteAt([]byte(b), int64(at)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("%q before the file is complete", got)
@@ -54,6 +59,9 @@ func TestFileAppearsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Abort()
+	if _, err := f.WriteAt([]byte("late"), 0); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("WriteAt after Commit: error %v", err)
+	}
 	if got, _ := os.ReadFile(path); string(got) != "new" {
 		t.Errorf("%q, expected the new content", got)
 	}

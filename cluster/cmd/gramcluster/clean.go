@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"regexp"
+	"strings"
+
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/sparse"
+)
+
+var cleanCommand = command{
+	name: "clean", args: "-store URL [-job JOB] [-unused]",
+	summary: "delete results of a job, and documents that no job needs any more",
+	help: `
+Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents, models
+and results that belong to no job. Both may be given. No work, plan or gather on them may be under way.`,
+	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
+		c := &clean{}
+		c.declareStore(f)
+		f.StringVar(&c.job, "job", "", "delete the job whose digest begins with `JOB`")
+		f.BoolVar(&c.unused, "unused", false, "delete what no job refers to")
+		return c.run
+	},
+}
+
+type clean struct {
+	host
+	job    string
+	unused bool
+}
+
+// digests finds what a description refers to.
+var digests = regexp.MustCompile(`[0-9a-f]{64}`)
+
+func (c *clean) run(ctx context.Context, e *env) error {
+	if c.job == "" && !c.unused {
+		return usagef("nothing to delete, expected -job JOB, -unused or both")
+	}
+	h, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.Store.Close()
+	objects, bytes := 0, int64(0)
+	remove := func(prefix string) error {
+		n, size, err := h.Store.Delete(ctx, prefix)
+		objects, bytes = objects+n, bytes+size
+		return err
+	}
+	if c.job != "" {
+		j, err := work.Find(ctx, h, c.job)
+		if err != nil {
+			return err
+		}
+		// The description first: a job that is half deleted is none.
+		for _, prefix := range []string{job.Jobs + j.Digest, job.Results(j.Digest)} {
+			if err := remove(prefix); err != nil {
+				return err
+			}
+		}
+	}
+	if c.unused {
+		if err := c.removeUnused(ctx, h, remove); err != nil {
+			return err
+		}
+	}
+	e.say("deleted %d objects, %s", objects, sparse.FormatBytes(bytes))
+	return nil
+}
+
+// removeUnused removes what has a digest in its name that is neither a job nor named by one.
+func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefix string) error) error {
+	used := map[string]bool{}
+	jobs, err := work.Jobs(ctx, h.Store, "")
+	if err != nil {
+		return err
+	}
+	for _, digest := range jobs {
+		used[digest] = true
+		// Jobs of other versions and damaged ones aren't this command's to judge.
+		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
+		if err != nil {
+			return err
+		}
+		for _, d := range digests.FindAllString(string(text), -1) {
+			used[d] = true
+		}
+	}
+	var prefixes []string
+	for _, prefix := range []string{corpus.Prefix, job.Files, job.AllResults} {
+		last := ""
+		err := h.Store.List(ctx, prefix, func(o store.Object) error {
+			digest, rest, nested := strings.Cut(strings.TrimPrefix(o.Name, prefix), "/")
+			if digest == last || !job.IsDigest(digest) || used[digest] {
+				return nil
+			}
+			last = digest
+			if nested && rest != "" {
+				digest += "/"
+			}
+			prefixes = append(prefixes, prefix+digest)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, prefix := range prefixes {
+		if err := remove(prefix); err != nil {
+			return err
+		}
+	}
+	return nil
+}

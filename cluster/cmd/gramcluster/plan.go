@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/sparse"
+)
+
+// plan is one run of plan.
+type plan struct {
+	host
+	documents
+	kind    job.Kind
+	planner job.Planner
+	isa     string
+	quiet   bool
+}
+
+func planCommand(k job.Kind) *command {
+	return &command{
+		name: "plan " + k.Name(), args: "-store URL [-in SOURCE] [flags]",
+		summary: k.Summary(), help: k.Help(),
+		setup: func(f *flag.FlagSet) func(context.Context, *env) error {
+			p := &plan{kind: k}
+			p.declareStore(f)
+			p.documents.declare(f)
+			p.planner = k.Declare(f)
+			f.StringVar(&p.isa, "isa", "", "compute with the instruction set `NAME`, which all workers must have and bits depend "+
+				"on (default: "+string(asm.Best().ISA)+", the best of this machine)")
+			p.declareComputing(f)
+			f.BoolVar(&p.quiet, "q", false, "print task lines alone")
+			return p.run
+		},
+	}
+}
+
+func (p *plan) run(ctx context.Context, e *env) error {
+	kernels := asm.Best()
+	if p.isa != "" {
+		var err error
+		if kernels, err = asm.For(asm.ISA(p.isa)); err != nil {
+			return usagef("-isa: %v", err)
+		}
+	}
+	h, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.Store.Close()
+	warn := func(format string, args ...any) {
+		if !p.quiet {
+			e.say("gramcluster: warning: "+format, args...)
+		}
+	}
+	planning := &job.Planning{Host: h, Source: p.in, Warn: warn}
+	if p.in != "" {
+		if planning.Corpus, err = p.read(ctx, p.planner, h, e, warn); err != nil {
+			return err
+		}
+		if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
+			return err
+		}
+	}
+	spec, tasks, err := p.planner.Plan(ctx, planning)
+	if err != nil {
+		return err
+	}
+	d := job.Description{Version: job.Version, Kind: p.kind.Name(), Corpus: planning.Digest, ISA: string(kernels.ISA), Tasks: tasks}
+	if err := d.SetSpec(spec); err != nil {
+		return err
+	}
+	j, err := h.Save(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !p.quiet {
+		if c := planning.Corpus; c != nil {
+			e.say("%s: %d documents, %d values", c.Source, c.Documents.Rows(), c.Documents.NNZ())
+		}
+		e.say("job %s: %s, %d tasks, %s", j.Digest, j.Kind, j.Tasks, j.ISA)
+	}
+	w := bufio.NewWriter(e.stdout)
+	for t := range j.Tasks {
+		fmt.Fprintln(w, job.Line{Job: j.Digest, Task: t})
+		if t%1000 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return w.Flush()
+}
+
+// documents are the flags that say what documents are read and how, as those of grambench.
+type documents struct {
+	in, format                                 string
+	minDF, maxDF                               int
+	signed                                     bool
+	tokenizer                                  string
+	encoding, labels                           string
+	strict                                     bool
+	labelColumn, textColumn, labelKey, textKey string
+}
+
+func (d *documents) declare(f *flag.FlagSet) {
+	f.StringVar(&d.in, "in", "", "read the documents from `SOURCE`, as grambench -in does: a file, a folder, -, goroot, synthetic:…")
+	f.StringVar(&d.format, "format", "", "`FORMAT` of a file (default: from the name and the first bytes)")
+	f.IntVar(&d.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default: 2 for text, 1 for vectors)")
+	f.IntVar(&d.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
+	f.BoolVar(&d.signed, "signed", false, "accept negative values")
+	f.StringVar(&d.tokenizer, "tokenizer", "", "cut text by `SPEC`, such as word:ngrams=1..2,digits")
+	f.StringVar(&d.encoding, "encoding", "", "`NAME` of the encoding of text")
+	f.BoolVar(&d.strict, "strict", false, "refuse bytes that are not text")
+	f.StringVar(&d.labels, "labels", "", "read the labels from `FILE`, one line for each document")
+	f.StringVar(&d.labelColumn, "label-column", "", "the labels of a table are in this `COLUMN`")
+	f.StringVar(&d.textColumn, "text-column", "", "the texts of a table are in this `COLUMN`")
+	f.StringVar(&d.labelKey, "label-key", "", "the labels of JSON lines have this `KEY`")
+	f.StringVar(&d.textKey, "text-key", "", "the texts of JSON lines have this `KEY`")
+}
+
+// read reads the documents.
+func (d *documents) read(
+	ctx context.Context, p job.Planner, h *job.Host, e *env, warn func(string, ...any),
+) (*sparse.Corpus, error) {
+	format := sparse.Format(d.format)
+	switch d.format {
+	case "auto":
+		format = sparse.FormatAuto
+	case "libsvm":
+		format = sparse.FormatSVMLight
+	}
+	opt := sparse.Options{
+		Format: format, Workers: h.Workers, MinDF: d.minDF, MaxDF: d.maxDF, Signed: d.signed,
+		Encoding: d.encoding, Strict: d.strict, Labels: d.labels, LabelColumn: d.labelColumn, TextColumn: d.textColumn,
+		LabelKey: d.labelKey, TextKey: d.textKey, MemoryBytes: h.Memory / 2,
+	}
+	if d.tokenizer != "" {
+		t, err := sparse.ParseTokenizer(d.tokenizer)
+		if err != nil {
+			return nil, usagef("-tokenizer: %v", err)
+		}
+		opt.Tokenizer = t
+	}
+	if r, ok := p.(job.Reader); ok {
+		if err := r.Reading(ctx, &opt); err != nil {
+			return nil, err
+		}
+	}
+	var c *sparse.Corpus
+	var err error
+	if d.in == "-" {
+		c, err = sparse.ReadFrom(ctx, os.Stdin, "standard input", opt)
+	} else {
+		c, err = sparse.Read(ctx, d.in, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range c.Warnings {
+		warn("%s, %d times, first at %s", w.Message, w.Count, w.First)
+	}
+	return c, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"time"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/sparse"
+)
+
+var statusCommand = command{
+	name: "status", args: "-store URL [-job JOB] [-watch] [flags]",
+	summary: "say how far jobs are",
+	help: `
+Counts the results of a job, or of all jobs, by their names; -check reads them all and counts those
+that are damaged as missing. -watch goes on until all are there, with an estimate of when that is.`,
+	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
+		s := &status{}
+		s.declareStore(f)
+		f.StringVar(&s.job, "job", "", "only jobs whose digest begins with `JOB`")
+		f.BoolVar(&s.check, "check", false, "read all results")
+		f.BoolVar(&s.watch, "watch", false, "look again until all tasks are done")
+		f.DurationVar(&s.every, "every", 5*time.Second, "look again after `TIME`, with -watch")
+		f.BoolVar(&s.json, "json", false, "print a line of JSON for each job")
+		return s.run
+	},
+}
+
+type status struct {
+	host
+	job                string
+	check, watch, json bool
+	every              time.Duration
+}
+
+func (s *status) run(ctx context.Context, e *env) error {
+	if s.every < 100*time.Millisecond {
+		return usagef("-every %v, expected at least 100ms", s.every)
+	}
+	h, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.Store.Close()
+	found, err := work.Jobs(ctx, h.Store, s.job)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("no job %sin the store: gramcluster plan makes one", s.job+map[bool]string{true: " "}[s.job != ""])
+	}
+	// The estimate compares with what was there at the first look.
+	begin, before := time.Now(), -1
+	for {
+		stored, tasks := 0, 0
+		for _, digest := range found {
+			j, err := h.Load(ctx, digest)
+			if err != nil {
+				return err
+			}
+			st, err := work.StatusOf(ctx, j, s.check, func(bad error) { e.say("gramcluster: %v", bad) })
+			if err != nil {
+				return err
+			}
+			stored, tasks = stored+st.Tasks-len(st.Missing()), tasks+st.Tasks
+			if err := s.print(e, j, st); err != nil {
+				return err
+			}
+		}
+		if before < 0 {
+			before = stored
+		}
+		if !s.watch || stored == tasks {
+			return nil
+		}
+		if s.watch && !s.json {
+			e.say("%s", estimate(stored-before, tasks-stored, time.Since(begin)))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(s.every):
+		}
+	}
+}
+
+func (s *status) print(e *env, j *job.Job, st *work.Status) error {
+	if s.json {
+		return json.NewEncoder(e.stdout).Encode(st)
+	}
+	percent := 100.0
+	if st.Tasks > 0 {
+		percent = 100 * float64(st.Tasks-len(st.Missing())) / float64(st.Tasks)
+	}
+	line := fmt.Sprintf("%.12s  %-10s %9d of %d tasks  %5.1f%%  %s", j.Digest, j.Kind, st.Tasks-len(st.Missing()), st.Tasks,
+		percent, sparse.FormatBytes(st.Bytes))
+	if st.Damaged+st.Again > 0 {
+		line += fmt.Sprintf("  %d damaged, %d written again", st.Damaged, st.Again)
+	}
+	_, err := fmt.Fprintln(e.stdout, line)
+	return err
+}
+
+// estimate says when the rest is done, if it goes on as it did since the first look.
+func estimate(done, left int, took time.Duration) string {
+	if done <= 0 {
+		return fmt.Sprintf("%d tasks left", left)
+	}
+	rest := time.Duration(float64(took) / float64(done) * float64(left))
+	return fmt.Sprintf("%d tasks left, about %v", left, max(rest.Round(time.Second), time.Second))
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs"
+	"github.com/gramengine/gram/cluster/work"
+)
+
+var workCommand = command{
+	name: "work", args: "-store URL [-job JOB [-shard I/N]] [flags]",
+	summary: "do tasks, of lines on standard input or a share of a job's",
+	help: `
+Reads task lines, as plan and gather -missing print them, and does those whose results aren't in the
+store yet. Or, with -job, does all tasks of a job, or the share -shard I/N of them: tasks I, I+N, …,
+I from 0. -shard auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID, and
+-shard auto takes N from Slurm, too.
+
+Prints a line a task: "state" is done (its result is complete in the store), there (it was) or failed,
+and then "why". Exit status 0 where none failed, 1 otherwise: the same lines may be tried again, by
+any machine. It may be killed at any moment, and any number of them may do the same tasks.`,
+	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
+		w := &worker{}
+		w.declareStore(f)
+		f.StringVar(&w.job, "job", "", "do tasks of the job whose digest begins with `JOB`, in place of lines")
+		f.StringVar(&w.shard, "shard", "", "do only the share `I/N` of -job")
+		w.declareComputing(f)
+		w.declareCache(f)
+		return w.run
+	},
+}
+
+type worker struct {
+	host
+	job, shard string
+}
+
+func (w *worker) run(ctx context.Context, e *env) error {
+	first, step := 0, 1
+	if w.shard != "" {
+		if w.job == "" {
+			return usagef("-shard without -job, expected it for tasks of a job; lines on standard input are all done")
+		}
+		var err error
+		if first, step, err = share(w.shard, os.Getenv); err != nil {
+			return usageError{err}
+		}
+	}
+	h, err := w.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.Store.Close()
+	r := work.NewRunner(h, jobs.Kinds, e.stdout)
+	if w.job == "" {
+		err = readLines(ctx, e, r)
+	} else {
+		var j *job.Job
+		if j, err = work.Find(ctx, h, w.job); err == nil {
+			for t := first; t < j.Tasks && err == nil; t += step {
+				err = r.Do(ctx, job.Line{Job: j.Digest, Task: t})
+			}
+		}
+	}
+	if err == nil {
+		err = r.Close()
+	}
+	if err == nil && r.Failed() > 0 {
+		err = errReported
+	}
+	return err
+}
+
+// readLines does the tasks of standard input. Reading it can't be interrupted, so it is done beside.
+func readLines(ctx context.Context, e *env, r *work.Runner) error {
+	type line struct {
+		number int
+		task   job.Line
+		err    error
+	}
+	lines, ended := make(chan line), make(chan error, 1)
+	go func() {
+		ended <- job.ReadLines(ctx, e.stdin, func(number int, l job.Line, err error) error {
+			select {
+			case lines <- line{number, l, err}:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	for {
+		var err error
+		select {
+		case l := <-lines:
+			if l.err != nil {
+				err = r.Bad(l.number, l.err)
+			} else {
+				err = r.Do(ctx, l.task)
+			}
+			if err != nil {
+				return err
+			}
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// share reads I/N, with I of the environment for auto.
+func share(s string, env func(string) string) (first, step int, err error) {
+	of, count, given := strings.Cut(s, "/")
+	if of == "auto" {
+		switch index, array := env("JOB_COMPLETION_INDEX"), env("SLURM_ARRAY_TASK_ID"); {
+		case index != "":
+			of = index
+		case array != "":
+			id, err := strconv.Atoi(array)
+			least, err2 := strconv.Atoi(env("SLURM_ARRAY_TASK_MIN"))
+			if err != nil || err2 != nil {
+				least = 0
+			}
+			of = strconv.Itoa(id - least)
+			if !given {
+				count = env("SLURM_ARRAY_TASK_COUNT")
+			}
+		default:
+			return 0, 0, fmt.Errorf("-shard %s, but neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set", s)
+		}
+	}
+	first, err = strconv.Atoi(of)
+	step, err2 := strconv.Atoi(count)
+	if err != nil || err2 != nil || step < 1 || first < 0 || first >= step {
+		return 0, 0, fmt.Errorf("-shard %s stands for %s/%s, expected I/N with I from 0 to N-1, such as 0/4", s, of, count)
+	}
+	return first, step, nil
+}

@@ -1,0 +1,32 @@
+package job
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// ParseKernel reads -kernel and -embed, and checks that the kernel's text, which a description has,
+// stands for it.
+func ParseKernel(spec, embedding string) (engine.Kernel, error) {
+	if engine.IsHyperbolic(spec) {
+		return nil, fmt.Errorf("-kernel %s compares sets of points, expected one of documents", spec)
+	}
+	k, err := engine.ParseKernel(spec)
+	if embedding != "" {
+		var e sparse.Embedding
+		if e, err = sparse.ParseEmbedding(embedding); err != nil {
+			return nil, fmt.Errorf("-embed: %w", err)
+		}
+		k, err = engine.ParseKernelIn(spec, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	again, err := engine.ParseKernel(k.String())
+	if err != nil || !engine.SameKernel(k, again) || k.Embedding() != again.Embedding() {
+		return nil, fmt.Errorf("-kernel %s has no text of its own, error %w", spec, err)
+	}
+	return k, nil
+}

@@ -1,0 +1,60 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/cluster/job"
+)
+
+// MissingError says which tasks of a job aren't done.
+type MissingError struct {
+	Job   string
+	Tasks []int
+	Of    int
+	Why   error // what was found damaged, or nil
+}
+
+func (e *MissingError) Error() string {
+	text := fmt.Sprintf("%d of %d tasks are missing", len(e.Tasks), e.Of)
+	if e.Why != nil {
+		text += ": " + e.Why.Error()
+	}
+	return text
+}
+
+// Lines returns the lines of up to most missing tasks.
+func (e *MissingError) Lines(most int) (lines []job.Line) {
+	for _, t := range e.Tasks[:min(most, len(e.Tasks))] {
+		lines = append(lines, job.Line{Job: e.Job, Task: t})
+	}
+	return lines
+}
+
+// Gather has the kind of a job write its output. Where results are missing or damaged it returns a
+// *[MissingError], and nothing is written.
+func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) error {
+	k, err := job.KindOf(kinds, j.Kind)
+	if err != nil {
+		return err
+	}
+	s, err := StatusOf(ctx, j, false, nil)
+	if err != nil {
+		return err
+	}
+	if m := s.Missing(); len(m) > 0 {
+		return &MissingError{Job: j.Digest, Tasks: m, Of: j.Tasks}
+	}
+	err = k.Gather(ctx, j, out)
+	if !job.Missing(err) {
+		return err
+	}
+	// One is damaged: now all are read, so that the caller hears of all at once.
+	var why []error
+	s, more := StatusOf(ctx, j, true, func(bad error) { why = append(why, bad) })
+	if more != nil || len(s.Missing()) == 0 {
+		return errors.Join(err, more)
+	}
+	return &MissingError{j.Digest, s.Missing(), j.Tasks, errors.Join(why...)}
+}
