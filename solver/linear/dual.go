@@ -64,14 +64,17 @@ func (d *dual) sign(i uint32) float64 {
 }
 
 // The first range of projected gradients that ends a search, if the gap is small enough then; each
-// further one is a part of the one before.
+// further one is a part of the one before. Gradients of up to settled are left as they are, so that a
+// range of twice that is always reached: the last one, from leastRange on, is above it.
 const (
 	firstRange = 0.1
 	finerRange = 0.3
-	leastRange = 1e-13
+	settled    = 1e-12
+	leastRange = 3 * settled / finerRange
 )
 
-// search goes on with the α that are there until P - D is at most a part of P.
+// search goes on with the α that are there until P - D is at most a part of P, and the machine has
+// converged, or until steps or passes end.
 func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 	if err := d.begin(c); err != nil {
 		return m, err
@@ -101,7 +104,8 @@ func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 			if err := d.measure(&m); err != nil {
 				return m, err
 			}
-			if m.Converged = m.Gap <= tolerance*m.Value || within < leastRange; m.Converged {
+			// below leastRange steps are rounding, and the gap stays as it is
+			if m.Converged = m.Gap <= tolerance*m.Value; m.Converged || within < leastRange {
 				return m, nil
 			}
 			within *= finerRange
@@ -169,7 +173,7 @@ func (d *dual) pass(active int, above, below float64) (left int, most, least flo
 			}
 		}
 		most, least = max(most, projected), min(least, projected)
-		if math.Abs(projected) <= 1e-12 {
+		if math.Abs(projected) <= settled {
 			continue
 		}
 		next := bound // where nothing but Σα depends on α

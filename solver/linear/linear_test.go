@@ -375,3 +375,16 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%+v after 3 passes", m.Machines[0])
 	}
 }
+
+// A search for less than rounding ends, and doesn't say that it converged.
+func TestBelowRounding(t *testing.T) {
+	for _, loss := range []Loss{Hinge, SquaredHinge} {
+		s := Settings{Loss: loss, Tolerance: 1e-30, Iterations: 1 << 20}
+		for k, q := range trained(t, texts(t, 60, 3, 5), s, 1).Machines {
+			if q.Converged != (q.Gap <= s.Tolerance*q.Value) || q.Passes > 10000 || !(q.Gap <= 1e-10*q.Value) {
+				t.Errorf("%v, class %d: gap %v of %v after %d passes, converged %v", loss, k, q.Gap, q.Value, q.Passes,
+					q.Converged)
+			}
+		}
+	}
+}
