@@ -123,7 +123,8 @@ func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Option
 func (m neighboursModel) About() About {
 	a := aboutNeighbours(m.Settings)
 	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer
-	a.Terms, a.Bytes, a.Votes = m.Documents.Cols, m.Bytes(), true
+	terms, _ := m.Documents.TermFrequencies()
+	a.Terms, a.Bytes = len(terms), m.Bytes()
 	a.Text = []string{fmt.Sprintf("%s, %d documents", m.Settings.Kernel, m.Documents.Rows())}
 	return a
 }
@@ -133,7 +134,8 @@ func aboutNeighbours(s knn.Settings) About {
 	if s.Scheme != solver.Labels {
 		s.Scheme = solver.OneVsRest
 	}
-	a := About{Type: fmt.Sprintf("knn:k=%d", s.K), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels}
+	a := About{Type: fmt.Sprintf("knn:k=%d", s.K), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels,
+		Votes: true}
 	if s.Uniform {
 		a.Type += ",uniform=true"
 	}

@@ -108,6 +108,14 @@ type About struct {
 	Rows []any    // the same for JSON, by machine
 }
 
+// SchemeName names the scheme, "" where votes choose one of the classes.
+func (a About) SchemeName() string {
+	if a.Votes && a.Scheme != solver.Labels {
+		return ""
+	}
+	return a.Scheme.String()
+}
+
 // Options are what the flags say that learners share. The zero value works.
 type Options struct {
 	C         float64           // 0 where none is given

@@ -84,15 +84,29 @@ func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (
 	return &svm.Prediction{Decisions: p.Energies, Class: p.Class}, nil
 }
 
+// columns counts those that documents have values in: where they are numbered from 1, column 0 is
+// empty.
+func (m metricModel) columns() int {
+	has := make([]bool, m.Columns)
+	count := 0
+	for i, v := range m.Documents {
+		if c := i % m.Columns; v != 0 && !has[c] {
+			has[c] = true
+			count++
+		}
+	}
+	return count
+}
+
 // About implements Model.
 func (m metricModel) About() About {
 	s := m.Settings
 	a := About{
 		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
-		Machines: m.Classes, Terms: m.Columns, Bytes: m.Bytes(), Votes: true,
+		Machines: m.Classes, Terms: m.columns(), Bytes: m.Bytes(), Votes: true,
 	}
 	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, %d iterations",
-		m.Rows(), m.Columns, m.Value, m.Start, m.Iterations)}
+		m.Rows(), a.Terms, m.Value, m.Start, m.Iterations)}
 	a.Rows = []any{struct {
 		Loss       float64 `json:"loss"`
 		Euclidean  float64 `json:"loss_of_euclidean"`

@@ -132,7 +132,7 @@ type learnedModel struct{ learners.Model }
 func (m learnedModel) kind() *kind {
 	a := m.About()
 	return &kind{
-		typ: a.Type, scheme: a.Scheme.String(), classes: a.Classes, machines: a.Machines, votes: a.Votes,
+		typ: a.Type, scheme: a.SchemeName(), classes: a.Classes, machines: a.Machines, votes: a.Votes,
 		labels: a.Scheme == solver.Labels, probabilities: a.Probabilities, vocabulary: a.Vocabulary, bytes: a.Bytes,
 	}
 }

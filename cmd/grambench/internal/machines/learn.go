@@ -161,7 +161,7 @@ func (l *learning) named(err error) error { return source.NameValue(l.corpus, er
 type learnedLine struct {
 	Type      string  `json:"type"`
 	Embedding string  `json:"embedding,omitempty"`
-	Scheme    string  `json:"scheme"`
+	Scheme    string  `json:"scheme,omitempty"`
 	C         float64 `json:"c,omitempty"`
 	ISA       string  `json:"isa"`
 	Workers   int     `json:"workers"`
@@ -172,7 +172,7 @@ func (m *machine) learnedLine(a learners.About) learnedLine {
 	if isa == "" {
 		isa = string(asm.Best().ISA)
 	}
-	return learnedLine{a.Type, a.Embedding, a.Scheme.String(), a.C, isa, m.NumWorkers()}
+	return learnedLine{a.Type, a.Embedding, a.SchemeName(), a.C, isa, m.NumWorkers()}
 }
 
 func (l *learnedLine) text(others ...string) string {
@@ -183,7 +183,10 @@ func (l *learnedLine) text(others ...string) string {
 	if l.C != 0 {
 		parts = append(parts, fmt.Sprintf("C = %v", l.C))
 	}
-	parts = append(append(parts, l.Scheme), others...)
+	if l.Scheme != "" {
+		parts = append(parts, l.Scheme)
+	}
+	parts = append(parts, others...)
 	return strings.Join(append(parts, l.ISA, report.Counted(l.Workers, "worker", "workers")), ", ")
 }
 

@@ -156,7 +156,11 @@ func (r *predictReport) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s, %s%s, %s\n", r.Model, r.Kernel, r.Type, machines,
 			report.Counted(r.Support, "support vector", "support vectors"))
 	} else {
-		fmt.Fprintf(w, "%s: %s, %s%s\n", r.Model, r.Type, r.Scheme, machines)
+		scheme := ""
+		if r.Scheme != "" {
+			scheme = ", " + r.Scheme
+		}
+		fmt.Fprintf(w, "%s: %s%s%s\n", r.Model, r.Type, scheme, machines)
 	}
 	fmt.Fprintf(w, "%s, %s\n", place.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
