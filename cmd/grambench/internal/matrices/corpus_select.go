@@ -52,6 +52,10 @@ func (c *corpus) selectTerms(ctx context.Context, documents, model *sparse.Corpu
 	if err != nil {
 		return nil, err
 	}
+	if len(r.Terms) == 0 {
+		return nil, fmt.Errorf("%s: none of %s has terms, expected some to select from", model.Source,
+			report.Documents(model.Documents.Rows()))
+	}
 	s := &selected{Documents: r.Documents, Terms: len(r.Terms), Entropy: r.Entropy, columns: r.Best(c.most)}
 	for i, term := range r.Terms[:min(c.most, len(r.Terms))] {
 		name := strconv.Itoa(int(term))

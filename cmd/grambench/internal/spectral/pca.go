@@ -194,8 +194,13 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		}
 		r.Test = new(source.NewLine(test))
 	}
-	if corpus.Documents.Rows() < 1 {
-		return fmt.Errorf("%s holds no documents, expected 1 or more", corpus.Source)
+	if n := corpus.Documents.Rows(); n < 2 {
+		return fmt.Errorf("%s holds %s, expected two at least, along whose differences components go", corpus.Source,
+			report.Documents(n))
+	}
+	if r.Corpus.Terms == 0 {
+		return fmt.Errorf("%s: none of %s has terms, expected some that differ", corpus.Source,
+			report.Documents(corpus.Documents.Rows()))
 	}
 	begin := time.Now()
 	held := place.RuntimeBytes + corpus.Documents.Bytes()
