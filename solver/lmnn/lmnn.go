@@ -167,16 +167,13 @@ func dense(docs *sparse.CSR, columns int) []float32 {
 	return out
 }
 
-// transformed returns documents under L.
-func transformed(x []float32, l *mat.Dense) *mat.Dense {
-	_, d := l.Dims()
-	wide := make([]float64, len(x))
+// wide returns documents of d columns as rows of float64.
+func wide(x []float32, d int) *mat.Dense {
+	out := make([]float64, len(x))
 	for i, v := range x {
-		wide[i] = float64(v)
+		out[i] = float64(v)
 	}
-	var z mat.Dense
-	z.Mul(mat.NewDense(len(x)/d, d, wide), l.T())
-	return &z
+	return mat.NewDense(len(x)/d, d, out)
 }
 
 // squared returns ‖a - b‖².

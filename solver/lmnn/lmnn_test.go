@@ -146,7 +146,7 @@ func TestAgainstProjectedGradient(t *testing.T) {
 func TestGradient(t *testing.T) {
 	m := trained(t, drawn(t, 50, 3, 2, 2), Settings{Iterations: 1})
 	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, soft: 0.5}
-	p.x = transformed(m.Documents, mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}))
+	p.x = wide(m.Documents, 3)
 	w := []float64{0.3, 0.1, 0, -0.2, 0.5, 0.1, 0, 0.2, 0.4}
 	if _, err := p.reach(t.Context(), w, 5); err != nil {
 		t.Fatal(err)
@@ -204,7 +204,9 @@ func TestPredict(t *testing.T) {
 	}
 	// ε with a document added less ε, its targets being its nearest under the metric
 	l := mat.NewDense(6, 6, m.Transform)
-	z, x := transformed(m.Documents, l), transformed(dense(test.Documents, 6), l)
+	var z, x mat.Dense
+	z.Mul(wide(m.Documents, 6), l.T())
+	x.Mul(wide(dense(test.Documents, 6), 6), l.T())
 	for i := range 5 {
 		for c := range 3 {
 			best := newNearest(3)

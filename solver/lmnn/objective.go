@@ -39,10 +39,12 @@ func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) erro
 // c_ab of the squared distances of pairs in ε, that is 2 Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, z = Lx.
 func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	n, d := p.x.Dims()
-	var z mat.Dense
-	z.Mul(p.x, mat.NewDense(d, d, w).T())
+	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
+	if err != nil {
+		return 0, err
+	}
 	sums, slopes := [parts]float64{}, [parts][]float64{}
-	err := p.each(ctx, func(part, lo, hi int) error {
+	err = p.each(ctx, func(part, lo, hi int) error {
 		slope := make([]float64, n*d)
 		slopes[part] = slope
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
@@ -55,7 +57,7 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 			}
 		}
 		for i := lo; i < hi; i++ {
-			if i%64 == 0 && ctx.Err() != nil {
+			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			zi, widest := z.RawRowView(i), math.Inf(-1)
@@ -108,7 +110,9 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 			total[c] += v
 		}
 	}
-	mat.NewDense(d, d, g).Mul(mat.NewDense(n, d, total).T(), p.x)
+	if err := gather(ctx, g, mat.NewDense(n, d, total), p.x); err != nil {
+		return 0, err
+	}
 	sum := 0.0
 	for _, v := range sums {
 		sum += v
@@ -120,13 +124,15 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 // margin of a target, and returns how many there are.
 func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()
-	var z mat.Dense
-	z.Mul(p.x, mat.NewDense(d, d, w).T())
+	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
+	if err != nil {
+		return 0, err
+	}
 	p.near = make([][]int32, n)
 	var all atomic.Int64
 	err = p.each(ctx, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			if i%16 == 0 && ctx.Err() != nil {
+			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			zi, widest := z.RawRowView(i), math.Inf(-1)
@@ -157,7 +163,7 @@ func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	return p.each(ctx, func(_, lo, hi int) error {
 		best := newNearest(p.k)
 		for i := lo; i < hi; i++ {
-			if i%16 == 0 && ctx.Err() != nil {
+			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			best.reset()

@@ -46,7 +46,14 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	}
 	s, _ := m.Settings.resolve()
 	l := mat.NewDense(m.Columns, m.Columns, m.Transform)
-	z, test := transformed(m.Documents, l), transformed(dense(docs, m.Columns), l)
+	z, err := under(ctx, wide(m.Documents, m.Columns), l)
+	if err != nil {
+		return nil, err
+	}
+	test, err := under(ctx, wide(dense(docs, m.Columns), m.Columns), l)
+	if err != nil {
+		return nil, err
+	}
 	// the distances of targets, which don't change
 	margins := make([]float64, len(m.Targets))
 	for t, j := range m.Targets {
@@ -56,7 +63,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 		}
 	}
 	const some = 32
-	err := tiles.Run(ctx, task.Workers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
+	err = tiles.Run(ctx, task.Workers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
 		e := newEnergy(m, s, margins)
 		for i := part * some; i < min((part+1)*some, n); i++ {
 			if ctx.Err() != nil {

@@ -73,7 +73,7 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 	for i := range m.Columns {
 		unit.Set(i, i, 1)
 	}
-	p.x = transformed(m.Documents, unit)
+	p.x = wide(m.Documents, m.Columns)
 	if err := p.neighbours(ctx, p.x); err != nil {
 		return nil, err
 	}
