@@ -1,0 +1,158 @@
+// Package jobtest runs jobs in tests: it plans, works and gathers in one process, and runs grambench to
+// compare with.
+package jobtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Run plans a job on the documents of a source, with flags of its kind, has two hosts do its tasks in no
+// order, and returns the job, the bytes that gather writes to a file of the name, and its error.
+func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
+	t.Helper()
+	ctx := t.Context()
+	s, err := store.Open(ctx, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := flag.NewFlagSet(k.Name(), flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	planner := k.Declare(f)
+	if err := f.Parse(flags); err != nil {
+		return nil, nil, err
+	}
+	opt := sparse.Options{}
+	if r, ok := planner.(job.Reader); ok {
+		if err := r.Reading(ctx, &opt); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, err := sparse.Read(ctx, source, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := []*job.Host{{Store: s, Workers: 1}, {Store: s, Workers: 3}}
+	digest, err := corpus.Write(ctx, s, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, tasks, err := planner.Plan(ctx, &job.Planning{
+		Host: hosts[0], Source: source, Corpus: c, Digest: digest, Warn: t.Logf,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := hosts[0].Save(ctx, job.Description{
+		Version: job.Version, Kind: k.Name(), Corpus: digest, ISA: string(asm.Best().ISA), Tasks: tasks, Spec: text,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports bytes.Buffer
+	for h, host := range hosts {
+		r := work.NewRunner(host, []job.Kind{k}, &reports)
+		for at, task := range rand.New(rand.NewPCG(1, 1)).Perm(tasks) {
+			if at%len(hosts) == h {
+				if err := r.Do(ctx, job.Line{Job: j.Digest, Task: task}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if r.Failed() > 0 {
+			t.Fatalf("tasks failed:\n%s", &reports)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), name)
+	err = work.Gather(ctx, []job.Kind{k}, j, &job.Output{Path: path, Say: t.Logf, Progress: func(int64, int64) {}})
+	if err != nil {
+		return j, nil, err
+	}
+	return j, read(t, path), nil
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+var folder string // of the program; "" where none was built
+
+// Main runs the tests of a package and removes what Grambench has built.
+func Main(m *testing.M) {
+	code := m.Run()
+	if folder != "" {
+		os.RemoveAll(folder)
+	}
+	os.Exit(code)
+}
+
+// built returns the path of grambench, built of the engine's module that this module stands on.
+var built = sync.OnceValues(func() (string, error) {
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gramengine/gram").Output()
+	if err != nil {
+		return "", fmt.Errorf("go list: %w", err)
+	}
+	if folder, err = os.MkdirTemp("", "gram-jobtest-"); err != nil {
+		return "", err
+	}
+	program := filepath.Join(folder, "grambench")
+	build := exec.Command("go", "build", "-o", program, "./cmd/grambench")
+	build.Dir = strings.TrimSpace(string(module))
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// Grambench runs the engine's command, which it builds once, with -o and a file of the name where that
+// isn't empty, and returns the file's bytes, else what the command prints.
+func Grambench(t testing.TB, name string, args ...string) []byte {
+	t.Helper()
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if name != "" {
+		args = append(args, "-o", path)
+	}
+	var stdout, stderr bytes.Buffer
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		t.Fatalf("grambench %v: %v\n%s", args, err, &stderr)
+	}
+	if name != "" {
+		return read(t, path)
+	}
+	return stdout.Bytes()
+}

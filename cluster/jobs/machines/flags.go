@@ -1,0 +1,199 @@
+package machines
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Flags are those of what is trained, with the names, meanings and defaults of grambench train. Where
+// several values are searched, -kernel, -scheme, -c, -nu and -epsilon take lists.
+type Flags struct {
+	Settings
+	Kernels, Schemes []string
+	Cs, Nus, Widths  []float64
+
+	embedding string
+	several   bool
+	given     *flag.FlagSet
+}
+
+// Declare declares the flags; several says whether lists are searched.
+func (f *Flags) Declare(to *flag.FlagSet, several bool) {
+	f.given, f.several = to, several
+	list := func(text string) string {
+		if several {
+			return text + "; a list, with commas between"
+		}
+		return text
+	}
+	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see grambench kernels"
+	if several {
+		kernel = "search the kernel `SPEC`, with | between values of a number; several times"
+	}
+	to.Func("kernel", kernel, func(spec string) error {
+		some, err := alternatives(spec)
+		f.Kernels = append(f.Kernels, some...)
+		return err
+	})
+	to.StringVar(&f.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
+	to.Func("scheme", list("machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`"), func(v string) error {
+		f.Schemes = strings.Split(v, ",")
+		for _, name := range f.Schemes {
+			if _, err := ParseScheme(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	numbers := func(to *[]float64) func(string) error {
+		return func(v string) error {
+			*to = nil
+			for text := range strings.SplitSeq(v, ",") {
+				n, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					return fmt.Errorf("%q, expected a number", text)
+				}
+				if slices.Contains(*to, n) {
+					return fmt.Errorf("%v twice", n)
+				}
+				*to = append(*to, n)
+			}
+			return nil
+		}
+	}
+	to.Func("c", list("`C`, the price of a violated margin: c_svc, epsilon_svr, nu_svr (default 1)"), numbers(&f.Cs))
+	to.Func("nu", list("`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr (default 0.5)"), numbers(&f.Nus))
+	to.Func("epsilon", list("`WIDTH` of the zone without loss of epsilon_svr (default 0.1)"), numbers(&f.Widths))
+	to.Func("weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes", f.weight)
+	to.Float64Var(&f.Tolerance, "tolerance", 1e-3, "end when the optimality conditions are violated by at most `NUMBER`")
+	zeroOne := func(name, usage string, set func(bool)) {
+		to.Func(name, usage, func(v string) error {
+			on, err := strconv.ParseBool(v)
+			if err != nil {
+				return errors.New("expected 0 or 1")
+			}
+			set(on)
+			return nil
+		})
+	}
+	zeroOne("shrinking", "leave out documents that can't move for a while, `0|1` (default 1)",
+		func(on bool) { f.KeepAll = !on })
+	zeroOne("probabilities", "train for probabilities, too, with five more trainings per machine, `0|1`",
+		func(on bool) { f.Probabilities = on })
+	zeroOne("thresholds", "tune the threshold of each label on folds, `0|1`", func(on bool) { f.Thresholds = on })
+	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, those behind probabilities and thresholds included")
+}
+
+// weight reads -weight.
+func (f *Flags) weight(v string) error {
+	if v == "balanced" {
+		f.Balanced = true
+		return nil
+	}
+	at := strings.LastIndexByte(v, '=')
+	if at < 1 {
+		return errors.New("expected CLASS=W or balanced")
+	}
+	w, err := strconv.ParseFloat(v[at+1:], 64)
+	if err != nil || !(w > 0) || math.IsInf(w, 0) {
+		return fmt.Errorf("%q, expected a number above 0", v[at+1:])
+	}
+	if f.Weights == nil {
+		f.Weights = map[string]float64{}
+	}
+	f.Weights[v[:at]] = w
+	return nil
+}
+
+// mostAlternatives bounds the kernels that one specification stands for.
+const mostAlternatives = 1000
+
+// alternatives expands a specification with lists of values, such as diffusion:t=0.1|0.5|1, to one for
+// each value; several lists to all combinations.
+func alternatives(spec string) ([]string, error) {
+	at := strings.IndexByte(spec, '|')
+	if at < 0 {
+		return []string{spec}, nil
+	}
+	const ends = ",:()= "
+	from, to := strings.LastIndexAny(spec[:at], ends)+1, len(spec)
+	if n := strings.IndexAny(spec[at:], ends); n >= 0 {
+		to = at + n
+	}
+	var out []string
+	for value := range strings.SplitSeq(spec[from:to], "|") {
+		if value == "" {
+			return nil, fmt.Errorf("an empty value in %q", spec[from:to])
+		}
+		some, err := alternatives(spec[:from] + value + spec[to:])
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, some...); len(out) > mostAlternatives {
+			return nil, fmt.Errorf("%q stands for more than %d kernels", spec, mostAlternatives)
+		}
+	}
+	return out, nil
+}
+
+// Take checks the flags against documents and fills in what they leave open. Settings then have the
+// first of each list.
+func (f *Flags) Take(c *sparse.Corpus) error {
+	if c == nil {
+		return errors.New("no documents, expected -in SOURCE")
+	}
+	if len(f.Kernels) == 0 {
+		f.Kernels = []string{svm.DefaultKernel}
+	}
+	if !f.several && (len(f.Kernels) > 1 || len(f.Schemes) > 1 || len(f.Cs) > 1 || len(f.Nus) > 1 || len(f.Widths) > 1) {
+		return errors.New("several values of -kernel, -scheme, -c, -nu or -epsilon, expected one of each: " +
+			"plan search compares them")
+	}
+	for i, spec := range f.Kernels {
+		k, err := job.ParseKernel(spec, f.embedding)
+		if err != nil {
+			return err
+		}
+		if f.Kernels[i] = k.String(); slices.Contains(f.Kernels[:i], f.Kernels[i]) {
+			return fmt.Errorf("kernel %s is in the search twice", k)
+		}
+	}
+	f.Kernel = f.Kernels[0]
+	if len(f.Schemes) > 0 {
+		f.Scheme = f.Schemes[0]
+	}
+	f.C, f.Nu, f.Epsilon = 1, 0.5, 0.1
+	for _, q := range []struct {
+		name string
+		list []float64
+		to   *float64
+		most float64
+	}{
+		{"-c", f.Cs, &f.C, math.Inf(1)}, {"-nu", f.Nus, &f.Nu, 1}, {"-epsilon", f.Widths, &f.Epsilon, math.Inf(1)},
+		{"-tolerance", []float64{f.Tolerance}, &f.Tolerance, math.Inf(1)},
+	} {
+		for _, v := range q.list {
+			if err := positive(q.name, v, q.most); err != nil {
+				return err
+			}
+		}
+		if len(q.list) > 0 {
+			*q.to = q.list[0]
+		}
+	}
+	if err := f.suit(c); err != nil {
+		return err
+	}
+	_, err := f.SVM()
+	return err
+}

@@ -1,0 +1,23 @@
+package machines
+
+import (
+	"context"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// programBytes is what the program takes beside documents and matrices.
+const programBytes = 32 << 20
+
+// Problem makes documents ready for training. once says that each task trains with one kernel, as
+// grambench train does; otherwise tasks share dot products, as in grambench grid.
+func Problem(
+	ctx context.Context, h *job.Host, c *sparse.Corpus, e sparse.Embedding, isa string, once bool,
+) (*svm.Problem, error) {
+	held := int64(programBytes) + c.Documents.Bytes() // which the host keeps
+	return svm.NewProblem(ctx, c, e, svm.Options{
+		ISA: isa, Workers: h.Workers, MemoryBytes: h.Memory, HeldBytes: held, Once: once,
+	})
+}

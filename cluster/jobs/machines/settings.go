@@ -1,0 +1,114 @@
+package machines
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Settings are those of machines, as a description has them.
+type Settings struct {
+	Type          string             `json:"type"`
+	Kernel        string             `json:"kernel"`
+	Scheme        string             `json:"scheme"`
+	C             float64            `json:"c"`
+	Nu            float64            `json:"nu"`
+	Epsilon       float64            `json:"epsilon"`
+	Weights       map[string]float64 `json:"weights,omitempty"` // JSON sorts them by name
+	Balanced      bool               `json:"balanced,omitempty"`
+	Tolerance     float64            `json:"tolerance"`
+	KeepAll       bool               `json:"keep_all,omitempty"`
+	Probabilities bool               `json:"probabilities,omitempty"`
+	Thresholds    bool               `json:"thresholds,omitempty"`
+	Seed          uint64             `json:"seed"`
+}
+
+var (
+	types   = []model.Type{model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR}
+	schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
+)
+
+// ParseScheme reads the name of a scheme.
+func ParseScheme(name string) (solver.Scheme, error) {
+	for _, s := range schemes {
+		if s.String() == name {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("scheme %q, expected one of %v", name, schemes)
+}
+
+// SVM returns the settings as the solver has them. The solver checks numbers.
+func (s *Settings) SVM() (out svm.Settings, err error) {
+	out = svm.Settings{
+		Type: model.Type(s.Type), C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Balanced: s.Balanced,
+		Tolerance: s.Tolerance, KeepAll: s.KeepAll, Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
+	}
+	if !slices.Contains(types, out.Type) {
+		return out, fmt.Errorf("type %q, expected one of %v", s.Type, types)
+	}
+	if out.Kernel, err = engine.ParseKernel(s.Kernel); err != nil {
+		return out, err
+	}
+	out.Scheme, err = ParseScheme(s.Scheme)
+	return out, err
+}
+
+// suit checks settings against the classes of documents, and fills in what follows from them.
+func (s *Settings) suit(c *sparse.Corpus) error {
+	weights := s.Weights
+	s.Weights = nil
+	for name, w := range weights {
+		if v, err := strconv.ParseFloat(name, 64); err == nil && !slices.Contains(c.Classes, name) {
+			name = strconv.FormatFloat(v+0, 'g', -1, 64) // +1 is 1
+		}
+		if !slices.Contains(c.Classes, name) {
+			return fmt.Errorf("-weight for class %q, which %s doesn't have", name, c.Source)
+		}
+		if s.Weights == nil {
+			s.Weights = map[string]float64{}
+		}
+		s.Weights[name] = w
+	}
+	if s.Scheme != "" {
+		return nil
+	}
+	s.Scheme = solver.OneVsOne.String()
+	for i := range c.Documents.Rows() {
+		if len(c.Labels.Of(i)) > 1 {
+			s.Scheme = solver.Labels.String()
+		}
+	}
+	return nil
+}
+
+// Used returns the numbers that a type looks at, 0 for others.
+func Used(t model.Type, c, nu, epsilon float64) (float64, float64, float64) {
+	switch t {
+	case model.NuSVC, model.OneClass:
+		return 0, nu, 0
+	case model.NuSVR:
+		return c, nu, 0
+	case model.EpsilonSVR:
+		return c, 0, epsilon
+	}
+	return c, 0, 0
+}
+
+// positive checks a flag's number.
+func positive(name string, v, most float64) error {
+	if !(v > 0 && v <= most) || math.IsInf(v, 0) {
+		if math.IsInf(most, 0) {
+			return fmt.Errorf("%s %v, expected a number above 0", name, v)
+		}
+		return fmt.Errorf("%s %v, expected a number above 0, at most %v", name, v, most)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package neighbours
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Gather implements job.Kind. It reads each block twice, and holds the lists of a range of documents
+// in all blocks at a time.
+func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
+	if out.To != "" && out.To != "tsv" {
+		return fmt.Errorf("-to %s, expected tsv", out.To)
+	}
+	o, err := open(ctx, j)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	c, err := j.Host.Corpus(ctx, j.Corpus)
+	if err != nil {
+		return err
+	}
+	return out.File(func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<16)
+		for i := range o.blocks() {
+			near, err := o.merge(ctx, j, i)
+			if err != nil {
+				return err
+			}
+			if err := lines(ctx, b, c, o.span(i)[0], near); err != nil {
+				return err
+			}
+			out.Progress(int64(i+1), int64(o.blocks()))
+		}
+		return b.Flush()
+	})
+}
+
+// merge returns the neighbours of a range of documents.
+func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbours, error) {
+	var parts [][][]engine.Neighbour
+	var b []byte
+	for other := range o.blocks() {
+		at := task(max(i, other), min(i, other))
+		var err error
+		if b, err = j.Result(ctx, at, b[:0]); err != nil {
+			return nil, err
+		}
+		rows, columns := o.lengths(at)
+		lists, err := decode(b, rows, columns, o.K, other > i)
+		if err != nil {
+			return nil, fmt.Errorf("neighbours: the result of task %d: %w", at, err)
+		}
+		parts = append(parts, lists)
+	}
+	return o.engine.MergeNeighbours(ctx, o.kernel, parts, o.options())
+}
+
+// lines writes a line for each neighbour of documents from first on.
+func lines(ctx context.Context, w *bufio.Writer, c *sparse.Corpus, first int, near *engine.Neighbours) error {
+	for i := range near.Len() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, n := range near.Of(i) {
+			b := append(append(w.AvailableBuffer(), nameOf(c, first+i)...), '\t')
+			b = append(append(b, nameOf(c, int(n.Document))...), '\t')
+			if _, err := w.Write(append(strconv.AppendFloat(b, float64(n.Value), 'g', -1, 32), '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nameOf returns what a line calls a document: its file, or its number.
+func nameOf(c *sparse.Corpus, i int) string {
+	if c.Names != nil && c.Names[i] != "" {
+		return c.Names[i]
+	}
+	return strconv.Itoa(i + 1)
+}

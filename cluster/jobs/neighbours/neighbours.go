@@ -1,0 +1,192 @@
+// Package neighbours is the kind of job that finds the nearest documents of each, exactly: a task is a
+// block of the matrix and finds the nearest of its rows among its columns and the other way round.
+// Block (I, J) of the symmetric half, I >= J, has the documents I·b to before (I+1)·b as rows and those
+// of J as columns, and is task I(I+1)/2 + J.
+package neighbours
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Kind is the kind of job.
+var Kind job.Kind = kind{}
+
+type kind struct{}
+
+func (kind) Name() string { return "neighbours" }
+
+func (kind) Summary() string { return "the nearest documents of each, a block a task" }
+
+func (kind) Help() string {
+	return `
+A task finds the k nearest within a block of -block x -block pairs, for its rows and its columns; gather
+merges the lists. No matrix is kept. gather -o FILE.tsv writes what grambench neighbours -o FILE.tsv does,
+to the byte: document, neighbour and value on a line, the nearest first.
+
+Example:
+  gramcluster plan neighbours -store s3://bucket/run -in mail/ -k 10 > tasks.jsonl
+  gramcluster work -store s3://bucket/run < tasks.jsonl
+  gramcluster gather -store s3://bucket/run -job JOB -o near.tsv`
+}
+
+// spec is what a description says.
+type spec struct {
+	Kernel string   `json:"kernel"`
+	Rows   int      `json:"rows"`
+	Block  int      `json:"block"`
+	K      int      `json:"k"`
+	Least  *float64 `json:"min,omitempty"`
+}
+
+type planner struct {
+	kernel, embedding, least string
+	block, k                 int
+}
+
+// Declare implements job.Kind.
+func (kind) Declare(f *flag.FlagSet) job.Planner {
+	p := &planner{}
+	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see grambench kernels")
+	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+	f.IntVar(&p.k, "k", 10, "find `N` neighbours of each document")
+	f.StringVar(&p.least, "min", "", "none of a `VALUE` below this")
+	f.IntVar(&p.block, "block", 16384, "a task is a block of `N` x N pairs")
+	return p
+}
+
+// Reading implements job.Reader: without the words of one document, different ones would be the same.
+func (p *planner) Reading(_ context.Context, opt *sparse.Options) error {
+	if opt.MinDF == 0 {
+		opt.MinDF = 1
+	}
+	return nil
+}
+
+// Plan implements job.Planner.
+func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+	if from.Corpus == nil {
+		return nil, 0, errors.New("no documents, expected -in SOURCE")
+	}
+	k, err := job.ParseKernel(p.kernel, p.embedding)
+	if err != nil {
+		return nil, 0, err
+	}
+	s := spec{Kernel: k.String(), Rows: from.Corpus.Documents.Rows(), Block: p.block, K: p.k}
+	if p.least != "" {
+		v, err := strconv.ParseFloat(p.least, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, 0, fmt.Errorf("-min %q, expected a number", p.least)
+		}
+		s.Least = &v
+	}
+	return s, s.tasks(), s.validate()
+}
+
+// validate checks what a description says.
+func (s *spec) validate() error {
+	switch {
+	case s.Rows < 1 || s.Rows > math.MaxInt32:
+		return fmt.Errorf("%d documents, expected at least one", s.Rows)
+	case s.K < 1:
+		return fmt.Errorf("-k %d, expected at least 1", s.K)
+	case s.Block < 1 || s.Block > math.MaxInt32:
+		return fmt.Errorf("-block %d, expected at least 1", s.Block)
+	case s.blocks() > 1<<15:
+		return fmt.Errorf("-block %d divides %d documents into %d ranges, expected at most %d", s.Block, s.Rows,
+			s.blocks(), 1<<15)
+	}
+	return nil
+}
+
+// blocks counts the ranges of documents.
+func (s *spec) blocks() int {
+	if s.Block < 1 {
+		return 0
+	}
+	return (s.Rows + s.Block - 1) / s.Block
+}
+
+func (s *spec) tasks() int { b := s.blocks(); return b * (b + 1) / 2 }
+
+// span returns the documents of a range.
+func (s *spec) span(block int) [2]int {
+	return [2]int{block * s.Block, min((block+1)*s.Block, s.Rows)}
+}
+
+// task returns the number of a block, and place what a task is.
+func task(i, j int) int { return i*(i+1)/2 + j }
+
+func place(task int) (i, j int) {
+	for i = int(math.Sqrt(2 * float64(task))); i*(i+1)/2 > task; i-- {
+	}
+	return i, task - i*(i+1)/2
+}
+
+// lengths returns how many lists a task's result has: of rows, and of columns.
+func (s *spec) lengths(task int) (rows, columns int) {
+	i, j := place(task)
+	a, b := s.span(i), s.span(j)
+	if i == j {
+		return a[1] - a[0], 0
+	}
+	return a[1] - a[0], b[1] - b[0]
+}
+
+// opened is a job with its engine.
+type opened struct {
+	spec
+	kernel engine.Kernel
+	engine *engine.Engine
+}
+
+func (o *opened) options() engine.NeighbourOptions {
+	return engine.NeighbourOptions{Count: o.K, Least: o.Least}
+}
+
+func open(ctx context.Context, j *job.Job) (o *opened, err error) {
+	o = &opened{}
+	if err := j.DecodeSpec(&o.spec); err != nil {
+		return nil, err
+	}
+	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("neighbours: %w", err)
+	}
+	if o.tasks() != j.Tasks {
+		return nil, fmt.Errorf("neighbours: %d tasks, the job has %d", o.tasks(), j.Tasks)
+	}
+	if o.kernel, err = engine.ParseKernel(o.Kernel); err != nil {
+		return nil, err
+	}
+	if o.engine, err = j.Engine(ctx, o.kernel); err != nil {
+		return nil, err
+	}
+	if n := o.engine.Len(); n != o.Rows {
+		return nil, errors.Join(fmt.Errorf("neighbours: %d documents, the job has %d", n, o.Rows), o.Close())
+	}
+	return o, nil
+}
+
+// Open implements job.Kind.
+func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
+
+// Do implements job.Worker.
+func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
+	i, j := place(task)
+	block, err := o.engine.NeighbourBlock(ctx, o.kernel, o.span(i), o.span(j), o.options())
+	if err != nil {
+		return nil, err
+	}
+	return [][]byte{encode(block.Rows), encode(block.Columns)}, nil
+}
+
+// Close implements job.Worker.
+func (o *opened) Close() error { return o.engine.Close() }

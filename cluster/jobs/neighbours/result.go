@@ -1,0 +1,61 @@
+package neighbours
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/engine"
+)
+
+// A result is the lists of a block's rows, then of its columns: of each the number of neighbours, then
+// their documents and values, 32 bits each, little-endian.
+
+// encode writes lists.
+func encode(lists [][]engine.Neighbour) []byte {
+	n := 4 * len(lists)
+	for _, list := range lists {
+		n += 8 * len(list)
+	}
+	b := make([]byte, 0, n)
+	for _, list := range lists {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(list)))
+		for _, v := range list {
+			b = binary.LittleEndian.AppendUint32(b, v.Document)
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v.Value))
+		}
+	}
+	return b
+}
+
+// decode reads so many lists of rows and of columns, those that are wanted, which are all of b. A list
+// has at most k neighbours.
+func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighbour, error) {
+	lists := make([][]engine.Neighbour, 0, max(rows, columns))
+	for at := range rows + columns {
+		if len(b) < 4 {
+			return nil, fmt.Errorf("it ends in list %d, expected %d", at, rows+columns)
+		}
+		count := uint64(binary.LittleEndian.Uint32(b))
+		b = b[4:]
+		if count > uint64(k) || 8*count > uint64(len(b)) {
+			return nil, fmt.Errorf("list %d has %d neighbours, expected at most %d, of 8 bytes each, and there are %d bytes",
+				at, count, k, len(b))
+		}
+		if (at >= rows) == wantColumns {
+			list := make([]engine.Neighbour, count)
+			for i := range list {
+				list[i] = engine.Neighbour{
+					Document: binary.LittleEndian.Uint32(b[8*i:]),
+					Value:    math.Float32frombits(binary.LittleEndian.Uint32(b[8*i+4:])),
+				}
+			}
+			lists = append(lists, list)
+		}
+		b = b[8*count:]
+	}
+	if len(b) > 0 {
+		return nil, fmt.Errorf("%d bytes behind its lists", len(b))
+	}
+	return lists, nil
+}

@@ -1,0 +1,103 @@
+package search
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+
+	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+// report is what gather writes: keys and numbers are those of grambench grid -json.
+type report struct {
+	Type    string      `json:"type"`
+	Folds   int         `json:"folds"`
+	Seed    uint64      `json:"seed"`
+	Measure svm.Measure `json:"measure"`
+	Points  int         `json:"points"`
+	Fits    int         `json:"fits"`
+	Best    *row        `json:"best,omitempty"`
+	Rows    []row       `json:"rows"`
+}
+
+// row is a point.
+type row struct {
+	Kernel     string   `json:"kernel"`
+	Embedding  string   `json:"embedding"`
+	Scheme     string   `json:"scheme,omitempty"`
+	C          float64  `json:"c,omitempty"`
+	Nu         float64  `json:"nu,omitempty"`
+	Epsilon    float64  `json:"epsilon,omitempty"`
+	Mean       number   `json:"mean"`
+	SD         number   `json:"standard_deviation"`
+	Figures    []number `json:"figures"` // by fold
+	Iterations int64    `json:"iterations"`
+	Unfinished int      `json:"unfinished_machines"`
+	Support    float64  `json:"support_vectors"` // mean over the folds of the number of different ones
+	Best       bool     `json:"is_best,omitempty"`
+
+	// Of all documents together.
+	Accuracy *number `json:"accuracy,omitempty"`
+	MicroF1  *number `json:"micro_f1,omitempty"`
+	MacroF1  *number `json:"macro_f1,omitempty"`
+	Hamming  *number `json:"hamming_loss,omitempty"`
+	LogLoss  *number `json:"log_loss,omitempty"`
+	MSE      *number `json:"mean_squared_error,omitempty"`
+	R2       *number `json:"squared_correlation,omitempty"`
+}
+
+// number is null in JSON where it isn't finite.
+type number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+func newReport(s *spec, found *svm.SearchResult) *report {
+	r := &report{Type: s.Type, Folds: s.Folds, Seed: s.Seed, Measure: found.Measure, Points: found.Total,
+		Fits: found.Fits()}
+	for i, p := range found.Points {
+		r.Rows = append(r.Rows, newRow(p, model.Type(s.Type), found.Measure, i == found.Best))
+	}
+	if found.Best >= 0 {
+		r.Best = &r.Rows[found.Best]
+	}
+	return r
+}
+
+func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
+	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: number(p.Mean), SD: number(p.SD),
+		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
+	r.C, r.Nu, r.Epsilon = machines.Used(t, p.C, p.Nu, p.Epsilon)
+	for _, f := range p.Figures {
+		r.Figures = append(r.Figures, number(f))
+	}
+	of := func(v float64) *number { return new(number(v)) }
+	if m == svm.MeanSquaredError {
+		r.MSE, r.R2 = of(p.Score.MeanSquaredError), of(p.Score.R2)
+		return r
+	}
+	r.Scheme = p.Scheme.String()
+	r.Accuracy, r.MicroF1, r.MacroF1 = of(p.Score.Accuracy), of(p.Score.MicroF1), of(p.Score.MacroF1)
+	if m == svm.MicroF1 {
+		r.Hamming = of(p.Score.Hamming)
+	}
+	if p.LogLoss != 0 {
+		r.LogLoss = of(p.LogLoss)
+	}
+	return r
+}
+
+// write writes the report as JSON, indented.
+func (r *report) write(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}

@@ -1,0 +1,214 @@
+// Package search is the kind of job that cross-validates kernels and parameters: a task is a path of
+// near kernels in one fold, in which each kernel begins at the solutions of the ones before.
+package search
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Kind is the kind of job.
+var Kind job.Kind = kind{}
+
+type kind struct{}
+
+func (kind) Name() string { return "search" }
+
+func (kind) Summary() string {
+	return "a cross-validation of kernels and parameters, a path in a fold a task"
+}
+
+func (kind) Help() string {
+	return `
+All combinations of the lists are cross-validated on the same folds. A task is one fold of a path:
+kernels that differ in one number, each from the solutions of the ones before, with all values of C, nu
+and epsilon. gather -o FILE.json writes the points, with the keys and numbers of the rows that grambench
+grid -json prints for the same lists, but for seconds.
+
+Example:
+  gramcluster plan search -store s3://bucket/run -in train.tsv.gz \
+    -kernel 'diffusion:t=0.1|0.5|1' -c 1,10,100 -folds 5 > tasks.jsonl
+  gramcluster work -store s3://bucket/run < tasks.jsonl
+  gramcluster gather -store s3://bucket/run -job JOB -o scores.json`
+}
+
+// spec is what a description says of the search.
+type spec struct {
+	machines.Settings
+	Kernels []string  `json:"kernels"`
+	Schemes []string  `json:"schemes,omitempty"`
+	Cs      []float64 `json:"c_values,omitempty"`
+	Nus     []float64 `json:"nu_values,omitempty"`
+	Widths  []float64 `json:"epsilon_values,omitempty"`
+	Folds   int       `json:"folds"`
+}
+
+// grid returns the settings and the grid as the solver has them.
+func (s *spec) grid() (svm.Settings, svm.Grid, error) {
+	g := svm.Grid{C: s.Cs, Nu: s.Nus, Epsilon: s.Widths, Folds: s.Folds, Seed: s.Seed}
+	settings, err := s.SVM()
+	if err != nil {
+		return settings, g, err
+	}
+	for _, text := range s.Kernels {
+		k, err := engine.ParseKernel(text)
+		if err != nil {
+			return settings, g, err
+		}
+		g.Kernels = append(g.Kernels, k)
+	}
+	for _, name := range s.Schemes {
+		scheme, err := machines.ParseScheme(name)
+		if err != nil {
+			return settings, g, err
+		}
+		g.Schemes = append(g.Schemes, scheme)
+	}
+	return settings, g, nil
+}
+
+// tasks divides the search of documents.
+func (s *spec) tasks(c *sparse.Corpus) (*svm.SearchTasks, error) {
+	settings, g, err := s.grid()
+	if err != nil {
+		return nil, err
+	}
+	return svm.NewSearchTasks(settings, g, func(_ int, e sparse.Embedding) (int, error) {
+		return len(e.Fit(c.Documents).Terms), nil
+	})
+}
+
+type planner struct {
+	machines.Flags
+	folds int
+}
+
+// Declare implements job.Kind.
+func (kind) Declare(f *flag.FlagSet) job.Planner {
+	p := &planner{}
+	p.Flags.Declare(f, true)
+	f.IntVar(&p.folds, "folds", svm.DefaultFolds, "cross-validate with `N` folds")
+	return p
+}
+
+// Plan implements job.Planner.
+func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+	if err := p.Take(from.Corpus); err != nil {
+		return nil, 0, err
+	}
+	if p.folds < 2 {
+		return nil, 0, fmt.Errorf("-folds %d, expected at least 2", p.folds)
+	}
+	s := spec{p.Settings, p.Kernels, p.Schemes, p.Cs, p.Nus, p.Widths, p.folds}
+	tasks, err := s.tasks(from.Corpus)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s, tasks.Len(), nil
+}
+
+// opened is a job with its documents, and a problem of an embedding at a time.
+type opened struct {
+	spec
+	host   *job.Host
+	isa    string
+	corpus *sparse.Corpus
+	tasks  *svm.SearchTasks
+	last   *svm.Problem
+}
+
+func open(ctx context.Context, j *job.Job) (*opened, error) {
+	o := &opened{host: j.Host, isa: j.ISA}
+	if err := j.DecodeSpec(&o.spec); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.corpus, err = j.Host.Corpus(ctx, j.Corpus); err != nil {
+		return nil, err
+	}
+	if o.tasks, err = o.spec.tasks(o.corpus); err != nil {
+		return nil, err
+	}
+	if o.tasks.Len() != j.Tasks {
+		return nil, fmt.Errorf("search: %d tasks, the job has %d", o.tasks.Len(), j.Tasks)
+	}
+	return o, nil
+}
+
+// problem returns the problem of an embedding, the last one if it is the same.
+func (o *opened) problem(ctx context.Context, e sparse.Embedding) (_ *svm.Problem, err error) {
+	if o.last != nil && o.last.Embedding() == e {
+		return o.last, nil
+	}
+	if err := o.Close(); err != nil {
+		return nil, err
+	}
+	o.last, err = machines.Problem(ctx, o.host, o.corpus, e, o.isa, false)
+	return o.last, err
+}
+
+// Open implements job.Kind.
+func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
+
+// Do implements job.Worker.
+func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
+	_, e := o.tasks.Needs(task)
+	p, err := o.problem(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.tasks.Do(ctx, p, task)
+	if err != nil {
+		return nil, err
+	}
+	b, err := encode(out)
+	return [][]byte{b}, err
+}
+
+// Close implements job.Worker.
+func (o *opened) Close() error {
+	if o.last == nil {
+		return nil
+	}
+	e := o.last.Engine()
+	o.last = nil
+	return e.Close()
+}
+
+// Gather implements job.Kind.
+func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
+	if out.To != "" && out.To != "json" {
+		return fmt.Errorf("-to %s, expected json", out.To)
+	}
+	o, err := open(ctx, j)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	r, err := o.tasks.Assemble(ctx, func(_ int, e sparse.Embedding) (*svm.Problem, error) {
+		return o.problem(ctx, e)
+	}, func(task int) (*svm.SearchOutcome, error) {
+		b, err := j.Result(ctx, task, nil)
+		if err != nil {
+			return nil, err
+		}
+		found, err := decode(b)
+		if err != nil {
+			return nil, fmt.Errorf("search: the result of task %d: %w", task, err)
+		}
+		out.Progress(int64(task+1), int64(j.Tasks))
+		return found, nil
+	})
+	if err != nil {
+		return err
+	}
+	return out.File(newReport(&o.spec, r).write)
+}

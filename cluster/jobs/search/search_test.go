@@ -1,0 +1,122 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+func TestMain(m *testing.M) { jobtest.Main(m) }
+
+// rows returns the points of a report in one form: the keys sorted, without seconds.
+func rows(t *testing.T, report []byte) string {
+	t.Helper()
+	var r struct {
+		Rows []map[string]json.RawMessage `json:"rows"`
+	}
+	if err := json.Unmarshal(report, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) == 0 {
+		t.Fatalf("no rows in %s", report)
+	}
+	for _, row := range r.Rows {
+		delete(row, "seconds")
+	}
+	b, err := json.Marshal(r.Rows) // numbers keep their text
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A search in tasks has the points that grambench grid -json prints, number for number.
+func TestLikeGrambench(t *testing.T) {
+	const source = "synthetic:docs=300,terms=900,length=40,classes=4,seed=5"
+	for _, c := range []struct {
+		tasks       int
+		flags, grid []string
+	}{
+		{6, []string{"-kernel", "diffusion:t=2|0.5|1", "-kernel", "ngd-exp:t=1", "-c", "10,1", "-folds", "3"},
+			[]string{"-kernel", "diffusion:t=2|0.5|1", "-kernel", "ngd-exp:t=1", "-grid", "C=10,1", "-folds", "3"}},
+		{4, []string{"-kernel", "linear", "-scheme", "one-vs-one,one-vs-rest", "-probabilities", "1", "-folds", "2"},
+			[]string{"-kernel", "linear", "-grid", "scheme=one-vs-one,one-vs-rest", "-probabilities", "1", "-folds", "2",
+				"-grid", "C=1"}},
+		{5, []string{"-kernel", "diffusion", "-scheme", "labels", "-thresholds", "1", "-seed", "2"},
+			[]string{"-kernel", "diffusion", "-scheme", "labels", "-thresholds", "1", "-seed", "2", "-grid", "C=1"}},
+		{5, []string{"-kernel", "diffusion", "-type", "nu_svc", "-nu", "0.1,0.2"},
+			[]string{"-kernel", "diffusion", "-type", "nu_svc", "-grid", "nu=0.1,0.2"}},
+	} {
+		t.Run(fmt.Sprint(c.flags), func(t *testing.T) {
+			t.Parallel()
+			j, got, err := jobtest.Run(t, Kind, source, "scores.json", c.flags...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Tasks != c.tasks {
+				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
+			}
+			want := jobtest.Grambench(t, "", append([]string{"grid", "-q", "-json", "-choose-time", "0", "-in", source},
+				c.grid...)...)
+			if g, w := rows(t, got), rows(t, want); g != w {
+				t.Errorf("%s\nexpected\n%s", g, w)
+			}
+		})
+	}
+}
+
+// Lists that make no sense are refused when the job is planned.
+func TestRefused(t *testing.T) {
+	const source = "synthetic:docs=60,terms=90,length=20,classes=3,seed=5"
+	for _, flags := range [][]string{
+		{"-folds", "1"}, {"-c", "1,1"}, {"-c", "0"}, {"-kernel", "diffusion:t=1|1"}, {"-kernel", "diffusion:t=1|"},
+		{"-nu", "0.1"}, {"-scheme", "labels,one-vs-one"}, {"-epsilon", "0.1"}, {"-type", "nu_svc", "-c", "1"},
+	} {
+		if _, _, err := jobtest.Run(t, Kind, source, "scores.json", flags...); err == nil {
+			t.Errorf("%v: no error", flags)
+		} else {
+			t.Log(flags, err)
+		}
+	}
+}
+
+// Any bytes are an outcome that is written as the same again, or an error.
+func FuzzDecode(f *testing.F) {
+	found := &svm.SearchOutcome{Sorted: true, Fits: [][]svm.FoldOutcome{{
+		{Class: []int{1, 0}, Decisions: [][]float64{{0.1, -1e-300}, {1.0 / 3, 0}}, Missing: []int{2}, Support: 7, Iterations: 9},
+		{Labels: [][]int{{}, {1, 2}}, Unfinished: 1}, {Values: []float64{0.5}},
+	}}}
+	b, err := encode(found)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if again, err := decode(b); err != nil || !reflect.DeepEqual(again, found) {
+		f.Fatalf("%+v, %v, expected %+v", again, err, found)
+	}
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	f.Add([]byte(strings.Repeat("[", 100)))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		found, err := decode(b)
+		if err != nil {
+			return
+		}
+		text, err := encode(found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second, err := encode(again); err != nil || !bytes.Equal(second, text) {
+			t.Fatalf("%s, %v, expected %s", second, err, text)
+		}
+	})
+}

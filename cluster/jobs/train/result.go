@@ -1,0 +1,71 @@
+package train
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/solver"
+)
+
+// result is what a task leaves: some machines of a classifier. JSON passes their numbers on without
+// loss.
+type result struct {
+	Scheme     solver.Scheme      `json:"scheme"`
+	Classes    int                `json:"classes"`
+	Of         int                `json:"of"` // machines that the classifier has
+	Machines   []numbered         `json:"machines"`
+	Thresholds *solver.Thresholds `json:"thresholds,omitempty"`
+	AtLeastOne bool               `json:"at_least_one,omitempty"`
+}
+
+// numbered is a machine and its number.
+type numbered struct {
+	Number  int             `json:"number"`
+	Machine *solver.Machine `json:"machine"`
+}
+
+// encode writes the machines of a classifier that are there.
+func encode(c *solver.Classifier) ([]byte, error) {
+	r := result{Scheme: c.Scheme, Classes: c.Classes, Of: len(c.Machines), Thresholds: c.Thresholds,
+		AtLeastOne: c.AtLeastOne}
+	for i, m := range c.Machines {
+		if m != nil {
+			r.Machines = append(r.Machines, numbered{i, m})
+		}
+	}
+	return json.Marshal(r)
+}
+
+// mostMachines bounds what a result may say that a classifier has.
+const mostMachines = 1 << 26
+
+// decode reads what encode has written. Whoever puts machines together checks them.
+func decode(b []byte) (*solver.Classifier, error) {
+	var r result
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("more behind its end")
+	}
+	if r.Of < 1 || r.Of > mostMachines || r.Classes < 1 {
+		return nil, fmt.Errorf("%d machines for %d classes, expected 1 to %d", r.Of, r.Classes, mostMachines)
+	}
+	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes, Machines: make([]*solver.Machine, r.Of),
+		Thresholds: r.Thresholds, AtLeastOne: r.AtLeastOne}
+	for _, m := range r.Machines {
+		switch {
+		case m.Number < 0 || m.Number >= r.Of:
+			return nil, fmt.Errorf("machine %d, expected one from 0 to %d", m.Number, r.Of-1)
+		case m.Machine == nil || c.Machines[m.Number] != nil:
+			return nil, fmt.Errorf("machine %d is there twice, or not at all", m.Number)
+		}
+		c.Machines[m.Number] = m.Machine
+	}
+	return c, nil
+}

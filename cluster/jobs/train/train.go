@@ -1,0 +1,168 @@
+// Package train is the kind of job that trains a support vector machine of several: a task trains some
+// of its machines, gather puts the model together. One-vs-one has a machine for each pair of classes;
+// what depends on all machines, such as thresholds, is one task.
+package train
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+// Kind is the kind of job.
+var Kind job.Kind = kind{}
+
+type kind struct{}
+
+func (kind) Name() string { return "train" }
+
+func (kind) Summary() string { return "a support vector machine, some of its machines a task" }
+
+func (kind) Help() string {
+	return `
+A task trains some of the machines, those of pairs of classes that share documents, and computes the
+rows of their documents alone. One-vs-rest, whose machines share their rows, is one task as a rule, and
+so are thresholds, regression and one_class. Nothing is chosen by itself: grambench train has that.
+gather -o FILE writes the model that grambench train -o FILE does, to the byte.
+
+Example:
+  gramcluster plan train -store s3://bucket/run -in mail/ -kernel diffusion:t=0.3 -c 10 > tasks.jsonl
+  gramcluster work -store s3://bucket/run < tasks.jsonl
+  gramcluster gather -store s3://bucket/run -job JOB -o mail.model`
+}
+
+// defaultTasks is how many tasks there are at most where nothing is said.
+const defaultTasks = 64
+
+type planner struct {
+	machines.Flags
+	tasks int
+}
+
+// Declare implements job.Kind.
+func (kind) Declare(f *flag.FlagSet) job.Planner {
+	p := &planner{}
+	p.Flags.Declare(f, false)
+	f.IntVar(&p.tasks, "tasks", defaultTasks, "at most `N` tasks, each of some machines")
+	return p
+}
+
+// Plan implements job.Planner.
+func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
+	if err := p.Take(from.Corpus); err != nil {
+		return nil, 0, err
+	}
+	if p.tasks < 1 {
+		return nil, 0, fmt.Errorf("-tasks %d, expected at least 1", p.tasks)
+	}
+	settings, err := p.SVM()
+	if err != nil {
+		return nil, 0, err
+	}
+	problem, err := machines.Problem(ctx, from.Host, from.Corpus, settings.Kernel.Embedding(), "", true)
+	if err != nil {
+		return nil, 0, err
+	}
+	groups, err := problem.Machines(settings)
+	if err != nil {
+		return nil, 0, errors.Join(err, problem.Engine().Close())
+	}
+	return p.Settings, min(p.tasks, len(groups)), problem.Engine().Close()
+}
+
+// opened is a job with its documents made ready.
+type opened struct {
+	problem  *svm.Problem
+	settings svm.Settings
+	groups   [][]int
+	tasks    int
+}
+
+func open(ctx context.Context, j *job.Job) (o *opened, err error) {
+	var s machines.Settings
+	if err := j.DecodeSpec(&s); err != nil {
+		return nil, err
+	}
+	o = &opened{tasks: j.Tasks}
+	if o.settings, err = s.SVM(); err != nil {
+		return nil, err
+	}
+	c, err := j.Host.Corpus(ctx, j.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	if o.problem, err = machines.Problem(ctx, j.Host, c, o.settings.Kernel.Embedding(), j.ISA, true); err != nil {
+		return nil, err
+	}
+	if o.groups, err = o.problem.Machines(o.settings); err == nil && len(o.groups) < o.tasks {
+		err = fmt.Errorf("train: %d tasks for %d groups of machines, expected no more: this machine has less memory than "+
+			"the one that planned", o.tasks, len(o.groups))
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
+}
+
+// Open implements job.Kind.
+func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
+
+// machines returns the numbers of a task's machines: groups that follow each other share documents.
+func (o *opened) machines(task int) []int {
+	n := len(o.groups)
+	return slices.Concat(o.groups[task*n/o.tasks : (task+1)*n/o.tasks]...)
+}
+
+// Do implements job.Worker.
+func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
+	c, err := o.problem.TrainMachines(ctx, o.settings, o.machines(task))
+	if err != nil {
+		return nil, err
+	}
+	b, err := encode(c)
+	return [][]byte{b}, err
+}
+
+// Close implements job.Worker.
+func (o *opened) Close() error { return o.problem.Engine().Close() }
+
+// Gather implements job.Kind.
+func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
+	if out.To != "" && out.To != "gram" {
+		return fmt.Errorf("-to %s, expected gram, the form of models", out.To)
+	}
+	o, err := open(ctx, j)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	var parts []*solver.Classifier
+	for task := range j.Tasks {
+		b, err := j.Result(ctx, task, nil)
+		if err != nil {
+			return err
+		}
+		part, err := decode(b)
+		if err != nil {
+			return fmt.Errorf("train: the result of task %d: %w", task, err)
+		}
+		parts = append(parts, part)
+		out.Progress(int64(task+1), int64(j.Tasks))
+	}
+	m, report, err := o.problem.Assemble(o.settings, parts)
+	if err != nil {
+		return err
+	}
+	for _, warning := range report.Warnings {
+		out.Say("%s", warning)
+	}
+	return out.File(func(w io.Writer) error { return m.Write(ctx, w) })
+}
