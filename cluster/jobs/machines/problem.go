@@ -6,18 +6,24 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // programBytes is what the program takes beside documents and matrices.
 const programBytes = 32 << 20
 
 // Problem makes documents ready for training. once says that each task trains with one kernel, as
-// grambench train does; otherwise tasks share dot products, as in grambench grid.
+// grambench train does; otherwise tasks share dot products, as in grambench grid. A host without a
+// bound takes three quarters of the memory that is free, as grambench does.
 func Problem(
 	ctx context.Context, h *job.Host, c *sparse.Corpus, e sparse.Embedding, isa string, once bool,
 ) (*svm.Problem, error) {
+	memory := h.Memory
+	if free := tiles.AvailableBound(); memory == 0 && free.By != "" {
+		memory = max(free.Bytes/4*3, 1)
+	}
 	held := int64(programBytes) + c.Documents.Bytes() // which the host keeps
 	return svm.NewProblem(ctx, c, e, svm.Options{
-		ISA: isa, Workers: h.Workers, MemoryBytes: h.Memory, HeldBytes: held, Once: once,
+		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once,
 	})
 }
