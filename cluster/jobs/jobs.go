@@ -4,7 +4,10 @@ package jobs
 import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/gram"
+	"github.com/gramengine/gram/cluster/jobs/neighbours"
+	"github.com/gramengine/gram/cluster/jobs/search"
+	"github.com/gramengine/gram/cluster/jobs/train"
 )
 
 // Kinds are all kinds, in the order of the help.
-var Kinds = []job.Kind{gram.Kind}
+var Kinds = []job.Kind{gram.Kind, train.Kind, search.Kind, neighbours.Kind}
