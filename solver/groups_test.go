@@ -31,8 +31,10 @@ func TestGroups(t *testing.T) {
 		Training
 		groups, machines int
 	}{
-		"one-vs-one":             {m, Training{Labels: labels, Classes: k, Parameters: Parameters{C: 3}}, pairs, pairs},
-		"probabilities":          {m, Training{Labels: labels, Classes: k, Parameters: Parameters{Probabilities: true}}, pairs, pairs},
+		"one-vs-one": {m, Training{Labels: labels, Classes: k, Parameters: Parameters{C: 3}}, pairs, pairs},
+		"probabilities": {
+			m, Training{Labels: labels, Classes: k, Parameters: Parameters{Probabilities: true}}, pairs, pairs,
+		},
 		"one-vs-rest":            {m, Training{Labels: labels, Classes: k, Scheme: OneVsRest}, 2, k},
 		"labels":                 {m, Training{Sets: sets, Classes: k}, k, k},
 		"labels, rows elsewhere": {rowless{m}, Training{Sets: sets, Classes: k}, 2, k},

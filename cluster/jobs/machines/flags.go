@@ -44,7 +44,8 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 		f.Kernels = append(f.Kernels, some...)
 		return err
 	})
-	to.StringVar(&f.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+	to.StringVar(&f.embedding, "embed", "",
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
 	to.Func("scheme", list("machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`"), func(v string) error {
 		f.Schemes = strings.Split(v, ",")

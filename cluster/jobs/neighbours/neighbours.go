@@ -56,7 +56,8 @@ type planner struct {
 func (kind) Declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see grambench kernels")
-	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+	f.StringVar(&p.embedding, "embed", "",
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	f.IntVar(&p.k, "k", 10, "find `N` neighbours of each document")
 	f.StringVar(&p.least, "min", "", "none of a `VALUE` below this")
 	f.IntVar(&p.block, "block", 16384, "a task is a block of `N` x N pairs")

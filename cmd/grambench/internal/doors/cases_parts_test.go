@@ -147,9 +147,10 @@ func searchTasks(p *program) {
 	p.bad("Assemble without functions", func() error { _, err := tasks.Assemble(p.ctx, nil, nil); return err })
 	p.bad("without terms", func() error { _, err := svm.NewSearchTasks(svm.Settings{}, g, nil); return err })
 	g.Folds = pick(p, 1, -1, math.MinInt, math.MaxInt)
-	p.bad(fmt.Sprint(g.Folds, " folds"), func() error { _, err := svm.NewSearchTasks(svm.Settings{}, g, terms); return err })
+	divide := func() error { _, err := svm.NewSearchTasks(svm.Settings{}, g, terms); return err }
+	p.bad(fmt.Sprint(g.Folds, " folds"), divide)
 	g.Folds, g.Kernels = 2, []engine.Kernel{nil}
-	p.bad("a nil kernel", func() error { _, err := svm.NewSearchTasks(svm.Settings{}, g, terms); return err })
+	p.bad("a nil kernel", divide)
 }
 
 // neighbourBlocks finds the neighbours of a block and merges them.
