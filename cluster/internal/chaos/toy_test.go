@@ -1,0 +1,95 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/gramengine/gram/cluster/job"
+)
+
+// toy is a kind of job that costs nothing: the result of a task is its number and the job's input.
+type toy struct {
+	gathered *[]byte // what Gather has put together
+}
+
+func (toy) Name() string                      { return "toy" }
+func (toy) Summary() string                   { return "" }
+func (toy) Help() string                      { return "" }
+func (toy) Declare(*flag.FlagSet) job.Planner { return nil }
+
+type toySpec struct {
+	Input string `json:"input"` // digest
+}
+
+func (toy) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+	var s toySpec
+	if err := j.DecodeSpec(&s); err != nil {
+		return nil, err
+	}
+	input, err := j.Host.File(ctx, s.Input)
+	return toyWorker(input), err
+}
+
+type toyWorker []byte
+
+func (w toyWorker) Do(_ context.Context, task int) ([][]byte, error) {
+	return [][]byte{fmt.Append(nil, task), w}, nil
+}
+
+func (toyWorker) Close() error { return nil }
+
+func (k toy) Gather(ctx context.Context, j *job.Job, _ *job.Output) error {
+	var all []byte
+	for task := range j.Tasks {
+		b, err := j.Result(ctx, task, nil)
+		if err != nil {
+			return err
+		}
+		all = append(all, b...)
+	}
+	*k.gathered = all
+	return nil
+}
+
+// toyJob is a toy job and what is right of it.
+type toyJob struct {
+	input   []byte
+	job     job.Description
+	digest  string
+	results [][]byte
+}
+
+func newToyJob(tasks int) *toyJob {
+	t := &toyJob{input: []byte("some input that isn't small")}
+	spec, err := json.Marshal(toySpec{job.Digest(t.input)})
+	if err != nil {
+		panic(err)
+	}
+	t.job = job.Description{Version: job.Version, Kind: "toy", ISA: "generic", Tasks: tasks, Spec: spec}
+	text, err := t.job.Encode()
+	if err != nil {
+		panic(err)
+	}
+	t.digest = job.Digest(text)
+	for task := range tasks {
+		parts, _ := toyWorker(t.input).Do(context.Background(), task)
+		t.results = append(t.results, bytes.Join(parts, nil))
+	}
+	return t
+}
+
+// plan stores the job, as gramcluster plan does.
+func (t *toyJob) plan(ctx context.Context, h *job.Host) error {
+	if _, err := h.Store.Put(ctx, job.Files+job.Digest(t.input), t.input); err != nil {
+		return err
+	}
+	j, err := h.Save(ctx, t.job)
+	if err == nil && j.Digest != t.digest {
+		err = errors.New("the job has another digest")
+	}
+	return err
+}

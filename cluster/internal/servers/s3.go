@@ -1,0 +1,42 @@
+package servers
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// S3 starts versitygw, an S3 server over a folder, and returns the URL of an empty bucket of it and the folder that
+// holds the bucket's objects as files. It sets the environment's AWS credentials to those of the server.
+//
+// Go builds the server from source, at the version and with the checksums of versitygw/go.mod, and caches it.
+func S3(t testing.TB) (url, folder string) {
+	t.Helper()
+	build := exec.Command("go", "tool", "-n", "versitygw")
+	build.Dir = here("versitygw")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+	var why strings.Builder
+	build.Stderr = &why
+	binary, err := build.Output()
+	if err != nil {
+		missing(t, "no S3 server: versitygw can't be built from the Go module proxy: %v\n%s", err, &why)
+	}
+
+	const access, secret = "gram-test", "not-a-secret"
+	t.Setenv("AWS_ACCESS_KEY_ID", access)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	t.Setenv("AWS_REGION", "us-east-1")
+	root, sidecar := t.TempDir(), t.TempDir() // not every file system of a test machine has extended attributes
+	bucket := filepath.Join(root, "gram-test")
+	if err := os.Mkdir(bucket, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	server := exec.Command(strings.TrimSpace(string(binary)), "-q", "--port", address, "posix", "--sidecar", sidecar, root)
+	server.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret)
+	start(t, server, listening(address))
+	return fmt.Sprintf("s3://gram-test?endpoint=http://%s&use_path_style=true", address), bucket
+}

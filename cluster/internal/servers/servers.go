@@ -1,0 +1,106 @@
+// Package servers starts what tests of the drivers and of stores need: a real S3 server and a Spark cluster, as
+// processes of their own on this machine. Nothing else imports it.
+//
+// A test whose server can't be had is skipped and says why. Where the environment variable GRAM_SERVERS is "required",
+// as in continuous integration, it fails instead.
+package servers
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// missing skips the test, or fails it where servers are required.
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("GRAM_SERVERS") == "required" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// here returns the path of a file beside this source file.
+func here(name string) string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), name)
+}
+
+// freePort returns a TCP port of 127.0.0.1 that nobody listened on a moment ago.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// log keeps what a process writes. It may be read while the process runs.
+type log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start runs cmd in a process group of its own, which is killed at the end of the test, and waits until ready says so.
+func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
+	t.Helper()
+	out := &log{}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancelCause(context.Background())
+	go func() { cancel(fmt.Errorf("it ended early: %v", cmd.Wait())) }()
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended.Done()
+		if t.Failed() {
+			t.Logf("%s wrote:\n%s", filepath.Base(cmd.Path), out)
+		}
+	})
+	deadline := time.After(time.Minute)
+	for !ready(out.String()) {
+		select {
+		case <-ended.Done():
+			t.Fatalf("%s: %v", cmd, context.Cause(ended))
+		case <-deadline:
+			t.Fatalf("%s: not ready within a minute", cmd)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// listening returns a function for start that tells whether somebody listens at address.
+func listening(address string) func(string) bool {
+	return func(string) bool {
+		c, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	}
+}

@@ -1,0 +1,71 @@
+package servers
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A Cluster is a Spark cluster of one master and some workers of one core each.
+type Cluster struct {
+	URL  string // spark://HOST:PORT
+	home string
+	env  []string
+}
+
+// Spark starts a master and so many workers, each a process of its own on this machine, from the Spark that SPARK_HOME
+// names (`make cluster-check` installs one). Workers get the environment at the time of the call, too.
+func Spark(t testing.TB, workers int) *Cluster {
+	t.Helper()
+	home := os.Getenv("SPARK_HOME")
+	if home == "" {
+		missing(t, "no Spark: SPARK_HOME isn't set; `make cluster-check` installs Spark and sets it")
+	}
+	temp := t.TempDir()
+	c := &Cluster{home: home, env: append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+temp,
+		"SPARK_DAEMON_MEMORY=512m", "PYSPARK_PYTHON="+python(home))}
+	c.URL = fmt.Sprintf("spark://127.0.0.1:%d", freePort(t))
+	_, port, _ := strings.Cut(strings.TrimPrefix(c.URL, "spark://"), ":")
+	for i := range workers + 1 {
+		args := []string{"org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0"}
+		if i > 0 {
+			args = []string{"org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0",
+				"--cores", "1", "--memory", "1g", "--work-dir", filepath.Join(temp, fmt.Sprint("worker", i)), c.URL}
+		}
+		cmd := exec.Command(filepath.Join(home, "bin", "spark-class"), args...)
+		cmd.Env = c.env
+		start(t, cmd, ready.MatchString)
+	}
+	return c
+}
+
+// ready is what a master or a worker logs when it has started and, a worker, when the master knows it.
+var ready = regexp.MustCompile(`I have been elected leader|Successfully registered with master`)
+
+// python returns the interpreter of the virtual environment that home is in, or else the system's.
+func python(home string) string {
+	for dir := home; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		p := filepath.Join(dir, "bin", "python")
+		if _, err := os.Stat(p); err == nil {
+			return p
+		}
+	}
+	return "python3"
+}
+
+// Submit runs a Python program with its arguments on the cluster and returns what it writes to standard output and
+// standard error.
+func (c *Cluster) Submit(program string, args ...string) (stdout, stderr string, err error) {
+	cmd := exec.Command(filepath.Join(c.home, "bin", "spark-submit"), append([]string{"--master", c.URL,
+		"--conf", "spark.ui.enabled=false", "--conf", "spark.scheduler.minRegisteredResourcesRatio=1",
+		"--executor-memory", "512m", "--driver-memory", "512m", program}, args...)...)
+	cmd.Env = c.env
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err = cmd.Run()
+	return o.String(), e.String(), err
+}
