@@ -40,13 +40,4 @@ func TestJob(t *testing.T) {
 	if pod.RestartPolicy != "Never" {
 		t.Errorf("restartPolicy is %q, backoffLimitPerIndex needs Never", pod.RestartPolicy)
 	}
-	volumes := map[string]bool{}
-	for _, v := range pod.Volumes {
-		volumes[v.Name] = v.ConfigMap != nil
-	}
-	for _, m := range pod.Containers[0].VolumeMounts {
-		if !volumes[m.Name] {
-			t.Errorf("volumeMounts names %q, which isn't a volume of a ConfigMap", m.Name)
-		}
-	}
 }

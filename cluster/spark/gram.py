@@ -1,8 +1,8 @@
 """Does the tasks of a plan on a Spark cluster.
 
-	gramcluster plan gram -in corpus.txt -store URL >tasks
-	spark-submit --master spark://HOST:7077 gram.py URL tasks [PROGRAM]
-	gramcluster gather -store URL <tasks -o gram.npy
+	gramcluster plan gram -store URL -in corpus.txt >tasks.jsonl
+	spark-submit --master spark://HOST:7077 gram.py URL tasks.jsonl [PROGRAM]
+	gramcluster gather -store URL -job JOB -o gram.npy
 
 PROGRAM is gramcluster's path on the workers. Spark moves task lines only; data goes from the workers to the store.
 RDD.pipe isn't used: it starts a program without environment variables, and so without the store's credentials.

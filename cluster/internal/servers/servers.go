@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package servers starts what tests of the drivers and of stores need: a real S3 server and a Spark cluster, as
 // processes of their own on this machine. Nothing else imports it.
 //
