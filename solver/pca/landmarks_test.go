@@ -273,6 +273,12 @@ func TestLandmarksRefused(t *testing.T) {
 	if !slices.Equal(at, []int{512, 600, 600, 600}) {
 		t.Errorf("progress was %v", at)
 	}
+	at = nil
+	whole := newSketched(t, "diffusion:t=0.5", passRows, 1, sequence(20)) // nothing after the last block
+	whole.fit(t, Options{Passed: func(done, all int) { at = append(at, done, all) }})
+	if !slices.Equal(at, []int{512, 512}) {
+		t.Errorf("progress was %v", at)
+	}
 	// between the blocks and the rows of products
 	ctx, stop := context.WithCancel(t.Context())
 	err := call(ctx, s.k, s.csr, Options{Passed: func(int, int) { stop() }})()

@@ -192,6 +192,20 @@ func TestBitsAndMemory(t *testing.T) {
 	}
 }
 
+// What a kernel takes from the documents, as rbf does γ, needn't be filled in.
+func TestResolves(t *testing.T) {
+	x, k := documents(t, "synthetic:docs=80,terms=50,length=20", "rbf", 80)
+	eng := newEngine(t, x, 1)
+	a, err := Fit(t.Context(), eng, x, engine.MustParseKernel("rbf"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Fit(t.Context(), eng, x, k, Options{})
+	if err != nil || !mat.Equal(a.vectors, b.vectors) {
+		t.Errorf("others than those of %s, %v", k, err)
+	}
+}
+
 // Fewer components than asked for where the rank is smaller, none where all documents are the same.
 func TestRank(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=100,terms=12,length=8,seed=1", "linear", 100)
@@ -282,6 +296,7 @@ func TestErrors(t *testing.T) {
 	cancel()
 	for name, f := range map[string]func() error{
 		"engine":     func() error { _, err := Fit(t.Context(), nil, x, k, Options{}); return err },
+		"documents":  func() error { _, err := Fit(t.Context(), eng, nil, k, Options{}); return err },
 		"kernel":     func() error { _, err := Fit(t.Context(), eng, x, nil, Options{}); return err },
 		"components": func() error { _, err := Fit(t.Context(), eng, x, k, Options{Components: -1}); return err },
 		"tolerance":  func() error { _, err := Fit(t.Context(), eng, x, k, Options{Tolerance: -1}); return err },

@@ -1,0 +1,106 @@
+package task
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// corpus has three documents: of class a, of none, of a and b.
+func corpus() *sparse.Corpus {
+	c := &sparse.Corpus{
+		Source: "three", Classes: []string{"a", "b"},
+		Documents: &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 2}},
+	}
+	c.Labels.Add(0)
+	c.Labels.Add()
+	c.Labels.Add(0, 1)
+	return c
+}
+
+func TestCheck(t *testing.T) {
+	for scheme, want := range map[solver.Scheme][]int{solver.OneVsRest: {0, 2}, solver.Labels: {0, 1, 2}} {
+		rows, err := Check(t.Context(), corpus(), sparse.Embedding{}, scheme)
+		if err != nil || !slices.Equal(rows, want) {
+			t.Errorf("%v: %v, %v, expected %v", scheme, rows, err, want)
+		}
+	}
+	one := corpus()
+	one.Classes, one.Labels = one.Classes[:1], sparse.Labels{}
+	for range 3 {
+		one.Labels.Add(0)
+	}
+	if _, err := Check(t.Context(), one, sparse.Embedding{}, solver.Labels); err != nil {
+		t.Errorf("one label: %v", err)
+	}
+	bare, twice, broken, none := corpus(), corpus(), corpus(), corpus()
+	bare.Labels = sparse.Labels{}
+	twice.Classes = []string{"a", "a"}
+	broken.Documents.Terms[1] = 9
+	none.Documents = nil
+	var nothing context.Context
+	for want, f := range map[string]func() ([]int, error){
+		"nil context":        func() ([]int, error) { return Check(nothing, corpus(), sparse.Embedding{}, 0) },
+		"no documents":       func() ([]int, error) { return Check(t.Context(), nil, sparse.Embedding{}, 0) },
+		"has no documents":   func() ([]int, error) { return Check(t.Context(), none, sparse.Embedding{}, 0) },
+		"the corpus: sparse": func() ([]int, error) { return Check(t.Context(), broken, sparse.Embedding{}, 0) },
+		"are called":         func() ([]int, error) { return Check(t.Context(), twice, sparse.Embedding{}, 0) },
+		"1 classes": func() ([]int, error) {
+			return Check(t.Context(), one, sparse.Embedding{}, solver.OneVsRest)
+		},
+		"dot product": func() ([]int, error) {
+			return Check(t.Context(), corpus(), sparse.Embedding{Pairing: sparse.ChiSquare}, solver.OneVsRest)
+		},
+		"no labelled": func() ([]int, error) {
+			return Check(t.Context(), bare, sparse.Embedding{}, solver.OneVsRest)
+		},
+	} {
+		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for k, want := range [][]bool{{true, true, false}, {true, false, false}} {
+		if got := Of(corpus(), k, []int{2, 0, 1}); !slices.Equal(got, want) {
+			t.Errorf("class %d: %v, expected %v", k, got, want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, good := range [][]float64{nil, {1}, {0.1, 0.2, 5}} {
+		if err := CheckPrices(good); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, bad := range [][]float64{{0}, {-1}, {math.NaN()}, {1, 1}, {2, 1}, {1, math.NaN()}, {1, 3, 2}} {
+		if CheckPrices(bad) == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+	if Workers(3) != 3 || Workers(1) != 1 || Workers(0) != runtime.GOMAXPROCS(0) {
+		t.Errorf("workers %d, %d, %d", Workers(3), Workers(1), Workers(0))
+	}
+	if CheckOptions(0, 0) != nil || CheckOptions(2, 5) != nil || CheckOptions(-1, 0) == nil || CheckOptions(0, -1) == nil {
+		t.Error("options")
+	}
+	for want, f := range [][]float64{{2, 1}, {1, 3, 3}, {-3, -2, -1, -1}} {
+		if got := Greatest(f); got != want {
+			t.Errorf("%v: the greatest is %d, expected %d", f, got, want)
+		}
+	}
+	if got := Positive([]float64{-1, 2, 0, 3}); !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("above 0: %v", got)
+	}
+	if got := Positive(nil); got == nil || len(got) != 0 {
+		t.Errorf("of none: %v", got)
+	}
+}
