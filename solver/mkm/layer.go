@@ -38,20 +38,31 @@ type fitted struct {
 	features []float32 // of all documents, row by row
 }
 
-// fit fits a layer to the first n documents of x, and computes the features of all.
+// fit fits a layer to the first n documents of x, and computes the features of all. rows are their
+// numbers in the corpus.
 func (t *training) fit(
-	ctx context.Context, level int, k engine.Kernel, x *sparse.CSR, n int,
+	ctx context.Context, level int, k engine.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
+	spec := k.String()
 	defer func() {
-		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("mkm: layer %d, %s: %w", level, k, err)
+		var value *sparse.ValueError
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case level == 1 && errors.As(err, &value): // of a document of the corpus
+			value.Row = rows[value.Row]
+			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
+		case errors.As(err, &value):
+			err = fmt.Errorf("mkm: layer %d, %s: feature %d of the layer below is %v, expected %s", level, spec,
+				value.Term+1, value.Value, value.Expected)
+		default:
+			err = fmt.Errorf("mkm: layer %d, %s: %w", level, spec, err)
 		}
 	}()
 	first := make([]int, n)
 	for i := range first {
 		first[i] = i
 	}
-	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
+	l := &Layer{Kernel: spec, Embedder: k.Embedding().Fit(x.SelectRows(first))}
 	base := t.base(n)
 	l.Base = x.SelectRows(base)
 	embedded, err := l.Embedder.TransformRows(ctx, x, base, t.o.Workers)
@@ -92,14 +103,14 @@ func (t *training) fit(
 	}
 	r := &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}
 	out := &fitted{Layer: l}
-	rows := x.Rows()
-	for lo := 0; lo < rows; lo += some {
-		z, err := r.features(ctx, x, lo, min(lo+some, rows))
+	for lo := 0; lo < x.Rows(); lo += some {
+		hi := min(lo+some, x.Rows())
+		z, err := r.features(ctx, x, lo, hi)
 		if err != nil {
 			return nil, err
 		}
 		out.features = append(out.features, z...)
-		t.tell("projecting", level, int64(min(lo+some, rows)), int64(rows))
+		t.tell("projecting", level, int64(hi), int64(x.Rows()))
 	}
 	return out, nil
 }

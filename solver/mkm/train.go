@@ -47,6 +47,7 @@ type training struct {
 	o       Options
 	c       *sparse.Corpus // documents with one class
 	y       []int32
+	rows    []int // their numbers in the corpus
 	digest  [32]byte
 	finals  []Final
 	from    int // levels from which there are classifiers
@@ -118,21 +119,20 @@ func (t *training) take(c *sparse.Corpus) error {
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
 	}
-	var rows []int
 	classes := map[int32]int{}
 	for i := range c.Documents.Rows() {
 		if of := c.Labels.Of(i); len(of) == 1 {
-			rows, t.y = append(rows, i), append(t.y, of[0])
+			t.rows, t.y = append(t.rows, i), append(t.y, of[0])
 			classes[of[0]]++
 		}
 	}
 	if len(classes) < 2 {
 		return fmt.Errorf("mkm: %s has %d documents with one class, of %d classes, expected at least two classes",
-			c.Source, len(rows), len(classes))
+			c.Source, len(t.rows), len(classes))
 	}
 	t.c, t.digest = c, c.Digest()
-	if len(rows) < c.Documents.Rows() {
-		t.c = c.Select(rows)
+	if len(t.rows) < c.Documents.Rows() {
+		t.c = c.Select(t.rows)
 	}
 	return nil
 }
@@ -177,8 +177,9 @@ func (t *training) pass(
 ) error {
 	rows := slices.Concat(fit, valid)
 	lv := &level{n: len(fit), x: t.c.Documents.SelectRows(rows)}
+	var numbers []int
 	for _, i := range rows {
-		lv.y = append(lv.y, t.y[i])
+		lv.y, numbers = append(lv.y, t.y[i]), append(numbers, t.rows[i])
 	}
 	for l := 0; ; l++ {
 		lv.number = l
@@ -197,7 +198,7 @@ func (t *training) pass(
 		} else if !t.s.Whole {
 			x = selection.Keep(x, slices.Sorted(slices.Values(lv.columns)))
 		}
-		if lv.last, err = t.fit(ctx, l+1, t.kernels[l], x, lv.n); err != nil {
+		if lv.last, err = t.fit(ctx, l+1, t.kernels[l], x, lv.n, numbers); err != nil {
 			return err
 		}
 		z := table{lv.last.features, lv.last.Width()}

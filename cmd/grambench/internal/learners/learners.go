@@ -124,6 +124,8 @@ type Options struct {
 	Scheme    solver.Scheme     // OneVsRest or Labels where that is asked for, else OneVsOne
 	Tolerance float64           // 0 where none is given
 	Seed      uint64
+	Layers    string // kernels with ; between, or none; "" where they aren't given
+	Width     string // auto, all, or numbers with commas between; "" where it isn't given
 
 	ISA         string // "" for the best
 	Workers     int    // 0 for one per processor

@@ -29,7 +29,7 @@ grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 		v := &validation{machine: &machine{}}
 		f.MaxArgs = 1
 		v.declare(f)
-		v.landmarks.declare(f)
+		v.shorthand.declare(f)
 		v.DeclareSets(f)
 		v.declareFolds(f)
 		f.Check(v.check)

@@ -42,7 +42,7 @@ type machine struct {
 	seed       uint64
 	letters
 
-	landmarks landmarks // short for a -type
+	shorthand shorthand // flags of learners
 	learner   learner   // what -type names beside the types
 
 	chooseTime float64 // what a choice may cost
@@ -87,7 +87,7 @@ func (m *machine) declare(f *cli.Flags) {
 
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
-	err := m.landmarks.take(&m.kind)
+	err := m.shorthand.take(&m.kind)
 	if err != nil {
 		return err
 	}

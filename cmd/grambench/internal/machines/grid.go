@@ -24,11 +24,11 @@ var Grid = &cli.Command{
 	Summary: "search for the best kernel and parameters by cross-validation",
 	Args:    "[SOURCE]",
 	Help: `
-Without lists of numbers, searches embedding, kernel, scheme, C and n-grams on growing samples, goes
-on where the best is at an edge, and compares the best of all on all documents. With lists, tries
-all combinations on the same folds: -grid takes C, nu, epsilon, a kernel's parameter (values,
-FROM..TO*FACTOR, FROM..TO+STEP), embed, scheme and ngrams; -kernel may have values with | between.
-Prints how each did, and the command that trains the best. ^C prints what is complete.`,
+Without lists of numbers, searches embedding, kernel, scheme, C and n-grams on growing samples, and
+compares the best on all documents. With lists, tries all combinations on the same folds: -grid
+takes C, nu, epsilon, a kernel's parameter (values, FROM..TO*FACTOR, FROM..TO+STEP), embed, scheme
+and ngrams; -kernel may have values with | between. Prints how each did, and the command that trains
+the best; after ^C what is complete.`,
 	Examples: `
 grambench grid train.tsv.gz                              everything, for text
 grambench grid -grid t=0.1,0.2,0.5,1,2 -grid C=1..1000*10 train.tsv.gz
@@ -51,6 +51,7 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 		f.BoolVar(&g.oneSE, "one-se", false, "take the least C that isn't worse than the best by a standard error")
 		f.Group("Output", "")
 		f.Draws(&g.plot, "plot", "draw the errors into `FILE`, a .png")
+		g.shorthand.declareLayers(f)
 		f.Check(g.check)
 		f.Check(g.named)
 		return g.run

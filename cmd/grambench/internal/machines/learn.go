@@ -40,7 +40,7 @@ type learner struct {
 var machineFlags = []string{
 	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "thresholds", "tolerance", "shrinking",
 	"tiles", "solver", "s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to", "sets",
-	"log2c", "log2g", "one-se",
+	"log2c", "log2g", "one-se", "layers", "width",
 }
 
 // checkLearner checks that a learner has a use for the flags that were given.
@@ -88,7 +88,9 @@ func (m *machine) checkLearner() error {
 
 // learnerOptions are what the flags say to a learner.
 func (m *machine) learnerOptions() (learners.Options, error) {
-	o := learners.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers}
+	o := learners.Options{
+		Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Layers: m.shorthand.layers, Width: m.shorthand.width,
+	}
 	if m.f.Given("c") {
 		o.C = m.c
 	}

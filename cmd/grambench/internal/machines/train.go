@@ -36,7 +36,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t := &train{}
 		f.MaxArgs = 2
 		t.declare(f)
-		t.landmarks.declare(f)
+		t.shorthand.declare(f)
 		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")

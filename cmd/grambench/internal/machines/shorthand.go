@@ -7,22 +7,36 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 )
 
-// landmarks are flags that are short for -type landmark with parameters.
-type landmarks struct {
-	number, loss string
-	time         time.Duration
+// shorthand are flags that are short for a -type: -landmarks for landmark with parameters, -layers for
+// mkm.
+type shorthand struct {
+	number, loss  string
+	time          time.Duration
+	layers, width string
 }
 
-func (l *landmarks) declare(f *cli.Flags) {
-	f.Group("Landmarks", "learners")
+func (l *shorthand) declare(f *cli.Flags) {
+	f.Group("Learners", "learners")
 	f.StringVar(&l.number, "landmarks", "", "train on `M` landmarks, or auto: short for -type landmark:m=M")
 	f.StringVar(&l.loss, "loss", "", "with -landmarks: `LOSS` square, logistic or hinge2")
 	f.DurationVar(&l.time, "time", 0, "with -landmarks auto: stay within the time `D`, such as 10m")
+	l.declareLayers(f)
+}
+
+func (l *shorthand) declareLayers(f *cli.Flags) {
+	f.Group("Learners", "learners")
+	f.StringVar(&l.layers, "layers", "", "train -type mkm with `KERNELS`, one per layer, ; between, or none")
+	f.StringVar(&l.width, "width", "", "with -layers: features that pass, auto, all, or `W,W,...` by layer")
 }
 
 // take puts into -type what the flags are short for.
-func (l *landmarks) take(kind *string) error {
+func (l *shorthand) take(kind *string) error {
+	if l.layers != "" && *kind == "" && l.number == "" {
+		*kind = "mkm"
+	}
 	switch {
+	case l.width != "" && *kind == "":
+		return cli.Usagef("-width without -layers, expected kernels of layers")
 	case l.number == "" && *kind != "" && (l.loss != "" || l.time != 0):
 		return cli.Usagef("-loss and -time belong to -landmarks, found -type %s: expected parameters behind a colon, "+
 			"such as -type linear:loss=hinge", *kind)
