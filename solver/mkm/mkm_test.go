@@ -117,7 +117,9 @@ func TestSameModels(t *testing.T) {
 	s := Settings{Layers: []string{"arccos:n=0", "rbf:gamma=1"}, Components: 25, Base: 60, Seed: 9}
 	finals := []Final{Metric, Neighbours, Machines}
 	var chosen []Choice
-	path, err := Path(t.Context(), c, s, finals, Options{Workers: 3, Chosen: func(c Choice) { chosen = append(chosen, c) }})
+	path, err := Path(t.Context(), c, s, finals, Options{
+		Workers: 3, Chosen: func(c Choice) { chosen = append(chosen, c) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,6 +176,9 @@ func TestOddDocuments(t *testing.T) {
 	two := drawn(t, 2, 4, 2, 1)
 	labels := drawn(t, 12, 4, 2, 1).Labels
 	s := Settings{Layers: []string{"arccos:n=1"}, Final: Neighbours}
+	of := func(m *sparse.CSR) *sparse.Corpus {
+		return &sparse.Corpus{Classes: []string{"a", "b"}, Documents: m, Labels: labels}
+	}
 	for range 12 {
 		one.Labels.Add(1)
 	}
@@ -186,8 +191,8 @@ func TestOddDocuments(t *testing.T) {
 		s    Settings
 		want string
 	}{
-		"the same":    {&sparse.Corpus{Classes: []string{"a", "b"}, Documents: same, Labels: labels}, s, "all the same to kernel"},
-		"empty":       {&sparse.Corpus{Classes: []string{"a", "b"}, Documents: none, Labels: labels}, s, "are all empty"},
+		"the same":    {of(same), s, "all the same to kernel"},
+		"empty":       {of(none), s, "are all empty"},
 		"one class":   {one, s, "at least two classes"},
 		"two":         {two, s, "so that one of 6 can choose"},
 		"great":       {great, Settings{Layers: []string{"arccos:n=2"}, Widths: []int{3}}, ""},

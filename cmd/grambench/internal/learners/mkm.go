@@ -15,16 +15,16 @@ import (
 )
 
 var multilayerLearner = &Learner{
-	Name: "mkm", Summary: "multilayer kernel machines: selected features, kernel components, again, and a classifier",
+	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
 	Flags: []string{"layers", "width", "kernel"}, Form: mkm.Form,
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &multilayer{}
-		f.Var(oneOf{&t.final, []string{"lmnn", "knn", "svm"}}, "final", "lmnn, knn or svm, of -kernel (arccos:n=1): "+
-			"what classifies features")
+		f.Var(oneOf{&t.final, []string{"lmnn", "knn", "svm"}}, "final",
+			"what classifies: lmnn, knn, or svm of -kernel (arccos:n=1)")
 		f.IntVar(&t.s.Components, "components", 300, "a whole number, of components of a layer, and most -width auto")
-		f.IntVar(&t.s.Base, "base", 6000, "a whole number, of documents that components are found on, at most")
+		f.IntVar(&t.s.Base, "base", 6000, "a whole number, the most documents that components are found on")
 		t.s.K = 0
-		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours that vote with final=knn, or auto, up to 15")
+		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
 		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
 		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: one document of so many chooses what is auto")
 		return t

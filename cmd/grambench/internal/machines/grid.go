@@ -24,11 +24,10 @@ var Grid = &cli.Command{
 	Summary: "search for the best kernel and parameters by cross-validation",
 	Args:    "[SOURCE]",
 	Help: `
-Without lists of numbers, searches embedding, kernel, scheme, C and n-grams on growing samples, and
-compares the best on all documents. With lists, tries all combinations on the same folds: -grid
-takes C, nu, epsilon, a kernel's parameter (values, FROM..TO*FACTOR, FROM..TO+STEP), embed, scheme
-and ngrams; -kernel may have values with | between. Prints how each did, and the command that trains
-the best; after ^C what is complete.`,
+Without lists of numbers, searches all that follows on growing samples, and compares the best on all
+documents. With lists, tries all combinations on the same folds: -grid takes C, nu, epsilon, a
+kernel's parameter (values, FROM..TO*FACTOR, FROM..TO+STEP), embed, scheme and ngrams; -kernel may
+have values with | between. Prints how each did, and what trains the best; ^C: what is complete.`,
 	Examples: `
 grambench grid train.tsv.gz                              everything, for text
 grambench grid -grid t=0.1,0.2,0.5,1,2 -grid C=1..1000*10 train.tsv.gz
