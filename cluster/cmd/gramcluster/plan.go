@@ -32,8 +32,8 @@ func planCommand(k job.Kind) *command {
 			p.declareStore(f)
 			p.documents.declare(f)
 			p.planner = k.Declare(f)
-			f.StringVar(&p.isa, "isa", "", "compute with the instruction set `NAME`, which all workers must have and bits depend "+
-				"on (default: "+string(asm.Best().ISA)+", the best of this machine)")
+			f.StringVar(&p.isa, "isa", "", "work wants the instruction set `NAME`, on which bits depend (default: "+
+				string(asm.Best().ISA)+", the best here)")
 			p.declareComputing(f)
 			f.BoolVar(&p.quiet, "q", false, "print task lines alone")
 			return p.run
@@ -108,7 +108,7 @@ type documents struct {
 }
 
 func (d *documents) declare(f *flag.FlagSet) {
-	f.StringVar(&d.in, "in", "", "read the documents from `SOURCE`, as grambench -in does: a file, a folder, -, goroot, synthetic:…")
+	f.StringVar(&d.in, "in", "", "read the documents from `SOURCE`, as grambench -in does: a file, a folder, synthetic:…")
 	f.StringVar(&d.format, "format", "", "`FORMAT` of a file (default: from the name and the first bytes)")
 	f.IntVar(&d.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default: 2 for text, 1 for vectors)")
 	f.IntVar(&d.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")

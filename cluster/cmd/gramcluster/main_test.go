@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/work"
+)
+
+// cluster runs the command in this process.
+func cluster(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// must is cluster where nothing may go wrong.
+func must(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	status, stdout, stderr := cluster(t, stdin, args...)
+	if status != succeeded {
+		t.Fatalf("gramcluster %s: status %d, %s%s", strings.Join(args, " "), status, stdout, stderr)
+	}
+	return stdout
+}
+
+// states returns the states of tasks that work printed.
+func states(t *testing.T, out string) map[string]int {
+	t.Helper()
+	count := map[string]int{}
+	for line := range strings.Lines(out) {
+		var r work.Report
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		count[r.State]++
+	}
+	return count
+}
+
+// grambench builds and runs the program whose results are to be met.
+func grambench(t *testing.T) func(args ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds grambench")
+	}
+	path := filepath.Join(t.TempDir(), "grambench")
+	build := exec.Command("go", "build", "-o", path, "./cmd/grambench")
+	build.Dir = "../../.." // its module has dependencies that this one lacks
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
+			t.Fatalf("grambench %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+func same(t *testing.T, a, b string) {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(x, y) {
+		t.Errorf("%s of %d bytes and %s of %d differ", filepath.Base(a), len(x), filepath.Base(b), len(y))
+	}
+}
+
+// job returns the digest in a task line.
+func jobOf(t *testing.T, tasks string) string {
+	t.Helper()
+	var l struct{ Job string }
+	first, _, _ := strings.Cut(tasks, "\n")
+	if err := json.Unmarshal([]byte(first), &l); err != nil {
+		t.Fatal(err)
+	}
+	return l.Job
+}
+
+// A matrix that is gathered has the bytes of grambench's, on every instruction set, whatever the
+// blocks; tasks are done once; what is damaged is named and done again.
+func TestGram(t *testing.T) {
+	bench, dir := grambench(t), t.TempDir()
+	const in = "synthetic:docs=700,terms=900,length=30,classes=3,seed=4"
+	for i, c := range []struct{ block, of string }{
+		{"256", "-kernel diffusion:t=0.5"}, {"128", "-kernel linear -embed tfidf-l2 -isa generic"}, {"2048", "-kernel rbf"},
+	} {
+		of, block := strings.Fields(c.of), c.block
+		store, want := filepath.Join(dir, fmt.Sprint("store", i)), filepath.Join(dir, fmt.Sprint("want", i, ".npy"))
+		bench(append([]string{"gram", "-in", in, "-o", want}, of...)...)
+		tasks := must(t, "", append([]string{"plan", "gram", "-store", store, "-in", in, "-block", block, "-q"}, of...)...)
+		if again := must(t, "", append([]string{"plan", "gram", "-store", store, "-in", in, "-block", block}, of...)...); again != tasks {
+			t.Error("planned twice, there are two jobs")
+		}
+		n := strings.Count(tasks, "\n")
+		lines := strings.SplitAfter(tasks, "\n")
+		if got := states(t, must(t, strings.Join(lines[:n/2], ""), "work", "-store", store)); got["done"] != n/2 {
+			t.Errorf("the first half: %v, expected %d done", got, n/2)
+		}
+		got := filepath.Join(dir, fmt.Sprint("got", i, ".npy"))
+		status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", got)
+		if status != failed || !strings.Contains(stderr, fmt.Sprintf("%d of %d tasks are missing", n-n/2, n)) {
+			t.Errorf("half a job: status %d, %s", status, stderr)
+		}
+		if _, err := os.Stat(got); err == nil {
+			t.Error("half a job leaves a file")
+		}
+		rest := must(t, "", "gather", "-store", store, "-missing")
+		if rest != strings.Join(lines[n/2:], "") {
+			t.Errorf("missing: %s", rest)
+		}
+		// The others by shares of the job, with a cache.
+		count := map[string]int{}
+		for share := range 3 {
+			out := must(t, "", "work", "-store", store, "-job", jobOf(t, tasks)[:8], "-shard", fmt.Sprintf("%d/3", share),
+				"-workers", "2", "-cache", filepath.Join(dir, "cache"))
+			for state, k := range states(t, out) {
+				count[state] += k
+			}
+		}
+		if count["done"] != n-n/2 || count["there"] != n/2 {
+			t.Errorf("shares: %v", count)
+		}
+		must(t, "", "gather", "-store", store, "-o", got)
+		same(t, want, got)
+		if i > 0 {
+			continue
+		}
+		// Damage.
+		object := filepath.Join(store, "results", jobOf(t, tasks), "000000001.a0")
+		b, err := os.ReadFile(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 8
+		if err := os.WriteFile(object, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(got); err != nil {
+			t.Fatal(err)
+		}
+		status, _, stderr = cluster(t, "", "gather", "-store", store, "-o", got)
+		if status != failed || !strings.Contains(stderr, "000000001.a0 is damaged") || !strings.Contains(stderr, `"task":1}`) {
+			t.Errorf("damage: status %d, %s", status, stderr)
+		}
+		if got := states(t, must(t, tasks, "work", "-store", store)); got["done"] != 1 || got["there"] != n-1 {
+			t.Errorf("after damage: %v", got)
+		}
+		must(t, "", "gather", "-store", store, "-o", got)
+		same(t, want, got)
+		if out := must(t, "", "status", "-store", store, "-check"); !strings.Contains(out, "100.0%") ||
+			!strings.Contains(out, "1 written again") {
+			t.Errorf("status: %s", out)
+		}
+		must(t, "", "clean", "-store", store, "-job", jobOf(t, tasks)[:6], "-unused")
+		if left, err := filepath.Glob(filepath.Join(store, "*")); err != nil || len(left) != 1 {
+			t.Errorf("clean leaves %v, error %v", left, err)
+		}
+	}
+}
+
+// What is wrong is refused in words that say what was found and expected.
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	small := []string{"-in", "synthetic:docs=20,terms=50,length=5,classes=2,seed=1"}
+	tasks := must(t, "", append([]string{"plan", "gram", "-q", "-store", dir}, small...)...)
+	for _, c := range []struct {
+		stdin, args string
+		status      int
+		want        string
+	}{
+		{"", "", misused, "Commands:"},
+		{"", "nonsense", misused, `command "nonsense", expected plan, work`},
+		{"", "plan", misused, "expected plan KIND, one of gram"},
+		{"", "plan nonsense", misused, "expected one of gram"},
+		{"", "plan gram", misused, "-store URL is missing"},
+		{"", "plan gram -store " + dir, failed, "expected -in SOURCE"},
+		{"", "plan gram -nonsense", misused, "-nonsense"},
+		{"", "plan gram -store " + dir + " more", misused, `argument "more"`},
+		{"", "plan gram -store ftp://x -in goroot", failed, "expected file, s3, gs, azblob or mem"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", failed, "nonsense"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block 100", failed, "-block 100, expected a multiple of 128"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", misused, "-isa"},
+		{"", "plan gram -store " + dir + " -in /nowhere", failed, "/nowhere"},
+		{"", "plan gram -store " + dir + " -in goroot -m nonsense", misused, "expected a size"},
+		{"x\n", "work -store " + dir, failed, "task line 1"},
+		{`{"job":"` + strings.Repeat("0", 64) + `","task":0}`, "work -store " + dir, failed, "missing"},
+		{strings.Replace(tasks, `"task":0`, `"task":7`, 1), "work -store " + dir, failed, "tasks from 0 to 0"},
+		{"", "work -store " + dir + " -shard 0/2", misused, "-shard without -job"},
+		{"", "work -store " + dir + " -job 0 -shard 2/2", misused, "expected I/N"},
+		{"", "work -store " + dir + " -job 0 -shard auto", misused, "JOB_COMPLETION_INDEX"},
+		{"", "work -store " + dir + " -job xyz", failed, "hexadecimal"},
+		{"", "gather -store " + dir, misused, "-o FILE is missing"},
+		{"", "gather -store " + dir + " -o x -missing", misused, "one of them"},
+		{"", "gather -store " + dir + " -o " + dir + "/K.txt", failed, "1 of 1 tasks are missing"},
+		{"", "status -store " + dir + " -job 00000", failed, "no job 00000"},
+		{"", "clean -store " + dir, misused, "nothing to delete"},
+		{"", "help nonsense", misused, "nonsense"},
+	} {
+		status, stdout, stderr := cluster(t, c.stdin, strings.Fields(c.args)...)
+		if status != c.status || !strings.Contains(stdout+stderr, c.want) {
+			t.Errorf("gramcluster %s: status %d, %s%s\nexpected %d, %s", c.args, status, stdout, stderr, c.status, c.want)
+		}
+	}
+	must(t, tasks, "work", "-store", dir)
+	status, _, stderr := cluster(t, "", "gather", "-store", dir, "-o", filepath.Join(dir, "K.txt"))
+	if status != failed || !strings.Contains(stderr, "expected -o FILE.npy") {
+		t.Errorf("an unknown form: status %d, %s", status, stderr)
+	}
+}
+
+// Help fits a screen.
+func TestHelp(t *testing.T) {
+	for _, args := range []string{"help", "help plan gram", "help work", "gather -help", "status -h", "clean --help"} {
+		out := must(t, "", strings.Fields(args)...)
+		lines := strings.Split(out, "\n")
+		if len(lines) > 41 {
+			t.Errorf("%s has %d lines", args, len(lines)-1)
+		}
+		for _, l := range lines {
+			if len([]rune(l)) > 120 {
+				t.Errorf("%s has a line of %d columns: %s", args, len(l), l)
+			}
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		shard, env  string
+		first, step int
+	}{
+		{"0/1", "", 0, 1}, {"3/8", "", 3, 8}, {"auto/8", "JOB_COMPLETION_INDEX=5", 5, 8},
+		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4", 2, 4},
+		{"auto/3", "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4", 0, 3},
+		{"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0}, {"-1/8", "", -1, 0}, {"1", "", -1, 0}, {"x/y", "", -1, 0},
+		{"auto/4", "SLURM_ARRAY_TASK_ID=4", -1, 0},
+	} {
+		env := map[string]string{}
+		for _, e := range strings.Fields(c.env) {
+			name, value, _ := strings.Cut(e, "=")
+			env[name] = value
+		}
+		first, step, err := share(c.shard, func(name string) string { return env[name] })
+		if c.first < 0 != (err != nil) || err == nil && (first != c.first || step != c.step) {
+			t.Errorf("-shard %s with %s: %d, %d, error %v", c.shard, c.env, first, step, err)
+		}
+	}
+}

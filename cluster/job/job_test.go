@@ -1,0 +1,150 @@
+package job_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+)
+
+func description() job.Description {
+	return job.Description{Version: job.Version, Kind: "gram", Corpus: strings.Repeat("0a", 32), ISA: "generic", Tasks: 3,
+		Spec: json.RawMessage(`{ "kernel": "linear" }`)}
+}
+
+// A description is saved under its digest, which is the same however its spec is laid out, and comes
+// back.
+func TestSaveLoad(t *testing.T) {
+	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
+	j, err := h.Save(t.Context(), description())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := description()
+	d.Spec = json.RawMessage(`{"kernel":"linear"}`)
+	again, err := h.Save(t.Context(), d)
+	if err != nil || again.Digest != j.Digest {
+		t.Errorf("digests %s and %s, error %v", j.Digest, again.Digest, err)
+	}
+	got, err := h.Load(t.Context(), j.Digest)
+	if err != nil || got.Kind != "gram" || got.Tasks != 3 || string(got.Spec) != `{"kernel":"linear"}` {
+		t.Errorf("%+v comes back, error %v", got, err)
+	}
+	for i, change := range []func(d *job.Description){
+		func(d *job.Description) { d.Tasks++ }, func(d *job.Description) { d.ISA = "avx2" },
+		func(d *job.Description) { d.Corpus = "" }, func(d *job.Description) { d.Spec = json.RawMessage(`{}`) },
+	} {
+		d := description()
+		change(&d)
+		if other, err := h.Save(t.Context(), d); err != nil || other.Digest == j.Digest {
+			t.Errorf("change %d: the same digest, error %v", i, err)
+		}
+	}
+	for i, wrong := range []func(d *job.Description){
+		func(d *job.Description) { d.Version++ }, func(d *job.Description) { d.ISA = "" },
+		func(d *job.Description) { d.Corpus = "x" }, func(d *job.Description) { d.Spec = json.RawMessage(`{`) },
+		func(d *job.Description) { d.Tasks = -1 }, func(d *job.Description) { d.Tasks = job.MostTasks + 1 },
+		func(d *job.Description) { d.Kind = "" },
+	} {
+		d := description()
+		wrong(&d)
+		if _, err := h.Save(t.Context(), d); err == nil {
+			t.Errorf("wrong description %d passes", i)
+		}
+	}
+	for _, digest := range []string{"", "x", strings.Repeat("0", 64), strings.ToUpper(j.Digest)} {
+		if _, err := h.Load(t.Context(), digest); err == nil {
+			t.Errorf("Load of %q passes", digest)
+		}
+	}
+	if _, err := j.Result(t.Context(), 3, nil); err == nil || job.Missing(err) {
+		t.Errorf("task 3 of 3: error %v", err)
+	}
+	if _, err := j.Result(t.Context(), 2, nil); !job.Missing(err) {
+		t.Errorf("a task that isn't done: error %v", err)
+	}
+}
+
+func FuzzDescription(f *testing.F) {
+	d := description()
+	good, err := d.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add([]byte(`{"version":1}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d, err := job.ParseDescription(b)
+		if err != nil {
+			return
+		}
+		if again, err := d.Encode(); err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%q is written as %q, error %v", b, again, err)
+		}
+	})
+}
+
+func FuzzLine(f *testing.F) {
+	f.Add(job.Line{Job: strings.Repeat("0a", 32), Task: 12}.String())
+	f.Add(`{"job":1,"task":"x"} more`)
+	f.Fuzz(func(t *testing.T, s string) {
+		l, err := job.ParseLine([]byte(s))
+		if err != nil {
+			return
+		}
+		if again, err := job.ParseLine([]byte(l.String())); err != nil || again != l {
+			t.Errorf("%q reads as %v and then as %v, error %v", s, l, again, err)
+		}
+	})
+}
+
+// Bad lines are handed on with their number and reason, and don't end reading.
+func TestReadLines(t *testing.T) {
+	good := job.Line{Job: strings.Repeat("0a", 32), Task: 5}
+	text := good.String() + "\n\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" + `{"job":"` + good.Job + `","task":-1}` + "\n" +
+		`{"job":"` + good.Job + `","task":1,"more":2}` + "\n" + good.String()
+	var got []string
+	err := job.ReadLines(t.Context(), strings.NewReader(text), func(number int, l job.Line, err error) error {
+		got = append(got, fmt.Sprint(number, " ", l.Task, " ", err != nil))
+		return nil
+	})
+	want := "[1 5 false 3 0 true 4 0 true 5 0 true 6 0 true 7 5 false]"
+	if err != nil || fmt.Sprint(got) != want {
+		t.Errorf("lines %v, expected %s; error %v", got, want, err)
+	}
+	err = job.ReadLines(t.Context(), strings.NewReader(strings.Repeat("x", 5000)), func(int, job.Line, error) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a line of 5000 bytes: error %v", err)
+	}
+	stop := errors.New("stop")
+	if err := job.ReadLines(t.Context(), strings.NewReader(text), func(int, job.Line, error) error { return stop }); err != stop {
+		t.Errorf("error %v, expected that of yield", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := job.ReadLines(ctx, strings.NewReader(text), func(int, job.Line, error) error { return nil }); !errors.Is(err,
+		context.Canceled) {
+		t.Errorf("after the end: error %v", err)
+	}
+}
+
+func TestFloats(t *testing.T) {
+	v := []float32{0, 1, float32(math.Inf(-1)), 1e-45}
+	b := job.FloatBytes(v)
+	if want := "00000000 0000803f 000080ff 01000000"; fmt.Sprintf("%x %x %x %x", b[:4], b[4:8], b[8:12], b[12:]) != want {
+		t.Errorf("bytes %x, expected %s", b, want)
+	}
+	w := make([]float32, 4)
+	job.FloatsOf(w, bytes.Clone(b))
+	if fmt.Sprint(w) != fmt.Sprint(v) || job.FloatBytes(nil) != nil {
+		t.Errorf("%v comes back as %v", v, w)
+	}
+}

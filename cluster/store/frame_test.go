@@ -1,0 +1,28 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+)
+
+// Whatever bytes a reader meets, it returns what header was made of or an error, and allocates no
+// more than there is.
+func FuzzFrame(f *testing.F) {
+	for _, p := range [][]byte{nil, []byte("payload"), bytes.Repeat([]byte("ab"), 600000)} {
+		f.Add(append(header("k", [][]byte{p}), p...), "k")
+	}
+	f.Add([]byte("gramobj1\x01\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\x7fk"), "k")
+	f.Fuzz(func(t *testing.T, b []byte, key string) {
+		p, err := readFrame(bytes.NewReader(b), int64(len(b)), key, nil)
+		if err != nil {
+			if bad := (*errDamaged)(nil); !errors.As(err, &bad) || p != nil {
+				t.Errorf("error %v with %d bytes", err, len(p))
+			}
+			return
+		}
+		if again := append(header(key, [][]byte{p}), p...); !bytes.Equal(again, b) {
+			t.Errorf("a frame of %d bytes reads as one of %d", len(b), len(again))
+		}
+	})
+}

@@ -1,0 +1,326 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+)
+
+// buckets returns one of each kind that needs no server.
+func buckets(t *testing.T) map[string]store.Bucket {
+	t.Helper()
+	all := map[string]store.Bucket{"test": &storetest.Memory{}}
+	for name, url := range map[string]string{"folder": t.TempDir(), "file": "file://" + t.TempDir(), "mem": "mem://"} {
+		b, err := store.OpenBucket(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		all[name] = b
+	}
+	return all
+}
+
+// pattern is n bytes of which no two MiB are equal.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	x := uint32(1)
+	for i := range b {
+		x = x*1664525 + 1013904223
+		b[i] = byte(x >> 24)
+	}
+	return b
+}
+
+// What is put comes back, of all lengths about a block's, in parts or whole; a second Put finds it
+// there, and one of other bytes is an error.
+func TestPutGet(t *testing.T) {
+	for kind, b := range buckets(t) {
+		s := store.New(b)
+		for _, n := range []int{0, 1, 1000, 1<<20 - 1, 1 << 20, 1<<20 + 1, 5<<20 + 7} {
+			name, data := fmt.Sprintf("results/of/%d", n), pattern(n)
+			if _, err := s.Get(t.Context(), name, nil); !errors.Is(err, store.ErrMissing) {
+				t.Fatalf("%s: error %v before it is there", kind, err)
+			}
+			there, err := s.Put(t.Context(), name, data[:n/3], nil, data[n/3:])
+			if there || err != nil {
+				t.Fatalf("%s: Put = %v, %v", kind, there, err)
+			}
+			got, err := s.Get(t.Context(), name, make([]byte, 10, 2000))
+			if err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("%s: %d bytes come back as %d, error %v", kind, n, len(got), err)
+			}
+			if there, err := s.Put(t.Context(), name, data); !there || err != nil {
+				t.Errorf("%s: the second Put = %v, %v", kind, there, err)
+			}
+			if _, err := s.Put(t.Context(), name, append(data, 1)); err == nil {
+				t.Errorf("%s: other bytes of the same name pass", kind)
+			}
+		}
+		names := func() (all []string) {
+			err := s.List(t.Context(), "results/of/1", func(o store.Object) error {
+				all = append(all, fmt.Sprint(o.Name, " ", o.Attempts))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		want := "[results/of/1 1 results/of/1000 1 results/of/1048575 1 results/of/1048576 1 results/of/1048577 1]"
+		if got := fmt.Sprint(names()); got != want {
+			t.Errorf("%s: List gives %s, expected %s", kind, got, want)
+		}
+		if n, _, err := s.Delete(t.Context(), "results/of/1"); n != 5 || err != nil || len(names()) != 0 {
+			t.Errorf("%s: Delete = %d, %v, leaves %v", kind, n, err, names())
+		}
+	}
+}
+
+// Every bit of an object flipped, and every length that it may be cut or padded to, is found and
+// named; the next Put makes another attempt and leaves the damaged one alone; Get takes that one.
+func TestDamage(t *testing.T) {
+	m := &storetest.Memory{}
+	s := store.New(m)
+	data := pattern(100)
+	if _, err := s.Put(t.Context(), "x/1", data); err != nil {
+		t.Fatal(err)
+	}
+	good := m.Get("x/1.a0")
+	found := func(bad []byte) {
+		t.Helper()
+		m.Set("x/1.a0", bad)
+		_, err := s.Get(t.Context(), "x/1", nil)
+		damaged := (*store.DamagedError)(nil)
+		if !errors.As(err, &damaged) || damaged.Key != "x/1.a0" || !errors.Is(err, store.ErrMissing) {
+			t.Fatalf("damage isn't found or named: %v", err)
+		}
+	}
+	for i := range 8 * len(good) {
+		bad := bytes.Clone(good)
+		bad[i/8] ^= 1 << (i % 8)
+		found(bad)
+	}
+	for n := range len(good) {
+		found(good[:n])
+	}
+	found(append(bytes.Clone(good), 0))
+	found(bytes.Repeat([]byte{0}, len(good)))
+	// Another object under this name.
+	if _, err := s.Put(t.Context(), "x/2", data); err != nil {
+		t.Fatal(err)
+	}
+	found(m.Get("x/2.a0"))
+
+	damaged := m.Get("x/1.a0")
+	if there, err := s.Put(t.Context(), "x/1", data); there || err != nil {
+		t.Errorf("mending: Put = %v, %v", there, err)
+	}
+	if got, err := s.Get(t.Context(), "x/1", nil); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("after mending: error %v", err)
+	}
+	if bad, err := s.Check(t.Context(), "x/1", nil); err != nil || len(bad) != 1 {
+		t.Errorf("Check finds %v, error %v", bad, err)
+	}
+	if !bytes.Equal(m.Get("x/1.a0"), damaged) {
+		t.Error("the damaged attempt was changed")
+	}
+	for k := range store.MostAttempts {
+		m.Set(fmt.Sprintf("x/3.a%d", k), []byte("?"))
+	}
+	if _, err := s.Put(t.Context(), "x/3", data); err == nil || !strings.Contains(err.Error(), "100 attempts") {
+		t.Errorf("all attempts damaged: error %v", err)
+	}
+}
+
+// Damage within a large object is named by its block.
+func TestDamagedBlock(t *testing.T) {
+	m := &storetest.Memory{}
+	s := store.New(m)
+	if _, err := s.Put(t.Context(), "x", pattern(3<<20)); err != nil {
+		t.Fatal(err)
+	}
+	b := m.Get("x.a0")
+	b[len(b)-1<<20-1] ^= 16 // the last byte of the second block
+	m.Set("x.a0", b)
+	_, err := s.Get(t.Context(), "x", nil)
+	damaged := (*store.DamagedError)(nil)
+	if at := int64(len(b) - 2<<20); !errors.As(err, &damaged) || damaged.Offset != at {
+		t.Errorf("error %v, expected damage of the block at byte %d", err, at)
+	}
+}
+
+// Of eight that write one object at the same time one makes it, and none fails.
+func TestOneOfManyWrites(t *testing.T) {
+	for kind, b := range buckets(t) {
+		s := store.New(b)
+		for round := range 20 {
+			var made atomic.Int32
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					there, err := s.Put(t.Context(), fmt.Sprintf("o/%d", round), pattern(1000))
+					if err != nil {
+						t.Errorf("%s: %v", kind, err)
+					}
+					if !there {
+						made.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			if made.Load() != 1 {
+				t.Errorf("%s: %d of 8 made the object", kind, made.Load())
+			}
+		}
+	}
+}
+
+// Whatever goes wrong when an object is written, a later Put mends it, and what was acknowledged
+// without an error is there, unless the store itself has lied.
+func TestFaults(t *testing.T) {
+	data := pattern(1000)
+	for fault := storetest.None; fault <= storetest.Corrupt; fault++ {
+		m := &storetest.Memory{}
+		count := 0
+		s := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
+			if operation == "create" {
+				if count++; count == 1 {
+					return fault
+				}
+			}
+			return storetest.None
+		}})
+		_, err := s.Put(t.Context(), "x", data)
+		if wrong := fault == storetest.Fail || fault == storetest.Tear || fault == storetest.Forget; wrong != (err != nil) {
+			t.Errorf("fault %d: error %v", fault, err)
+		}
+		if got, err := s.Get(t.Context(), "x", nil); (err == nil) != (fault == storetest.None || fault == storetest.Forget) ||
+			err == nil && !bytes.Equal(got, data) {
+			t.Errorf("fault %d: Get gives an error %v", fault, err)
+		}
+		if _, err := s.Put(t.Context(), "x", data); err != nil {
+			t.Errorf("fault %d, again: %v", fault, err)
+		}
+		if got, err := s.Get(t.Context(), "x", nil); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("fault %d, again: Get gives an error %v", fault, err)
+		}
+	}
+}
+
+// A folder holds nothing that isn't complete under a name of its own, and lists no strangers.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(t.Context(), "a/b", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a/b", "a/b.a", "a/b.a01", "a/b.a100", "a/stranger.txt", "making/0.a0"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := 0
+	err = s.List(t.Context(), "", func(o store.Object) error { count++; return nil })
+	if err != nil || count != 1 {
+		t.Errorf("%d objects, error %v", count, err)
+	}
+	if err := s.List(t.Context(), "nowhere/", func(store.Object) error { return errors.New("one") }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	s := store.New(&storetest.Memory{})
+	for _, name := range []string{"", "/", "a/", "/a", "a//b", "..", "a/../b", "a b", "ä", "a\\b", "a:b", strings.Repeat("a", 600)} {
+		if _, err := s.Put(t.Context(), name, nil); err == nil {
+			t.Errorf("name %q passes", name)
+		}
+		if _, err := s.Get(t.Context(), name, nil); err == nil || errors.Is(err, store.ErrMissing) {
+			t.Errorf("name %q: error %v", name, err)
+		}
+	}
+}
+
+// Addresses with credentials are refused, and no error repeats them.
+func TestOpenRefuses(t *testing.T) {
+	for _, address := range []string{
+		"", "s3://", "s3://me:hushhush@bucket/x", "s3://bucket?secret_key=hushhush", "azblob://c?sas_token=hushhush",
+		"gs://b?access_token=hushhush", "ftp://host/x", "file://host/x", "file:///x?a=b", "s3://bucket/../x", "azblob://c?sig=hushhush",
+		"s3://me:hushhush@bucket:%%", "s3://b#hushhush", "mem://?nonsense=hush",
+	} {
+		b, err := store.OpenBucket(t.Context(), address)
+		if err == nil {
+			b.Close()
+			t.Errorf("%q passes", address)
+		} else if strings.Contains(err.Error(), "hushhush") {
+			t.Errorf("%q: the error repeats the secret: %v", address, err)
+		}
+	}
+}
+
+// Copies are used, mended when they are damaged, and bounded.
+func TestCache(t *testing.T) {
+	m, dir := &storetest.Memory{}, t.TempDir()
+	reads := 0
+	s := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
+		if operation == "open" {
+			reads++
+		}
+		return storetest.None
+	}})
+	c, err := store.NewCache(dir, 2500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(name string, wantReads int) {
+		t.Helper()
+		reads = 0
+		b, err := c.Get(t.Context(), s, name)
+		if err != nil || !bytes.Equal(b, pattern(1000)) || reads != wantReads {
+			t.Errorf("%s: %d bytes, %d reads of the store, expected %d; error %v", name, len(b), reads, wantReads, err)
+		}
+	}
+	for _, name := range []string{"f/1", "f/2", "f/3"} {
+		if _, err := s.Put(t.Context(), name, pattern(1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get("f/1", 1)
+	get("f/1", 0)
+	path := filepath.Join(dir, "f+1.object")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[700] ^= 1
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	get("f/1", 1)
+	get("f/1", 0)
+	get("f/2", 1)
+	get("f/3", 1) // f/1 must go
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%d copies, expected 2 within 2500 bytes; error %v", len(entries), err)
+	}
+	if _, err := c.Get(t.Context(), s, "f/none"); !errors.Is(err, store.ErrMissing) {
+		t.Errorf("error %v, expected that of the store", err)
+	}
+	if _, err := store.NewCache(dir, 0); err == nil {
+		t.Error("a cache of 0 bytes passes")
+	}
+}

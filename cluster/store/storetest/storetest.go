@@ -1,0 +1,170 @@
+// Package storetest has buckets for tests: one in memory, and one that fails.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gramengine/gram/cluster/store"
+)
+
+// Memory is a bucket in memory. The zero value is empty.
+type Memory struct {
+	mu      sync.Mutex
+	objects map[string][]byte
+}
+
+// Create implements store.Bucket.
+func (m *Memory) Create(ctx context.Context, key string, parts [][]byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.objects[key]; ok {
+		return fmt.Errorf("%s: %w", key, store.ErrExists)
+	}
+	m.set(key, bytes.Join(parts, nil))
+	return nil
+}
+
+func (m *Memory) set(key string, b []byte) {
+	if m.objects == nil {
+		m.objects = map[string][]byte{}
+	}
+	m.objects[key] = b
+}
+
+// Open implements store.Bucket.
+func (m *Memory) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b, ok := m.objects[key]
+	if !ok {
+		return nil, 0, fmt.Errorf("%s: %w", key, fs.ErrNotExist)
+	}
+	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
+}
+
+// Keys returns the keys of all objects, ascending.
+func (m *Memory) Keys() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.objects))
+}
+
+// List implements store.Bucket.
+func (m *Memory) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
+	for _, key := range m.Keys() {
+		if !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := yield(key, int64(len(m.Get(key)))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Get returns a copy of an object's bytes, nil where there is none.
+func (m *Memory) Get(key string) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.objects[key])
+}
+
+// Set makes or replaces an object, as damage does.
+func (m *Memory) Set(key string, b []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set(key, b)
+}
+
+// Delete implements store.Bucket.
+func (m *Memory) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.objects, key)
+	return nil
+}
+
+// Close implements store.Bucket.
+func (*Memory) Close() error { return nil }
+
+// Fault is how an operation goes wrong.
+type Fault int
+
+// The faults. What isn't Create knows Fail alone.
+const (
+	None    Fault = iota
+	Fail          // nothing happens, and it is an error
+	Tear          // half of the object is there, and it is an error
+	Forget        // the object is there, and it is an error
+	Corrupt       // a bit of the object is another, and it is no error
+)
+
+// ErrFault is wrapped by the errors of faults.
+var ErrFault = errors.New("injected fault")
+
+// Faulty is a bucket whose operations go wrong as Decide says, which is asked once before each, with
+// its name (create, open, list, delete) and its key or prefix. Decide may also wait, or end ctx.
+type Faulty struct {
+	store.Bucket
+	Decide func(operation, key string) Fault
+}
+
+// Create implements store.Bucket.
+func (f *Faulty) Create(ctx context.Context, key string, parts [][]byte) error {
+	b := bytes.Join(parts, nil)
+	failed := func() error { return fmt.Errorf("create %s: %w", key, ErrFault) }
+	switch f.Decide("create", key) {
+	case Fail:
+		return failed()
+	case Tear:
+		return errors.Join(f.Bucket.Create(ctx, key, [][]byte{b[:len(b)/2]}), failed())
+	case Forget:
+		return errors.Join(f.Bucket.Create(ctx, key, parts), failed())
+	case Corrupt:
+		b[len(b)-1] ^= 1
+		return f.Bucket.Create(ctx, key, [][]byte{b})
+	}
+	return f.Bucket.Create(ctx, key, parts)
+}
+
+// Open implements store.Bucket.
+func (f *Faulty) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	if f.Decide("open", key) != None {
+		return nil, 0, fmt.Errorf("open %s: %w", key, ErrFault)
+	}
+	return f.Bucket.Open(ctx, key)
+}
+
+// List implements store.Bucket.
+func (f *Faulty) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
+	if f.Decide("list", prefix) != None {
+		return fmt.Errorf("list %s: %w", prefix, ErrFault)
+	}
+	return f.Bucket.List(ctx, prefix, yield)
+}
+
+// Delete implements store.Bucket.
+func (f *Faulty) Delete(ctx context.Context, key string) error {
+	if f.Decide("delete", key) != None {
+		return fmt.Errorf("delete %s: %w", key, ErrFault)
+	}
+	return f.Bucket.Delete(ctx, key)
+}
