@@ -1,13 +1,9 @@
 package knn
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +11,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/internal/archive"
+	"github.com/gramengine/gram/solver/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -273,78 +269,25 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func written(t testing.TB, s Settings) (*Model, []byte) {
+func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
 	m, err := Train(texts(30, 4, s.Scheme == solver.Labels), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := m.Write(context.Background(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return m, b.Bytes()
+	return m
 }
 
-// A model that is read is the one that was written, and writes the same bytes.
 func TestModelFile(t *testing.T) {
 	for _, s := range []Settings{{}, {K: 3, Kernel: "linear", Uniform: true}, {Scheme: solver.Labels}} {
-		m, data := written(t, s)
-		path := filepath.Join(t.TempDir(), "x.model")
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		told := false
-		got, err := Load(t.Context(), path, func(sparse.Tokenizer) { told = true })
-		if err != nil || !told {
-			t.Fatal(err, told)
-		}
-		if !reflect.DeepEqual(got, m) {
-			t.Errorf("%+v differs from %+v", got, m)
-		}
-		var again bytes.Buffer
-		if err := got.Write(t.Context(), &again); err != nil || !bytes.Equal(again.Bytes(), data) {
-			t.Errorf("%v: other bytes when it is written again", err)
-		}
+		archivetest.Check(t, form, true, trained(t, s))
 	}
 }
 
-// A file in which any byte was changed, or that ends early, is refused as damaged.
-func TestDamagedFile(t *testing.T) {
-	_, data := written(t, Settings{})
-	for at := 0; at < len(data); at += 1 + at/50 {
-		bad := bytes.Clone(data)
-		bad[at] ^= 0x15
-		_, err := Read(t.Context(), bytes.NewReader(bad))
-		var version *archive.VersionError
-		if !errors.Is(err, archive.ErrDamaged) && !errors.As(err, &version) {
-			t.Fatalf("byte %d changed: %v", at, err)
-		}
-		if _, err := Read(t.Context(), bytes.NewReader(data[:at])); !errors.Is(err, archive.ErrDamaged) {
-			t.Fatalf("%d bytes: %v", at, err)
-		}
-	}
-}
-
-// No file, however it came about, is taken unless it is a model that can be written.
 func FuzzRead(f *testing.F) {
-	_, data := written(f, Settings{Scheme: solver.Labels})
-	f.Add(data)
-	f.Add([]byte(Form + "1\n{}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if n := len(data) - sha256.Size; n > 0 { // let what is behind the checksum be tried, too
-			sum := sha256.Sum256(data[:n])
-			data = append(bytes.Clone(data[:n]), sum[:]...)
-		}
-		m, err := Read(t.Context(), bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		if err := m.Write(t.Context(), &bytes.Buffer{}); err != nil {
-			t.Fatal(err)
-		}
+	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{MemoryBytes: 1 << 28}); err != nil {
 			t.Log(err)
 		}
-	})
+	}, trained(f, Settings{Scheme: solver.Labels}))
 }

@@ -1,101 +1,42 @@
 package landmark
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"os"
-	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/internal/archive"
+	"github.com/gramengine/gram/solver/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
 )
 
-func written(t testing.TB, s Settings) (*Model, []byte) {
+func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
 	s.Landmarks = 12
 	m, err := Train(context.Background(), texts(40, 3, 3, s.Scheme == solver.Labels), s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := m.Write(context.Background(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return m, b.Bytes()
+	return m
 }
 
-// A model that is read is the one that was written, and writes the same bytes.
 func TestModelFile(t *testing.T) {
 	for _, s := range []Settings{
 		{}, {Loss: Logistic, Choice: Pivoted, Seed: 7, C: 5}, {Loss: Hinge2, Scheme: solver.Labels, Choice: Stratified},
 		{Kernel: "linear:embed=tfidf-l2"},
 	} {
-		m, data := written(t, s)
-		path := filepath.Join(t.TempDir(), "x.model")
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		told := false
-		got, err := Load(t.Context(), path, func(sparse.Tokenizer) { told = true })
-		if err != nil || !told {
-			t.Fatal(err, told)
-		}
-		if !reflect.DeepEqual(got.Machines, m.Machines) || !reflect.DeepEqual(got.Landmarks, m.Landmarks) ||
-			got.Residual != m.Residual || got.Passes != m.Passes || !reflect.DeepEqual(got.Classes, m.Classes) {
-			t.Errorf("%+v differs from %+v", got.Settings, m.Settings)
-		}
-		var again bytes.Buffer
-		if err := got.Write(t.Context(), &again); err != nil || !bytes.Equal(again.Bytes(), data) {
-			t.Errorf("other bytes when it is written again: %v", err)
-		}
-		if _, err := Read(t.Context(), bytes.NewReader(data)); err != nil {
-			t.Error(err)
-		}
+		archivetest.Check(t, form, true, trained(t, s))
 	}
 }
 
-// Every byte that is changed or missing is noticed.
-func TestDamage(t *testing.T) {
-	_, data := written(t, Settings{})
-	for at := 0; at < len(data); at += 1 + len(data)/500 {
-		bad := bytes.Clone(data)
-		bad[at] ^= 0x10
-		_, err := Read(t.Context(), bytes.NewReader(bad))
-		var version *archive.VersionError
-		if !errors.Is(err, archive.ErrDamaged) && !errors.As(err, &version) {
-			t.Fatalf("byte %d changed: %v", at, err)
-		}
-		if _, err := Read(t.Context(), bytes.NewReader(data[:at])); !errors.Is(err, archive.ErrDamaged) {
-			t.Fatalf("%d bytes: %v", at, err)
-		}
-	}
-}
-
-// FuzzRead reads anything, its checksum made right: it must end with a model that is valid, or with an
-// error.
 func FuzzRead(f *testing.F) {
-	_, data := written(f, Settings{Loss: Logistic})
-	f.Add(data[:len(data)-sha256.Size])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		sum := sha256.Sum256(data)
-		m, err := Read(t.Context(), bytes.NewReader(append(data, sum[:]...)))
-		if err != nil {
-			return
-		}
-		if err := m.Validate(); err != nil {
-			t.Fatal(err)
-		}
+	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0},
 			Values: []float32{1}}, Options{}); err != nil && strings.Contains(err.Error(), "panic") {
 			t.Fatal(err)
 		}
-	})
+	}, trained(f, Settings{Loss: Logistic}))
 }
 
 // What makes no sense is refused with what was found and expected.
@@ -134,7 +75,7 @@ func TestRefused(t *testing.T) {
 	if _, err := Train(ctx, c, Settings{}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its end: %v", err)
 	}
-	m, _ := written(t, Settings{})
+	m := trained(t, Settings{})
 	if _, err := m.Predict(t.Context(), nil, Options{}); err == nil {
 		t.Error("no documents are predicted")
 	}

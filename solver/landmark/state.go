@@ -22,14 +22,35 @@ type State struct {
 	zero   []float64 // gradients at f = 0 by C, zeros where none is known
 }
 
-var stateForm = archive.Form{Name: Form + "state ", Version: "1"}
+var stateForm = archive.Format[State]{
+	Package: "landmark", Name: Form + "state ", Version: "1", Validate: (*State).validate,
+	Describe: func(f *archive.File, s *State) {
+		key, chosen, numbers := s.key[:], len(s.chosen), len(s.u)
+		f.Key("key", &key)
+		if len(key) != sha256.Size {
+			f.Check(fmt.Errorf("a key of %d bytes, expected %d", len(key), sha256.Size))
+			return
+		}
+		s.key = [sha256.Size]byte(key)
+		archive.Count(f, "passes", &s.passes, 1<<38)
+		archive.Count(f, "landmarks", &chosen, 1<<38)
+		archive.Count(f, "numbers", &numbers, 1<<38)
+		archive.Array(f, "landmarks", &s.chosen, chosen)
+		archive.Array(f, "numbers", &s.u, numbers)
+		archive.Array(f, "numbers", &s.zero, numbers)
+	},
+}
 
-// stateHeader is the second line of a state's file.
-type stateHeader struct {
-	Key     []byte `json:"key"`
-	Passes  int64  `json:"passes"`
-	Chosen  int64  `json:"landmarks"`
-	Numbers int64  `json:"numbers"`
+func (s *State) validate() error {
+	if s == nil {
+		return errors.New("no state, expected one")
+	}
+	for _, v := range s.u {
+		if !finite(v) {
+			return fmt.Errorf("a number that is %v, expected a finite one", v)
+		}
+	}
+	return nil
 }
 
 // Passes returns how many passes over the documents the training had taken.
@@ -41,62 +62,10 @@ func (s *State) Passes() int {
 }
 
 // Write writes the state. Errors: a state that no training made, those of w and of ctx.
-func (s *State) Write(ctx context.Context, w io.Writer) error {
-	if ctx == nil || w == nil || s == nil {
-		return errors.New("landmark: a nil context, writer or state, expected all of them")
-	}
-	out, err := archive.NewWriter(ctx, w, stateForm,
-		&stateHeader{s.key[:], int64(s.passes), int64(len(s.chosen)), int64(len(s.u))})
-	if err != nil {
-		return fmt.Errorf("landmark: %w", err)
-	}
-	archive.Numbers(out, s.chosen)
-	archive.Numbers(out, s.u)
-	archive.Numbers(out, s.zero)
-	if err := out.Close(); err != nil {
-		return fmt.Errorf("landmark: writing: %w", err)
-	}
-	return nil
-}
+func (s *State) Write(ctx context.Context, w io.Writer) error { return stateForm.Write(ctx, w, s) }
 
 // ReadState reads what [State.Write] wrote, and checks its checksum. It reads to the end of r.
-func ReadState(ctx context.Context, r io.Reader) (*State, error) {
-	if ctx == nil || r == nil {
-		return nil, errors.New("landmark: a nil context or reader, expected both")
-	}
-	s, err := archive.Read(ctx, r, -1, stateForm, &stateHeader{}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("landmark: state: %w", err)
-	}
-	return s, nil
-}
-
-// Model implements archive.Header.
-func (h *stateHeader) Model() (*State, error) {
-	if len(h.Key) != sha256.Size {
-		return nil, fmt.Errorf("a key of %d bytes, expected %d", len(h.Key), sha256.Size)
-	}
-	return &State{key: [sha256.Size]byte(h.Key), passes: int(h.Passes)}, nil
-}
-
-// Sections implements archive.Header.
-func (h *stateHeader) Sections() ([]archive.Section, error) {
-	err := archive.Limit(1<<38, archive.Count{Of: "passes", N: h.Passes}, archive.Count{Of: "landmarks", N: h.Chosen},
-		archive.Count{Of: "numbers", N: h.Numbers})
-	return []archive.Section{{Name: "landmarks", Bytes: 4 * h.Chosen}, {Name: "numbers", Bytes: 16 * h.Numbers}}, err
-}
-
-// Take implements archive.Header.
-func (h *stateHeader) Take(s *State, d *archive.Arrays) error {
-	s.chosen = archive.Array[int32](d, h.Chosen)
-	s.u, s.zero = archive.Array[float64](d, h.Numbers), archive.Array[float64](d, h.Numbers)
-	for _, v := range s.u {
-		if !finite(v) {
-			return fmt.Errorf("a number that is %v, expected a finite one", v)
-		}
-	}
-	return nil
-}
+func ReadState(ctx context.Context, r io.Reader) (*State, error) { return stateForm.Read(ctx, r) }
 
 // key identifies corpus and settings.
 func (t *training) key() [sha256.Size]byte {

@@ -1,53 +1,42 @@
 package lmnn
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/solver/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
 )
 
-func written(t testing.TB) (*Model, []byte) {
+func fitted(t testing.TB) *Model {
 	t.Helper()
 	m, err := Train(context.Background(), drawn(t, 30, 3, 2, 8), Settings{Iterations: 5}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := m.Write(context.Background(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return m, b.Bytes()
+	return m
 }
 
-// A model is read as it was written, and no byte of it may change.
 func TestModelFile(t *testing.T) {
-	m, data := written(t)
+	m := fitted(t)
 	m.Settings, _ = m.Settings.resolve()
-	got, err := Read(t.Context(), bytes.NewReader(data))
-	if err != nil || !reflect.DeepEqual(got, m) {
-		t.Fatalf("%v: %+v, expected %+v", err, got, m)
-	}
-	for i := 0; i < len(data); i += 7 {
-		bad := bytes.Clone(data)
-		bad[i] ^= 4
-		if _, err := Read(t.Context(), bytes.NewReader(bad)); err == nil {
-			t.Errorf("no error for a change at %d of %d", i, len(data))
+	archivetest.Check(t, form, false, m)
+}
+
+func FuzzRead(f *testing.F) {
+	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+		docs := &sparse.CSR{Cols: m.Columns, Offsets: []int64{0, 0}}
+		if _, err := m.Predict(t.Context(), docs, Options{}); err != nil {
+			t.Log(err)
 		}
-		if _, err := Read(t.Context(), bytes.NewReader(data[:i])); err == nil {
-			t.Errorf("no error for the first %d bytes of %d", i, len(data))
-		}
-	}
+	}, fitted(f))
 }
 
 // Distances may be great, but have to be numbers: of the nearest documents there is always one.
 func TestGreatMetric(t *testing.T) {
-	m, _ := written(t)
+	m := fitted(t)
 	docs := &sparse.CSR{
 		Cols: m.Columns, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{math.MaxFloat32},
 	}
@@ -62,28 +51,4 @@ func TestGreatMetric(t *testing.T) {
 	if _, err := m.Predict(t.Context(), docs, Options{}); err == nil {
 		t.Error("no error for a metric under which distances overflow")
 	}
-}
-
-func FuzzRead(f *testing.F) {
-	_, data := written(f)
-	f.Add(data)
-	f.Add([]byte(Form + "1\n{}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if n := len(data) - sha256.Size; n > 0 { // let what is behind the checksum be tried, too
-			sum := sha256.Sum256(data[:n])
-			data = append(bytes.Clone(data[:n]), sum[:]...)
-		}
-		m, err := Read(context.Background(), bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		var b bytes.Buffer
-		if err := m.Write(context.Background(), &b); err != nil {
-			t.Fatal(err)
-		}
-		docs := &sparse.CSR{Cols: m.Columns, Offsets: []int64{0, 0}}
-		if _, err := m.Predict(context.Background(), docs, Options{}); err != nil {
-			t.Log(err)
-		}
-	})
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -84,7 +83,7 @@ func TestDamageIsFound(t *testing.T) {
 			var version *VersionError
 			// Of a file, its size is known as well; of a pipe it isn't.
 			for _, size := range []int64{-1, int64(len(b))} {
-				m, err := archive.Read(ctx, bytes.NewReader(b), size, form, &header{}, nil)
+				m, err := form.ReadSized(ctx, bytes.NewReader(b), size, nil)
 				if m != nil || !errors.Is(err, ErrDamaged) && !(errors.As(err, &version) && at == len(form.Name)) {
 					t.Fatalf("%s %d of %d: %v", what, at, len(file), err)
 				}
@@ -127,7 +126,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"the header cut", file[:line-1], "it ends in its header"},
 		{
 			"the header changed", bytes.Replace(file, []byte(`"type"`), []byte(`"typo"`), 1),
-			"header: json: unknown field",
+			`header: key "typo" is unknown`,
 		},
 		{"the vocabulary cut", file[:line+5], "it ends in its part vocabulary"},
 		{"the embedding cut", file[:line+12+9+10], "it ends in its part embedding"},
@@ -139,7 +138,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"more behind it", append(bytes.Clone(file), "more"...), "something follows its end"},
 	} {
 		for _, size := range []int64{-1, int64(len(c.file))} {
-			if _, err := archive.Read(ctx, bytes.NewReader(c.file), size, form, &header{}, nil); err == nil ||
+			if _, err := form.ReadSized(ctx, bytes.NewReader(c.file), size, nil); err == nil ||
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, expected %q", c.what, err, c.want)
 			}
@@ -195,7 +194,7 @@ func TestHeaderThatLies(t *testing.T) {
 			for _, size := range []int64{-1, int64(len(file))} {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				_, err := archive.Read(ctx, bytes.NewReader(file), size, form, &header{}, nil)
+				_, err := form.ReadSized(ctx, bytes.NewReader(file), size, nil)
 				runtime.ReadMemStats(&after)
 				if may := (key == "documents" || key == "fitted") &&
 					n != -1; !errors.Is(err, ErrDamaged) && !(may && err == nil) {

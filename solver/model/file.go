@@ -14,6 +14,30 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
+// ErrDamaged is wrapped by the errors of [Read] for a file that was changed, isn't complete, or
+// never was a model.
+var ErrDamaged = archive.ErrDamaged
+
+// VersionError says that a file is of a version that this program doesn't know.
+type VersionError = archive.VersionError
+
+// Write writes the model in the project's own form, in pieces of 256 KiB. It writes nothing of a
+// model that [Model.Validate] refuses. Other errors are those of w and of ctx.
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
+
+// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
+// [Model.Validate] asks for. It reads to the end of r: anything after the model is an error.
+//
+// Memory: the bytes of the file, a little more for each machine, and on a processor that stores the
+// highest byte first as much again. A file that claims to be larger than it is makes Read allocate no
+// more than what is there.
+//
+// Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of
+// r, and ctx.Err() within a second of cancellation, unless r blocks.
+func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }
+
+var errNil = fmt.Errorf("model: %w", archive.ErrNil)
+
 // Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
 // folder until it is complete; an error or the end of ctx removes it. So path is either what it was
 // before or the whole model. A regular file is replaced; anything else of that name (a folder, a
@@ -57,7 +81,7 @@ func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(c
 // LIBSVM's form, whose tokenizer is the default.
 func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer)) (*Model, error) {
 	if ctx == nil {
-		return nil, errNothingGiven
+		return nil, errNil
 	}
 	f, size, err := archive.Open(path)
 	if err != nil {
@@ -72,11 +96,7 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer
 	if words := bytes.Fields(begin); len(words) > 0 && slices.Contains(keywords, string(words[0])) {
 		return ReadLIBSVM(ctx, r, path)
 	}
-	m, err := archive.Read(ctx, r, size, form, &header{}, func(m *Model) {
-		if tokenizer != nil {
-			tokenizer(m.Tokenizer)
-		}
-	})
+	m, err := form.ReadSized(ctx, r, size, tokenizer)
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", path, err)
 	}

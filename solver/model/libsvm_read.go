@@ -30,7 +30,7 @@ import (
 // of r, and ctx.Err() within a second of cancellation.
 func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	if ctx == nil || r == nil {
-		return nil, errNothingGiven
+		return nil, errNil
 	}
 	l := &libsvmReader{
 		r: bufio.NewReaderSize(archive.BoundReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},

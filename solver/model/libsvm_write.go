@@ -35,7 +35,7 @@ import (
 // of w and ctx.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions) (labels []int32, err error) {
 	if ctx == nil || w == nil {
-		return nil, errNothingGiven
+		return nil, errNil
 	}
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
 	if err := m.Validate(); err != nil {

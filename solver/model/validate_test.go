@@ -143,7 +143,7 @@ func TestNoModel(t *testing.T) {
 		"ReadLIBSVM": func() error { _, err := ReadLIBSVM(ctx, nil, ""); return err },
 		"Load":       func() error { _, err := Load(none, path); return err },
 	} {
-		if err := call(); !errors.Is(err, errNothingGiven) {
+		if err := call(); !errors.Is(err, archive.ErrNil) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

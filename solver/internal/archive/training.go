@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -9,155 +8,111 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Origin are the keys of a header for the corpus that a model was trained on.
-type Origin struct {
-	Source Name   `json:"source"`
-	Corpus string `json:"corpus"` // its digest in hexadecimal
-}
-
-// OriginOf returns the keys for a corpus.
-func OriginOf(source string, digest [32]byte) Origin {
-	return Origin{Name(source), hex.EncodeToString(digest[:])}
-}
-
-// Parse returns what the keys say.
-func (o Origin) Parse() (source string, digest [32]byte, err error) {
-	b, err := hex.DecodeString(o.Corpus)
-	if err != nil || len(b) != len(digest) {
-		return "", digest, fmt.Errorf("corpus %q, expected %d hexadecimal digits", o.Corpus, 2*len(digest))
+// Text describes a vocabulary, nil for none, and the tokenizer that made it. Terms that are read share
+// one string.
+func (f *File) Text(vocabulary *[]string, tokenizer *sparse.Tokenizer) {
+	var size *textSize // of documents that were texts
+	if terms := *vocabulary; terms != nil {
+		size = &textSize{Terms: int64(len(terms))}
+		for t, term := range terms {
+			if int64(len(term)) > math.MaxUint32 {
+				f.fail("term %d has %d bytes, expected at most %d", t, len(term), int64(math.MaxUint32))
+			}
+			size.Bytes += int64(len(term))
+		}
 	}
-	return string(o.Source), [32]byte(b), nil
+	f.Optional("vocabulary", &size)
+	var cut string
+	if t := tokenizer.Canonical(); t != (sparse.Tokenizer{}) {
+		cut = t.String()
+	}
+	f.Optional("tokenizer", &cut)
+	if !f.writing && f.err == nil {
+		var err error
+		*tokenizer, err = sparse.ParseTokenizer(cut)
+		f.Check(err)
+		f.tokenizer = tokenizer
+	}
+	if size != nil {
+		f.terms(vocabulary, *size)
+	}
 }
 
-// Text are the keys of a header for a vocabulary, whose array is the first of a file, and the tokenizer
-// that made it.
-type Text struct {
-	Vocabulary *vocabularySize `json:"vocabulary,omitempty"` // of documents that were texts
-	Tokenizer  string          `json:"tokenizer,omitempty"`
-}
-
-type vocabularySize struct {
+// textSize is how large a vocabulary is.
+type textSize struct {
 	Terms int64 `json:"terms"`
 	Bytes int64 `json:"bytes"`
 }
 
-// TextOf returns the keys for a vocabulary, nil for none.
-func TextOf(vocabulary []string, t sparse.Tokenizer) (h Text) {
-	if t = t.Canonical(); t != (sparse.Tokenizer{}) {
-		h.Tokenizer = t.String()
-	}
-	if vocabulary != nil {
-		h.Vocabulary = &vocabularySize{Terms: int64(len(vocabulary))}
-		for _, term := range vocabulary {
-			h.Vocabulary.Bytes += int64(len(term))
+// terms describes the arrays of a vocabulary.
+func (f *File) terms(vocabulary *[]string, size textSize) {
+	terms := *vocabulary
+	var lengths []uint32
+	f.Part("vocabulary", 4, size.Terms, func(w *Writer) {
+		for _, term := range terms {
+			lengths = append(lengths, uint32(len(term)))
 		}
-	}
-	return h
-}
-
-// Section returns the part of a file that holds the vocabulary. A number below 0 or above most is an
-// error.
-func (h Text) Section(most int64) (Section, error) {
-	var v vocabularySize
-	if h.Vocabulary != nil {
-		v = *h.Vocabulary
-	}
-	return Section{Name: "vocabulary", Bytes: 4*v.Terms + v.Bytes},
-		Limit(most, Count{"vocabulary terms", v.Terms}, Count{"vocabulary bytes", v.Bytes})
-}
-
-// TakeVocabulary takes the vocabulary, whose terms share one string.
-func (h Text) TakeVocabulary(d *Arrays) ([]string, error) {
-	if h.Vocabulary == nil {
-		return nil, nil
-	}
-	lengths := Array[uint32](d, h.Vocabulary.Terms)
-	text := string(d.Bytes(h.Vocabulary.Bytes))
-	terms := make([]string, len(lengths))
-	for t, n := range lengths {
-		if uint64(n) > uint64(len(text)) {
-			return nil, fmt.Errorf("vocabulary: term %d has %d bytes, and %d are left of %d", t, n, len(text),
-				h.Vocabulary.Bytes)
+		Numbers(w, lengths)
+	}, func(b []byte) error {
+		lengths = Values[uint32](b)
+		return nil
+	})
+	f.Part("vocabulary", 1, size.Bytes, func(w *Writer) {
+		for _, term := range terms {
+			w.WriteString(term)
 		}
-		terms[t], text = text[:n], text[n:]
-	}
-	if len(text) > 0 {
-		return nil, fmt.Errorf("vocabulary: %d of %d bytes belong to no term", len(text), h.Vocabulary.Bytes)
-	}
-	return terms, nil
+	}, func(b []byte) error {
+		text := string(b)
+		terms = make([]string, len(lengths))
+		for t, n := range lengths {
+			if uint64(n) > uint64(len(text)) {
+				return fmt.Errorf("term %d has %d bytes, and %d are left of %d", t, n, len(text), size.Bytes)
+			}
+			terms[t], text = text[:n], text[n:]
+		}
+		if len(text) > 0 {
+			return fmt.Errorf("%d of %d bytes belong to no term", len(text), size.Bytes)
+		}
+		*vocabulary = terms
+		return nil
+	})
 }
 
-// WriteVocabulary writes the lengths of terms, each below 2³² bytes, and the terms one behind the other.
-func WriteVocabulary(w *Writer, vocabulary []string) {
-	lengths := make([]uint32, len(vocabulary))
-	for t, term := range vocabulary {
-		lengths[t] = uint32(len(term))
+// Embedding describes an embedding with what it learnt from documents. It returns its number of terms.
+func (f *File) Embedding(e **sparse.Embedder) (terms int) {
+	var raw sparse.Embedder
+	var name string
+	if f.writing {
+		raw = **e
+		name, terms = raw.String(), len(raw.Terms)
 	}
-	Numbers(w, lengths)
-	for _, term := range vocabulary {
-		w.WriteString(term)
+	f.Key("embedding", &name)
+	f.Optional("open", &raw.Open)
+	Count(f, "fitted", &raw.Documents, math.MaxInt)
+	Count(f, "terms", &terms, MostBytes)
+	if !f.writing && f.err == nil {
+		var err error
+		raw.Embedding, err = sparse.ParseEmbedding(name)
+		f.Check(err)
 	}
+	Array(f, "embedding", &raw.Terms, terms)
+	Array(f, "embedding", &raw.DF, terms)
+	if raw.Weighting.IDF() {
+		Array(f, "embedding", &raw.Weights, terms)
+	}
+	f.Then("embedding", func() (err error) {
+		*e, err = sparse.RestoreEmbedder(raw)
+		return err
+	})
+	if f.err != nil {
+		return 0
+	}
+	return terms
 }
 
-// Embedding are the keys of a header for an embedding, whose arrays follow the vocabulary.
-type Embedding struct {
-	Embedding string `json:"embedding"`
-	Open      bool   `json:"open,omitempty"`
-	Fitted    int64  `json:"fitted"`
-	Terms     int64  `json:"terms"`
-}
-
-// EmbeddingOf returns the keys for an embedding.
-func EmbeddingOf(e *sparse.Embedder) Embedding {
-	return Embedding{e.String(), e.Open, int64(e.Documents), int64(len(e.Terms))}
-}
-
-// Sections returns the parts of a file that hold vocabulary and embedding. A number below 0 or above
-// most is an error.
-func (h Embedding) Sections(t Text, most int64) ([]Section, error) {
-	e, err := sparse.ParseEmbedding(h.Embedding)
-	if err != nil {
-		return nil, err
-	}
-	term := int64(8)
-	if e.Weighting.IDF() {
-		term = 16
-	}
-	vocabulary, err := t.Section(most)
-	if err != nil {
-		return nil, err
-	}
-	return []Section{vocabulary, {Name: "embedding", Bytes: term * h.Terms}}, Limit(most, Count{"terms", h.Terms})
-}
-
-// TakeEmbedding takes the arrays of the embedding.
-func (h Embedding) TakeEmbedding(d *Arrays) (*sparse.Embedder, error) {
-	e, err := sparse.ParseEmbedding(h.Embedding)
-	if err == nil {
-		err = Limit(math.MaxInt, Count{"documents", h.Fitted})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("embedding: %w", err)
-	}
-	fitted := sparse.Embedder{
-		Embedding: e, Documents: int(h.Fitted), Open: h.Open, Terms: Array[uint32](d, h.Terms),
-		DF: Array[int32](d, h.Terms),
-	}
-	if e.Weighting.IDF() {
-		fitted.Weights = Array[float64](d, h.Terms)
-	}
-	restored, err := sparse.RestoreEmbedder(fitted)
-	if err != nil {
-		return nil, fmt.Errorf("embedding: %w", err)
-	}
-	return restored, nil
-}
-
-// WriteEmbedding writes the arrays of an embedding.
-func WriteEmbedding(w *Writer, e *sparse.Embedder) {
-	Numbers(w, e.Terms)
-	Numbers(w, e.DF)
-	Numbers(w, e.Weights)
+// Then describes what is done when the parts before have been read.
+func (f *File) Then(name string, do func() error) {
+	f.Part(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
 }
 
 // Validate checks a tokenizer that exists, an embedding as [sparse.RestoreEmbedder] asks for, and a
@@ -178,16 +133,6 @@ func Validate(vocabulary []string, t sparse.Tokenizer, e *sparse.Embedder) error
 	if n := len(e.Terms); n > 0 && int64(e.Terms[n-1]) >= int64(len(vocabulary)) {
 		return fmt.Errorf("the embedding has term %d, the vocabulary %d terms", e.Terms[n-1], len(vocabulary))
 	}
-	return CheckLengths(vocabulary)
-}
-
-// CheckLengths checks that terms are short enough for files.
-func CheckLengths(vocabulary []string) error {
-	for t, term := range vocabulary {
-		if int64(len(term)) > math.MaxUint32 {
-			return fmt.Errorf("term %d has %d bytes, expected at most %d", t, len(term), int64(math.MaxUint32))
-		}
-	}
 	return nil
 }
 
@@ -202,31 +147,4 @@ func Repeated(names []string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// Count is a number in a header.
-type Count struct {
-	Of string
-	N  int64
-}
-
-// Limit checks that counts are 0 to most, and ints.
-func Limit(most int64, counts ...Count) error {
-	most = min(most, math.MaxInt)
-	for _, c := range counts {
-		if c.N < 0 || c.N > most {
-			return fmt.Errorf("%d %s, expected 0 to %d", c.N, c.Of, most)
-		}
-	}
-	return nil
-}
-
-// Named returns which of some values has a name.
-func Named[T fmt.Stringer](of, name string, all ...T) (value T, err error) {
-	for _, value := range all {
-		if value.String() == name {
-			return value, nil
-		}
-	}
-	return value, fmt.Errorf("%s %q is unknown", of, name)
 }

@@ -1,13 +1,9 @@
-// Package archive is the container of model files: a first line with the form's name and version, a
-// header that is a JSON object in one line, arrays without gaps, little-endian, and the SHA-256 of
-// all bytes before it. What header and arrays mean is the caller's.
 package archive
 
 import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"hash"
 	"io"
@@ -16,30 +12,23 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Form names a form of files and its version: the first line is Name + Version.
-type Form struct{ Name, Version string }
-
-// Writer writes a file, in pieces of 256 KiB. It keeps an error, which Close returns.
+// Writer writes a file, in pieces of 256 KiB. It keeps an error, which close returns.
 type Writer struct {
 	*bufio.Writer
 	w    io.Writer
 	hash hash.Hash
 }
 
-// NewWriter begins a file.
-func NewWriter(ctx context.Context, w io.Writer, form Form, header any) (*Writer, error) {
-	head, err := json.Marshal(header)
-	if err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
+// newWriter begins a file with its two lines.
+func newWriter(ctx context.Context, w io.Writer, first, header string) *Writer {
 	out := &Writer{w: w, hash: sha256.New()}
 	out.Writer = bufio.NewWriterSize(io.MultiWriter(out.hash, BoundWriter{ctx, w}), PieceBytes)
-	fmt.Fprintf(out, "%s%s\n%s\n", form.Name, form.Version, head)
-	return out, nil
+	fmt.Fprintf(out, "%s\n%s\n", first, header)
+	return out
 }
 
-// Close writes what is left, and the checksum. It returns the first error of all.
-func (w *Writer) Close() error {
+// close writes what is left, and the checksum. It returns the first error of all.
+func (w *Writer) close() error {
 	err := w.Flush() // which tells what went wrong before
 	if err == nil {
 		_, err = w.w.Write(w.hash.Sum(nil))

@@ -1,0 +1,179 @@
+package archive
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+)
+
+// part is an array of a file.
+type part struct {
+	name  string
+	bytes int64
+	write func(*Writer)
+	take  func([]byte) error
+}
+
+// Part describes an array of n elements of some bytes each, by a function that writes it and one that
+// takes it, in the order of the parts. It is named by errors for a file that ends early; several
+// arrays may have one name.
+func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
+	if f.err == nil && (n < 0 || n > MostBytes/each || n*each > MostBytes-f.total) {
+		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in all", name, n, each, int64(MostBytes))
+	}
+	if f.err == nil {
+		f.total += each * n
+		f.parts = append(f.parts, part{name, each * n, write, take})
+	}
+}
+
+// product returns how many elements an array has, -1 where that is no number of them.
+func product(shape []int) int64 {
+	n := int64(1)
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > math.MaxInt64/int64(d) {
+			return -1
+		}
+		n *= int64(d)
+	}
+	return n
+}
+
+// Array describes an array of a shape. Its place holds as many values when the file is written.
+func Array[T Number](f *File, name string, values *[]T, shape ...int) {
+	n, v := product(shape), *values
+	if f.writing && int64(len(v)) != n {
+		f.fail("%s: %d values, expected a shape of %d", name, len(v), shape)
+	}
+	f.Part(name, int64(unsafe.Sizeof(*new(T))), n, func(w *Writer) { Numbers(w, v) }, func(b []byte) error {
+		*values = Values[T](b)
+		return nil
+	})
+}
+
+// Rows describes arrays one behind the other, of some lengths. These are read when the parts before
+// have been, and row is called then, for the place of each; an array of length 0 stays as it is.
+// Where total isn't the sum of lengths, that is an error.
+func Rows[T Number](f *File, name string, total int64, lengths []int, row func(i int) *[]T) {
+	each := int64(unsafe.Sizeof(*new(T)))
+	f.Part(name, each, total, func(w *Writer) {
+		for i := range lengths {
+			Numbers(w, *row(i))
+		}
+	}, func(b []byte) error {
+		all := Values[T](b)
+		for i, n := range lengths {
+			if n < 0 || n > len(all) {
+				return fmt.Errorf("array %d has %d values, and %d are left of %d", i, n, len(all), total)
+			}
+			if n > 0 {
+				*row(i), all = all[:n:n], all[n:]
+			}
+		}
+		if len(all) > 0 {
+			return fmt.Errorf("%d of %d values belong to no array", len(all), total)
+		}
+		return nil
+	})
+}
+
+// Table describes n arrays of one length, one behind the other. See [Rows].
+func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
+	Rows(f, name, product([]int{n, length}), slices.Repeat([]int{length}, n), row)
+}
+
+// Offsets describes where the rows of something begin and, at the last place, end: of n rows a file
+// has their lengths, as int64, whose sum is total. No offsets, when the file is written, stand for
+// empty rows.
+func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
+	from := *offsets
+	f.Part(name, 8, int64(n), func(w *Writer) {
+		lengths := make([]int64, n)
+		for i := range max(len(from)-1, 0) {
+			lengths[i] = from[i+1] - from[i]
+		}
+		Numbers(w, lengths)
+	}, func(b []byte) error {
+		out, end := []int64{0}, int64(0)
+		for i, n := range Values[int64](b) {
+			if n < 0 || n > total-end {
+				return fmt.Errorf("row %d has %d values, and %d are left of %d", i, n, total-end, total)
+			}
+			end += n
+			out = append(out, end)
+		}
+		if end != total {
+			return fmt.Errorf("%d of %d values belong to no row", total-end, total)
+		}
+		*offsets = out
+		return nil
+	})
+}
+
+// Record lists the places of a record's fields, 8 bytes each: *int for a number from 0, *float64, and
+// [Flags].
+type Record []any
+
+// Flags are the places of a field's lowest bits, the first that of the lowest. The others are 0.
+type Flags []*bool
+
+// Records describes n records, each by the places of its fields.
+func Records(f *File, name string, n int, record func(i int) Record) {
+	if n == 0 || f.err != nil {
+		return
+	}
+	each := 8 * len(record(0))
+	f.Part(name, int64(each), int64(n), func(w *Writer) {
+		for i := range n {
+			for _, field := range record(i) {
+				w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), bitsOf(field)))
+			}
+		}
+	}, func(b []byte) error {
+		for i := range n {
+			for at, field := range record(i) {
+				if err := put(field, binary.LittleEndian.Uint64(b[i*each+8*at:])); err != nil {
+					return fmt.Errorf("record %d: field %d: %w", i, at+1, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func bitsOf(field any) (bits uint64) {
+	switch p := field.(type) {
+	case *int:
+		return uint64(*p)
+	case *float64:
+		return math.Float64bits(*p)
+	}
+	for i, flag := range field.(Flags) {
+		if *flag {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+func put(field any, bits uint64) error {
+	switch p := field.(type) {
+	case *int:
+		if bits > math.MaxInt {
+			return fmt.Errorf("%d, expected at most %d", bits, math.MaxInt)
+		}
+		*p = int(bits)
+	case *float64:
+		*p = math.Float64frombits(bits)
+	case Flags:
+		if bits>>len(p) != 0 {
+			return fmt.Errorf("flags %#x, expected %d of them", bits, len(p))
+		}
+		for i, flag := range p {
+			*flag = bits>>i&1 == 1
+		}
+	}
+	return nil
+}

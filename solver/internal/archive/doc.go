@@ -1,0 +1,34 @@
+// Package archive is the mechanism of model files. A file is
+//
+//	gram linear 1                    the name of its form and the version
+//	{"loss":"hinge",…}               the header, a JSON object in one line
+//	arrays                           without gaps, little-endian
+//	32 bytes                         the SHA-256 of all bytes before them
+//
+// A learner describes its file once, and the same statements write and read it: a [Format] has a function
+// that names, in the order of the file, the keys of the header and then the arrays, each with the place of the
+// model that it is of. For example
+//
+//	var form = archive.Format[Model]{
+//		Package: "means", Name: Form, Version: "1", Validate: (*Model).Validate,
+//		Describe: func(f *archive.File, m *Model) {
+//			f.Key("c", &m.Settings.C)
+//			f.Corpus(&m.Source, &m.Corpus)
+//			f.Names("classes", &m.Classes)
+//			f.Text(&m.Vocabulary, &m.Tokenizer)
+//			terms := f.Embedding(&m.Embedder)
+//			archive.Array(f, "weights", &m.Weights, len(m.Classes), terms)
+//		},
+//	}
+//
+//	func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
+//	func Read(ctx context.Context, r io.Reader) (*Model, error)   { return form.Read(ctx, r) }
+//
+// [File] has what a description may say; [Array], [Rows] and [Records] are arrays, [File.Part] is for what none
+// of them fits. When a file is read, keys have their values when their statement returns, and arrays theirs when
+// the description has ended and all bytes and the checksum have been checked: only a function given to [Records],
+// [Rows] or [File.Part] sees those that stand before its own. A file that says it is larger than it is
+// costs no more memory than what is there.
+//
+// Package archivetest tests such a file in one call, and fuzzes its reader in another.
+package archive

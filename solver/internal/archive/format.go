@@ -1,0 +1,170 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Format is a form of file for models of type M.
+type Format[M any] struct {
+	Package       string // with which errors begin
+	Name, Version string // the first line is Name + Version
+
+	// Describe names keys and arrays in their order. It is given a copy of the model that is written,
+	// or a model of zeros that is read.
+	Describe func(*File, *M)
+
+	// Validate refuses what is no model. What is written has passed it, and what is read does.
+	Validate func(*M) error
+}
+
+// ErrNil is wrapped by the errors for a nil argument.
+var ErrNil = errors.New("a nil context, reader or writer, expected one")
+
+// Write writes a model. It writes nothing of one that Validate refuses. Other errors are those of w
+// and of ctx.
+func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
+	if ctx == nil || w == nil {
+		return f.wrap(ErrNil)
+	}
+	if err := f.Validate(m); err != nil {
+		return f.wrap(fmt.Errorf("%w: the model can't be written", err))
+	}
+	described := *m
+	file := &File{writing: true}
+	if f.Describe(file, &described); file.err != nil {
+		return f.wrap(fmt.Errorf("%w: the model can't be written", file.err))
+	}
+	out := newWriter(ctx, w, f.Name+f.Version, "{"+strings.Join(file.written, ",")+"}")
+	for _, p := range file.parts {
+		p.write(out)
+	}
+	if err := out.close(); err != nil {
+		return f.wrap(fmt.Errorf("writing: %w", err))
+	}
+	return nil
+}
+
+// Read reads a model that [Format.Write] wrote, to the bit, and checks its checksum and all that
+// Validate asks for. It reads to the end of r. Errors: a *[VersionError], one that wraps [ErrDamaged]
+// and names the part that is, those of r and of ctx, within a second.
+func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
+	if ctx == nil || r == nil {
+		return nil, f.wrap(ErrNil)
+	}
+	m, err := f.ReadSized(ctx, r, -1, nil)
+	if err != nil {
+		return nil, f.wrap(err)
+	}
+	return m, nil
+}
+
+// Load reads a model from a file, see [Format.Read]. It calls early, if not nil, with the model's
+// tokenizer as soon as that is known; it may fail after that.
+func (f *Format[M]) Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*M, error) {
+	if ctx == nil {
+		return nil, f.wrap(ErrNil)
+	}
+	file, size, err := Open(path)
+	if err != nil {
+		return nil, f.wrap(err)
+	}
+	defer file.Close()
+	m, err := f.ReadSized(ctx, file, size, early)
+	if err != nil {
+		return nil, f.wrap(fmt.Errorf("%s: %w", path, err))
+	}
+	return m, nil
+}
+
+// ReadSized is [Format.Read] from a reader of a number of bytes, -1 where that isn't known, which calls early
+// as [Format.Load] does. Its errors don't name the package.
+func (f *Format[M]) ReadSized(
+	ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer),
+) (*M, error) {
+	in := bufio.NewReaderSize(BoundReader{ctx, r}, 64<<10)
+	first, err := firstLine(in, f.Name, f.Version)
+	if err != nil {
+		return nil, err
+	}
+	line, err := readLine(in, mostHeader)
+	if err != nil {
+		return nil, err
+	}
+	m, file, err := f.describe(line)
+	if err != nil {
+		return nil, err
+	}
+	if early != nil && file.tokenizer != nil {
+		early(*file.tokenizer)
+	}
+	arrays, err := readArrays(ctx, in, size, file.parts, first, line)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range file.parts {
+		if err := p.take(arrays[i]); err != nil {
+			return nil, damaged("%s: %v", p.name, err)
+		}
+	}
+	if err := f.Validate(m); err != nil {
+		return nil, damaged("%s", strings.TrimPrefix(err.Error(), f.Package+": "))
+	}
+	return m, nil
+}
+
+// describe returns the model that a header describes, without its arrays.
+func (f *Format[M]) describe(line []byte) (*M, *File, error) {
+	m, file := new(M), &File{}
+	if err := json.Unmarshal(line, &file.keys); err != nil {
+		return nil, nil, damaged("header: %v", err)
+	}
+	f.Describe(file, m)
+	for _, key := range slices.Sorted(maps.Keys(file.keys)) {
+		file.fail("key %q is unknown", key)
+	}
+	if file.err != nil {
+		return nil, nil, damaged("header: %v", file.err)
+	}
+	return m, file, nil
+}
+
+// Size returns how many bytes of arrays stand behind a header, or the error for one that is wrong.
+func (f *Format[M]) Size(header []byte) (int64, error) {
+	_, file, err := f.describe(header)
+	if err != nil {
+		return 0, err
+	}
+	return file.total, nil
+}
+
+// wrap puts the name of the package before an error that doesn't begin with it.
+func (f *Format[M]) wrap(err error) error {
+	if strings.HasPrefix(err.Error(), f.Package+": ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", f.Package, err)
+}
+
+// Open opens a file, and returns its size for [Format.ReadSized].
+func Open(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return f, size, nil
+}
