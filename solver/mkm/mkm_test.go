@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/internal/archive/archivetest"
 	"github.com/gramengine/gram/solver/pca"
 	"github.com/gramengine/gram/solver/width"
 	"github.com/gramengine/gram/sparse"
@@ -137,7 +138,7 @@ func TestSameModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(file(t, m), file(t, single)) {
+		if !bytes.Equal(archivetest.Bytes(t, form, m), archivetest.Bytes(t, form, single)) {
 			t.Errorf("model %d of the path isn't that of Train", i)
 		}
 		p, err := single.Predict(t.Context(), c.Documents, Options{Workers: 3})

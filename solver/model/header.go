@@ -20,11 +20,11 @@ func describe(f *archive.File, m *Model) {
 	if !f.Writing() {
 		m.Support = &sparse.CSR{}
 	}
-	kernel, classes, settings := name(m.Kernel), archive.Names(m.Classes), headerOf(m.Settings)
+	kernel, classes := name(m.Kernel), archive.Names(m.Classes)
 	f.Key("type", &m.Type)
 	f.Key("kernel", &kernel)
-	f.Key("settings", &settings)
-	m.Kernel, m.Settings = string(kernel), settings.settings()
+	f.Object("settings", func() { describeSettings(f, &m.Settings) })
+	m.Kernel = string(kernel)
 	f.Corpus(&m.Source, &m.Corpus)
 	archive.Count(f, "documents", &m.Documents, math.MaxInt)
 	f.Optional("laplace", &m.Laplace)
@@ -62,10 +62,28 @@ func describe(f *archive.File, m *Model) {
 	describeMachines(f, &c.Machines, machines, coefficients)
 }
 
-// headerSettings are Settings with the weights as a list, since their names need not be UTF-8.
-type headerSettings struct {
-	Settings
-	Weights []classWeight `json:"weights,omitempty"` // hides the map of the same name
+func describeSettings(f *archive.File, s *Settings) {
+	f.Optional("c", &s.C)
+	f.Optional("nu", &s.Nu)
+	f.Optional("epsilon", &s.Epsilon)
+	f.Key("tolerance", &s.Tolerance)
+	f.Optional("probabilities", &s.Probabilities)
+	f.Optional("thresholds", &s.Thresholds)
+	f.Optional("seed", &s.Seed)
+	var weights []classWeight // a list, since names of classes needn't be UTF-8
+	for _, class := range slices.Sorted(maps.Keys(s.Weights)) {
+		weights = append(weights, classWeight{name(class), s.Weights[class]})
+	}
+	f.Optional("weights", &weights)
+	if f.Writing() {
+		return
+	}
+	for _, w := range weights {
+		if s.Weights == nil {
+			s.Weights = map[string]float64{}
+		}
+		s.Weights[string(w.Class)] = w.Weight
+	}
 }
 
 type classWeight struct {
@@ -75,23 +93,3 @@ type classWeight struct {
 
 // name is a text that needn't be UTF-8.
 type name = archive.Name
-
-func headerOf(s Settings) headerSettings {
-	out := headerSettings{Settings: s}
-	for _, class := range slices.Sorted(maps.Keys(s.Weights)) {
-		out.Weights = append(out.Weights, classWeight{name(class), s.Weights[class]})
-	}
-	out.Settings.Weights = nil
-	return out
-}
-
-func (h headerSettings) settings() Settings {
-	s := h.Settings
-	for _, w := range h.Weights {
-		if s.Weights == nil {
-			s.Weights = map[string]float64{}
-		}
-		s.Weights[string(w.Class)] = w.Weight
-	}
-	return s
-}

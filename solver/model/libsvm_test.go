@@ -45,7 +45,6 @@ func TestSVMPredictAgrees(t *testing.T) {
 			m := r.train(t)
 			text, labels := libsvmText(t, m, LIBSVMOptions{})
 			docs := points(2, 20, 7, r.signed) // term 7 is unknown
-			docs.Cols = 7
 			x, err := m.Embedder.Transform(docs)
 			if err != nil {
 				t.Fatal(err)

@@ -5,9 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/sparse"
 )
@@ -67,6 +69,34 @@ func (f *File) Optional(key string, value any) {
 	v := reflect.ValueOf(value).Elem()
 	if empty := v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0; !f.writing || !empty {
 		f.Key(key, value)
+	}
+}
+
+// Object describes a key whose value is an object, by a function that names its keys.
+func (f *File) Object(key string, describe func()) {
+	written, keys := f.written, f.keys
+	f.written, f.keys = nil, nil
+	if raw, ok := keys[key]; ok {
+		delete(keys, key)
+		if err := json.Unmarshal(raw, &f.keys); err != nil {
+			f.fail("key %q: %w", key, err)
+		}
+	}
+	describe()
+	f.unknown()
+	if f.writing {
+		written = append(written, fmt.Sprintf("%q:%s", key, f.object()))
+	}
+	f.written, f.keys = written, keys
+}
+
+// object returns what was written as an object.
+func (f *File) object() string { return "{" + strings.Join(f.written, ",") + "}" }
+
+// unknown makes a key that no statement has read an error.
+func (f *File) unknown() {
+	for _, key := range slices.Sorted(maps.Keys(f.keys)) {
+		f.fail("key %q is unknown", key)
 	}
 }
 

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/sparse"
@@ -45,7 +43,7 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 	if f.Describe(file, &described); file.err != nil {
 		return f.wrap(fmt.Errorf("%w: the model can't be written", file.err))
 	}
-	out := newWriter(ctx, w, f.Name+f.Version, "{"+strings.Join(file.written, ",")+"}")
+	out := newWriter(ctx, w, f.Name+f.Version, file.object())
 	for _, p := range file.parts {
 		p.write(out)
 	}
@@ -130,9 +128,7 @@ func (f *Format[M]) describe(line []byte) (*M, *File, error) {
 		return nil, nil, damaged("header: %v", err)
 	}
 	f.Describe(file, m)
-	for _, key := range slices.Sorted(maps.Keys(file.keys)) {
-		file.fail("key %q is unknown", key)
-	}
+	file.unknown()
 	if file.err != nil {
 		return nil, nil, damaged("header: %v", file.err)
 	}

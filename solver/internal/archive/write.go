@@ -55,7 +55,7 @@ const PieceBytes = 256 << 10
 
 // Number is what arrays hold.
 type Number interface {
-	uint32 | int32 | int64 | float32 | float64
+	uint8 | uint32 | int32 | int64 | float32 | float64
 }
 
 // Numbers writes the values of an array. The writer keeps an error.
