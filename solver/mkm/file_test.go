@@ -19,8 +19,8 @@ func trained(t testing.TB) (models []*Model) {
 		t.Fatal(err)
 	}
 	models = append(all[:1:1], all[6:]...)
-	texts, err := sparse.FromTexts(context.Background(), []string{"red apple", "red tree apple", "blue sky", "blue sea sky"},
-		[]string{"a", "a", "b", "b"}, sparse.Options{})
+	words := []string{"red apple", "red tree apple", "blue sky", "blue sea sky"}
+	texts, err := sparse.FromTexts(context.Background(), words, []string{"a", "a", "b", "b"}, sparse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
