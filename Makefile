@@ -103,8 +103,8 @@ race: ## the race detector on what runs concurrently (needs a C compiler)
 	@test ! -d cluster || { cd cluster && CGO_ENABLED=1 $(GO) test -race -short -timeout 25m ./...; }
 
 arm64: ## build and vet for another processor
-	$(call each,GOARCH=arm64 $(GO) build ./...)
-	$(call each,GOARCH=arm64 $(GO) vet ./...)
+	GOARCH=arm64 $(GO) build ./...
+	GOARCH=arm64 $(GO) vet ./...
 
 generate: ## write the assembly of asm anew
 	rm -f asm/*_amd64.s asm/*_stubs_amd64.go

@@ -110,10 +110,7 @@ func (m *Model) Validate() error {
 // validateFinal checks the classifier.
 func (m *Model) validateFinal(s Settings) error {
 	w := m.Width()
-	var found []bool
-	for _, there := range []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} {
-		found = append(found, there)
-	}
+	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // by Final
 	for f, there := range found {
 		if there != (Final(f) == s.Final) {
 			return fmt.Errorf("mkm: a classifier %s is %t, expected %s alone", Final(f), there, s.Final)
