@@ -332,6 +332,11 @@ func TestRefused(t *testing.T) {
 			_, err := Train(ctx, &bare, tfidf, Settings{}, Options{})
 			return err
 		}},
+		{"that ascend", func() error {
+			_, err := TrainPath(ctx, c, tfidf, Settings{}, []float64{2, 1}, Options{})
+			return err
+		}},
+		{"-1 workers", func() error { _, err := Train(ctx, c, tfidf, Settings{}, Options{Workers: -1}); return err }},
 		{"C -1, expected", func() error { _, err := Train(ctx, c, tfidf, Settings{C: -1}, Options{}); return err }},
 		{"allowed are 1 B", func() error {
 			_, err := Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1})
@@ -384,6 +389,33 @@ func TestBelowRounding(t *testing.T) {
 			if q.Converged != (q.Gap <= s.Tolerance*q.Value) || q.Passes > 10000 || !(q.Gap <= 1e-10*q.Value) {
 				t.Errorf("%v, class %d: gap %v of %v after %d passes, converged %v", loss, k, q.Gap, q.Value, q.Passes,
 					q.Converged)
+			}
+		}
+	}
+}
+
+// Documents are embedded by chunks: the one behind the last whole chunk is there, too.
+func TestChunks(t *testing.T) {
+	for _, n := range []int{chunk - 1, chunk, chunk + 1} {
+		c := texts(t, n, 2, 9)
+		rows := make([]int, n)
+		for i := range rows {
+			rows[i] = i
+		}
+		f := tfidf.Fit(c.Documents)
+		p, err := newProblem(t.Context(), c.Documents, rows, f, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := f.Transform(c.Documents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			terms, _ := x.Row(i)
+			if want := x.Norms[i] * x.Norms[i]; int(p.count[i]) != len(terms) || !(math.Abs(p.norm2[i]-want) <= 1e-6*want) {
+				t.Fatalf("%d documents: document %d has %d values, squared length %v, expected %d, %v", n, i, p.count[i],
+					p.norm2[i], len(terms), want)
 			}
 		}
 	}
