@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -159,6 +160,19 @@ func TestLeadingUnconverged(t *testing.T) {
 	}
 }
 
+// A search ends as soon as all residuals are within the tolerance, and takes blocks in proportion.
+func TestLeadingEnds(t *testing.T) {
+	got, err := Leading(t.Context(), blocks{withValues(falling(300), 3)}, LeadingOptions{K: 8, Vectors: 300})
+	if err != nil || !(got.Basis < 100) || !got.Values[7].Converged {
+		t.Errorf("%+v, %v, expected fewer vectors than 100", got, err)
+	}
+	for k, block := range map[int]int{0: 8, 6: 8, 90: 30, 300: 100, 900: 128} {
+		if o, err := (LeadingOptions{K: k}).resolve(5000); err != nil || o.Block != block {
+			t.Errorf("blocks of %d for %d, %v, expected %d", o.Block, k, err, block)
+		}
+	}
+}
+
 // The same seed gives the same bits.
 func TestLeadingRepeats(t *testing.T) {
 	a := blocks{withValues(falling(200), 5)}
@@ -212,6 +226,12 @@ func TestLeadingErrors(t *testing.T) {
 	} {
 		if f() == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+	for _, spoil := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		_, err := Leading(t.Context(), failing{a, nil, spoil}, LeadingOptions{})
+		if err == nil || !strings.Contains(err.Error(), "product 1 isn't finite") {
+			t.Errorf("%v in a product: %v", spoil, err)
 		}
 	}
 	if got, err := Leading(t.Context(), blocks{&mat.SymDense{}}, LeadingOptions{}); err != nil || len(got.Values) > 0 {
