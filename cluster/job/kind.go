@@ -43,11 +43,15 @@ type Reader interface {
 	Reading(ctx context.Context, opt *sparse.Options) error
 }
 
+// Divider is implemented by a [Planner] that stores documents itself, such as predict, whose tasks
+// have some documents each: then Planning.Corpus isn't stored, and the description names none.
+type Divider interface{ Divided() }
+
 // Planning is what a [Planner] plans with.
 type Planning struct {
 	Host   *Host
 	Source string         // what -in says; empty where it wasn't given
-	Corpus *sparse.Corpus // the documents, which are stored already; nil without -in
+	Corpus *sparse.Corpus // the documents, which are stored but for a [Divider]; nil without -in
 	Digest string         // of the corpus
 	Warn   func(format string, args ...any)
 }

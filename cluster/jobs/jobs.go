@@ -5,9 +5,10 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/gram"
 	"github.com/gramengine/gram/cluster/jobs/neighbours"
+	"github.com/gramengine/gram/cluster/jobs/predict"
 	"github.com/gramengine/gram/cluster/jobs/search"
 	"github.com/gramengine/gram/cluster/jobs/train"
 )
 
 // Kinds are all kinds, in the order of the help.
-var Kinds = []job.Kind{gram.Kind, train.Kind, search.Kind, neighbours.Kind}
+var Kinds = []job.Kind{gram.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind}

@@ -64,8 +64,10 @@ func (p *plan) run(ctx context.Context, e *env) error {
 		if planning.Corpus, err = p.read(ctx, p.planner, h, e, warn); err != nil {
 			return err
 		}
-		if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
-			return err
+		if _, ok := p.planner.(job.Divider); !ok {
+			if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
+				return err
+			}
 		}
 	}
 	spec, tasks, err := p.planner.Plan(ctx, planning)

@@ -1,0 +1,247 @@
+// Package predict is the kind of job that predicts documents with a model, some documents a task. Each
+// task has a corpus of its own, so that a worker reads no others: documents may be more than any
+// machine holds beside the one that plans. A result is the lines of its documents.
+package predict
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Kind is the kind of job.
+var Kind job.Kind = kind{}
+
+type kind struct{}
+
+func (kind) Name() string { return "predict" }
+
+func (kind) Summary() string { return "predictions with a model, some documents a task" }
+
+func (kind) Help() string {
+	return `
+A task predicts -documents documents. gather -o FILE writes the lines that grambench predict -o FILE
+does, to the byte: of machines, landmarks, linear and logistic models, nearest neighbours, metrics and
+multilayer machines. Scores are for grambench predict: gather writes lines alone.
+
+Example:
+  gramcluster plan predict -store DIR -in new.tsv -model news.model > tasks.jsonl
+  gramcluster work -store DIR < tasks.jsonl
+  gramcluster gather -store DIR -o predicted.txt`
+}
+
+// The things that a line may hold.
+const (
+	labels        = "labels"
+	probabilities = "probabilities"
+	decisions     = "decisions"
+)
+
+// spec is what a description says of the predictions.
+type spec struct {
+	Model  string   `json:"model"` // digest of its file
+	Output string   `json:"output"`
+	Names  bool     `json:"names,omitempty"`
+	Pieces []string `json:"pieces"` // digests of the documents of each task
+	First  []int    `json:"first"`  // number of the first document of each task, from 0
+}
+
+type planner struct {
+	model, output string
+	names         bool
+	documents     int
+
+	loaded *model // once it is read
+}
+
+// Declare implements job.Kind.
+func (kind) Declare(f *flag.FlagSet) job.Planner {
+	p := &planner{}
+	f.StringVar(&p.model, "model", "", "predict with the model in `FILE`, which is stored, too")
+	f.StringVar(&p.output, "output", labels, "write `WHAT`: labels, probabilities or decisions")
+	f.BoolVar(&p.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
+	f.IntVar(&p.documents, "documents", 10000, "a task has `N` documents")
+	return p
+}
+
+// Divided implements job.Divider: documents are stored piece by piece.
+func (*planner) Divided() {}
+
+// Reading implements job.Reader: text is cut as that of training was, and counted by its vocabulary.
+func (p *planner) Reading(ctx context.Context, opt *sparse.Options) error {
+	if p.model == "" {
+		return errors.New("-model FILE is missing")
+	}
+	b, err := os.ReadFile(p.model)
+	if err != nil {
+		return err
+	}
+	m, err := read(ctx, b)
+	if err != nil {
+		return fmt.Errorf("-model %s: %w", p.model, err)
+	}
+	p.loaded = m
+	opt.Signed = true // if the model doesn't take negative values, embedding them is an error
+	opt.Tokenizer = m.tokenizer
+	opt.VocabularyLater = func() ([]string, error) {
+		if m.vocabulary == nil {
+			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",
+				p.model)
+		}
+		return m.vocabulary, nil
+	}
+	return nil
+}
+
+// Plan implements job.Planner.
+func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
+	m, c := p.loaded, from.Corpus
+	switch {
+	case c == nil || m == nil:
+		return nil, 0, errors.New("no documents, expected -in SOURCE")
+	case p.documents < 1:
+		return nil, 0, fmt.Errorf("-documents %d, expected a number above 0", p.documents)
+	case !slices.Contains([]string{labels, probabilities, decisions}, p.output):
+		return nil, 0, fmt.Errorf("-output %q, expected labels, probabilities or decisions", p.output)
+	case p.output == probabilities && !m.probabilities:
+		return nil, 0, fmt.Errorf("%s holds no probabilities: train with -probabilities 1, or take -output decisions", p.model)
+	case c.Vocabulary == nil && m.vocabulary != nil:
+		return nil, 0, fmt.Errorf("%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
+			c.Source, p.model)
+	}
+	s := spec{Output: p.output, Names: p.names, Pieces: []string{}, First: []int{}}
+	var err error
+	if s.Model, err = from.Host.PutFile(ctx, p.model); err != nil {
+		return nil, 0, err
+	}
+	n := c.Documents.Rows()
+	rows := make([]int, 0, min(p.documents, n))
+	for first := 0; first < n; first += p.documents {
+		rows = rows[:0]
+		for i := first; i < min(first+p.documents, n); i++ {
+			rows = append(rows, i)
+		}
+		piece := &sparse.Corpus{Documents: c.Documents.SelectRows(rows)}
+		if p.names && c.Names != nil {
+			piece.Names = c.Names[first : first+len(rows)]
+		}
+		digest, err := corpus.Write(ctx, from.Host.Store, piece)
+		if err != nil {
+			return nil, 0, err
+		}
+		s.Pieces, s.First = append(s.Pieces, digest), append(s.First, first)
+	}
+	return s, len(s.Pieces), nil
+}
+
+// specOf reads and checks what a description says.
+func specOf(d *job.Description) (s spec, err error) {
+	if err := d.DecodeSpec(&s); err != nil {
+		return s, err
+	}
+	if len(s.Pieces) != d.Tasks || len(s.First) != d.Tasks {
+		return s, fmt.Errorf("predict: %d pieces for %d tasks", len(s.Pieces), d.Tasks)
+	}
+	return s, nil
+}
+
+type worker struct {
+	spec
+	job       *job.Job
+	model     *model
+	predictor predictor
+}
+
+// Open implements job.Kind.
+func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+	s, err := specOf(&j.Description)
+	if err != nil {
+		return nil, err
+	}
+	m, err := load(ctx, j, s)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.ready(ctx, j.ISA, j.Host.Workers, j.Host.Memory)
+	if err != nil {
+		return nil, err
+	}
+	return &worker{s, j, m, p}, nil
+}
+
+// load reads the job's model.
+func load(ctx context.Context, j *job.Job, s spec) (*model, error) {
+	b, err := j.Host.File(ctx, s.Model)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, b)
+}
+
+// Do implements job.Worker.
+func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
+	c, err := w.job.Host.Corpus(ctx, w.Pieces[task])
+	if err != nil {
+		return nil, err
+	}
+	p, err := w.predictor(ctx, c.Documents)
+	if err != nil {
+		return nil, err
+	}
+	l := &lines{what: w.Output, of: w.model, p: p}
+	if w.Names {
+		l.name = func(i int) string {
+			if c.Names != nil {
+				return c.Names[i]
+			}
+			return strconv.Itoa(w.First[task] + i + 1)
+		}
+	}
+	var b bytes.Buffer
+	l.write(&b, c.Documents.Rows())
+	return [][]byte{b.Bytes()}, nil
+}
+
+// Close implements job.Worker.
+func (w *worker) Close() error { return nil }
+
+// Gather implements job.Kind.
+func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
+	s, err := specOf(&j.Description)
+	if err != nil {
+		return err
+	}
+	if out.To != "" {
+		return fmt.Errorf("-to %q, expected none: predictions have one form", out.To)
+	}
+	m, err := load(ctx, j, s)
+	if err != nil {
+		return err
+	}
+	return out.File(func(w io.Writer) error {
+		if _, err := io.WriteString(w, (&lines{what: s.Output, of: m}).header(s.Names)); err != nil {
+			return err
+		}
+		var buf []byte
+		for t := range j.Tasks {
+			if buf, err = j.Result(ctx, t, buf[:0]); err != nil {
+				return err
+			}
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			out.Progress(int64(t+1), int64(j.Tasks))
+		}
+		return ctx.Err()
+	})
+}
