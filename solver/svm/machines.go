@@ -46,7 +46,7 @@ func (p *Problem) inMemory() bool {
 // the same bits as all. Other machines of the result are nil, and rows of the matrix are those of the
 // problem. [Problem.Assemble] makes a model when all machines are there.
 //
-// For machines of few classes it computes the rows of their documents alone, when they are asked for.
+// For machines of few classes it computes the matrix of their documents alone.
 func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -68,15 +68,12 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	return p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, machines, rows, &Report{})
 }
 
-// few returns the matrix of a kernel for machines that look at few of the documents, whose rows are
-// computed when they are asked for; nil where the whole matrix costs no more, or is there already.
-func (p *Problem) few(k engine.Kernel, s *Settings, machines []int) (*engine.Matrix, error) {
-	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.values != nil ||
-		!p.cached.Whole() || p.Cache().Computed > 0 {
-		return nil, nil
-	}
-	if _, sets := engine.HyperbolicOf(k); sets {
-		return nil, nil
+// few returns the documents that some machines look at, in the order of the problem, where the matrix
+// of these alone is worth computing; nil where that of all is there already, or is about as large.
+func (p *Problem) few(k engine.Kernel, s *Settings, machines []int) []int {
+	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || !p.computed(k) ||
+		p.Cache().Computed > 0 {
+		return nil
 	}
 	wanted := make(map[int]bool, len(machines))
 	for _, i := range machines {
@@ -88,26 +85,34 @@ func (p *Problem) few(k engine.Kernel, s *Settings, machines []int) (*engine.Mat
 			read[pair[0]], read[pair[1]] = true, true
 		}
 	}
-	n, columns := int64(p.Len()), p.tileColumns()
-	documents, last, covered := int64(0), -1, int64(0) // and columns of tiles that they stand in
+	docs := []int{}
 	for i := range p.Len() {
 		if ids := p.corpus.labels.Of(i); len(ids) > 0 && read[ids[0]] {
-			if documents++; i/columns > last {
-				last = i / columns
-				covered += int64(columns)
-			}
+			docs = append(docs, i)
 		}
 	}
-	tiles := documents * min(covered, n)
-	bytes := 4*tiles + int64(p.Engine().Workers())<<18
-	if tiles >= n*(n+1)/2 || bytes >= mappedBytes(n) {
-		return nil, nil
+	const most = 0.9 // of all documents: four fifths of their pairs
+	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
+		return nil
 	}
-	c, err := p.Engine().Cached(engine.CachedOptions{CacheBytes: bytes, TileColumns: columns})
+	return docs
+}
+
+// trainFew trains machines on the matrix of some documents.
+func (p *Problem) trainFew(
+	ctx context.Context, m solver.Matrix, t solver.Training, docs []int, opt solver.Options,
+) (*solver.Classifier, error) {
+	t.Labels = pick(t.Labels, docs)
+	c, err := solver.Train(ctx, m, t, opt)
 	if err != nil {
 		return nil, err
 	}
-	return c.Matrix(k)
+	for _, machine := range c.Machines {
+		if machine != nil {
+			machine.Support = pick(docs, machine.Support)
+		}
+	}
+	return c, nil
 }
 
 // Assemble makes the model of machines that [Problem.TrainMachines] trained with the same settings, on

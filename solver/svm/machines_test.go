@@ -35,6 +35,7 @@ func TestAssemble(t *testing.T) {
 	}{
 		"one-vs-one":    {small, Settings{C: 3}, 6},
 		"few documents": {large, Settings{}, 66},
+		"few, probably": {large, Settings{Probabilities: true, Seed: 3}, 66},
 		"probabilities": {small, Settings{Probabilities: true, Type: model.NuSVC, Nu: 0.1}, 6},
 		"one-vs-rest":   {small, Settings{Scheme: solver.OneVsRest, Balanced: true}, 1},
 		"labels":        {small, Settings{Scheme: solver.Labels}, 4},

@@ -73,11 +73,17 @@ func (p *Problem) trainWith(
 	ctx context.Context, k engine.Kernel, s *Settings, only []int, rows int64, report *Report,
 ) (c *solver.Classifier, err error) {
 	begin := time.Now()
+	var docs []int // that the matrix has; nil for all
 	m, err := p.place(s, k, nil, func() (solver.Matrix, func() error, error) {
-		if few, err := p.few(k, s, only); few != nil || err != nil {
-			return few, func() error { return nil }, err
+		if docs = p.few(k, s, only); docs == nil {
+			return p.matrix(ctx, k)
 		}
-		return p.matrix(ctx, k)
+		g, err := p.Engine().GramOf(ctx, k, docs)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := solver.NewDense(g.N, g.Data)
+		return m, func() error { return nil }, err
 	})
 	if err != nil {
 		return nil, err
@@ -95,7 +101,7 @@ func (p *Problem) trainWith(
 	begin = time.Now()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	c, err = p.classifier(ctx, m.matrix, s, only, opt)
+	c, err = p.classifier(ctx, m.matrix, s, only, docs, opt)
 	report.Solve = time.Since(begin)
 	return c, err
 }
@@ -145,16 +151,19 @@ func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
 	return t, nil
 }
 
-// classifier trains the machines of a type, only some of classes where these aren't nil.
+// classifier trains the machines of a type, only some of classes where these aren't nil, on a matrix
+// of docs where these aren't nil.
 func (p *Problem) classifier(
-	ctx context.Context, m solver.Matrix, s *Settings, only []int, opt solver.Options,
+	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {
 	if s.Type.Classifies() {
 		t, err := p.classes(s)
 		if err != nil {
 			return nil, err
 		}
-		t.Only = only
+		if t.Only = only; docs != nil {
+			return p.trainFew(ctx, m, t, docs, opt)
+		}
 		return solver.Train(ctx, m, t, opt)
 	}
 	all := sequence(0, p.Len())

@@ -35,6 +35,7 @@ func engineCases() map[string]testCase {
 		"engine.Engine.CrossTo":         {run: cross},
 		"engine.Engine.Digest":          {run: gram},
 		"engine.Engine.Gram":            {run: gram},
+		"engine.Engine.GramOf":          {run: gramOf},
 		"engine.Engine.GramTo":          {run: gram},
 		"engine.Engine.MergeNeighbours": {run: neighbourBlocks},
 		"engine.Engine.NeighbourBlock":  {run: neighbourBlocks},

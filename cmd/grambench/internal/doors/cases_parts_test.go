@@ -153,6 +153,35 @@ func searchTasks(p *program) {
 	p.bad("a nil kernel", divide)
 }
 
+// gramOf computes the matrix of some documents.
+func gramOf(p *program) {
+	k := p.kernelOrOwn()
+	e, _ := p.engineOf(k)
+	n := e.Len()
+	var docs []int
+	for i := range n {
+		if p.chance(2) {
+			docs = append(docs, i)
+		}
+	}
+	p.good(fmt.Sprint(docs, " of ", n, " by ", k), func() error {
+		g, err := e.GramOf(p.ctx, k, docs)
+		if err == nil {
+			if g.N != len(docs) || len(g.Data) != g.N*g.N {
+				p.fails("%d rows and %d values, expected those of %d documents", g.N, len(g.Data), len(docs))
+			}
+			p.defined("GramOf", k, g.Data)
+		}
+		return err
+	})
+	bad := append(slices.Clone(docs), pick(p, p.outside(n), 0))
+	if len(docs) > 0 {
+		p.bad(fmt.Sprint(bad), func() error { _, err := e.GramOf(p.ctx, k, bad); return err })
+	}
+	u, why := p.unsuited(k)
+	p.bad("of "+why, func() error { _, err := e.GramOf(p.ctx, u, docs); return err })
+}
+
 // neighbourBlocks finds the neighbours of a block and merges them.
 func neighbourBlocks(p *program) {
 	k := p.kernelOrOwn()
