@@ -34,7 +34,8 @@ func TestTimes(t *testing.T) {
 		Rows int
 		GPU  []cuda.KernelTime `json:"gpu_kernels"`
 	}
-	if err := json.Unmarshal(object, &read); err != nil || read.Rows != 3 || len(read.GPU) != 1 || read.GPU[0] != r.times[0] {
+	err = json.Unmarshal(object, &read)
+	if err != nil || read.Rows != 3 || len(read.GPU) != 1 || read.GPU[0] != r.times[0] {
 		t.Errorf("%s: %+v, %v", object, read, err)
 	}
 }
