@@ -10,7 +10,7 @@ MODULES = . $(patsubst %/go.mod,%,$(wildcard cluster/go.mod))
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build cluster cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -30,8 +30,17 @@ cuda-header:
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
 
-cluster-test: ## run cluster's own tests: no server, no network
+cluster-test: ## run cluster's own tests; those whose server isn't there say so
 	cd cluster && $(GO) test ./...
+
+# Spark comes from PyPI into a virtual environment, the S3 server from the Go module proxy.
+PYSPARK    = pyspark==4.3.0
+SPARK_VENV = $(CURDIR)/build/spark
+
+cluster-check: ## test cluster against an S3 server and Spark, which it installs (needs Java 17 and python3)
+	@test -x $(SPARK_VENV)/bin/spark-submit || { python3 -m venv $(SPARK_VENV) && $(SPARK_VENV)/bin/pip install -q $(PYSPARK); }
+	cd cluster && GRAM_SERVERS=required \
+		SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') $(GO) test -timeout 25m ./internal/...
 
 cuda-binaries: cuda ## build what the scripts of cuda/LEASE.md take to a machine with a GPU
 	$(CUDA_ENV) $(GO) test -c -tags cuda -o bin/cuda.test ./cuda
