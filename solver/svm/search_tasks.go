@@ -159,6 +159,49 @@ func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutc
 	return found, nil
 }
 
+// Validate reports what keeps tasks from being done on a problem, before anything is computed: labels
+// that don't suit the type, fewer documents than folds, a fold without which there is one class alone.
+// Tasks of other embeddings aren't looked at.
+func (t *SearchTasks) Validate(p *Problem) error {
+	for _, part := range t.parts {
+		if p != nil && part.embedding != p.Embedding() {
+			continue
+		}
+		if err := part.suits(p); err != nil {
+			return err
+		}
+		s, err := p.withKernel(t.settings).resolve()
+		if err != nil {
+			return err
+		}
+		s.Scheme = part.scheme
+		f, err := p.divide(&s, t.grid.Folds, t.grid.Seed, false)
+		if err != nil || !s.Type.Classifies() {
+			return err
+		}
+		whole, err := p.classes(&s)
+		if err != nil {
+			return err
+		}
+		whole.Parts = nil // thresholds are those of folds
+		for fold := range f.folds {
+			own := whole
+			own.Labels, own.Sets = slices.Clone(whole.Labels), slices.Clone(whole.Sets)
+			for i, part := range f.parts {
+				if part == fold && own.Sets != nil {
+					own.Sets[i] = nil
+				} else if part == fold {
+					own.Labels[i] = -1
+				}
+			}
+			if _, err := own.Groups(p.Len(), true); err != nil {
+				return fmt.Errorf("svm: without fold %d of %d: %w", fold+1, f.folds, err)
+			}
+		}
+	}
+	return nil
+}
+
 // suits checks that a problem is one that the part needs.
 func (part *searchPart) suits(p *Problem) error {
 	if p == nil {

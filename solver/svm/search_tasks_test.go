@@ -161,6 +161,27 @@ func TestSearchTasksRefuse(t *testing.T) {
 			t.Errorf("task %d: no error", task)
 		}
 	}
+	if err := tasks.Validate(p); err != nil {
+		t.Error(err)
+	}
+	few := corpus.Select([]int{0, 1, 2, 3}) // two of a class, or one: a fold leaves one class
+	few.Labels.IDs = []int32{0, 0, 0, 1}
+	many := Grid{Kernels: g.Kernels, Folds: 5}
+	for name, c := range map[string]struct {
+		Settings
+		Grid
+	}{"one class": {Settings{}, g}, "more folds than documents": {Settings{}, many}, "one_class": {Settings{Type: model.OneClass}, g}} {
+		p := problem(t, few, g.Kernels[0], Options{})
+		tasks, err := NewSearchTasks(c.Settings, c.Grid, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tasks.Validate(p); err == nil {
+			t.Errorf("%s: no error", name)
+		} else {
+			t.Log(err)
+		}
+	}
 	if _, err := NewSearchTasks(Settings{}, Grid{Folds: 1}, terms); err == nil {
 		t.Error("one fold: no error")
 	}

@@ -100,7 +100,7 @@ func (kind) Declare(f *flag.FlagSet) job.Planner {
 }
 
 // Plan implements job.Planner.
-func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
 	if err := p.Take(from.Corpus); err != nil {
 		return nil, 0, err
 	}
@@ -112,7 +112,13 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	return s, tasks.Len(), nil
+	o := &opened{host: from.Host, corpus: from.Corpus}
+	_, e := tasks.Needs(0) // other embeddings have the same labels and folds
+	problem, err := o.problem(ctx, e)
+	if err == nil {
+		err = tasks.Validate(problem)
+	}
+	return s, tasks.Len(), errors.Join(err, o.Close())
 }
 
 // opened is a job with its documents, and a problem of an embedding at a time.

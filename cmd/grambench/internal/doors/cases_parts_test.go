@@ -126,6 +126,8 @@ func searchTasks(p *program) {
 		}
 	}
 	p.bad("no problem", func() error { _, err := tasks.Do(p.ctx, nil, 0); return err })
+	p.any("Validate", func() error { return tasks.Validate(pr) })
+	p.bad("Validate no problem", func() error { return tasks.Validate(nil) })
 	problem := func(int, sparse.Embedding) (*svm.Problem, error) { return pr, nil }
 	assemble := func(found []*svm.SearchOutcome) func() error {
 		return func() error {

@@ -65,6 +65,7 @@ func svmCases() map[string]testCase {
 		"svm.SearchTasks.Assemble": {run: searchTasks},
 		"svm.SearchTasks.Do":       {run: searchTasks},
 		"svm.SearchTasks.Needs":    {run: searchTasks, index: true, panics: true},
+		"svm.SearchTasks.Validate": {run: searchTasks},
 		"svm.Settings.Measure": {run: func(p *program) {
 			p.quiet("of any", func() { (&svm.Settings{}).Measure(); (&svm.Settings{Type: "x", Scheme: 9}).Measure() })
 		}},
