@@ -17,7 +17,9 @@ import (
 func corpora(t testing.TB) map[string]*sparse.Corpus {
 	t.Helper()
 	texts, err := sparse.FromTexts(t.Context(), []string{"a cat sat", "the cat ran", "", "dogs ran"},
-		[]string{"x", "y", "x", "z"}, sparse.Options{MinDF: 1, Tokenizer: sparse.Tokenizer{MinN: 1, MaxN: 2, StopWords: "the"}})
+		[]string{"x", "y", "x", "z"}, sparse.Options{
+			MinDF: 1, Tokenizer: sparse.Tokenizer{MinN: 1, MaxN: 2, StopWords: "the"},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,8 @@ func FuzzLine(f *testing.F) {
 // Bad lines are handed on with their number and reason, and don't end reading.
 func TestReadLines(t *testing.T) {
 	good := job.Line{Job: strings.Repeat("0a", 32), Task: 5}
-	text := good.String() + "\n\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" + `{"job":"` + good.Job + `","task":-1}` + "\n" +
+	text := good.String() + "\n\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" +
+		`{"job":"` + good.Job + `","task":-1}` + "\n" +
 		`{"job":"` + good.Job + `","task":1,"more":2}` + "\n" + good.String()
 	var got []string
 	err := job.ReadLines(t.Context(), strings.NewReader(text), func(number int, l job.Line, err error) error {
@@ -120,12 +121,14 @@ func TestReadLines(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != want {
 		t.Errorf("lines %v, expected %s; error %v", got, want, err)
 	}
-	err = job.ReadLines(t.Context(), strings.NewReader(strings.Repeat("x", 5000)), func(int, job.Line, error) error { return nil })
+	long := strings.NewReader(strings.Repeat("x", 5000))
+	err = job.ReadLines(t.Context(), long, func(int, job.Line, error) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a line of 5000 bytes: error %v", err)
 	}
 	stop := errors.New("stop")
-	if err := job.ReadLines(t.Context(), strings.NewReader(text), func(int, job.Line, error) error { return stop }); err != stop {
+	err = job.ReadLines(t.Context(), strings.NewReader(text), func(int, job.Line, error) error { return stop })
+	if err != stop {
 		t.Errorf("error %v, expected that of yield", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -244,7 +244,8 @@ func TestFolder(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	s := store.New(&storetest.Memory{})
-	for _, name := range []string{"", "/", "a/", "/a", "a//b", "..", "a/../b", "a b", "ä", "a\\b", "a:b", strings.Repeat("a", 600)} {
+	for _, name := range []string{"", "/", "a/", "/a", "a//b", "..", "a/../b", "a b", "ä", "a\\b", "a:b",
+		strings.Repeat("a", 600)} {
 		if _, err := s.Put(t.Context(), name, nil); err == nil {
 			t.Errorf("name %q passes", name)
 		}
@@ -258,7 +259,8 @@ func TestNames(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for _, address := range []string{
 		"", "s3://", "s3://me:hushhush@bucket/x", "s3://bucket?secret_key=hushhush", "azblob://c?sas_token=hushhush",
-		"gs://b?access_token=hushhush", "ftp://host/x", "file://host/x", "file:///x?a=b", "s3://bucket/../x", "azblob://c?sig=hushhush",
+		"gs://b?access_token=hushhush", "ftp://host/x", "file://host/x", "file:///x?a=b", "s3://bucket/../x",
+		"azblob://c?sig=hushhush",
 		"s3://me:hushhush@bucket:%%", "s3://b#hushhush", "mem://?nonsense=hush",
 	} {
 		b, err := store.OpenBucket(t.Context(), address)

@@ -23,7 +23,8 @@ missing, and -missing prints the task lines of it for another work. Exit status 
 		f.StringVar(&g.job, "job", "", "gather the job whose digest begins with `JOB` (default: the only one)")
 		f.StringVar(&g.out, "o", "", "write to `FILE`")
 		f.StringVar(&g.to, "to", "", "write the form `FORM`, for kinds that have several; see plan KIND -help")
-		f.BoolVar(&g.missing, "missing", false, "write nothing but the task lines of what is missing, after reading all results")
+		f.BoolVar(&g.missing, "missing", false,
+			"write nothing but the task lines of what is missing, after reading all results")
 		g.declareComputing(f)
 		f.BoolVar(&g.quiet, "q", false, "show no progress")
 		return g.run

@@ -103,7 +103,8 @@ func TestGram(t *testing.T) {
 		store, want := filepath.Join(dir, fmt.Sprint("store", i)), filepath.Join(dir, fmt.Sprint("want", i, ".npy"))
 		bench(append([]string{"gram", "-in", in, "-o", want}, of...)...)
 		tasks := must(t, "", append([]string{"plan", "gram", "-store", store, "-in", in, "-block", block, "-q"}, of...)...)
-		if again := must(t, "", append([]string{"plan", "gram", "-store", store, "-in", in, "-block", block}, of...)...); again != tasks {
+		command := append([]string{"plan", "gram", "-store", store, "-in", in, "-block", block}, of...)
+		if again := must(t, "", command...); again != tasks {
 			t.Error("planned twice, there are two jobs")
 		}
 		n := strings.Count(tasks, "\n")
@@ -154,7 +155,8 @@ func TestGram(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, _, stderr = cluster(t, "", "gather", "-store", store, "-o", got)
-		if status != failed || !strings.Contains(stderr, "000000001.a0 is damaged") || !strings.Contains(stderr, `"task":1}`) {
+		if status != failed || !strings.Contains(stderr, "000000001.a0 is damaged") ||
+			!strings.Contains(stderr, `"task":1}`) {
 			t.Errorf("damage: status %d, %s", status, stderr)
 		}
 		if got := states(t, must(t, tasks, "work", "-store", store)); got["done"] != 1 || got["there"] != n-1 {
@@ -193,7 +195,8 @@ func TestRefusals(t *testing.T) {
 		{"", "plan gram -store " + dir + " more", misused, `argument "more"`},
 		{"", "plan gram -store ftp://x -in goroot", failed, "expected file, s3, gs, azblob or mem"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", failed, "nonsense"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block 100", failed, "-block 100, expected a multiple of 128"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block 100", failed,
+			"-block 100, expected a multiple of 128"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", misused, "-isa"},
 		{"", "plan gram -store " + dir + " -in /nowhere", failed, "/nowhere"},
 		{"", "plan gram -store " + dir + " -in goroot -m nonsense", misused, "expected a size"},
@@ -247,7 +250,8 @@ func TestShare(t *testing.T) {
 		{"0/1", "", 0, 1}, {"3/8", "", 3, 8}, {"auto/8", "JOB_COMPLETION_INDEX=5", 5, 8},
 		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4", 2, 4},
 		{"auto/3", "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4", 0, 3},
-		{"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0}, {"-1/8", "", -1, 0}, {"1", "", -1, 0}, {"x/y", "", -1, 0},
+		{"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0}, {"-1/8", "", -1, 0}, {"1", "", -1, 0},
+		{"x/y", "", -1, 0},
 		{"auto/4", "SLURM_ARRAY_TASK_ID=4", -1, 0},
 	} {
 		env := map[string]string{}

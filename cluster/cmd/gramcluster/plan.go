@@ -74,7 +74,8 @@ func (p *plan) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	d := job.Description{Version: job.Version, Kind: p.kind.Name(), Corpus: planning.Digest, ISA: string(kernels.ISA), Tasks: tasks}
+	d := job.Description{Version: job.Version, Kind: p.kind.Name(), Corpus: planning.Digest, ISA: string(kernels.ISA),
+		Tasks: tasks}
 	if err := d.SetSpec(spec); err != nil {
 		return err
 	}
@@ -112,7 +113,8 @@ type documents struct {
 func (d *documents) declare(f *flag.FlagSet) {
 	f.StringVar(&d.in, "in", "", "read the documents from `SOURCE`, as grambench -in does: a file, a folder, synthetic:…")
 	f.StringVar(&d.format, "format", "", "`FORMAT` of a file (default: from the name and the first bytes)")
-	f.IntVar(&d.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default: 2 for text, 1 for vectors)")
+	f.IntVar(&d.minDF, "min-df", 0,
+		"leave out terms that fewer than `N` documents have (default: 2 for text, 1 for vectors)")
 	f.IntVar(&d.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
 	f.BoolVar(&d.signed, "signed", false, "accept negative values")
 	f.StringVar(&d.tokenizer, "tokenizer", "", "cut text by `SPEC`, such as word:ngrams=1..2,digits")

@@ -15,7 +15,8 @@ func TestPredict(t *testing.T) {
 	var train, test strings.Builder
 	words := strings.Fields("ant bee cat dog eel fox gnu hen ibis jay koi lynx")
 	for i := range 90 {
-		fmt.Fprintf(&train, "class %c\t%s %s %s %s\n", 'a'+i%3, words[i%3*4+i/3%4], words[i%3*4+i/7%4], words[i%12], words[i*5%12])
+		fmt.Fprintf(&train, "class %c\t%s %s %s %s\n", 'a'+i%3, words[i%3*4+i/3%4], words[i%3*4+i/7%4], words[i%12],
+			words[i*5%12])
 		fmt.Fprintf(&test, "class %c\t%s %s unknown %s\n", 'a'+i%3, words[i%3*4+i/5%4], words[i*7%12], words[(i+3)%12])
 	}
 	test.WriteString("class a\t\n")
@@ -26,8 +27,10 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	for i, c := range []struct{ train, outputs string }{
-		{"-probabilities 1", "labels probabilities decisions"}, {"-scheme one-vs-rest", "labels decisions"}, {"-type one_class", "labels decisions"},
-		{"-type linear", "labels decisions"}, {"-type logistic", "labels probabilities"}, {"-type knn:k=3", "labels probabilities"},
+		{"-probabilities 1", "labels probabilities decisions"}, {"-scheme one-vs-rest", "labels decisions"},
+		{"-type one_class", "labels decisions"},
+		{"-type linear", "labels decisions"}, {"-type logistic", "labels probabilities"},
+		{"-type knn:k=3", "labels probabilities"},
 		{"-landmarks 20", "labels decisions"},
 	} {
 		model := filepath.Join(dir, fmt.Sprint("model", i))

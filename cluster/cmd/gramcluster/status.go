@@ -96,8 +96,8 @@ func (s *status) print(e *env, j *job.Job, st *work.Status) error {
 	if st.Tasks > 0 {
 		percent = 100 * float64(st.Tasks-len(st.Missing())) / float64(st.Tasks)
 	}
-	line := fmt.Sprintf("%.12s  %-10s %9d of %d tasks  %5.1f%%  %s", j.Digest, j.Kind, st.Tasks-len(st.Missing()), st.Tasks,
-		percent, sparse.FormatBytes(st.Bytes))
+	line := fmt.Sprintf("%.12s  %-10s %9d of %d tasks  %5.1f%%  %s", j.Digest, j.Kind, st.Tasks-len(st.Missing()),
+		st.Tasks, percent, sparse.FormatBytes(st.Bytes))
 	if st.Damaged+st.Again > 0 {
 		line += fmt.Sprintf("  %d damaged, %d written again", st.Damaged, st.Again)
 	}

@@ -57,7 +57,8 @@ type planner struct {
 func (kind) Declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see grambench kernels")
-	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
+	f.StringVar(&p.embedding, "embed", "",
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	f.IntVar(&p.block, "block", 2048, "a task is a block of `N` x N values, N a multiple of 128")
 	return p
 }

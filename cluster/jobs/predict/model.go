@@ -77,7 +77,8 @@ func read(ctx context.Context, b []byte) (*model, error) {
 				if err != nil {
 					return nil, err
 				}
-				return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+				return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class,
+					Labels: p.Labels}, nil
 			}), nil
 	case is(landmark.Form):
 		m, err := landmark.Read(ctx, r)
@@ -90,7 +91,8 @@ func read(ctx context.Context, b []byte) (*model, error) {
 				if err != nil {
 					return nil, err
 				}
-				return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+				return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class,
+					Labels: p.Labels}, nil
 			}), nil
 	case is(knn.Form):
 		m, err := knn.Read(ctx, r)

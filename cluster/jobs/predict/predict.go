@@ -114,9 +114,11 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	case !slices.Contains([]string{labels, probabilities, decisions}, p.output):
 		return nil, 0, fmt.Errorf("-output %q, expected labels, probabilities or decisions", p.output)
 	case p.output == probabilities && !m.probabilities:
-		return nil, 0, fmt.Errorf("%s holds no probabilities: train with -probabilities 1, or take -output decisions", p.model)
+		return nil, 0, fmt.Errorf("%s holds no probabilities: train with -probabilities 1, or take -output decisions",
+			p.model)
 	case c.Vocabulary == nil && m.vocabulary != nil:
-		return nil, 0, fmt.Errorf("%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
+		return nil, 0, fmt.Errorf(
+			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
 			c.Source, p.model)
 	}
 	s := spec{Output: p.output, Names: p.names, Pieces: []string{}, First: []int{}}
