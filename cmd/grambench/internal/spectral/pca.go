@@ -152,8 +152,8 @@ func (r *componentsReport) WriteText(w io.Writer) {
 		kept = "the matrix kept"
 	}
 	if r.Landmarks > 0 {
-		kept = fmt.Sprintf("%s that leave %s of the variance", report.Counted(r.Landmarks, "landmark", "landmarks"),
-			report.Percent(r.Left))
+		kept = fmt.Sprintf("%s of the variance left by %s", report.Percent(r.Left),
+			report.Counted(r.Landmarks, "landmark", "landmarks"))
 	}
 	fmt.Fprintf(w, "%s: %s, %d of them converged, from %s, %s, %s\n\n", r.Kernel,
 		report.Counted(len(r.Rows), "component", "components"), r.Converged,
@@ -219,7 +219,11 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		e.Warn("%d of %s haven't converged", len(r.Rows)-r.Converged, report.Counted(len(r.Rows), "component", "components"))
 	}
 	if len(r.Rows) < min(c.count, corpus.Documents.Rows()) {
-		e.Warn("%d components are asked for, the documents have %d", c.count, len(r.Rows))
+		have := "documents"
+		if r.Landmarks > 0 {
+			have = "landmarks"
+		}
+		e.Warn("%d components are asked for, the %s have %d", c.count, have, len(r.Rows))
 	}
 	own := c.ofDocuments(found, corpus)
 	if z := found.Coordinates(); z != nil {
