@@ -23,9 +23,13 @@ const (
 	// eliminated, since values of the kernel are right to about 10⁻⁶.
 	independent = 1e-5
 
-	passRows = 512 // documents of a pass at a time
+	passRows = 512 // documents of a pass at a time, at most
 	bar      = 64  // rows of S that are a worker's at a time
 )
+
+// atOnce is how many vectors are multiplied by triangular factors of m rows between looks at ctx: in
+// 10¹⁰ multiply-adds, half a second of one core.
+func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
 
 // FitLandmarks finds the leading components of the documents docs with the matrix of Nyström instead
 // of K, which m landmarks z, the engine's documents, tell:
@@ -149,10 +153,10 @@ func (s *sketch) pass(ctx context.Context) error {
 	stride := (m+7)/8*8 + 8 // see package dense
 	s.s = blas64.General{Rows: m, Cols: m, Stride: stride, Data: make([]float64, m*stride)}
 	s.mean = make([]float64, m)
-	cross := engine.NewDense(min(passRows, n), s.eng.Len())
+	cross := engine.NewDense(min(atOnce(m), n), s.eng.Len())
 	phi := make([]float64, cross.Rows*m)
-	for lo := 0; lo < n; lo += passRows {
-		rows := make([]int, min(passRows, n-lo))
+	for lo := 0; lo < n; lo += cross.Rows {
+		rows := make([]int, min(cross.Rows, n-lo))
 		for i := range rows {
 			rows[i] = lo + i
 		}
@@ -192,16 +196,18 @@ func (s *sketch) pass(ctx context.Context) error {
 			}
 		}
 	}
-	s.centre()
-	return nil
+	return s.centre(ctx)
 }
 
 // centre takes the means off S, whose upper half is there, and makes both halves.
-func (s *sketch) centre() {
+func (s *sketch) centre(ctx context.Context) error {
 	m, n := len(s.kept), float64(s.docs.Rows())
 	floats.Scale(1/n, s.mean)
 	squares := 0.0
 	for i := range m {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		row := s.s.Data[i*s.s.Stride:][:m]
 		for j := i; j < m; j++ {
 			squares += row[j] * row[j]
@@ -213,6 +219,7 @@ func (s *sketch) centre() {
 		}
 	}
 	s.norm = math.Sqrt(squares)
+	return nil
 }
 
 // components finds the eigenpairs of S, and what they make of values of the kernel.
@@ -233,19 +240,22 @@ func (s *sketch) components(ctx context.Context, o spectrum.LeadingOptions) (*Co
 	for i := range s.kept {
 		c.Total += a.m.At(i, i)
 	}
-	p := len(c.Values)
-	u := make([]float64, 0, p*len(s.kept))
+	p, rank := len(c.Values), len(s.kept)
 	c.vectors, c.offset, c.lengths = mat.NewDense(m, p, nil), make([]float64, p), make([]float64, p)
-	for i := range p {
-		u = append(u, mat.Col(nil, i, found.Vectors)...)
-		c.offset[i], c.lengths[i] = floats.Dot(u[i*len(s.kept):], s.mean), 1
-	}
-	if err := s.factor.Back(ctx, s.do, u); err != nil {
-		return nil, err
-	}
-	for i := range p {
-		for j, at := range s.kept {
-			c.vectors.Set(at, i, u[i*len(s.kept)+j])
+	for lo := 0; lo < p; lo += atOnce(rank) {
+		hi := min(lo+atOnce(rank), p)
+		var u []float64
+		for i := lo; i < hi; i++ {
+			u = append(u, mat.Col(nil, i, found.Vectors)...)
+			c.offset[i], c.lengths[i] = floats.Dot(u[(i-lo)*rank:], s.mean), 1
+		}
+		if err := s.factor.Back(ctx, s.do, u); err != nil {
+			return nil, err
+		}
+		for i := lo; i < hi; i++ {
+			for j, at := range s.kept {
+				c.vectors.Set(at, i, u[(i-lo)*rank+j])
+			}
 		}
 	}
 	return c, nil
