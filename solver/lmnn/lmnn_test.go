@@ -371,3 +371,26 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// One column, two documents of one class and one of another are enough; one of each aren't.
+func TestFewest(t *testing.T) {
+	c := &sparse.Corpus{Source: "few", Classes: []string{"a", "b"}}
+	var err error
+	if c.Documents, err = sparse.FromDense(3, 1, []float32{1, 2, 4}); err != nil {
+		t.Fatal(err)
+	}
+	c.Labels.Add(0)
+	c.Labels.Add(0)
+	c.Labels.Add(1)
+	m := trained(t, c, Settings{K: 1})
+	// 1/3 at L² = 1/3, where one loss has its kink, which is rounded off by 0.002/2, times push
+	if !(math.Abs(m.Value-1.0/3) <= 5e-4) {
+		t.Errorf("ε is %v, expected 1/3", m.Value)
+	}
+	if p, err := m.Predict(t.Context(), c.Documents, Options{}); err != nil || !slices.Equal(p.Class, []int{0, 0, 1}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := Train(t.Context(), c.Select([]int{0, 2}), Settings{K: 1}, Options{}); err == nil {
+		t.Error("one document of each class: no error")
+	}
+}

@@ -156,6 +156,12 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		if err != nil {
 			return err
 		}
+		if found.Gradient == 0 && found.Iterations > 0 {
+			// of one column, the first step of length 1 leads to L = 0, where all is flat: half as far
+			for i, v := range m.Transform {
+				next[i] = v / 2
+			}
+		}
 		if near, err = p.reach(ctx, next, slack); err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func centredValues(k *mat.Dense) (values []float64, vectors *mat.Dense) {
 // from the same float32 values. Coordinates of documents, which are more than a block has, are those of
 // eigenvectors, with the mean 0, whether they belong to the landmarks or not.
 func TestLandmarks(t *testing.T) {
-	for _, spec := range []string{"arccos:n=0", "diffusion:t=0.5", "linear:embed=tfidf-l2", "arccos:n=1"} {
+	for _, spec := range []string{"arccos:n=0", "linear:embed=tfidf-l2"} {
 		at := []int{}
 		for i := range 40 {
 			at = append(at, i*13%530)
