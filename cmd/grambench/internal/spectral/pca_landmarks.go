@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime/debug"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
@@ -41,6 +42,7 @@ func (c *components) sketch(
 	if err != nil {
 		return nil, source.NameValue(corpus, err)
 	}
+	debug.FreeOSMemory() // what follows takes the memory of the choice
 	f := &found{embedder: c.kernel.Embedding().Fit(docs)}
 	f.kernel = engine.Resolve(c.kernel, len(f.embedder.Terms))
 	z, err := f.embedder.TransformRows(ctx, docs, at, c.Workers)
