@@ -1,0 +1,241 @@
+package chaos
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/gram"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/sparse"
+)
+
+// gramJob is a small Gram matrix.
+type gramJob struct {
+	documents *sparse.Corpus
+	flags     []string
+	want      []byte // what gather writes
+}
+
+func newGramJob(t *testing.T, documents int, flags ...string) *gramJob {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for range documents {
+		fmt.Fprintf(&text, "1 %d:1 %d:%d\n", 1+rng.IntN(9), 10+rng.IntN(30), 1+rng.IntN(4))
+	}
+	opt := sparse.Options{Format: sparse.FormatSVMLight}
+	c, err := sparse.ReadFrom(t.Context(), strings.NewReader(text.String()), "test", opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gramJob{documents: c, flags: flags}
+	s := store.New(&Memory{})
+	if err := g.work(t, s, g.plan(t, s)); err != nil {
+		t.Fatal(err)
+	}
+	if g.want, err = g.gather(t, s); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func host(s *store.Store) *job.Host { return &job.Host{Store: s, Workers: 1} }
+
+// planned is a job, or why there is none.
+type planned struct {
+	job *job.Job
+	err error
+}
+
+// plan stores documents and description, as gramcluster plan does.
+func (g *gramJob) plan(t *testing.T, s *store.Store) planned {
+	h := host(s)
+	digest, err := corpus.Write(t.Context(), s, g.documents)
+	if err != nil {
+		return planned{nil, err}
+	}
+	f := flag.NewFlagSet("plan", flag.ContinueOnError)
+	p := gram.Kind.Declare(f)
+	if err := f.Parse(g.flags); err != nil {
+		t.Fatal(err)
+	}
+	spec, tasks, err := p.Plan(t.Context(), &job.Planning{Host: h, Corpus: g.documents, Digest: digest})
+	if err != nil {
+		return planned{nil, err}
+	}
+	d := job.Description{Version: job.Version, Kind: "gram", Corpus: digest, ISA: "generic", Tasks: tasks}
+	if err := d.SetSpec(spec); err != nil {
+		t.Fatal(err)
+	}
+	j, err := h.Save(t.Context(), d)
+	return planned{j, err}
+}
+
+// work has two workers do all tasks, one from the first and one from the last, in turns.
+func (g *gramJob) work(t *testing.T, s *store.Store, p planned) error {
+	if p.err != nil {
+		return p.err
+	}
+	var said bytes.Buffer
+	var failed error
+	a, b := work.NewRunner(host(s), []job.Kind{gram.Kind}, &said), work.NewRunner(host(s), []job.Kind{gram.Kind}, &said)
+	for task := range p.job.Tasks {
+		err := errors.Join(a.Do(t.Context(), job.Line{Job: p.job.Digest, Task: task}),
+			b.Do(t.Context(), job.Line{Job: p.job.Digest, Task: p.job.Tasks - 1 - task}))
+		if err != nil {
+			return err
+		}
+	}
+	for lines := json.NewDecoder(&said); lines.More(); {
+		var r work.Report
+		if err := lines.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		if r.State == work.Failed {
+			failed = errors.New(r.Why)
+			continue
+		}
+		// What is acknowledged is there; reading it may fail, but not find it missing.
+		if _, err := p.job.Result(t.Context(), r.Task, nil); job.Missing(err) {
+			if _, err := p.job.Result(t.Context(), r.Task, nil); job.Missing(err) { // not by a torn read alone
+				t.Errorf("task %d is %s and missing: %v", r.Task, r.State, err)
+			}
+		}
+	}
+	return failed
+}
+
+// gather returns what gramcluster gather writes.
+func (g *gramJob) gather(t *testing.T, s *store.Store) ([]byte, error) {
+	h := host(s)
+	j, err := work.Find(t.Context(), h, "")
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(t.TempDir(), "K.npy")
+	out := &job.Output{Path: path, Progress: func(int64, int64) {}, Say: func(string, ...any) {}}
+	if err := work.Gather(t.Context(), []job.Kind{gram.Kind}, j, out); err != nil {
+		if _, err := os.Stat(path); err == nil {
+			t.Error("gather has failed and left a file behind")
+		}
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// TestNthOperation has the n-th operation of the store fail in every way, for each n up to 200. A second try of what
+// has failed then succeeds, and what is gathered is right.
+func TestNthOperation(t *testing.T) {
+	g := newGramJob(t, 8*128, "-block", "128")
+	faults := []Fault{Before, After, Torn, Again, Turned, Stale}
+	step := 1
+	if testing.Short() {
+		step = 20
+	}
+	failed := 0
+	for n := 1; n <= 200; n += step {
+		for i, fault := range faults {
+			if i != n%len(faults) && i != (n+n/6)%len(faults) {
+				continue // two of them
+			}
+			count := 0
+			s := store.New(&Faulty{&Memory{}, func(op, key string) Fault {
+				if count++; count != n {
+					return None
+				}
+				return fault
+			}})
+			done := func(what string, do func() error) {
+				err := do()
+				if err == nil {
+					return
+				}
+				failed++
+				if err := do(); err != nil {
+					t.Fatalf("n=%d, fault %d: %s fails twice: %v", n, fault, what, err)
+				}
+			}
+			var p planned
+			done("plan", func() error { p = g.plan(t, s); return p.err })
+			done("work", func() error { return g.work(t, s, p) })
+			done("gather", func() error {
+				got, err := g.gather(t, s)
+				if err == nil && !bytes.Equal(got, g.want) {
+					t.Errorf("n=%d, fault %d: gathered other bytes", n, fault)
+				}
+				return err
+			})
+			if count < n {
+				t.Errorf("only %d operations, expected 200 at least", count)
+			}
+		}
+	}
+	t.Logf("%d steps failed once", failed)
+	if failed == 0 {
+		t.Error("no fault had an effect")
+	}
+}
+
+// TestFlippedBytes changes every byte of a small store once, and ends every object early at every length. That is found
+// when the object is read, the error names it, and planning and working again mend it.
+func TestFlippedBytes(t *testing.T) {
+	g := newGramJob(t, 5, "-block", "128")
+	whole := &Memory{}
+	if err := g.work(t, store.New(whole), g.plan(t, store.New(whole))); err != nil {
+		t.Fatal(err)
+	}
+	keys, bytesInAll, rng := whole.Keys(), 0, rand.New(rand.NewPCG(3, 4))
+	if len(keys) != 4 {
+		t.Fatalf("objects %v, expected the beginning and a shard of the corpus, a job and a result", keys)
+	}
+	for _, key := range keys {
+		name, _ := strings.CutSuffix(key, ".a0")
+		for at := range whole.Size(key) {
+			bytesInAll++
+			for _, cut := range []bool{false, true} {
+				m := &Memory{objects: map[string][]byte{}}
+				for _, k := range keys {
+					m.objects[k] = whole.objects[k]
+				}
+				if cut {
+					m.objects[key] = m.objects[key][:at]
+				} else {
+					m.Flip(key, at, 1<<rng.IntN(8))
+				}
+				s := store.New(m)
+				_, err := s.Get(t.Context(), name, nil)
+				if damaged := (*store.DamagedError)(nil); !errors.As(err, &damaged) || damaged.Key != key {
+					t.Fatalf("%s, byte %d: %v, expected a DamagedError that names it", key, at, err)
+				}
+				if at%8 != 0 && testing.Short() {
+					continue
+				}
+				if _, err := g.gather(t, s); err == nil && !strings.HasPrefix(key, corpus.Prefix) {
+					t.Fatalf("%s, byte %d: gather says nothing", key, at)
+				}
+				if err := g.work(t, s, g.plan(t, s)); err != nil {
+					t.Fatalf("%s, byte %d: %v", key, at, err)
+				}
+				if got, err := g.gather(t, s); err != nil || !bytes.Equal(got, g.want) {
+					t.Fatalf("%s, byte %d: gathered other bytes, error %v", key, at, err)
+				}
+				if !bytes.Equal(m.objects[name+".a1"][len(m.objects[name+".a1"])-4:], whole.objects[key][whole.Size(key)-4:]) {
+					t.Fatalf("%s, byte %d: it isn't mended", key, at)
+				}
+			}
+		}
+	}
+	t.Logf("%d bytes in %d objects", bytesInAll, len(keys))
+}
+
