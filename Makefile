@@ -33,14 +33,17 @@ cluster: ## build bin/gramcluster, which spreads jobs over machines
 cluster-test: ## run cluster's own tests; those whose server isn't there say so
 	cd cluster && $(GO) test ./...
 
-# Spark comes from PyPI into a virtual environment, the S3 server from the Go module proxy.
-PYSPARK    = pyspark==4.3.0
+# PySpark comes from Python's package index into a virtual environment, the S3 server from Go's module proxy, both with checksums.
 SPARK_VENV = $(CURDIR)/build/spark
 
-cluster-check: ## test cluster against an S3 server and Spark, which it installs (needs Java 17 and python3)
-	@test -x $(SPARK_VENV)/bin/spark-submit || { python3 -m venv $(SPARK_VENV) && $(SPARK_VENV)/bin/pip install -q $(PYSPARK); }
-	cd cluster && GRAM_SERVERS=required \
-		SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') $(GO) test -timeout 25m ./internal/...
+cluster-check: ## test cluster against an S3 server and Spark, which it installs, and the drivers (needs Java 17, python3, GNU parallel)
+	@command -v java >/dev/null || { echo "cluster-check: no java; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 1; }
+	@test -x $(SPARK_VENV)/bin/spark-submit || { python3 -m venv $(SPARK_VENV) && \
+		$(SPARK_VENV)/bin/pip install -q --require-hashes --no-deps -r cluster/spark/requirements.txt; }
+	cd cluster && GRAM_SERVERS=yes SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') \
+		$(GO) test -timeout 25m ./internal/acceptance
+	cd cluster && $(GO) test ./internal/chaos -run Schedules -schedules 100000
+	cd cluster/kubernetes && $(GO) vet . && $(GO) test .
 
 cuda-binaries: cuda ## build what the scripts of cuda/LEASE.md take to a machine with a GPU
 	$(CUDA_ENV) $(GO) test -c -tags cuda -o bin/cuda.test ./cuda

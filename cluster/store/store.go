@@ -53,7 +53,12 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			return false, nil
 		}
 		if !errors.Is(err, ErrExists) {
-			return false, fmt.Errorf("store: %s isn't written: %w", key, err)
+			// The error may hide that the object is there: written after all, or by another, at which some servers cut
+			// a connection off.
+			if found, e := s.read(ctx, key, nil); e != nil || !equal(found, parts) {
+				return false, fmt.Errorf("store: %s isn't written: %w", key, err)
+			}
+			return true, nil
 		}
 		var found []byte
 		if found, last = s.read(ctx, key, nil); last == nil {

@@ -238,4 +238,3 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	t.Logf("%d bytes in %d objects", bytesInAll, len(keys))
 }
-

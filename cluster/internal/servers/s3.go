@@ -17,6 +17,7 @@ import (
 // Go builds the server from source, at the version and with the checksums of versitygw/go.mod, and caches it.
 func S3(t testing.TB) (url, folder string) {
 	t.Helper()
+	Need(t)
 	build := exec.Command("go", "tool", "-n", "versitygw")
 	build.Dir = here("versitygw")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
@@ -24,7 +25,7 @@ func S3(t testing.TB) (url, folder string) {
 	build.Stderr = &why
 	binary, err := build.Output()
 	if err != nil {
-		missing(t, "no S3 server: versitygw can't be built from the Go module proxy: %v\n%s", err, &why)
+		t.Fatalf("no S3 server: versitygw can't be built from the Go module proxy: %v\n%s", err, &why)
 	}
 
 	const access, secret = "gram-test", "not-a-secret"

@@ -23,9 +23,10 @@ type Cluster struct {
 // names (`make cluster-check` installs one). Workers get the environment at the time of the call, too.
 func Spark(t testing.TB, workers int) *Cluster {
 	t.Helper()
+	Need(t)
 	home := os.Getenv("SPARK_HOME")
 	if home == "" {
-		missing(t, "no Spark: SPARK_HOME isn't set; `make cluster-check` installs Spark and sets it")
+		t.Fatal("no Spark: SPARK_HOME isn't set; `make cluster-check` installs Spark and sets it")
 	}
 	temp := t.TempDir()
 	c := &Cluster{home: home, env: append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+temp,

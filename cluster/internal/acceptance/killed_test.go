@@ -1,0 +1,141 @@
+//go:build unix
+
+package acceptance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var kills = flag.Int("kills", 20, "TestKilled: how many runs")
+
+// long has 78 tasks that take some milliseconds each.
+var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-block", "128"}, "K.npy",
+	[]string{"gram", "-kernel", "diffusion:t=0.5"}, "synthetic:docs=1500,terms=9000,length=400,classes=4,seed=5"}
+
+// TestKilled has two processes work on the same tasks, and kills both at random moments, up to three times each; then
+// gather, too. Then one works to the end. What was acknowledged is there, and the matrix is that of grambench.
+func TestKilled(t *testing.T) {
+	n := *kills
+	if testing.Short() {
+		n = min(n, 3)
+	}
+	planned := filepath.Join(t.TempDir(), "planned")
+	j := plan(t, planned, long)
+	lines := slices.Collect(strings.Lines(j.tasks))
+	back := slices.Clone(lines)
+	slices.Reverse(back)
+	tasks := []string{j.tasks, strings.Join(back, "")}
+	first := *j
+	first.store = filepath.Join(t.TempDir(), "store")
+	copied(t, planned, first.store)
+	begin := time.Now() // moments are drawn from the time that one process takes
+	run(t, j.tasks, "gramcluster", "work", "-store", first.store, "-workers", "1")
+	span := time.Since(begin)
+	first.check(t)
+	killed, cut := 0, 0
+	for i := range n {
+		rng := rand.New(rand.NewPCG(uint64(i), 5)) // moments differ from run to run all the same
+		own := *j
+		own.store = filepath.Join(t.TempDir(), "store")
+		copied(t, planned, own.store)
+		acknowledged := map[int]bool{}
+		for range 3 {
+			done := make(chan map[int]bool)
+			for w := range tasks {
+				delay := time.Duration(rng.Float64() * float64(span))
+				go func() { done <- workUntil(t, own.store, tasks[w], delay) }()
+			}
+			for range tasks {
+				found := <-done
+				for task := range found {
+					acknowledged[task] = true
+				}
+				killed++
+			}
+			if len(acknowledged) > 0 && len(acknowledged) < len(lines) {
+				cut++
+			}
+		}
+		for line := range strings.Lines(run(t, j.tasks, "gramcluster", "work", "-store", own.store, "-workers", "1")) {
+			var r struct {
+				Task  int
+				State string
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			if acknowledged[r.Task] && r.State != "there" {
+				t.Errorf("run %d: task %d was acknowledged, and is %s again", i, r.Task, r.State)
+			}
+		}
+		path := filepath.Join(t.TempDir(), "killed.npy")
+		gather := exec.Command("gramcluster", "gather", "-q", "-store", own.store, "-o", path)
+		killAfter(t, gather, time.Duration(20+rng.IntN(40))*time.Millisecond)
+		own.check(t)
+		if b, err := os.ReadFile(path); err == nil && !bytes.Equal(b, wanted[long]) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("run %d: gather was killed and left %d bytes, error %v", i, len(b), err)
+		}
+		os.RemoveAll(own.store)
+	}
+	if cut == 0 {
+		t.Error("nothing was cut between the first and the last task: processes end too early or too late")
+	}
+	t.Logf("%d runs, %d processes killed, %d times with some of the tasks done", n, killed, cut)
+}
+
+// copied copies a planned store.
+func copied(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// workUntil works and is killed after the delay. It returns the tasks that it has acknowledged.
+func workUntil(t *testing.T, store, tasks string, delay time.Duration) map[int]bool {
+	cmd := exec.Command("gramcluster", "work", "-store", store, "-workers", "1")
+	var out bytes.Buffer
+	cmd.Stdin, cmd.Stdout = strings.NewReader(tasks), &out
+	killAfter(t, cmd, delay)
+	found := map[int]bool{}
+	for line := range strings.Lines(out.String()) {
+		var r struct {
+			Task  int
+			State string
+		}
+		if !strings.HasSuffix(line, "\n") {
+			break
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Error(err)
+		}
+		if r.State == "failed" {
+			t.Error(line)
+		}
+		found[r.Task] = true
+	}
+	return found
+}
+
+// killAfter runs a command and kills it after the delay, if it runs so long.
+func killAfter(t *testing.T, cmd *exec.Cmd, delay time.Duration) {
+	if err := cmd.Start(); err != nil {
+		t.Error(err)
+		return
+	}
+	timer := time.AfterFunc(delay, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = cmd.Wait()
+}

@@ -1,0 +1,156 @@
+//go:build unix
+
+package acceptance
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// folder holds the programs.
+var folder string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if folder, err = os.MkdirTemp("", "gramcluster-test-"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(folder)
+		for _, program := range [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} { // module, package
+			build := exec.Command("go", "build", "-C", program[0], "-trimpath", "-o", folder, program[1])
+			build.Env = append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := build.CombinedOutput(); err != nil {
+				fmt.Fprintf(os.Stderr, "go build %s: %v\n%s", program[1], err, out)
+				return 1
+			}
+		}
+		os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")) // drivers call gramcluster by its name
+		return m.Run()
+	}())
+}
+
+// run runs a program to its end and returns its output.
+func run(t *testing.T, stdin, program string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	var out, problems strings.Builder
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &problems
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", cmd, err, &out, &problems)
+	}
+	return out.String()
+}
+
+const documents = "synthetic:docs=400,terms=1500,length=50,classes=4,seed=5"
+
+// kind is a job and the command of grambench that writes the same.
+type kind struct {
+	name      string
+	plan      []string
+	out       string
+	grambench []string // without -in and -o
+	in        string   // documents where empty
+}
+
+func (k *kind) source() string { return cmp.Or(k.in, documents) }
+
+// kinds are small jobs.
+var kinds = []*kind{
+	{"gram", []string{"-kernel", "diffusion:t=0.5", "-block", "128"}, "K.npy", []string{"gram", "-kernel", "diffusion:t=0.5"}, ""},
+	{"train", []string{"-kernel", "diffusion:t=0.5", "-c", "10"}, "m.model",
+		[]string{"train", "-kernel", "diffusion:t=0.5", "-c", "10"}, ""},
+	{"search", []string{"-kernel", "diffusion:t=0.1|0.5", "-c", "1,10", "-folds", "3"}, "scores.json",
+		[]string{"grid", "-json", "-choose-time", "0", "-kernel", "diffusion:t=0.1|0.5", "-grid", "C=1,10", "-folds", "3"}, ""},
+	{"neighbours", []string{"-k", "5", "-block", "128"}, "near.tsv", []string{"neighbours", "-k", "5"}, ""},
+}
+
+// job is a planned job of a kind.
+type job struct {
+	*kind
+	store, digest string
+	tasks         string // lines
+}
+
+// plan plans the job of a kind.
+func plan(t *testing.T, store string, k *kind) *job {
+	t.Helper()
+	tasks := run(t, "", "gramcluster", append([]string{"plan", k.name, "-q", "-store", store, "-in", k.source()}, k.plan...)...)
+	var first struct{ Job string }
+	if err := json.Unmarshal([]byte(strings.SplitN(tasks, "\n", 2)[0]), &first); err != nil {
+		t.Fatalf("%v: %s", err, tasks)
+	}
+	return &job{k, store, first.Job, tasks}
+}
+
+// wanted are the outputs of grambench.
+var wanted = map[*kind][]byte{}
+
+// check gathers the job and compares the result with that of grambench.
+func (j *job) check(t *testing.T) {
+	t.Helper()
+	k := j.kind
+	dir := t.TempDir()
+	if wanted[k] == nil {
+		path := filepath.Join(dir, "want-"+k.out)
+		args := append(k.grambench[:1:1], append([]string{"-q", "-in", k.source()}, k.grambench[1:]...)...)
+		if k.name != "search" {
+			run(t, "", "grambench", append(args, "-o", path)...)
+		} else if err := os.WriteFile(path, []byte(run(t, "", "grambench", args...)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		wanted[k] = read(t, k.name, path)
+	}
+	path := filepath.Join(dir, k.out)
+	run(t, "", "gramcluster", "gather", "-q", "-store", j.store, "-job", j.digest, "-o", path)
+	if !bytes.Equal(read(t, k.name, path), wanted[k]) {
+		t.Errorf("%s: what is gathered isn't what grambench writes", k.name)
+	}
+}
+
+// read returns the bytes of a file, of a search its rows without times.
+func read(t *testing.T, kind, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind != "search" {
+		return b
+	}
+	var report struct {
+		Rows []map[string]json.RawMessage `json:"rows"`
+	}
+	if err := json.Unmarshal(b, &report); err != nil || len(report.Rows) == 0 {
+		t.Fatalf("%v: %s", err, b)
+	}
+	for _, row := range report.Rows {
+		delete(row, "seconds")
+	}
+	if b, err = json.Marshal(report.Rows); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// states counts the reports of work by state.
+func states(t *testing.T, reports string) map[string]int {
+	t.Helper()
+	count := map[string]int{}
+	for line := range strings.Lines(reports) {
+		var r struct{ State string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		count[r.State]++
+	}
+	return count
+}

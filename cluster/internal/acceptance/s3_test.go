@@ -1,0 +1,108 @@
+//go:build unix
+
+package acceptance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/internal/servers"
+	"github.com/gramengine/gram/cluster/store"
+)
+
+// TestS3 does jobs of all kinds with an S3 server, each by eight processes on the same tasks: every task is done once.
+func TestS3(t *testing.T) {
+	url, _ := servers.S3(t)
+	bucket, query, _ := strings.Cut(url, "?")
+	url = bucket + "/some/prefix?" + query
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			j := plan(t, url, k)
+			var wg sync.WaitGroup
+			var mu sync.Mutex
+			var reports strings.Builder
+			for range 8 {
+				wg.Go(func() {
+					out := run(t, j.tasks, "gramcluster", "work", "-store", url, "-workers", "1")
+					mu.Lock()
+					defer mu.Unlock()
+					reports.WriteString(out)
+				})
+			}
+			wg.Wait()
+			tasks := strings.Count(j.tasks, "\n")
+			count := states(t, reports.String())
+			if count["done"] != tasks || count["there"] != 7*tasks {
+				t.Errorf("%v, expected each of %d tasks to be done once and be there seven times", count, tasks)
+			}
+			j.check(t)
+		})
+	}
+}
+
+// TestS3Writers has eight writers of different bytes make one object at the same time. One succeeds, and all then read
+// what that has written. With equal bytes, through a Store, all succeed. 12 MiB are sent in parts.
+func TestS3Writers(t *testing.T) {
+	url, _ := servers.S3(t)
+	for _, size := range []int{0, 100, 1 << 20, 6 << 20, 12 << 20} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			key := fmt.Sprintf("results/%d.a0", size)
+			var buckets []store.Bucket
+			for range 8 {
+				b, err := store.OpenBucket(t.Context(), url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer b.Close()
+				buckets = append(buckets, b)
+			}
+			content := func(i int) []byte { return bytes.Repeat([]byte{byte('a' + i)}, size) }
+			all := func(do func(i int) error) (errs []error) {
+				errs = make([]error, len(buckets))
+				var wg sync.WaitGroup
+				for i := range buckets {
+					wg.Go(func() { errs[i] = do(i) })
+				}
+				wg.Wait()
+				return errs
+			}
+			winner, winners := 0, 0
+			for i, err := range all(func(i int) error { return buckets[i].Create(t.Context(), key, [][]byte{content(i)}) }) {
+				switch {
+				case err == nil:
+					winner = i
+					winners++
+				case !errors.Is(err, store.ErrExists):
+					t.Logf("writer %d: %v", i, err) // a connection that the server cuts off
+				}
+			}
+			if winners != 1 {
+				t.Fatalf("%d writers succeed, expected one", winners)
+			}
+			for i, b := range buckets {
+				r, n, err := b.Open(t.Context(), key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found, err := io.ReadAll(r)
+				r.Close()
+				if err != nil || n != int64(size) || !bytes.Equal(found, content(winner)) {
+					t.Errorf("reader %d: %d bytes, error %v, expected the %d of writer %d", i, len(found), err, size, winner)
+				}
+			}
+			for i, err := range all(func(i int) error {
+				_, err := store.New(buckets[i]).Put(t.Context(), fmt.Sprintf("equal/%d", size), content(0))
+				return err
+			}) {
+				if err != nil {
+					t.Errorf("equal bytes, writer %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
