@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Store keeps objects in a [Bucket]. It may be used concurrently.
@@ -46,7 +47,8 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		return false, err
 	}
 	var last error
-	for k := range MostAttempts {
+	hidden := 0
+	for k := 0; k < MostAttempts; k++ {
 		key := attempt(name, k)
 		err := s.bucket.Create(ctx, key, append([][]byte{header(key, parts)}, parts...))
 		if err == nil {
@@ -68,12 +70,34 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			}
 			return true, nil
 		}
+		if errors.Is(last, fs.ErrNotExist) && hidden < mostHidden {
+			if err := pause(ctx, time.Millisecond<<hidden); err != nil {
+				return false, err
+			}
+			hidden++
+			k-- // the same again
+			continue
+		}
 		if damaged := (*DamagedError)(nil); !errors.As(last, &damaged) {
 			return false, last
 		}
 	}
 	return false, fmt.Errorf("store: %s isn't written: all of %d attempts are damaged, the last: %w", name, MostAttempts,
 		last)
+}
+
+// mostHidden is how often Put asks again, in a second together, for an object that the bucket neither lets it make nor
+// shows: some servers do so for a moment while another makes it.
+const mostHidden = 10
+
+// pause waits. It decides nothing: the next answer does.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // equal says whether b is all parts.

@@ -21,6 +21,7 @@ const (
 	Again        // Create has made the object, and says that there was one, as after a retry that nobody sees
 	Turned       // Open gives one byte changed, which is right the next time
 	Stale        // List leaves out every other key
+	Hidden       // Create makes nothing and says that there is an object, as some servers do while another makes it
 )
 
 // The operations of a bucket.
@@ -60,6 +61,9 @@ func (f *Faulty) Create(ctx context.Context, key string, parts [][]byte) error {
 	fault := f.Decide(Create, key)
 	if fault == Before {
 		return injected(Create, key)
+	}
+	if fault == Hidden {
+		return fmt.Errorf("%s: %w", key, store.ErrExists)
 	}
 	b := bytes.Join(parts, nil)
 	if fault == Torn {

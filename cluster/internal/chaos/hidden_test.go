@@ -1,0 +1,29 @@
+package chaos
+
+import (
+	"testing"
+
+	"github.com/gramengine/gram/cluster/store"
+)
+
+// TestHidden checks that Put waits for an object that exists and can't be read yet, and doesn't wait forever.
+func TestHidden(t *testing.T) {
+	for _, refused := range []int{3, 1 << 30} {
+		count := 0
+		s := store.New(&Faulty{&Memory{}, func(op, _ string) Fault {
+			if op == Create {
+				if count++; count <= refused {
+					return Hidden
+				}
+			}
+			return None
+		}})
+		there, err := s.Put(t.Context(), "some/name", []byte("bytes"))
+		if ends := refused < 10; there || (err == nil) != ends {
+			t.Errorf("refused %d times: there %v, error %v", refused, there, err)
+		}
+		if count > 20 {
+			t.Errorf("%d tries", count)
+		}
+	}
+}
