@@ -12,7 +12,7 @@
 // (package lmnn), by nearest neighbours (package width) or by support vector machines (package svm).
 //
 // Widths are chosen from the documents up: a part of the documents is left out, and the width and
-// number of neighbours that classify it best, among 10, 20, … up to 300 features and 1 to 15
+// number of neighbours that classify it best, among 10, 20, … up to 300 features (or all Components) and 1 to 15
 // neighbours, hold for that layer. Then all is fitted again, to all documents, with these widths.
 //
 // layer.go fits and applies a layer, train.go has the two passes, final.go the classifiers, file.go the

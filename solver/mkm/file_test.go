@@ -14,7 +14,7 @@ func trained(t testing.TB) (models []*Model) {
 	c := drawn(t, 40, 4, 2, 8)
 	all, err := Path(context.Background(), c, Settings{
 		Layers: []string{"arccos:n=1", "rbf:gamma=1"}, Widths: []int{3}, Components: 4, K: 3, C: 1, Base: 9,
-	}, []Final{Metric, Neighbours, Machines}, Options{})
+	}, []Final{Metric, Neighbours, Machines}, 0, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func (t *training) chosen(c Choice) {
 
 // bytes is what a training takes beside documents, components and classifier.
 func (t *training) bytes() int64 {
-	n, p := int64(len(t.y)), int64(t.s.Components)
+	n, p := int64(len(t.y)), int64(t.s.widest())
 	b := min(n, int64(t.s.Base))
 	values := t.c.Documents.NNZ()
 	first := engine.NewBytes(int(b), t.c.Documents.Cols, values*b/max(n, 1))

@@ -118,7 +118,7 @@ func TestSameModels(t *testing.T) {
 	s := Settings{Layers: []string{"arccos:n=0", "rbf:gamma=1"}, Components: 25, Base: 60, Seed: 9}
 	finals := []Final{Metric, Neighbours, Machines}
 	var chosen []Choice
-	path, err := Path(t.Context(), c, s, finals, Options{
+	path, err := Path(t.Context(), c, s, finals, 0, Options{
 		Workers: 3, Chosen: func(c Choice) { chosen = append(chosen, c) },
 	})
 	if err != nil {

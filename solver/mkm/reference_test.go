@@ -173,7 +173,7 @@ func (r *reference) run(x *mat.Dense, widths []int, end int) {
 		if widths != nil {
 			w = widths[l]
 		} else {
-			most := min(len(order), r.s.Components)
+			most := min(len(order), 300)
 			least := math.MaxInt
 			for at := 10; at < most+10; at += 10 {
 				for k := 1; k <= 15; k++ {

@@ -134,6 +134,9 @@ func parse(spec string, l int) (engine.Kernel, error) {
 	return engine.ParseKernelIn(spec, sparse.Embedding{})
 }
 
+// widest is the greatest width that is tried.
+func (s *Settings) widest() int { return max(s.Components, 300) }
+
 // width is the one that was asked for at a level, 0 where it is to be chosen.
 func (s *Settings) width(level int) int {
 	switch len(s.Widths) {

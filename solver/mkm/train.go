@@ -33,11 +33,17 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// Path trains machines of 0, 1, … and all layers, each with several classifiers, in the order of layers
+// Path trains machines of from, from + 1, … and all layers, each with several classifiers, in the order of layers
 // and, of equal ones, of finals: each is that of [Train] with the first layers alone. They share layers,
 // so it takes the time of one machine, and of the classifiers. Errors are those of Train.
-func Path(ctx context.Context, c *sparse.Corpus, s Settings, finals []Final, o Options) ([]*Model, error) {
-	return train(ctx, c, s, finals, o, 0)
+func Path(
+	ctx context.Context, c *sparse.Corpus, s Settings, finals []Final, from int, o Options,
+) ([]*Model, error) {
+	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
+		return nil, fmt.Errorf("mkm: machines from %d of %d layers on with %d classifiers, expected from 0, and one at least",
+			from, len(s.Layers), len(finals))
+	}
+	return train(ctx, c, s, finals, o, from)
 }
 
 // training is a corpus made ready.
@@ -251,7 +257,7 @@ func (t *training) widths(lv *level) (widths []int) {
 	if w := t.s.width(lv.number); w > 0 {
 		return []int{min(w, have)}
 	}
-	most := min(have, t.s.Components)
+	most := min(have, t.s.widest())
 	for w := 10; w < most; w += 10 {
 		widths = append(widths, w)
 	}

@@ -49,9 +49,13 @@ func multilayer(p *program) {
 		return
 	}
 	trainings(p, c, s, bad, "settings", func(ctx context.Context, c *sparse.Corpus, s mkm.Settings, o call) error {
-		_, err := mkm.Path(ctx, c, s, []mkm.Final{s.Final}, mkm.Options{
+		_, err := mkm.Path(ctx, c, s, []mkm.Final{s.Final}, 0, mkm.Options{
 			Workers: o.workers, MemoryBytes: o.memory, Progress: report[mkm.Progress](o), Chosen: report[mkm.Choice](o),
 		})
+		return err
+	})
+	p.bad("Path from nowhere", func() error {
+		_, err := mkm.Path(p.ctx, c, s, pick(p, nil, []mkm.Final{s.Final}), pick(p, -1, 9), mkm.Options{})
 		return err
 	})
 	p.quiet("Bytes, Width", func() {

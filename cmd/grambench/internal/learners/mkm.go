@@ -21,7 +21,7 @@ var multilayerLearner = &Learner{
 		t := &multilayer{}
 		f.Var(oneOf{&t.final, []string{"lmnn", "knn", "svm"}}, "final",
 			"what classifies: lmnn, knn, or svm of -kernel (arccos:n=1)")
-		f.IntVar(&t.s.Components, "components", 300, "a whole number, of components of a layer, and most -width auto")
+		f.IntVar(&t.s.Components, "components", 300, "a whole number, the most components of a layer")
 		f.IntVar(&t.s.Base, "base", 6000, "a whole number, the most documents that components are found on")
 		t.s.K = 0
 		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
