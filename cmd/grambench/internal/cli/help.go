@@ -46,6 +46,18 @@ func (f *Flags) collect() {
 	})
 }
 
+// Assign puts flags that are declared, but in no group yet, into a group, see [Flags.Group].
+func (f *Flags) Assign(title, topic string, names ...string) {
+	g := &group{title: title, topic: topic}
+	for _, name := range names {
+		if fl := f.Lookup(name); fl != nil && !f.grouped[name] {
+			f.grouped[name] = true
+			g.flags = append(g.flags, fl)
+		}
+	}
+	f.groups = append(f.groups, g)
+}
+
 // StringVar and the others declare flags as package flag has it. Groups list them in that order.
 func (f *Flags) StringVar(p *string, name, value, usage string) {
 	f.FlagSet.StringVar(p, name, value, usage)

@@ -77,6 +77,9 @@ func (r *run) choose(args []string) ([]string, error) {
 	if e.Setup != nil {
 		r.f.Group("Experiment", "")
 		r.measure = e.Setup(r.f.FlagSet)
+		if len(e.Listed) > 0 {
+			r.f.Assign(e.ListedAs, e.Name, e.Listed...)
+		}
 		if words := r.f.Lookup("stop-words"); words != nil {
 			f := r.f
 			f.Check(func() error { r.words = words.Value.String(); return nil })

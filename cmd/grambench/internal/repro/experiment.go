@@ -19,6 +19,10 @@ type Experiment struct {
 	// paragraph and the examples, to fit on a screen.
 	Help string
 
+	// Listed are flags that the help of the command only lists, as ListedAs, since Help explains them.
+	Listed   []string
+	ListedAs string
+
 	// Setup declares the experiment's own flags and returns the function to call when they are
 	// parsed. That function returns what is complete even beside an error, such as the end of ctx;
 	// the report may then be nil. It returns a [UsageError] for a flag that makes no sense, before

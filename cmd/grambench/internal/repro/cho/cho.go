@@ -29,6 +29,7 @@ var Experiment = repro.Experiment{
 	Data:   "mnist, 20news-bydate",
 	Time:   "minutes to hours",
 	Curves: true,
+	Listed: []string{"networks", "ablation", "deep", "components", "base", "runs", "fine"}, ListedAs: "Others",
 	Help: `
 Support vector machines with arc-cosine kernels: test errors.
 
@@ -74,24 +75,27 @@ biases and widths, how digits were deslanted (here by moments, their centre of m
 middle), the text preparation (-embed, -min-df), whether pixels were centred (-centre), and how ties
 are broken (the first class, as in LIBSVM). A set smaller than the whole is drawn by -seed.
 
-Networks of mkm (ch. 5) select features by mutual information, find kernel components, and so on, layer
-by layer; the last are classified by lmnn and knn, with -ablation by svm, too. Widths are chosen by
-one document of six of each class, where the thesis has the last 2,000 of 12,000, and all are trained
-on at last. Each of -runs draws the set anew, where the thesis draws the 6,000 documents (-base) that
-components are found on. Which networks Figures 5.4 and 5.5 have isn't in the text that we have. Of all
-sets they are measured on mnist-rand and mnist-image.
+Networks of mkm (ch. 5) select features by mutual information, find kernel components, and so on,
+layer by layer; the last are classified by lmnn and knn. Widths are chosen by one document of six of
+each class, where the thesis has the last 2,000 of 12,000, and all are trained on at last. Of all
+sets they are measured on mnist-rand and mnist-image. Which networks Figures 5.4 and 5.5 have isn't
+in the text that we have.
+  -networks LIST  degrees of layers, such as 0-0-0,1-1-1,2-2-2, the default; beginnings count, too
+  -ablation       in place of that: with selection and without, by lmnn, knn and svm, of -deep (3)
+                  layers of the same degree (-degrees)
+  -components N   components of a layer, at most (300), -base N: of that many documents (6000)
+  -runs N         runs (5), each on a draw of its own; the thesis draws the documents of -base anew
 
 The matrix of all 60,000 digits takes 14.4 GB. Where -m leaves less, each kernel computes what its
 machines ask for: quicker for one kernel, slower for many. A results file (-state) keeps every
 kernel that is done; the same command goes on from there.
 
 Examples:
-  grambench repro cho -data DIR -kernels mkm -sets mnist-rand -ablation -train 1000 -test 1000
   grambench repro cho -data DIR -sets mnist -train 0 -test 0 -kernels composed -degrees 1 -m 4G
 `,
 	Setup: func(f *flag.FlagSet) func(context.Context, *repro.Run) (*repro.Report, error) {
 		p := &protocol{
-			families: repro.AllOf(append(families[:len(families):len(families)], multilayer)...), degrees: repro.AllOf("0", "1", "2"),
+			families: repro.AllOf(slices.Concat(families, []string{multilayer})...), degrees: repro.AllOf("0", "1", "2"),
 			scheme: repro.AllOf(solver.OneVsOne.String(), solver.OneVsRest.String()),
 			c:      repro.Numbers{1, 10, 100}, gammas: repro.Numbers{0.5, 1, 2, 4},
 			fractions: repro.Numbers{0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2},
@@ -120,12 +124,12 @@ Examples:
 		f.IntVar(&p.test, "test", 1000, "test on `N` documents; 0 for all of a set")
 		f.BoolVar(&p.centred, "centre", false, "subtract from each pixel its mean over the training images")
 		f.BoolVar(&p.slanted, "slanted", false, "leave the digits slanted for families of chapter 4, too")
-		f.StringVar(&p.networks, "networks", "0-0-0,1-1-1,2-2-2", "mkm: degrees of layers, a `LIST`; beginnings count")
-		f.BoolVar(&p.ablation, "ablation", false, "mkm: with and without selection, by three classifiers, -degrees alike")
-		f.IntVar(&p.deep, "deep", 3, "mkm: `N` layers with -ablation")
-		f.IntVar(&p.components, "components", 300, "mkm: `N` components of a layer, at most")
-		f.IntVar(&p.base, "base", 6000, "mkm: find components on `N` documents, at most")
-		f.IntVar(&p.runs, "runs", 5, "mkm: runs, each on a draw of its own")
+		f.StringVar(&p.networks, "networks", "0-0-0,1-1-1,2-2-2", "degrees of layers, a `LIST`")
+		f.BoolVar(&p.ablation, "ablation", false, "by selection and classifier")
+		f.IntVar(&p.deep, "deep", 3, "`N` layers")
+		f.IntVar(&p.components, "components", 300, "`N` components")
+		f.IntVar(&p.base, "base", 6000, "`N` documents")
+		f.IntVar(&p.runs, "runs", 5, "`N` runs")
 		f.StringVar(&p.embed, "embed", "tfidf-l2", "embed texts as `EMBEDDING`")
 		p.text.Flags(f, 2, repro.NoWords)
 		return p.run
