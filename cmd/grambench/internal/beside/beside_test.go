@@ -1,6 +1,14 @@
 package beside
 
-import "testing"
+import (
+	"compress/gzip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestMedian(t *testing.T) {
 	of := func(values ...float64) Runs {
@@ -19,5 +27,56 @@ func TestMedian(t *testing.T) {
 		if median != test.median || least != test.least || most != test.most || cores != 10*test.median {
 			t.Errorf("%v: median %v, least %v, most %v, cores %v", test.runs[:test.n], median, least, most, cores)
 		}
+	}
+}
+
+// A script's own seconds, cores and version count, where it prints them.
+func TestScript(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	b := &Bench{Python: "sh", Threads: 3} // which takes a script by -c, too
+	var into struct{ X int }
+	r, err := b.Script(t.Context(), &into,
+		`echo "{\"seconds\": 5000, \"cores\": 2, \"version\": \"1.2\", \"x\": $OMP_NUM_THREADS}"`)
+	if err != nil || r.Seconds != 5000 || r.Cores != 2 || r.Version != "1.2" || into.X != 3 {
+		t.Errorf("%+v, %+v, %v", r, into, err)
+	}
+	r, err = b.Script(t.Context(), &into, `echo "{\"x\": $0}"`, "7")
+	if err != nil || !(r.Seconds > 0 && r.Seconds < 5000) || into.X != 7 {
+		t.Errorf("%+v, %+v, %v", r, into, err)
+	}
+	for script, want := range map[string]string{"echo nonsense": "nonsense", "echo why >&2; exit 1": "why"} {
+		if _, err := b.Script(t.Context(), nil, script); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected an error with %q", script, err, want)
+		}
+	}
+}
+
+// Lines are those of a file, compressed or not; labels lose what follows a bar, texts don't.
+func TestLines(t *testing.T) {
+	lines := []string{"student|cornell\ta | b", "faculty\tc"}
+	plain, packed := filepath.Join(t.TempDir(), "a.tsv"), filepath.Join(t.TempDir(), "a.tsv.gz")
+	if err := WriteLines(plain, lines); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := gzip.NewWriter(f)
+	w.Write([]byte(lines[0] + "\n" + lines[1] + "\n"))
+	w.Close()
+	f.Close()
+	for _, path := range []string{plain, packed} {
+		if got, err := ReadLines(path); err != nil || !slices.Equal(got, lines) {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
+	if ShortLabels(lines); !slices.Equal(lines, []string{"student\ta | b", "faculty\tc"}) {
+		t.Errorf("%q", lines)
+	}
+	if _, err := ReadLines(plain + "x"); err == nil {
+		t.Error("no file: no error")
 	}
 }
