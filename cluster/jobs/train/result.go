@@ -39,11 +39,9 @@ func encode(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// mostMachines bounds what a result may say that a classifier has.
-const mostMachines = 1 << 26
-
-// decode reads what encode has written. Whoever puts machines together checks them.
-func decode(b []byte) (*solver.Classifier, error) {
+// decode reads what encode has written, of a classifier of so many machines. Whoever puts machines
+// together checks them.
+func decode(b []byte, of int) (*solver.Classifier, error) {
 	var r result
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -53,8 +51,8 @@ func decode(b []byte) (*solver.Classifier, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("more behind its end")
 	}
-	if r.Of < 1 || r.Of > mostMachines || r.Classes < 1 {
-		return nil, fmt.Errorf("%d machines for %d classes, expected 1 to %d", r.Of, r.Classes, mostMachines)
+	if r.Of != of {
+		return nil, fmt.Errorf("some of %d machines, expected some of %d", r.Of, of)
 	}
 	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes, Machines: make([]*solver.Machine, r.Of),
 		Thresholds: r.Thresholds, AtLeastOne: r.AtLeastOne}

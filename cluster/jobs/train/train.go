@@ -121,6 +121,18 @@ func (o *opened) machines(task int) []int {
 	return slices.Concat(o.groups[task*n/o.tasks : (task+1)*n/o.tasks]...)
 }
 
+// count returns how many machines the classifier has.
+func (o *opened) count() int {
+	k := len(o.problem.Classes())
+	switch {
+	case !o.settings.Type.Classifies():
+		return 1
+	case o.settings.Scheme == solver.OneVsOne:
+		return k * (k - 1) / 2
+	}
+	return k
+}
+
 // Do implements job.Worker.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	c, err := o.problem.TrainMachines(ctx, o.settings, o.machines(task))
@@ -150,7 +162,7 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error)
 		if err != nil {
 			return err
 		}
-		part, err := decode(b)
+		part, err := decode(b, o.count())
 		if err != nil {
 			return fmt.Errorf("train: the result of task %d: %w", task, err)
 		}
