@@ -170,7 +170,10 @@ func TestSearchTasksRefuse(t *testing.T) {
 	for name, c := range map[string]struct {
 		Settings
 		Grid
-	}{"one class": {Settings{}, g}, "more folds than documents": {Settings{}, many}, "one_class": {Settings{Type: model.OneClass}, g}} {
+	}{
+		"one class": {Settings{}, g}, "more folds than documents": {Settings{}, many},
+		"one_class": {Settings{Type: model.OneClass}, g},
+	} {
 		p := problem(t, few, g.Kernels[0], Options{})
 		tasks, err := NewSearchTasks(c.Settings, c.Grid, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
 		if err != nil {
