@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Thresholds say which labels an object gets by the decision values of separate labels: those whose
@@ -27,7 +29,8 @@ type Thresholds struct {
 //
 // There are three rules: the sign, one threshold for all labels, and one for each; each of them with
 // and without AtLeastOne. To choose among these, it finds thresholds without a part and applies them
-// to that part. labels are what the chosen rule gives each document this way, so they are a fair
+// to that part. Of the rules whose micro F1 isn't clearly worse than the best, by more than the standard
+// error of the difference by part, it takes the one of greatest macro F1. labels are what the chosen rule gives each document this way, so they are a fair
 // sample of its predictions; nil for one that is left out.
 //
 // For a value F, the cuts that maximise Σ 2·right - F·given need no other labels' cuts, and F is
@@ -40,29 +43,51 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	if err != nil {
 		return nil, nil, err
 	}
-	type rule struct {
-		fit        func(part int) []float64
-		atLeastOne bool
-	}
-	var best rule
-	t = &Thresholds{F1: -1}
-	for i, fit := range []func(part int) []float64{k.sign, k.common, k.each} {
+	var rules []rule
+	best := 0
+	for _, fit := range []func(part int) []float64{k.sign, k.common, k.each} {
 		var above [][]float64 // by part: thresholds that were found without it
 		for f := range k.parts {
 			above = append(above, fit(f))
 		}
 		for _, atLeastOne := range []bool{false, true} {
-			own, f1 := k.apply(above, atLeastOne)
-			if i == 0 && !atLeastOne {
-				t.Sign = f1
-			}
-			if f1 > t.F1 {
-				t.F1, labels, best = f1, own, rule{fit, atLeastOne}
+			r := rule{fit: fit, atLeastOne: atLeastOne}
+			r.labels = k.apply(above, atLeastOne)
+			r.micro, r.macro, r.byPart = k.score(r.labels)
+			if rules = append(rules, r); r.micro > rules[best].micro {
+				best = len(rules) - 1
 			}
 		}
 	}
-	t.Above, t.AtLeastOne = best.fit(-1), best.atLeastOne
-	return t, labels, nil
+	chosen := rules[best]
+	for _, r := range rules {
+		if r.macro > chosen.macro && !r.clearlyWorse(rules[best]) {
+			chosen = r
+		}
+	}
+	return &Thresholds{
+		Above: chosen.fit(-1), AtLeastOne: chosen.atLeastOne, F1: chosen.micro, Sign: rules[0].micro,
+	}, chosen.labels, nil
+}
+
+// rule is a way to find thresholds, without a part unless that is -1, and how it does.
+type rule struct {
+	fit          func(part int) []float64
+	atLeastOne   bool
+	labels       [][]int // of each document, by thresholds that were found on the other parts
+	micro, macro float64 // F1 of all documents
+	byPart       []float64
+}
+
+// clearlyWorse says whether a rule's micro F1 is below another's by more than the standard error of
+// their difference by part. Of one part that isn't known, so anything below is.
+func (r rule) clearlyWorse(than rule) bool {
+	lost := make([]float64, len(r.byPart))
+	for part := range lost {
+		lost[part] = than.byPart[part] - r.byPart[part]
+	}
+	mean, sd := stat.MeanStdDev(lost, nil)
+	return !(mean <= stat.StdErr(sd, float64(len(lost)))) && r.micro < than.micro
 }
 
 // tuning is what thresholds are found from.
@@ -213,26 +238,53 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 	return above
 }
 
-// apply gives each document its labels by the thresholds of its part, and returns their micro F1.
-func (k *tuning) apply(above [][]float64, atLeastOne bool) (labels [][]int, f1 float64) {
-	labels = make([][]int, len(k.decisions))
-	right, both := 0, 0
+// apply gives each document its labels by the thresholds of its part.
+func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
+	labels := make([][]int, len(k.decisions))
 	for i, own := range k.decisions {
-		if own == nil {
+		if own != nil {
+			labels[i] = labelsOf([]int{}, own, above[k.of[i]], atLeastOne)
+		}
+	}
+	return labels
+}
+
+// score returns the micro F1 of labels that documents were given, their macro F1, of the labels that
+// any document has or was given, and the micro F1 of each part.
+func (k *tuning) score(labels [][]int) (micro, macro float64, byPart []float64) {
+	type counts struct{ right, both int } // documents with the label that were given it; with it, and given it
+	f1 := func(c counts) float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
+	all, byLabel, parts := counts{}, make([]counts, k.labels), make([]counts, k.parts)
+	for i, given := range labels {
+		if k.decisions[i] == nil {
 			continue
 		}
-		labels[i] = labelsOf([]int{}, own, above[k.of[i]], atLeastOne)
-		for _, l := range labels[i] {
+		part := &parts[k.of[i]]
+		for _, l := range given {
 			if slices.Contains(k.sets[i], l) {
-				right++
+				all.right++
+				part.right++
+				byLabel[l].right++
 			}
+			byLabel[l].both++
 		}
-		both += len(labels[i]) + len(k.sets[i])
+		for _, l := range k.sets[i] {
+			byLabel[l].both++
+		}
+		part.both += len(given) + len(k.sets[i])
+		all.both += len(given) + len(k.sets[i])
 	}
-	if both > 0 {
-		f1 = 2 * float64(right) / float64(both)
+	known := 0
+	for _, c := range byLabel {
+		if c.both > 0 {
+			known++
+			macro += f1(c)
+		}
 	}
-	return labels, f1
+	for _, c := range parts {
+		byPart = append(byPart, f1(c))
+	}
+	return f1(all), macro / float64(max(known, 1)), byPart
 }
 
 // labelsOf appends the labels whose values are above their thresholds, nil for 0.

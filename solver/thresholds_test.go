@@ -176,3 +176,83 @@ func TestTrainThresholds(t *testing.T) {
 		t.Error("parts without sets")
 	}
 }
+
+// The rule that is chosen has the greatest macro F1 of those whose micro F1 is at most a standard error of
+// the difference by part below the best; both are computed by their definition here.
+func TestTuneThresholdsChoice(t *testing.T) {
+	f1 := func(labels, sets [][]int, take func(i, l int) bool) float64 {
+		right, both := 0, 0
+		count := func(of [][]int, i int) (n int) {
+			for _, l := range of[i] {
+				if take(i, l) {
+					n++
+				}
+			}
+			return n
+		}
+		for i := range labels {
+			for _, l := range labels[i] {
+				if take(i, l) && slices.Contains(sets[i], l) {
+					right++
+				}
+			}
+			both += count(labels, i) + count(sets, i)
+		}
+		return 2 * float64(right) / float64(max(both, 1))
+	}
+	macros := 0 // choices that aren't the best by micro F1
+	for seed := range uint64(20) {
+		const n, all = 300, 10
+		decisions, sets, parts := scattered(seed, n, all, 0.7)
+		k, err := newTuning(decisions, sets, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var micro, macro []float64
+		var byPart [][3]float64
+		for _, fit := range []func(int) []float64{k.sign, k.common, k.each} {
+			above := [][]float64{fit(0), fit(1), fit(2)}
+			for _, atLeastOne := range []bool{false, true} {
+				labels := k.apply(above, atLeastOne)
+				micro = append(micro, f1(labels, sets, func(int, int) bool { return true }))
+				sum, of := 0.0, [3]float64{}
+				for label := range all {
+					sum += f1(labels, sets, func(_, l int) bool { return l == label })
+				}
+				for part := range of {
+					of[part] = f1(labels, sets, func(i, _ int) bool { return parts[i] == part })
+				}
+				macro, byPart = append(macro, sum/all), append(byPart, of)
+			}
+		}
+		best := slices.Index(micro, slices.Max(micro))
+		want := best
+		for r := range micro {
+			var lost, squares float64
+			for part := range 3 {
+				lost += (byPart[best][part] - byPart[r][part]) / 3
+			}
+			for part := range 3 {
+				d := byPart[best][part] - byPart[r][part] - lost
+				squares += d * d
+			}
+			if lost <= math.Sqrt(squares/2/3) && macro[r] > macro[want] {
+				want = r
+			}
+		}
+		if want != best {
+			macros++
+		}
+		got, _, err := TuneThresholds(decisions, sets, parts)
+		if err != nil || got.F1 != micro[want] {
+			t.Errorf("seed %d: micro F1 %v (%v), expected %v of %v", seed, got.F1, err, micro[want], micro)
+		}
+	}
+	if macros == 0 || macros == 20 {
+		t.Errorf("macro F1 decides %d of 20 choices, expected some", macros)
+	}
+	// Of one part no standard error is known: micro F1 decides.
+	if a, b := (rule{micro: 0.5, byPart: []float64{0.5}}), (rule{micro: 0.6, byPart: []float64{0.6}}); !a.clearlyWorse(b) {
+		t.Error("a rule with less micro F1 isn't clearly worse on one part")
+	}
+}
