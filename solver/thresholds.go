@@ -29,9 +29,10 @@ type Thresholds struct {
 //
 // There are three rules: the sign, one threshold for all labels, and one for each; each of them with
 // and without AtLeastOne. To choose among these, it finds thresholds without a part and applies them
-// to that part. Of the rules whose micro F1 isn't clearly worse than the best, by more than the standard
-// error of the difference by part, it takes the one of greatest macro F1. labels are what the chosen rule gives each document this way, so they are a fair
-// sample of its predictions; nil for one that is left out.
+// to that part. Of the rules whose micro F1 isn't clearly worse than the best, by more than the
+// standard error of the difference by part, it takes the one of greatest macro F1. labels are what
+// the chosen rule gives each document this way, so they are a fair sample of its predictions but for
+// the choice; nil for one that is left out.
 //
 // For a value F, the cuts that maximise Σ 2·right - F·given need no other labels' cuts, and F is
 // the greatest micro F1 where that maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others,
