@@ -76,7 +76,8 @@ func TestXargs(t *testing.T) { script(t, "../../parallel/xargs.sh") }
 
 func TestParallel(t *testing.T) {
 	servers.Need(t)
-	if out, err := exec.Command("parallel", "--version").Output(); err != nil || !strings.HasPrefix(string(out), "GNU parallel") {
+	out, err := exec.Command("parallel", "--version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "GNU parallel") {
 		t.Fatalf("no GNU parallel: %v", err)
 	}
 	script(t, "../../parallel/parallel.sh")

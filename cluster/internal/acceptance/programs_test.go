@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,7 +26,8 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(folder)
-		for _, program := range [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} { // module, package
+		modules := [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} // and their packages
+		for _, program := range modules {
 			build := exec.Command("go", "build", "-C", program[0], "-trimpath", "-o", folder, program[1])
 			build.Env = append(os.Environ(), "CGO_ENABLED=0")
 			if out, err := build.CombinedOutput(); err != nil {
@@ -65,11 +67,14 @@ func (k *kind) source() string { return cmp.Or(k.in, documents) }
 
 // kinds are small jobs.
 var kinds = []*kind{
-	{"gram", []string{"-kernel", "diffusion:t=0.5", "-block", "128"}, "K.npy", []string{"gram", "-kernel", "diffusion:t=0.5"}, ""},
+	{"gram", []string{"-kernel", "diffusion:t=0.5", "-block", "128"}, "K.npy",
+		[]string{"gram", "-kernel", "diffusion:t=0.5"}, ""},
 	{"train", []string{"-kernel", "diffusion:t=0.5", "-c", "10"}, "m.model",
 		[]string{"train", "-kernel", "diffusion:t=0.5", "-c", "10"}, ""},
 	{"search", []string{"-kernel", "diffusion:t=0.1|0.5", "-c", "1,10", "-folds", "3"}, "scores.json",
-		[]string{"grid", "-json", "-choose-time", "0", "-kernel", "diffusion:t=0.1|0.5", "-grid", "C=1,10", "-folds", "3"}, ""},
+		[]string{"grid", "-json", "-choose-time", "0", "-kernel", "diffusion:t=0.1|0.5", "-grid", "C=1,10", "-folds", "3"},
+		""},
+	{"predict", []string{"-documents", "100", "-model", "MODEL"}, "lines.txt", []string{"predict", "-model", "MODEL"}, ""},
 	{"neighbours", []string{"-k", "5", "-block", "128"}, "near.tsv", []string{"neighbours", "-k", "5"}, ""},
 }
 
@@ -83,12 +88,29 @@ type job struct {
 // plan plans the job of a kind.
 func plan(t *testing.T, store string, k *kind) *job {
 	t.Helper()
-	tasks := run(t, "", "gramcluster", append([]string{"plan", k.name, "-q", "-store", store, "-in", k.source()}, k.plan...)...)
+	args := append([]string{"plan", k.name, "-q", "-store", store, "-in", k.source()}, models(t, k.plan)...)
+	tasks := run(t, "", "gramcluster", args...)
 	var first struct{ Job string }
 	if err := json.Unmarshal([]byte(strings.SplitN(tasks, "\n", 2)[0]), &first); err != nil {
 		t.Fatalf("%v: %s", err, tasks)
 	}
 	return &job{k, store, first.Job, tasks}
+}
+
+// models replaces MODEL by the path of a model, which it trains when it is first asked for.
+func models(t *testing.T, args []string) []string {
+	t.Helper()
+	args = slices.Clone(args)
+	for i := range args {
+		if args[i] != "MODEL" {
+			continue
+		}
+		args[i] = filepath.Join(folder, "test.model")
+		if _, err := os.Stat(args[i]); err != nil {
+			run(t, "", "grambench", "train", "-q", "-in", documents, "-kernel", "diffusion:t=0.5", "-o", args[i])
+		}
+	}
+	return args
 }
 
 // wanted are the outputs of grambench.
@@ -101,7 +123,7 @@ func (j *job) check(t *testing.T) {
 	dir := t.TempDir()
 	if wanted[k] == nil {
 		path := filepath.Join(dir, "want-"+k.out)
-		args := append(k.grambench[:1:1], append([]string{"-q", "-in", k.source()}, k.grambench[1:]...)...)
+		args := append(k.grambench[:1:1], append([]string{"-q", "-in", k.source()}, models(t, k.grambench[1:])...)...)
 		if k.name != "search" {
 			run(t, "", "grambench", append(args, "-o", path)...)
 		} else if err := os.WriteFile(path, []byte(run(t, "", "grambench", args...)), 0o644); err != nil {

@@ -1,3 +1,5 @@
+// Package chaos breaks stores in tests: a bucket that fails when and how a test says, schedules of processes that die,
+// and bytes that turn.
 package chaos
 
 import (
@@ -8,6 +10,7 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
 )
 
 // Fault is how an operation fails.
@@ -50,7 +53,7 @@ var ErrInjected = errors.New("injected fault")
 
 // Faulty is a bucket whose operations fail as Decide says, which is asked before each.
 type Faulty struct {
-	*Memory
+	*storetest.Memory
 	Decide func(op, key string) Fault
 }
 
@@ -69,7 +72,7 @@ func (f *Faulty) Create(ctx context.Context, key string, parts [][]byte) error {
 	if fault == Torn {
 		b = b[:len(b)/2]
 	}
-	err := f.put(key, b)
+	err := f.Memory.Create(ctx, key, [][]byte{b})
 	switch {
 	case err != nil || fault == None:
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/gram"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/sparse"
 )
@@ -40,7 +41,7 @@ func newGramJob(t *testing.T, documents int, flags ...string) *gramJob {
 		t.Fatal(err)
 	}
 	g := &gramJob{documents: c, flags: flags}
-	s := store.New(&Memory{})
+	s := store.New(&storetest.Memory{})
 	if err := g.work(t, s, g.plan(t, s)); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestNthOperation(t *testing.T) {
 				continue // two of them
 			}
 			count := 0
-			s := store.New(&Faulty{&Memory{}, func(op, key string) Fault {
+			s := store.New(&Faulty{&storetest.Memory{}, func(op, key string) Fault {
 				if count++; count != n {
 					return None
 				}
@@ -191,7 +192,7 @@ func TestNthOperation(t *testing.T) {
 // when the object is read, the error names it, and planning and working again mend it.
 func TestFlippedBytes(t *testing.T) {
 	g := newGramJob(t, 5, "-block", "128")
-	whole := &Memory{}
+	whole := &storetest.Memory{}
 	if err := g.work(t, store.New(whole), g.plan(t, store.New(whole))); err != nil {
 		t.Fatal(err)
 	}
@@ -201,18 +202,20 @@ func TestFlippedBytes(t *testing.T) {
 	}
 	for _, key := range keys {
 		name, _ := strings.CutSuffix(key, ".a0")
-		for at := range whole.Size(key) {
+		for at := range whole.Get(key) {
 			bytesInAll++
 			for _, cut := range []bool{false, true} {
-				m := &Memory{objects: map[string][]byte{}}
+				m := &storetest.Memory{}
 				for _, k := range keys {
-					m.objects[k] = whole.objects[k]
+					m.Set(k, whole.Get(k))
 				}
+				b := whole.Get(key)
 				if cut {
-					m.objects[key] = m.objects[key][:at]
+					b = b[:at]
 				} else {
-					m.Flip(key, at, 1<<rng.IntN(8))
+					b[at] ^= 1 << rng.IntN(8)
 				}
+				m.Set(key, b)
 				s := store.New(m)
 				_, err := s.Get(t.Context(), name, nil)
 				if damaged := (*store.DamagedError)(nil); !errors.As(err, &damaged) || damaged.Key != key {
@@ -230,7 +233,7 @@ func TestFlippedBytes(t *testing.T) {
 				if got, err := g.gather(t, s); err != nil || !bytes.Equal(got, g.want) {
 					t.Fatalf("%s, byte %d: gathered other bytes, error %v", key, at, err)
 				}
-				if !bytes.Equal(m.objects[name+".a1"][len(m.objects[name+".a1"])-4:], whole.objects[key][whole.Size(key)-4:]) {
+				if len(m.Get(name+".a1")) != len(whole.Get(key)) {
 					t.Fatalf("%s, byte %d: it isn't mended", key, at)
 				}
 			}

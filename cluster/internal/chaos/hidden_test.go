@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
 )
 
 // TestHidden checks that Put waits for an object that exists and can't be read yet, and doesn't wait forever.
 func TestHidden(t *testing.T) {
 	for _, refused := range []int{3, 1 << 30} {
 		count := 0
-		s := store.New(&Faulty{&Memory{}, func(op, _ string) Fault {
+		s := store.New(&Faulty{&storetest.Memory{}, func(op, _ string) Fault {
 			if op == Create {
 				if count++; count <= refused {
 					return Hidden

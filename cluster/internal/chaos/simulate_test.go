@@ -17,6 +17,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
 )
 
@@ -79,7 +80,7 @@ type world struct {
 	rng   *rand.Rand
 	log   func(string, ...any)
 	rate  float64 // of faults
-	store Memory
+	store storetest.Memory
 	job   *toyJob
 	wrong error
 
@@ -180,10 +181,11 @@ func (w *world) rot() {
 		return
 	}
 	key := keys[w.rng.IntN(len(keys))]
-	if size := w.store.Size(key); size > 0 {
+	if b := w.store.Get(key); len(b) > 0 {
 		w.log("%s rots", key)
 		w.rotten[key], w.changed = true, true
-		w.store.Flip(key, w.rng.Int64N(size), 1<<w.rng.IntN(8))
+		b[w.rng.IntN(len(b))] ^= 1 << w.rng.IntN(8)
+		w.store.Set(key, b)
 	}
 }
 
