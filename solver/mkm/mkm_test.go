@@ -165,6 +165,43 @@ func TestSameModels(t *testing.T) {
 	}
 }
 
+// Models predict together as alone also where they share columns, but no layers.
+func TestPredictAllOfOthers(t *testing.T) {
+	c := drawn(t, 60, 6, 2, 5)
+	for i := range c.Labels.IDs {
+		c.Labels.IDs[i] = int32(i % 2) // so that a document's nearest one alone tells its class
+	}
+	var models []*Model
+	for _, kernel := range []string{"arccos:n=0", "rbf:gamma=0.1"} {
+		m, err := Train(t.Context(), c, Settings{
+			Layers: []string{kernel}, Widths: []int{4}, Components: 6, Final: Neighbours, K: 1,
+		}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		models = append(models, m)
+	}
+	together, err := PredictAll(t.Context(), models, c.Documents, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range models {
+		alone, err := m.Predict(t.Context(), c.Documents, Options{})
+		if err != nil || !reflect.DeepEqual(alone, together[i]) {
+			t.Errorf("model %d: %v, or another prediction", i, err)
+		}
+		wrong := 0
+		for j, class := range alone.Class {
+			if int32(class) != c.Labels.IDs[j] {
+				wrong++
+			}
+		}
+		if wrong > 0 {
+			t.Errorf("model %d: %d of its own documents aren't their nearest", i, wrong)
+		}
+	}
+}
+
 // Odd corpora have a clear error, or a machine.
 func TestOddDocuments(t *testing.T) {
 	same, err := sparse.FromDense(12, 2, slicesOf(12, 1, 2))
