@@ -13,9 +13,10 @@ import (
 //	dst[i][j] = k(x_{rows[0]+i}, x_{columns[0]+j}),  rows[0]+i < rows[1],  columns[0]+j < columns[1]
 //
 // with the same bits as [Engine.Gram]. Both ranges must lie in 0 to Len; columns[0] must be a multiple
-// of [device.Columns], and so must columns[1] unless it is Len. Of a block whose two ranges are the
-// same, about half is computed and stored twice. It returns within a second of the end of ctx, with
-// its error; after an error dst holds anything.
+// of [device.Columns], and so must columns[1] unless it is Len. Where the columns end with the rows and
+// begin no later, so that the block ends on the diagonal, pairs of two rows are computed once and stored
+// twice. Wide blocks take less time for a pair than narrow ones. It returns within a second of the end
+// of ctx, with its error; after an error dst holds anything.
 func (e *Engine) Block(ctx context.Context, k Kernel, rows, columns [2]int, dst *Dense) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
@@ -37,19 +38,19 @@ func (e *Engine) Block(ctx context.Context, k Kernel, rows, columns [2]int, dst 
 	if err := dst.hasShape(height, width); err != nil {
 		return err
 	}
-	// A block on the diagonal is cut into strips. Each has the columns from its own first row on,
-	// and those beyond its last row serve rows below it, too.
-	strip, symmetric := max(height, 1), rows == columns
+	// A block that ends on the diagonal is cut into strips. Each has the columns up to its own last
+	// row, and those before its first row serve rows above it, too.
+	strip, symmetric := max(height, 1), rows[1] == columns[1] && rows[0] >= columns[0]
 	if symmetric {
 		strip = max(compute.BlockDocs, e.c.Workers*e.Panel()*2)
-		strip += (device.Columns - strip%device.Columns) % device.Columns
 	}
 	pairs := int64(0)
 	request := func(first int) *device.Request {
 		docs := sequence(min(first+strip, rows[1]))[first:]
 		r := &device.Request{Docs: docs, Lo: columns[0], Hi: columns[1], Workers: e.c.Workers}
 		if symmetric {
-			r.Lo = first
+			end := first + len(docs)
+			r.Hi = min(end+(device.Columns-end%device.Columns)%device.Columns, columns[1])
 		}
 		return r
 	}
@@ -61,13 +62,12 @@ func (e *Engine) Block(ctx context.Context, k Kernel, rows, columns [2]int, dst 
 	defer report.Finish(&err)
 	for first := rows[0]; first < rows[1]; first += strip {
 		r := request(first)
-		end := first + len(r.Docs)
 		err := e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
 			row, column := r.Docs[t.First]-rows[0], t.Lo-columns[0]
 			e.c.Store(dst.Data[row*width+column:], width, t, false)
-			if symmetric && t.Hi > end {
-				beyond := compute.Part(t, t.First, t.First+t.Rows, max(t.Lo, end), t.Hi)
-				e.c.Store(dst.Data[(beyond.Lo-columns[0])*width+row:], width, &beyond, true)
+			if lo, hi := max(t.Lo, rows[0]), min(t.Hi, first); symmetric && lo < hi {
+				above := compute.Part(t, t.First, t.First+t.Rows, lo, hi)
+				e.c.Store(dst.Data[(lo-rows[0])*width+r.Docs[t.First]-columns[0]:], width, &above, true)
 			}
 			return nil
 		})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,14 +98,15 @@ func TestGram(t *testing.T) {
 	bench, dir := grambench(t), t.TempDir()
 	const in = "synthetic:docs=700,terms=900,length=30,classes=3,seed=4"
 	for i, c := range []struct{ block, of string }{
-		{"256", "-kernel diffusion:t=0.5"}, {"128", "-kernel linear -embed tfidf-l2 -isa generic"}, {"2048", "-kernel rbf"},
+		{"-rows 128 -columns 256", "-kernel diffusion:t=0.5"},
+		{"-rows 128 -columns 384", "-kernel linear -embed tfidf-l2 -isa generic"}, {"", "-kernel rbf"},
 	} {
-		of, block := strings.Fields(c.of), c.block
+		of, block := strings.Fields(c.of), append([]string{"-store", filepath.Join(dir, fmt.Sprint("store", i)), "-in", in},
+			strings.Fields(c.block)...)
 		store, want := filepath.Join(dir, fmt.Sprint("store", i)), filepath.Join(dir, fmt.Sprint("want", i, ".npy"))
 		bench(append([]string{"gram", "-in", in, "-o", want}, of...)...)
-		tasks := must(t, "", append([]string{"plan", "gram", "-store", store, "-in", in, "-block", block, "-q"}, of...)...)
-		command := append([]string{"plan", "gram", "-store", store, "-in", in, "-block", block}, of...)
-		if again := must(t, "", command...); again != tasks {
+		tasks := must(t, "", slices.Concat([]string{"plan", "gram", "-q"}, block, of)...)
+		if again := must(t, "", slices.Concat([]string{"plan", "gram"}, block, of)...); again != tasks {
 			t.Error("planned twice, there are two jobs")
 		}
 		n := strings.Count(tasks, "\n")
@@ -195,8 +197,8 @@ func TestRefusals(t *testing.T) {
 		{"", "plan gram -store " + dir + " more", misused, `argument "more"`},
 		{"", "plan gram -store ftp://x -in goroot", failed, "expected file, s3, gs, azblob or mem"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", failed, "nonsense"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block 100", failed,
-			"-block 100, expected a multiple of 128"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -rows 100", failed, "-rows 100, expected a multiple of 128"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -columns 2048", failed, "-columns 2048, expected a multiple"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", misused, "-isa"},
 		{"", "plan gram -store " + dir + " -in /nowhere", failed, "/nowhere"},
 		{"", "plan gram -store " + dir + " -in goroot -m nonsense", misused, "expected a size"},

@@ -1,6 +1,8 @@
-// Package gram is the kind of job that computes a Gram matrix, a block a task: block (I, J) of the
-// symmetric half, I >= J, has the documents of rows I·b to before (I+1)·b and of columns J·b to before
-// (J+1)·b, and is task I(I+1)/2 + J. A result is the block's rows, float32, little-endian.
+// Package gram is the kind of job that computes a Gram matrix, a block a task. The symmetric half is
+// cut into strips of h rows; strip I, which ends with row e, has the columns before e, cut evenly into
+// as few blocks as have at most w columns each. A block is wide, since what a panel of rows costs
+// beforehand is then shared by many columns; the last of a strip ends on the diagonal. A result is the
+// block's rows, float32, little-endian.
 package gram
 
 import (
@@ -28,7 +30,7 @@ func (kind) Summary() string { return "the Gram matrix of one kernel, a block a 
 
 func (kind) Help() string {
 	return `
-A task is a block of -block x -block values of the symmetric half. gather -to npy -o K.npy writes what
+A task is a block of -rows x -columns values of the symmetric half, at most. gather -to npy -o K.npy writes what
 grambench gram -o K.npy does, to the byte; with the kernel c, gather -to tiles -o DIR writes tile files
 that grambench train -tiles DIR and others read in place of computing c.
 
@@ -40,17 +42,18 @@ Example:
 
 // spec is what a description says of the matrix.
 type spec struct {
-	Kernel string `json:"kernel"`
-	Rows   int    `json:"rows"`
-	Block  int    `json:"block"`
+	Kernel    string `json:"kernel"`
+	Documents int    `json:"documents"`
+	Rows      int    `json:"rows"`    // h
+	Columns   int    `json:"columns"` // w
 }
 
-// mostBlock bounds the side of a block: of that size it has 1 GiB.
-const mostBlock = 16384
+// mostSide bounds both sides of a block.
+const mostSide = 1 << 16
 
 type planner struct {
 	kernel, embedding string
-	block             int
+	rows, columns     int
 }
 
 // Declare implements job.Kind.
@@ -59,7 +62,8 @@ func (kind) Declare(f *flag.FlagSet) job.Planner {
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see grambench kernels")
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
-	f.IntVar(&p.block, "block", 2048, "a task is a block of `N` x N values, N a multiple of 128")
+	f.IntVar(&p.rows, "rows", 2048, "a task is a block of `N` rows, a multiple of 128")
+	f.IntVar(&p.columns, "columns", 8192, "and of at most `N` columns, a multiple of 128 and at least twice -rows")
 	return p
 }
 
@@ -72,51 +76,86 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	if p.block < device.Columns || p.block > mostBlock || p.block%device.Columns != 0 {
-		return nil, 0, fmt.Errorf("-block %d, expected a multiple of %d up to %d", p.block, device.Columns, mostBlock)
+	if err := checkSides(p.rows, p.columns); err != nil {
+		return nil, 0, err
 	}
-	s := spec{k.String(), from.Corpus.Documents.Rows(), p.block}
-	if s.Rows == 0 {
+	s := spec{k.String(), from.Corpus.Documents.Rows(), p.rows, p.columns}
+	if s.Documents == 0 {
 		return nil, 0, errors.New("no documents in -in, expected at least one")
 	}
 	tasks := s.tasks()
 	if tasks > job.MostTasks {
-		return nil, 0, fmt.Errorf("%d tasks, expected at most %d: set a greater -block", tasks, job.MostTasks)
+		return nil, 0, fmt.Errorf("%d tasks, expected at most %d: set greater -rows and -columns", tasks, job.MostTasks)
 	}
 	return s, tasks, nil
 }
 
-// blocks counts the blocks of a row of blocks.
-func (s *spec) blocks() int { return (s.Rows + s.Block - 1) / s.Block }
+// checkSides checks the sides of blocks.
+func checkSides(rows, columns int) error {
+	if rows < device.Columns || rows > mostSide || rows%device.Columns != 0 {
+		return fmt.Errorf("-rows %d, expected a multiple of %d up to %d", rows, device.Columns, mostSide)
+	}
+	if columns < 2*rows || columns > mostSide || columns%device.Columns != 0 {
+		return fmt.Errorf("-columns %d, expected a multiple of %d from twice -rows, %d, to %d", columns, device.Columns,
+			2*rows, mostSide)
+	}
+	return nil
+}
 
-func (s *spec) tasks() int { b := s.blocks(); return b * (b + 1) / 2 }
+// strip returns the end of a strip and the number of its blocks.
+func (s *spec) strip(i int) (end, blocks int) {
+	end = min((i+1)*s.Rows, s.Documents)
+	return end, (end + s.Columns - 1) / s.Columns
+}
+
+func (s *spec) strips() int { return (s.Documents + s.Rows - 1) / s.Rows }
+
+func (s *spec) tasks() (tasks int) {
+	for i := range s.strips() {
+		_, blocks := s.strip(i)
+		tasks += blocks
+	}
+	return tasks
+}
 
 // specOf reads and checks what a description says.
 func specOf(d *job.Description) (s spec, k engine.Kernel, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, nil, err
 	}
-	if s.Rows < 1 || s.Rows > math.MaxInt32 || s.Block < device.Columns || s.Block > mostBlock ||
-		s.Block%device.Columns != 0 || s.tasks() != d.Tasks {
-		return s, nil, fmt.Errorf("gram: blocks of %d for %d documents and %d tasks: these don't fit together", s.Block,
-			s.Rows, d.Tasks)
+	if err := checkSides(s.Rows, s.Columns); err != nil {
+		return s, nil, fmt.Errorf("gram: %w", err)
+	}
+	if s.Documents < 1 || s.Documents > math.MaxInt32 || s.tasks() != d.Tasks {
+		return s, nil, fmt.Errorf("gram: blocks of %d x %d for %d documents and %d tasks: these don't fit together", s.Rows,
+			s.Columns, s.Documents, d.Tasks)
 	}
 	k, err = engine.ParseKernel(s.Kernel)
 	return s, k, err
 }
 
-// ranges returns the rows and columns of a task.
+// ranges returns the rows and columns of a task, which must be there.
 func (s *spec) ranges(task int) (rows, columns [2]int) {
-	i := int((math.Sqrt(8*float64(task)+1) - 1) / 2)
-	for i*(i+1)/2 > task { // rounding
-		i--
+	for i := 0; ; i++ {
+		end, blocks := s.strip(i)
+		if task >= blocks {
+			task -= blocks
+			continue
+		}
+		// The last of several blocks has at least Columns/2 columns, and so all of the diagonal's.
+		at := func(b int) int {
+			if b == blocks {
+				return end
+			}
+			return b * end / blocks / device.Columns * device.Columns
+		}
+		return [2]int{i * s.Rows, end}, [2]int{at(task), at(task + 1)}
 	}
-	for (i+1)*(i+2)/2 <= task {
-		i++
-	}
-	j := task - i*(i+1)/2
-	at := func(b int) [2]int { return [2]int{b * s.Block, min((b+1)*s.Block, s.Rows)} }
-	return at(i), at(j)
+}
+
+// most is the most values of a block. Rounding moves the sides of blocks by less than device.Columns.
+func (s *spec) most() int {
+	return min(s.Rows, s.Documents) * min(s.Columns+device.Columns, s.Documents)
 }
 
 type worker struct {
@@ -136,15 +175,14 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Len() != s.Rows {
-		return nil, fmt.Errorf("gram: %d documents, the job has %d", e.Len(), s.Rows)
+	if e.Len() != s.Documents {
+		return nil, fmt.Errorf("gram: %d documents, the job has %d", e.Len(), s.Documents)
 	}
-	side := int64(min(s.Block, s.Rows))
-	if need := e.Bytes() + 4*side*side; j.Host.Memory > 0 && need > j.Host.Memory {
-		return nil, fmt.Errorf("gram: an engine and a block of %d x %d take %s, -m allows %s", side, side,
+	if need := e.Bytes() + 4*int64(s.most()); j.Host.Memory > 0 && need > j.Host.Memory {
+		return nil, fmt.Errorf("gram: an engine and a block of %d x %d take %s, -m allows %s", s.Rows, s.Columns,
 			sparse.FormatBytes(need), sparse.FormatBytes(j.Host.Memory))
 	}
-	return &worker{s, k, e, make([]float32, side*side)}, nil
+	return &worker{s, k, e, make([]float32, s.most())}, nil
 }
 
 // Do implements job.Worker.

@@ -11,15 +11,18 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
+// turnedColumns is how many columns of a block are transposed at a time.
+const turnedColumns = 256
+
 // gatherNPY writes the n x n matrix in NumPy's format. Each block is read once and written to its two
-// places, so that a worker holds two blocks, however large the matrix is.
+// places, so that a worker holds little more than a block, however large the matrix is.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
 	f, err := atomicfile.Create(out.Path, "")
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
-	header := npyHeader(s.Rows)
+	header := npyHeader(s.Documents)
 	if _, err := f.WriteAt(header, 0); err != nil {
 		return err
 	}
@@ -31,17 +34,16 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 		rows, columns := s.ranges(task)
 		height, width := rows[1]-rows[0], columns[1]-columns[0]
 		if held[w].block == nil {
-			side := min(s.Block, s.Rows)
-			held[w] = scratch{make([]float32, side*side), make([]float32, side*side)}
+			held[w] = scratch{make([]float32, s.most()), make([]float32, s.Rows*turnedColumns)}
 		}
-		block, turned := held[w].block[:height*width], held[w].turned[:height*width]
+		block := held[w].block[:height*width]
 		if err := result(ctx, j, task, block); err != nil {
 			return err
 		}
 		write := func(values []float32, row, column, height, width int) error {
 			b := job.FloatBytes(values)
 			for i := range height {
-				at := int64(len(header)) + 4*(int64(row+i)*int64(s.Rows)+int64(column))
+				at := int64(len(header)) + 4*(int64(row+i)*int64(s.Documents)+int64(column))
 				if _, err := f.WriteAt(b[4*i*width:4*(i+1)*width], at); err != nil {
 					return err
 				}
@@ -51,9 +53,12 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 		if err := write(block, rows[0], columns[0], height, width); err != nil {
 			return err
 		}
-		if rows != columns {
-			transpose(turned, height, block, width, height, width)
-			if err := write(turned, columns[0], rows[0], width, height); err != nil {
+		// What lies before the diagonal has another place; the rest of the block is its own.
+		for first := columns[0]; first < min(columns[1], rows[0]); first += turnedColumns {
+			count := min(turnedColumns, min(columns[1], rows[0])-first)
+			turned := held[w].turned[:count*height]
+			transpose(turned, height, block[first-columns[0]:], width, height, count)
+			if err := write(turned, first, rows[0], count, height); err != nil {
 				return err
 			}
 		}

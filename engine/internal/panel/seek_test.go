@@ -1,0 +1,28 @@
+package panel
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The search that guesses finds what a binary search does, in lists that are even and that aren't.
+func TestFirstFrom(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		n := 1 + r.IntN(500)
+		lo := r.IntN(n)
+		var docs []uint32
+		for d := lo; d < lo+1+r.IntN(n-lo); d++ {
+			if r.IntN(1+r.IntN(9)) == 0 {
+				docs = append(docs, uint32(d))
+			}
+		}
+		for from := range uint32(n + 1) {
+			want, _ := slices.BinarySearch(docs, from)
+			if got := firstFrom(docs, from, n); got != want {
+				t.Fatalf("firstFrom(%v, %d, %d) = %d, expected %d", docs, from, n, got, want)
+			}
+		}
+	}
+}
