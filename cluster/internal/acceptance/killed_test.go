@@ -21,8 +21,8 @@ import (
 
 var kills = flag.Int("kills", 20, "TestKilled: how many runs")
 
-// long has 78 tasks that take some milliseconds each.
-var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-block", "128"}, "K.npy",
+// long has 42 tasks that take some milliseconds each.
+var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}, "K.npy",
 	[]string{"gram", "-kernel", "diffusion:t=0.5"}, "synthetic:docs=1500,terms=9000,length=400,classes=4,seed=5"}
 
 // TestKilled has two processes work on the same tasks, and kills both at random moments, up to three times each; then

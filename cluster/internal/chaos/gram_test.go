@@ -138,7 +138,7 @@ func (g *gramJob) gather(t *testing.T, s *store.Store) ([]byte, error) {
 // TestNthOperation has the n-th operation of the store fail in every way, for each n up to 200. A second try of what
 // has failed then succeeds, and what is gathered is right.
 func TestNthOperation(t *testing.T) {
-	g := newGramJob(t, 8*128, "-block", "128")
+	g := newGramJob(t, 11*128, "-rows", "128", "-columns", "256")
 	faults := []Fault{Before, After, Torn, Again, Turned, Stale}
 	step := 1
 	if testing.Short() {
@@ -191,7 +191,7 @@ func TestNthOperation(t *testing.T) {
 // TestFlippedBytes changes every byte of a small store once, and ends every object early at every length. That is found
 // when the object is read, the error names it, and planning and working again mend it.
 func TestFlippedBytes(t *testing.T) {
-	g := newGramJob(t, 5, "-block", "128")
+	g := newGramJob(t, 5, "-rows", "128", "-columns", "256")
 	whole := &storetest.Memory{}
 	if err := g.work(t, store.New(whole), g.plan(t, store.New(whole))); err != nil {
 		t.Fatal(err)
