@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
@@ -92,6 +93,7 @@ func TestDamage(t *testing.T) {
 		{packed(t, text) + "x", "the zstd data end early", "a complete zstd file"},
 		{strings.Replace(packed(t, text), "quick", "quack", 1), "the zstd checksum does not match", "an undamaged zstd file"},
 		{"\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "zstd data", ""},
+		{packed(t, text, zstd.WithEncoderDictRaw(7, []byte(text))), "zstd data that need a dictionary", "data without one"},
 		{zipped(text) + "tail", "other data behind the gzip data", "the end of the file"},
 		{"\x1f\x8babcdefghijklm", "gzip: invalid header", "an undamaged gzip file"},
 	} {
@@ -116,6 +118,11 @@ func TestWindow(t *testing.T) {
 	if !errors.As(err, &fault) || !strings.Contains(fault.Found, "look back too far") ||
 		fault.Expected != "a window of at most 1024 KiB" {
 		t.Errorf("a window of 1 MiB: %v", err)
+	}
+	for _, window := range []int64{1, MostWindow + 1, math.MaxInt64} { // as near to it as zstd has one
+		if got, err := read(strings.NewReader(packed(t, text)), window); err != nil || got != text {
+			t.Errorf("a window of %d: %q, %v", window, got, err)
+		}
 	}
 }
 
