@@ -30,9 +30,8 @@ func (kind) Summary() string { return "the Gram matrix of one kernel, a block a 
 
 func (kind) Help() string {
 	return `
-A task is a block of -rows x -columns values of the symmetric half, at most. gather -to npy -o K.npy writes what
-grambench gram -o K.npy does, to the byte; with the kernel c, gather -to tiles -o DIR writes tile files
-that grambench train -tiles DIR and others read in place of computing c.
+A task is a block of -rows x -columns values of the symmetric half, at most. gather -o K.npy writes
+what grambench gram -o K.npy does, to the byte.
 
 Example:
   gramcluster plan gram -store s3://bucket/run -in train.svm -kernel diffusion:t=0.5 > tasks.jsonl
@@ -201,15 +200,12 @@ func (w *worker) Close() error { return w.engine.Close() }
 
 // Gather implements job.Kind.
 func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
-	s, k, err := specOf(&j.Description)
+	s, _, err := specOf(&j.Description)
 	if err != nil {
 		return err
 	}
-	switch {
-	case out.To == "npy" || out.To == "" && strings.HasSuffix(out.Path, ".npy"):
-		return s.gatherNPY(ctx, j, out)
-	case out.To == "tiles":
-		return s.gatherTiles(ctx, j, k, out)
+	if out.To != "npy" && (out.To != "" || !strings.HasSuffix(out.Path, ".npy")) {
+		return fmt.Errorf("-o %s -to %q, expected -o FILE.npy or -to npy", out.Path, out.To)
 	}
-	return fmt.Errorf("-o %s -to %q, expected -o FILE.npy, -to npy or -to tiles", out.Path, out.To)
+	return s.gatherNPY(ctx, j, out)
 }
