@@ -2,7 +2,11 @@
 package kubernetes
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	batch "k8s.io/api/batch/v1"
@@ -40,4 +44,46 @@ func TestJob(t *testing.T) {
 	if pod.RestartPolicy != "Never" {
 		t.Errorf("restartPolicy is %q, backoffLimitPerIndex needs Never", pod.RestartPolicy)
 	}
+}
+
+// TestIndexes runs the container's command by hand, as the pods of all completion indexes do, on a folder.
+func TestIndexes(t *testing.T) {
+	j := readJob(t)
+	dir := t.TempDir()
+	program, store := filepath.Join(dir, "gramcluster"), filepath.Join(dir, "store")
+	build := exec.Command("go", "build", "-C", "..", "-o", program, "./cmd/gramcluster")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	run := func(cmd *exec.Cmd) string {
+		t.Helper()
+		var problems strings.Builder
+		cmd.Stderr = &problems
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", cmd, err, &problems)
+		}
+		return string(out)
+	}
+	run(build)
+	lines := run(exec.Command(program, "plan", "gram", "-q", "-store", store, "-block", "128",
+		"-in", "synthetic:docs=900,terms=500,length=20,classes=2,seed=5"))
+	digest, _, _ := strings.Cut(strings.TrimPrefix(lines, `{"job":"`), `"`)
+	args := j.Spec.Template.Spec.Containers[0].Command
+	for i, arg := range args {
+		switch {
+		case arg == "JOB":
+			args[i] = digest
+		case strings.HasPrefix(arg, "s3://"):
+			args[i] = store
+		}
+	}
+	done := 0
+	for index := range *j.Spec.Completions {
+		work := exec.Command(program, args[1:]...)
+		work.Env = append(os.Environ(), fmt.Sprint("JOB_COMPLETION_INDEX=", index))
+		done += strings.Count(run(work), `"state":"done"`)
+	}
+	if want := strings.Count(lines, "\n"); done != want || want < int(*j.Spec.Completions) {
+		t.Errorf("%d tasks are done, expected %d", done, want)
+	}
+	run(exec.Command(program, "gather", "-q", "-store", store, "-o", filepath.Join(dir, "K.npy")))
 }
