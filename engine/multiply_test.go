@@ -182,7 +182,8 @@ func TestRectangle(t *testing.T) {
 							}
 							held := 4 * int64(len(r.kept))
 							for i, own := range r.ready {
-								if own.form == nil || forms != nil && own != forms[i] {
+								first := &test.Terms[test.Offsets[(room+i)*512]]
+								if own.form == nil || &own.from.Terms[0] != first || forms != nil && own != forms[i] {
 									t.Fatalf("documents of block %d aren't kept", i)
 								}
 								held += own.form.Bytes() + 8*int64(len(own.from.Offsets))

@@ -118,6 +118,7 @@ type Options struct {
 	ISA         string // instruction set; default the best
 	Workers     int    // goroutines; default one a processor. Results don't depend on it
 	MemoryBytes int64  // bound on what is held beside the corpus; default what the machine has left
+	KeptBytes   int64  // bound on rows and documents kept from pass to pass; default what memory leaves
 
 	// Progress is called with how far the work is, never concurrently. Default: none.
 	Progress func(Progress)

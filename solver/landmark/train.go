@@ -150,6 +150,9 @@ func (o Options) do() (dense.Do, error) {
 	if err != nil {
 		return do, fmt.Errorf("landmark: %w", err)
 	}
+	if o.KeptBytes < 0 {
+		return do, fmt.Errorf("landmark: Options.KeptBytes is %d, expected at least 0", o.KeptBytes)
+	}
 	if o.ISA == "" {
 		return do, nil
 	}
@@ -180,7 +183,7 @@ func (t *training) bytes() int64 {
 	squares := dense.Bytes(int(m)) * int64(len(t.prices)+1)
 	values := (docs.NNZ()/int64(docs.Rows()) + 1) * m
 	need := sparse.EmbeddedBytes(int(n), docs.NNZ()) + engine.NewBytes(int(m), docs.Cols, values) + 4*m*m + squares +
-		8*m*p*(12+2*int64(t.do.Workers+1)) + 64<<20
+		8*m*p*(12+5*int64(t.do.Workers+1)) + 64<<20
 	if t.s.Loss != Square {
 		need += 4 * n * p
 	}
@@ -290,14 +293,16 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 
 // room is how many bytes of rows of the matrix may be kept: nine tenths of what is left of what was
 // allowed, since garbage stays for a while, or half of what the machine has left.
-func (t *training) room() int64 {
+func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
-		return max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
+		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
+	} else if left, known := tiles.Available(); known {
+		bytes = max(left-t.bytes(), 0) / 2
 	}
-	if left, known := tiles.Available(); known {
-		return max(left-t.bytes(), 0) / 2
+	if t.opt.KeptBytes > 0 {
+		bytes = min(bytes, t.opt.KeptBytes)
 	}
-	return 0
+	return bytes
 }
 
 // columns divides n places among workers.

@@ -52,6 +52,7 @@ grambench bench -family -isa avx2`,
 		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")
 		f.Group("Other reports", "")
 		f.BoolVar(&b.family, "family", false, "every kernel's matrix against that of the diffusion kernel, in 3 rounds")
+		f.IntVar(&b.landmarks, "landmarks", 0, "an iteration of train -landmarks `M` beside its tiles and multiply-adds")
 		f.BoolVar(&b.explain, "explain", false, "what the choice of the head is worth, beside the cost model")
 		b.DeclareBackend(f)
 		f.Check(b.check)
@@ -69,6 +70,7 @@ type bench struct {
 	count, docs     int
 	seed            uint64
 	explain, family bool
+	landmarks       int
 
 	specs    []spec
 	progress *cli.Progress
@@ -108,10 +110,15 @@ func (b *bench) check() (err error) {
 		return cli.Usagef("-count %d is below 1", b.count)
 	case b.docs < 0:
 		return cli.Usagef("-docs %d is below 0", b.docs)
-	case b.family && b.explain:
-		return cli.Usagef("-family and -explain are for one report each, expected one of them")
-	case (b.family || b.explain) && b.OnGPU():
-		return cli.Usagef("-family and -explain measure the processor, expected -backend cpu")
+	case b.family && b.explain || (b.family || b.explain) && b.landmarks != 0:
+		return cli.Usagef("-family, -explain and -landmarks are for one report each, expected one of them")
+	case b.landmarks < 0:
+		return cli.Usagef("-landmarks %d is below 0", b.landmarks)
+	case b.landmarks > 0 && (len(b.workers) > 1 || len(b.Specs) > 1):
+		return cli.Usagef("-landmarks measures one kernel with one number of workers, found -kernel %s -workers %s",
+			strings.Join(b.Specs, " -kernel "), &b.workers)
+	case (b.family || b.explain || b.landmarks > 0) && b.OnGPU():
+		return cli.Usagef("-family, -explain and -landmarks measure the processor, expected -backend cpu")
 	case (b.family || b.explain) && !one:
 		return cli.Usagef("-family and -explain measure one worker, expected no other -workers")
 	case b.explain && len(b.Specs) > 0:
@@ -120,7 +127,7 @@ func (b *bench) check() (err error) {
 	if b.family && !b.f.Given("count") {
 		b.count = 3 // of each kernel
 	}
-	if !b.family {
+	if !b.family && b.landmarks == 0 {
 		b.specs, err = b.parse()
 	}
 	return err
@@ -150,6 +157,8 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 		measure = b.measureHeads
 	case b.family:
 		measure = b.measureFamily
+	case b.landmarks > 0:
+		measure = b.measureLandmarks
 	}
 	r, err := measure(ctx, header{
 		Corpus: source.NewLine(b.corpus), CPU: strings.TrimSpace(cpuid.CPU.BrandName), Go: runtime.Version(),
