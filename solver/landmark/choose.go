@@ -118,7 +118,10 @@ func (t *training) pivoted(ctx context.Context, r *rand.Rand, m int) ([]int, err
 		if err != nil {
 			return nil, err
 		}
-		accepted := reject(r, sums, n, drawn, left)
+		accepted, err := reject(ctx, r, sums, n, drawn, left)
+		if err != nil {
+			return nil, err
+		}
 		if len(accepted) == 0 {
 			misses++
 			continue
@@ -161,8 +164,13 @@ func draw(r *rand.Rand, weights []float64, count int) []int {
 
 // reject goes through the rows of what is left of the matrix, and accepts one with the probability
 // that its distance has to the one that it was drawn by. Accepted rows become rows of the factor.
-func reject(r *rand.Rand, rows []float64, n int, drawn []int, left []float64) (accepted []int) {
+func reject(
+	ctx context.Context, r *rand.Rand, rows []float64, n int, drawn []int, left []float64,
+) (accepted []int, err error) {
 	for v, at := range drawn {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		row := rows[v*n:][:n]
 		for _, w := range accepted {
 			by := rows[w*n:][:n]
@@ -179,7 +187,7 @@ func reject(r *rand.Rand, rows []float64, n int, drawn []int, left []float64) (a
 			}
 		}
 	}
-	return accepted
+	return accepted, nil
 }
 
 // residual returns the share of the trace of k + 1 that the landmarks leave, estimated on a sample of

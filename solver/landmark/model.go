@@ -161,9 +161,9 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 	some := min(n, chunk)
 	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, int64(some)*int64(docs.LongestRow())) +
 		engine.NewBytes(m.Landmarks.Rows(), m.Landmarks.Cols, m.Landmarks.NNZ())
-	if opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+	if limit := opt.limit(); limit > 0 && need > limit {
 		return nil, fmt.Errorf("landmark: predicting %d documents needs %s of memory, allowed are %s", n,
-			sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+			sparse.FormatBytes(need), sparse.FormatBytes(limit))
 	}
 	z, err := m.Embedder.TransformRows(ctx, m.Landmarks, nil, do.Workers)
 	if err != nil {

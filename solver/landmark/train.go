@@ -116,11 +116,7 @@ func newTraining(
 		t.rows = rows
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
-	limit := opt.MemoryBytes
-	if limit == 0 {
-		limit, _ = tiles.Available() // 0 where the system doesn't say
-	}
-	if need := t.bytes(); limit > 0 && need > limit {
+	if need, limit := t.bytes(), opt.limit(); limit > 0 && need > limit {
 		return nil, &memoryError{t.s.Landmarks, len(t.rows), c.Documents.NNZ(), need, limit}
 	}
 	embedder := k.Embedding().Fit(c.Documents)
@@ -130,6 +126,15 @@ func newTraining(
 	}
 	t.x, err = embedder.TransformRows(ctx, c.Documents, t.rows, t.do.Workers)
 	return t, err
+}
+
+// limit is the memory that may be taken, 0 where nobody says.
+func (o Options) limit() int64 {
+	if o.MemoryBytes > 0 {
+		return o.MemoryBytes
+	}
+	left, _ := tiles.Available()
+	return left
 }
 
 // memoryError says that training needs more memory than was allowed.

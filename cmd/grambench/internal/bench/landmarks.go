@@ -42,11 +42,9 @@ type landmarksRound struct {
 }
 
 const (
-	mostTileDocs  = 20000 // the symmetric half of so many documents has about as many pairs as an iteration
+	mostTileDocs  = 20000 // documents whose symmetric half is computed
 	iterations    = 6     // of a round, whose median counts
-	keptDocument  = 1 << 8
-	keptPerValue  = 8
-	firstMeasured = 2 // passes: the first one prepares documents, the second one begins
+	firstMeasured = 2     // passes: the first one prepares documents, the second one begins
 )
 
 // measureLandmarks trains with squares, without rows that are kept, for a few passes in each round.
@@ -128,9 +126,11 @@ func mapped(k engine.Kernel, table *asm.Kernels, t *engine.Tile) error {
 func (b *bench) iteration(ctx context.Context, s landmark.Settings, workers int) (seconds float64, err error) {
 	docs := b.corpus.Documents
 	var ends []time.Time
+	// Documents may be kept in the form of the processor, but next to no rows.
+	kept := min(8*docs.NNZ()+256*int64(docs.Rows()), int64(docs.Rows())*int64(s.Landmarks)/2)
 	opt := landmark.Options{
 		ISA: string(b.best()), Workers: workers, MemoryBytes: int64(b.Memory),
-		KeptBytes: keptPerValue*docs.NNZ() + keptDocument*int64(docs.Rows()),
+		KeptBytes: max(kept, 1),
 		Progress: func(p landmark.Progress) {
 			if p.Total == 0 || p.Done < p.Total {
 				return

@@ -67,7 +67,7 @@ func landmarkTrain(p *program) {
 		p.bad(fmt.Sprint("Settings ", bad), bad.Validate)
 		p.bad(fmt.Sprint("Train ", bad), func() error { _, err := landmark.Train(p.ctx, c, bad, opt); return err })
 	}
-	for _, bad := range []landmark.Options{{MemoryBytes: -1}, {ISA: "nonsense"}} {
+	for _, bad := range []landmark.Options{{MemoryBytes: -1}, {KeptBytes: -1}, {ISA: "nonsense"}} {
 		p.bad("bad options", func() error { _, err := landmark.Train(p.ctx, c, s, bad); return err })
 	}
 	p.any("Grow", func() error {

@@ -124,8 +124,8 @@ func (o *Options) resumed(ctx context.Context) landmark.Options {
 			o.Warning("%s: %v: training begins anew, and nothing is kept there", o.State, err)
 			return out
 		}
-		o.Saying("%s keeps a training after %d passes: it goes on where corpus and settings are the same", o.State,
-			out.Resume.Passes())
+		o.Saying("%s keeps a training after %s: it goes on where corpus and settings are the same", o.State,
+			counted(out.Resume.Passes(), "pass", "passes"))
 	}
 	out.Save = func(s *landmark.State) error {
 		f, err := atomicfile.Create(o.State, "")
@@ -140,7 +140,8 @@ func (o *Options) resumed(ctx context.Context) landmark.Options {
 			return err
 		}
 		if ctx.Err() != nil {
-			o.Saying("%s keeps the training after %d passes: the same command goes on from there", o.State, s.Passes())
+			o.Saying("%s keeps the training after %s: the same command goes on from there", o.State,
+				counted(s.Passes(), "pass", "passes"))
 		}
 		return nil
 	}
@@ -216,6 +217,22 @@ type landmarkRow struct {
 	Residual  float64 `json:"residual_trace"`
 }
 
+// counted is a number of things.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// residual is a share in percent, as far as rounding of float64 lets it be known.
+func residual(share float64) string {
+	if share < 1e-6 {
+		return "less than 0.0001%"
+	}
+	return fmt.Sprintf("%.3g%%", 100*share)
+}
+
 // About implements Model.
 func (m landmarkModel) About() About {
 	s, n := m.Settings, m.Landmarks.Rows()
@@ -246,8 +263,13 @@ func (m landmarkModel) About() About {
 		})
 	}
 	a.Text = append(a.Text, m.steps...)
-	a.Text = append(a.Text, fmt.Sprintf("%s, %d landmarks of %d documents, %s, leave %.3g%% of the trace; %d passes",
-		s.Kernel, n, m.Documents, s.Choice, 100*m.Residual, m.Passes))
+	leave := "leave"
+	if n == 1 {
+		leave = "leaves"
+	}
+	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s, %s %s of the trace; %s", s.Kernel,
+		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), s.Choice, leave,
+		residual(m.Residual), counted(m.Passes, "pass", "passes")))
 	if unfinished > 0 {
 		a.Text = append(a.Text, fmt.Sprintf("%d of %d searches stopped before -tolerance was reached, at up to %.2g of "+
 			"the first gradient", unfinished, len(m.Machines), most))

@@ -40,7 +40,7 @@ type learner struct {
 var machineFlags = []string{
 	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "thresholds", "tolerance", "shrinking",
 	"tiles", "solver", "s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to", "sets",
-	"log2c", "log2g", "one-se", "layers", "width",
+	"log2c", "log2g", "one-se", "choose-time", "layers", "width",
 }
 
 // checkLearner checks that a learner has a use for the flags that were given.

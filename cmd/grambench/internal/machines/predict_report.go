@@ -42,7 +42,7 @@ type predictReport struct {
 
 	Machines    int   `json:"machines"`
 	Support     int   `json:"support_vectors"`
-	DotProducts int64 `json:"dot_products"`
+	DotProducts int64 `json:"dot_products,omitempty"`
 	PeakBytes   int64 `json:"peak_bytes"`
 
 	Rows        []predictRow      `json:"rows"`
@@ -164,9 +164,12 @@ func (r *predictReport) WriteText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s, %s\n", place.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
-	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %s, peak memory %s\n",
-		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds,
-		report.Counted(r.DotProducts, "dot product", "dot products"), report.Bytes(r.PeakBytes))
+	dots := ""
+	if r.Support > 0 { // other models count none
+		dots = report.Counted(r.DotProducts, "dot product", "dot products") + ", "
+	}
+	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %speak memory %s\n",
+		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, dots, report.Bytes(r.PeakBytes))
 }
 
 // writeScore prints the score, the first line as svm-predict does.
