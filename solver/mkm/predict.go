@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/lmnn"
 	"github.com/gramengine/gram/solver/selection"
 	"github.com/gramengine/gram/solver/svm"
@@ -29,17 +30,19 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	widest := int64(0)
+	rows, widest := int64(docs.Rows()), int64(0)
 	for _, m := range models {
 		if err := m.Validate(); err != nil {
 			return nil, err
 		}
-		need := int64(docs.Rows()) * 8 * int64(len(m.Classes))
+		widest = max(widest, int64(m.Width()))
+		need := rows * 8 * int64(len(m.Classes))
 		for _, l := range m.Layers {
-			need += int64(l.Base.Rows()) * int64(8*l.Width()+8*l.Base.Cols)
+			need += 4*rows*int64(l.Width()) + engine.NewBytes(l.Base.Rows(), len(l.Embedder.Terms), l.Base.NNZ())
 			widest = max(widest, int64(l.Width()))
 		}
-		if need += 32 * min(int64(docs.Rows()), some) * widest; o.MemoryBytes > 0 && need > o.MemoryBytes {
+		need += 24*rows*widest + 32*min(rows, some)*widest // documents of a level in two forms, some embedded
+		if o.MemoryBytes > 0 && need > o.MemoryBytes {
 			return nil, fmt.Errorf("mkm: predicting %d documents needs %s of memory, allowed are %s", docs.Rows(),
 				sparse.FormatBytes(need), sparse.FormatBytes(o.MemoryBytes))
 		}
