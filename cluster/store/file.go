@@ -17,8 +17,8 @@ import (
 // whether there is one and then replaces it, which is no longer one step with several processes.
 type folder struct{ dir string }
 
-// making is the folder of files that aren't complete. Those of killed processes stay there until
-// Delete is called with no prefix.
+// making is the folder of files that aren't complete. Those of killed processes stay there until they
+// are swept.
 const making = "making"
 
 func openFolder(dir string) (Bucket, error) {
@@ -132,6 +132,18 @@ func (b folder) Delete(_ context.Context, key string) error {
 		dir = filepath.Dir(dir)
 	}
 	return nil
+}
+
+// sweep removes files that killed processes left. No other process may write at the same time.
+func (b folder) sweep() error {
+	dir := filepath.Join(b.dir, making)
+	left, err := os.ReadDir(dir)
+	for _, e := range left {
+		if name := e.Name(); len(name) == 16 && strings.Trim(name, "0123456789abcdef") == "" {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
+		}
+	}
+	return err
 }
 
 // Close implements Bucket.

@@ -228,6 +228,15 @@ func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes 
 	return len(keys), bytes, nil
 }
 
+// Sweep removes what killed processes have left half-written in a folder; buckets have nothing such. No
+// other process may write at the same time.
+func (s *Store) Sweep() error {
+	if b, ok := s.bucket.(folder); ok {
+		return b.sweep()
+	}
+	return nil
+}
+
 func attempt(name string, k int) string { return name + ".a" + strconv.Itoa(k) }
 
 // cutAttempt cuts a key into a name and the number of the attempt.

@@ -237,6 +237,17 @@ func TestFolder(t *testing.T) {
 	if err != nil || count != 1 {
 		t.Errorf("%d objects, error %v", count, err)
 	}
+	half := filepath.Join(dir, "making", "0123456789abcdef")
+	if err := os.WriteFile(half, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sweep(); err != nil {
+		t.Error(err)
+	}
+	left, err := os.ReadDir(filepath.Join(dir, "making"))
+	if err != nil || len(left) != 1 || left[0].Name() != "0.a0" {
+		t.Errorf("Sweep leaves %v, error %v, expected the stranger alone", left, err)
+	}
 	if err := s.List(t.Context(), "nowhere/", func(store.Object) error { return errors.New("one") }); err != nil {
 		t.Error(err)
 	}

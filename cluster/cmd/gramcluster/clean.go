@@ -18,7 +18,7 @@ var cleanCommand = command{
 	summary: "delete results of a job, and documents that no job needs any more",
 	help: `
 Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents, models
-and results that belong to no job. Both may be given. No work, plan or gather on them may be under way.`,
+and results that belong to no job, and what killed processes left half-written. Both may be given. No work, plan or gather on them may be under way.`,
 	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 		c := &clean{}
 		c.declareStore(f)
@@ -66,6 +66,9 @@ func (c *clean) run(ctx context.Context, e *env) error {
 	}
 	if c.unused {
 		if err := c.removeUnused(ctx, h, remove); err != nil {
+			return err
+		}
+		if err := h.Store.Sweep(); err != nil {
 			return err
 		}
 	}
