@@ -18,7 +18,8 @@ var cleanCommand = command{
 	summary: "delete results of a job, and documents that no job needs any more",
 	help: `
 Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents, models
-and results that belong to no job, and what killed processes left half-written. Both may be given. No work, plan or gather on them may be under way.`,
+and results that belong to no job, and what killed processes left half-written. Both may be given.
+No work, plan or gather on them may be under way.`,
 	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 		c := &clean{}
 		c.declareStore(f)
