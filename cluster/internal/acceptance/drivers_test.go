@@ -91,7 +91,8 @@ func script(t *testing.T, path string) {
 	if err := os.WriteFile(lines, []byte(j.tasks), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if count := states(t, run(t, "", path, j.store, lines, "2")); count["done"] != strings.Count(j.tasks, "\n") || len(count) != 1 {
+	if count := states(t, run(t, "", path, j.store, lines, "2")); count["done"] != strings.Count(j.tasks, "\n") ||
+		len(count) != 1 {
 		t.Errorf("%v, expected all tasks to be done", count)
 	}
 	j.check(t)
