@@ -64,7 +64,9 @@ func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, 
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("job: task line %d is longer than %d bytes, expected a task", number+1, mostLine)
+	} else if err != nil {
 		return fmt.Errorf("job: task line %d: %w", number+1, err)
 	}
 	return nil

@@ -60,12 +60,12 @@ func OpenBucket(ctx context.Context, address string) (Bucket, error) {
 	switch u.Scheme {
 	case "file":
 		if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" {
-			return nil, fmt.Errorf("store: %s, expected file:///FOLDER", address)
+			return nil, errors.New("store: a file:// address with a machine or parameters, expected file:///FOLDER")
 		}
 		return opened(openFolder(u.Path))
 	case "s3", "gs", "azblob":
 		if u.Host == "" {
-			return nil, fmt.Errorf("store: %s names no bucket, expected %s://BUCKET/PREFIX", address, u.Scheme)
+			return nil, fmt.Errorf("store: a %s:// address without a bucket, expected %s://BUCKET/PREFIX", u.Scheme, u.Scheme)
 		}
 	case "mem":
 	default:
@@ -79,7 +79,9 @@ func OpenBucket(ctx context.Context, address string) (Bucket, error) {
 	u.Path = ""
 	b, err := blob.OpenBucket(ctx, u.String())
 	if err != nil {
-		return nil, fmt.Errorf("store: %s://%s: %w", u.Scheme, u.Host, err)
+		// Errors repeat the address, and who knows what its parameters are.
+		text := strings.ReplaceAll(err.Error(), u.String(), u.Scheme+"://"+u.Host)
+		return nil, fmt.Errorf("store: %s", text)
 	}
 	if prefix != "" {
 		b = blob.PrefixedBucket(b, prefix+"/")

@@ -83,21 +83,33 @@ func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string,
 
 // Find returns the job of which a digest's beginning is given, or the only one where that is empty.
 func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
-	if strings.Trim(prefix, "0123456789abcdef") != "" || len(prefix) > 64 {
-		return nil, fmt.Errorf("-job %q, expected the first hexadecimal digits of a job's digest", prefix)
-	}
-	digests, err := Jobs(ctx, h.Store, prefix)
+	digest, err := FindDigest(ctx, h.Store, prefix)
 	if err != nil {
 		return nil, err
 	}
+	return h.Load(ctx, digest)
+}
+
+// FindDigest is [Find] for a job whose description may be damaged.
+func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, error) {
+	if strings.Trim(prefix, "0123456789abcdef") != "" || len(prefix) > 64 {
+		return "", fmt.Errorf("-job %q, expected the first hexadecimal digits of a job's digest", prefix)
+	}
+	digests, err := Jobs(ctx, s, prefix)
+	if err != nil {
+		return "", err
+	}
 	switch {
 	case len(digests) == 0 && prefix == "":
-		return nil, errors.New("no job in the store: gramcluster plan makes one")
+		return "", errors.New("no job in the store: gramcluster plan makes one")
 	case len(digests) == 0:
-		return nil, fmt.Errorf("-job %s: no such job in the store; gramcluster status lists those that there are", prefix)
+		return "", fmt.Errorf("-job %s: no such job in the store; gramcluster status lists those that there are", prefix)
+	case len(digests) > 1 && prefix == "":
+		return "", fmt.Errorf("%d jobs in the store, among them %.12s and %.12s: say -job JOB", len(digests), digests[0],
+			digests[1])
 	case len(digests) > 1:
-		return nil, fmt.Errorf("-job %s stands for %d jobs, among them %.12s and %.12s: give more digits", prefix,
+		return "", fmt.Errorf("-job %s stands for %d jobs, among them %.12s and %.12s: give more digits", prefix,
 			len(digests), digests[0], digests[1])
 	}
-	return h.Load(ctx, digests[0])
+	return digests[0], nil
 }

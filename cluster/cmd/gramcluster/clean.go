@@ -54,12 +54,12 @@ func (c *clean) run(ctx context.Context, e *env) error {
 		return err
 	}
 	if c.job != "" {
-		j, err := work.Find(ctx, h, c.job)
+		digest, err := work.FindDigest(ctx, h.Store, c.job)
 		if err != nil {
 			return err
 		}
 		// The description first: a job that is half deleted is none.
-		for _, prefix := range []string{job.Jobs + j.Digest, job.Results(j.Digest)} {
+		for _, prefix := range []string{job.Jobs + digest, job.Results(digest)} {
 			if err := remove(prefix); err != nil {
 				return err
 			}

@@ -42,6 +42,13 @@ Example:
 // defaultTasks is how many tasks there are at most where nothing is said.
 const defaultTasks = 64
 
+// spec is what a description says of the training. It has the machines of each task, since how they are
+// grouped depends on the memory of a machine.
+type spec struct {
+	machines.Settings
+	Machines [][]int `json:"machines"`
+}
+
 type planner struct {
 	machines.Flags
 	tasks int
@@ -75,23 +82,30 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if err != nil {
 		return nil, 0, errors.Join(err, problem.Engine().Close())
 	}
-	return p.Settings, min(p.tasks, len(groups)), problem.Engine().Close()
+	s := spec{Settings: p.Settings}
+	n, tasks := len(groups), min(p.tasks, len(groups))
+	for t := range tasks { // groups that follow each other share documents
+		s.Machines = append(s.Machines, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
+	}
+	return s, tasks, problem.Engine().Close()
 }
 
 // opened is a job with its documents made ready.
 type opened struct {
 	problem  *svm.Problem
 	settings svm.Settings
-	groups   [][]int
-	tasks    int
+	machines [][]int // of each task
 }
 
 func open(ctx context.Context, j *job.Job) (o *opened, err error) {
-	var s machines.Settings
+	var s spec
 	if err := j.DecodeSpec(&s); err != nil {
 		return nil, err
 	}
-	o = &opened{tasks: j.Tasks}
+	if len(s.Machines) != j.Tasks {
+		return nil, fmt.Errorf("train: machines of %d tasks, the job has %d", len(s.Machines), j.Tasks)
+	}
+	o = &opened{machines: s.Machines}
 	if o.settings, err = s.SVM(); err != nil {
 		return nil, err
 	}
@@ -102,24 +116,11 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	if o.problem, err = machines.Problem(ctx, j.Host, c, o.settings.Kernel.Embedding(), j.ISA, true); err != nil {
 		return nil, err
 	}
-	if o.groups, err = o.problem.Machines(o.settings); err == nil && len(o.groups) < o.tasks {
-		err = fmt.Errorf("train: %d tasks for %d groups of machines, expected no more: this machine has less memory than "+
-			"the one that planned", o.tasks, len(o.groups))
-	}
-	if err != nil {
-		return nil, errors.Join(err, o.Close())
-	}
 	return o, nil
 }
 
 // Open implements job.Kind.
 func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
-
-// machines returns the numbers of a task's machines: groups that follow each other share documents.
-func (o *opened) machines(task int) []int {
-	n := len(o.groups)
-	return slices.Concat(o.groups[task*n/o.tasks : (task+1)*n/o.tasks]...)
-}
 
 // count returns how many machines the classifier has.
 func (o *opened) count() int {
@@ -135,7 +136,7 @@ func (o *opened) count() int {
 
 // Do implements job.Worker.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	c, err := o.problem.TrainMachines(ctx, o.settings, o.machines(task))
+	c, err := o.problem.TrainMachines(ctx, o.settings, o.machines[task])
 	if err != nil {
 		return nil, err
 	}
