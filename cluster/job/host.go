@@ -45,10 +45,22 @@ func (h *Host) Corpus(ctx context.Context, digest string) (*sparse.Corpus, error
 
 // get reads an input, from the cache where there is one.
 func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
+	var b []byte
+	var err error
 	if h.Cache == nil {
-		return h.Store.Get(ctx, name, nil)
+		b, err = h.Store.Get(ctx, name, nil)
+	} else {
+		b, err = h.Cache.Get(ctx, h.Store, name)
 	}
-	return h.Cache.Get(ctx, h.Store, name)
+	return b, planAgain(err)
+}
+
+// planAgain says of a job's input that is missing or damaged who can write it, as work can't.
+func planAgain(err error) error {
+	if Missing(err) {
+		return fmt.Errorf("%w (gramcluster plan with the same documents and flags writes it again)", err)
+	}
+	return err
 }
 
 // PutFile stores a file of the planning machine and returns its digest.

@@ -150,7 +150,7 @@ func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	}
 	b, err := h.Store.Get(ctx, nameOf(digest), nil)
 	if err != nil {
-		return nil, err
+		return nil, planAgain(err)
 	}
 	if d := Digest(b); d != digest {
 		return nil, fmt.Errorf("job: the object %s has the digest %s", nameOf(digest), d)

@@ -273,7 +273,8 @@ func TestOpenRefuses(t *testing.T) {
 		"", "s3://", "s3://me:hushhush@bucket/x", "s3://bucket?secret_key=hushhush", "azblob://c?sas_token=hushhush",
 		"gs://b?access_token=hushhush", "ftp://host/x", "file://host/x", "file:///x?a=b", "s3://bucket/../x",
 		"azblob://c?sig=hushhush",
-		"s3://me:hushhush@bucket:%%", "s3://b#hushhush", "mem://?nonsense=hush",
+		"s3://me:hushhush@bucket:%%", "s3://b#hushhush", "mem://?nonsense=hushhush",
+		"s3://bucket?x=hushhush", "s3://?x=hushhush", "file://host/x?a=hushhush",
 	} {
 		b, err := store.OpenBucket(t.Context(), address)
 		if err == nil {

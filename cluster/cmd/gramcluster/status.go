@@ -56,9 +56,14 @@ func (s *status) run(ctx context.Context, e *env) error {
 	// The estimate compares with what was there at the first look.
 	begin, before := time.Now(), -1
 	for {
-		stored, tasks := 0, 0
+		stored, tasks, bad := 0, 0, false
 		for _, digest := range found {
 			j, err := h.Load(ctx, digest)
+			if err != nil && ctx.Err() == nil && len(found) > 1 { // one that is damaged doesn't hide the others
+				e.say("gramcluster: job %.12s: %v", digest, err)
+				bad = true
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -74,7 +79,10 @@ func (s *status) run(ctx context.Context, e *env) error {
 		if before < 0 {
 			before = stored
 		}
-		if !s.watch || stored == tasks {
+		switch done := !s.watch || stored == tasks; {
+		case done && bad:
+			return errReported
+		case done:
 			return nil
 		}
 		if s.watch && !s.json {
