@@ -47,6 +47,22 @@ type Reader interface {
 // have some documents each: then Planning.Corpus isn't stored, and the description names none.
 type Divider interface{ Divided() }
 
+// Driver is implemented by a [Planner] of several jobs, each planned from the results of those before,
+// such as landmarks: a command drives it, and its Plan only says so.
+type Driver interface {
+	Drive(ctx context.Context, d *Driving) error
+}
+
+// Driving is what a [Driver] drives with.
+type Driving struct {
+	Planning
+	ISA    string
+	Output *Output
+
+	// Do returns when the results of all tasks are there. Those that are damaged are done again.
+	Do func(ctx context.Context, j *Job) error
+}
+
 // Planning is what a [Planner] plans with.
 type Planning struct {
 	Host   *Host

@@ -4,6 +4,7 @@ package jobs
 import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/gram"
+	"github.com/gramengine/gram/cluster/jobs/landmarks"
 	"github.com/gramengine/gram/cluster/jobs/neighbours"
 	"github.com/gramengine/gram/cluster/jobs/predict"
 	"github.com/gramengine/gram/cluster/jobs/search"
@@ -11,4 +12,4 @@ import (
 )
 
 // Kinds are all kinds, in the order of the help.
-var Kinds = []job.Kind{gram.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind}
+var Kinds = []job.Kind{gram.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind, landmarks.Kind}

@@ -1,6 +1,7 @@
 package landmark
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -130,6 +131,10 @@ type Options struct {
 	// Resume is where an earlier training was interrupted. A state of another corpus or of other
 	// settings has no part. Default: none.
 	Resume *State
+
+	// Pass takes passes over the documents in place of this process: it hands the sums of all blocks to
+	// add, in their order, as [Passing] makes them. The model has the same bits. Default: none.
+	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
 
 	saveSoon bool // for tests
 }

@@ -146,21 +146,17 @@ func (t *training) gradients(
 	for i, c := range columns {
 		at[i] = c.u
 	}
-	g, sums, err := t.pass(ctx, at, 2*count, func(row int, w, figures []float64) {
-		own := t.c.Labels.Of(t.rows[row])
-		for i, c := range columns {
-			y := -1.0
-			if slices.Contains(own, int32(c.class)) {
-				y = 1
-			}
-			loss, first, second := t.s.Loss.of(y, w[i])
-			w[i] = first
-			figures[i] += loss
-			figures[count+i] += second
+	classes := make([]int, count)
+	for i, c := range columns {
+		classes[i] = c.class
+	}
+	t.point, t.pointOf = &Request{Classes: classes}, columns
+	g, sums, err := t.pass(ctx, at, t.point, 2*count, func(row int, w, figures []float64) {
+		t.losses(classes, row, w, figures, func(i int, second float64) {
 			if weights != nil {
-				weights[row*stride+c.at] = float32(second)
+				weights[row*stride+columns[i].at] = float32(second)
 			}
-		}
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -172,6 +168,22 @@ func (t *training) gradients(
 		floats.Add(g[i], c.u)
 	}
 	return g, nil
+}
+
+// losses puts ℓ' of a row in the place of w, adds up ℓ and ℓ”, and hands ℓ” of each class to weigh.
+func (t *training) losses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
+	own := t.c.Labels.Of(t.rows[row])
+	for i, class := range classes {
+		y := -1.0
+		if slices.Contains(own, int32(class)) {
+			y = 1
+		}
+		loss, first, second := t.s.Loss.of(y, w[i])
+		w[i] = first
+		figures[i] += loss
+		figures[len(classes)+i] += second
+		weigh(i, second)
+	}
 }
 
 // newton solves (I + C T⁻ᵀKᵀDK T⁻¹) d = -g by preconditioned conjugate gradients, for all columns at
@@ -227,7 +239,14 @@ func (t *training) newton(
 		for i, s := range active {
 			at[i] = s.q
 		}
-		h, _, err := t.pass(ctx, at, 0, func(row int, w, _ []float64) {
+		step := &Request{}
+		if weights != nil {
+			step.Classes, step.At = t.point.Classes, t.point.At
+			for _, s := range active {
+				step.Of = append(step.Of, slices.Index(t.pointOf, s.c))
+			}
+		}
+		h, _, err := t.pass(ctx, at, step, 0, func(row int, w, _ []float64) {
 			for i, s := range active {
 				if weights != nil {
 					w[i] *= float64(weights[row*stride+s.c.at])

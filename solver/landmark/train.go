@@ -2,6 +2,7 @@ package landmark
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -81,6 +82,9 @@ type training struct {
 	factor *dense.Square // of k + 1 between landmarks
 	passes int
 
+	point   *Request  // where the last gradients were taken
+	pointOf []*column // and of what
+
 	all         []*column // the searches
 	begin, kept time.Time // when the training began, and a state was handed over
 }
@@ -113,6 +117,9 @@ func newTraining(
 		}
 	}
 	if rows != nil {
+		if opt.Pass != nil {
+			return nil, errors.New("landmark: Options.Pass with a part of the documents, expected it of Train alone")
+		}
 		t.rows = rows
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))

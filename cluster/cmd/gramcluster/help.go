@@ -29,7 +29,7 @@ work may be killed at any moment and started again: what is in the store stays, 
 func writeHelp(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\nCommands:\n", about)
 	for _, k := range jobs.Kinds {
-		fmt.Fprintf(w, "  plan %-12s %s\n", k.Name(), k.Summary())
+		fmt.Fprintf(w, "  %-17s %s\n", verb(k)+" "+k.Name(), k.Summary())
 	}
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %-17s %s\n", c.name, c.summary)
@@ -54,23 +54,39 @@ func help(e *env, args []string) int {
 	return succeeded
 }
 
+// verb is the command that takes a kind of job.
+func verb(k job.Kind) string {
+	if _, ok := k.Declare(flag.NewFlagSet("", flag.ContinueOnError)).(job.Driver); ok {
+		return "drive"
+	}
+	return "plan"
+}
+
 // find returns the command that arguments name, and the rest of them; nil for help.
 func find(args []string) (*command, []string, error) {
 	name, rest := args[0], args[1:]
 	switch name {
 	case "help", "-h", "-help", "--help":
 		return nil, rest, nil
-	case "plan":
+	case "plan", "drive":
 		var names []string
 		for _, k := range jobs.Kinds {
-			names = append(names, k.Name())
+			if verb(k) == name {
+				names = append(names, k.Name())
+			}
 		}
 		if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
-			return nil, nil, fmt.Errorf("plan: no kind of job, expected plan KIND, one of %s", strings.Join(names, ", "))
+			return nil, nil, fmt.Errorf("%s: no kind of job, expected %s KIND, one of %s", name, name,
+				strings.Join(names, ", "))
 		}
 		k, err := job.KindOf(jobs.Kinds, rest[0])
-		if err != nil {
-			return nil, nil, fmt.Errorf("plan: kind %q, expected one of %s", rest[0], strings.Join(names, ", "))
+		switch {
+		case err == nil && verb(k) != name:
+			return nil, nil, fmt.Errorf("%s %s, expected %s %s", name, k.Name(), verb(k), k.Name())
+		case err != nil:
+			return nil, nil, fmt.Errorf("%s: kind %q, expected one of %s", name, rest[0], strings.Join(names, ", "))
+		case name == "drive":
+			return driveCommand(k), rest[1:], nil
 		}
 		return planCommand(k), rest[1:], nil
 	}
@@ -81,7 +97,7 @@ func find(args []string) (*command, []string, error) {
 		}
 		names = append(names, c.name)
 	}
-	return nil, nil, fmt.Errorf("command %q, expected plan, %s or help", name, strings.Join(names, ", "))
+	return nil, nil, fmt.Errorf("command %q, expected plan, drive, %s or help", name, strings.Join(names, ", "))
 }
 
 // write writes the help of a command.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,53 +30,34 @@ func planCommand(k job.Kind) *command {
 		summary: k.Summary(), help: k.Help(),
 		setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 			p := &plan{kind: k}
-			p.declareStore(f)
-			p.documents.declare(f)
-			p.planner = k.Declare(f)
-			f.StringVar(&p.isa, "isa", "", "work wants the instruction set `NAME`, on which bits depend (default: "+
-				string(asm.Best().ISA)+", the best here)")
-			p.declareComputing(f)
+			p.declare(f)
 			f.BoolVar(&p.quiet, "q", false, "print task lines alone")
 			return p.run
 		},
 	}
 }
 
+// declare declares the flags that drive has, too.
+func (p *plan) declare(f *flag.FlagSet) {
+	p.declareStore(f)
+	p.documents.declare(f)
+	p.planner = p.kind.Declare(f)
+	f.StringVar(&p.isa, "isa", "", "work wants the instruction set `NAME`, on which bits depend (default: "+
+		string(asm.Best().ISA)+", the best here)")
+	p.declareComputing(f)
+}
+
 func (p *plan) run(ctx context.Context, e *env) error {
-	kernels := asm.Best()
-	if p.isa != "" {
-		var err error
-		if kernels, err = asm.For(asm.ISA(p.isa)); err != nil {
-			return usagef("-isa: %v", err)
-		}
-	}
-	h, err := p.open(ctx)
+	h, planning, isa, err := p.prepare(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer h.Store.Close()
-	warn := func(format string, args ...any) {
-		if !p.quiet {
-			e.say("gramcluster: warning: "+format, args...)
-		}
-	}
-	planning := &job.Planning{Host: h, Source: p.in, Warn: warn}
-	if p.in != "" {
-		if planning.Corpus, err = p.read(ctx, p.planner, h, e, warn); err != nil {
-			return err
-		}
-		if _, ok := p.planner.(job.Divider); !ok {
-			if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
-				return err
-			}
-		}
-	}
 	spec, tasks, err := p.planner.Plan(ctx, planning)
 	if err != nil {
 		return err
 	}
-	d := job.Description{Version: job.Version, Kind: p.kind.Name(), Corpus: planning.Digest, ISA: string(kernels.ISA),
-		Tasks: tasks}
+	d := job.Description{Version: job.Version, Kind: p.kind.Name(), Corpus: planning.Digest, ISA: isa, Tasks: tasks}
 	if err := d.SetSpec(spec); err != nil {
 		return err
 	}
@@ -97,6 +79,35 @@ func (p *plan) run(ctx context.Context, e *env) error {
 		}
 	}
 	return w.Flush()
+}
+
+// prepare opens the store, and reads and stores the documents. The caller closes the store.
+func (p *plan) prepare(ctx context.Context, e *env) (h *job.Host, planning *job.Planning, isa string, err error) {
+	kernels := asm.Best()
+	if p.isa != "" {
+		if kernels, err = asm.For(asm.ISA(p.isa)); err != nil {
+			return nil, nil, "", usagef("-isa: %v", err)
+		}
+	}
+	if h, err = p.open(ctx); err != nil {
+		return nil, nil, "", err
+	}
+	warn := func(format string, args ...any) {
+		if !p.quiet {
+			e.say("gramcluster: warning: "+format, args...)
+		}
+	}
+	planning = &job.Planning{Host: h, Source: p.in, Warn: warn}
+	if p.in != "" {
+		planning.Corpus, err = p.read(ctx, p.planner, h, e, warn)
+		if _, ok := p.planner.(job.Divider); !ok && err == nil {
+			planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus)
+		}
+	}
+	if err != nil {
+		return nil, nil, "", errors.Join(err, h.Store.Close())
+	}
+	return h, planning, string(kernels.ISA), nil
 }
 
 // documents are the flags that say what documents are read and how, as those of grambench.

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs"
+	"github.com/gramengine/gram/cluster/work"
+)
+
+// drive is one run of drive.
+type drive struct {
+	plan
+	out, with string
+	wait      time.Duration
+	jobs      int
+}
+
+func driveCommand(k job.Kind) *command {
+	return &command{
+		name: "drive " + k.Name(), args: "-store URL -in SOURCE -o FILE [-with COMMAND] [flags]",
+		summary: k.Summary(), help: k.Help(),
+		setup: func(f *flag.FlagSet) func(context.Context, *env) error {
+			d := &drive{plan: plan{kind: k}}
+			d.plan.declare(f)
+			f.BoolVar(&d.quiet, "q", false, "say errors alone")
+			f.StringVar(&d.out, "o", "", "write to `FILE`")
+			f.StringVar(&d.with, "with", "", "have the shell's `COMMAND` do the task lines that it reads (default: here)")
+			f.DurationVar(&d.wait, "wait", 10*time.Minute, "once COMMAND has ended well, wait for further results "+
+				"as long as one comes within `TIME`")
+			return d.run
+		},
+	}
+}
+
+func (d *drive) run(ctx context.Context, e *env) error {
+	switch {
+	case d.out == "":
+		return usagef("-o FILE is missing")
+	case d.in == "":
+		return usagef("-in SOURCE is missing")
+	case d.wait < 0:
+		return usagef("-wait %v is below 0", d.wait)
+	}
+	h, planning, isa, err := d.prepare(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer h.Store.Close()
+	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // which tasks done here share
+		return err
+	}
+	return d.planner.(job.Driver).Drive(ctx, &job.Driving{
+		Planning: *planning, ISA: isa, Output: &job.Output{Path: d.out, Say: e.say, Progress: func(int64, int64) {}},
+		Do: func(ctx context.Context, j *job.Job) error { return d.do(ctx, e, j) },
+	})
+}
+
+// tries is how often what is missing is handed out.
+const tries = 3
+
+// do has the tasks of a job done, until all results are there.
+func (d *drive) do(ctx context.Context, e *env, j *job.Job) error {
+	d.jobs++
+	for try := 0; ; try++ {
+		s, err := work.StatusOf(ctx, j, true, func(bad error) { e.say("gramcluster: %v", bad) })
+		if err != nil {
+			return err
+		}
+		missing := s.Missing()
+		if !d.quiet && try == 0 {
+			e.say("job %.12s: number %d, %d of %d tasks to do", j.Digest, d.jobs, len(missing), j.Tasks)
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if try == tries {
+			return fmt.Errorf("job %.12s: %d of %d tasks are missing after %d tries, the first is %v: started again, it "+
+				"goes on", j.Digest, len(missing), j.Tasks, tries, job.Line{Job: j.Digest, Task: missing[0]})
+		}
+		if d.with == "" {
+			err = d.here(ctx, e, j, missing)
+		} else if err = d.command(ctx, e, j, missing); err == nil {
+			err = d.await(ctx, j)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			e.say("gramcluster: job %.12s: %v", j.Digest, err)
+		}
+	}
+}
+
+// here does tasks in this process, which prints reports of those that fail.
+func (d *drive) here(ctx context.Context, e *env, j *job.Job, tasks []int) error {
+	var reports bytes.Buffer
+	r := work.NewRunner(j.Host, jobs.Kinds, &reports)
+	for _, t := range tasks {
+		reports.Reset()
+		failed := r.Failed()
+		if err := r.Do(ctx, job.Line{Job: j.Digest, Task: t}); err != nil {
+			return err
+		}
+		if r.Failed() > failed {
+			e.say("%s", bytes.TrimSpace(reports.Bytes()))
+		}
+	}
+	return r.Close()
+}
+
+// command has a command do tasks. What it prints is printed to standard error. It is asked to end
+// when ctx does.
+func (d *drive) command(ctx context.Context, e *env, j *job.Job, tasks []int) error {
+	var lines bytes.Buffer
+	for _, t := range tasks {
+		fmt.Fprintln(&lines, job.Line{Job: j.Digest, Task: t})
+	}
+	c := exec.CommandContext(ctx, "sh", "-c", d.with)
+	c.Stdin, c.Stdout, c.Stderr = &lines, e.stderr, e.stderr
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = grace / 2
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("-with: %w", err)
+	}
+	return nil
+}
+
+// await waits for results that are still to come, as long as some come.
+func (d *drive) await(ctx context.Context, j *job.Job) error {
+	last, since := -1, time.Now()
+	for {
+		s, err := work.StatusOf(ctx, j, false, nil)
+		if err != nil || len(s.Missing()) == 0 {
+			return err
+		}
+		if len(s.Missing()) != last {
+			last, since = len(s.Missing()), time.Now()
+		}
+		if time.Since(since) >= d.wait {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(min(time.Second, d.wait)):
+		}
+	}
+}

@@ -1,0 +1,242 @@
+// Package landmarks is the kind of job that takes a pass over the documents for machines on landmarks:
+// a task returns the sums of some blocks of documents. What passes there are depends on the sums of
+// those before, so a driver plans them one after the other; each is named by the digest of what it
+// asks for, and a driver that starts again finds those that were done.
+package landmarks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Kind is the kind of job.
+var Kind job.Kind = kind{}
+
+type kind struct{}
+
+func (kind) Name() string { return "landmarks" }
+
+func (kind) Summary() string { return "machines on landmarks: a job per pass, some documents a task" }
+
+func (kind) Help() string {
+	return `
+Trains as grambench train -landmarks M does, and writes the same model, to the byte. Each pass over the
+documents is a job, whose task lines COMMAND reads on standard input; without -with they are done here.
+Of a pass that failed, COMMAND gets the tasks that are left twice more. The next pass begins when all
+results are there. Killed at any moment and started again with the same flags, drive goes on from there.
+
+Example:
+  gramcluster drive landmarks -store s3://bucket/run -in mail/ -landmarks 4096 -loss logistic -c 10 \
+    -o mail.model -with 'spark-submit pass.py'`
+}
+
+// spec is what a description says of a pass.
+type spec struct {
+	Settings landmark.Settings `json:"settings"`
+	Request  string            `json:"request"` // digest
+}
+
+// defaultTasks is how many tasks there are at most where nothing is said.
+const defaultTasks = 64
+
+type planner struct {
+	s                    landmark.Settings
+	scheme, loss, choice string
+	embedding            string
+	tasks                int
+}
+
+// Declare implements job.Kind.
+func (kind) Declare(f *flag.FlagSet) job.Planner {
+	p := &planner{}
+	f.IntVar(&p.s.Landmarks, "landmarks", 4096, "train on `M` landmarks")
+	f.StringVar(&p.loss, "loss", "square", "`LOSS`: square, logistic, which gives probabilities, or hinge2")
+	f.StringVar(&p.choice, "choice", "uniform", "draw landmarks as `CHOICE` says: uniform, stratified or pivoted")
+	f.StringVar(&p.s.Kernel, "kernel", svm.DefaultKernel, "train with the kernel `SPEC`; see grambench kernels")
+	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: as the kernel wants)")
+	f.Float64Var(&p.s.C, "c", 1, "`C`, the price of losses")
+	f.StringVar(&p.scheme, "scheme", "one-vs-rest", "machines: one-vs-rest, or labels, one per label: `SCHEME`")
+	f.Float64Var(&p.s.Tolerance, "tolerance", 1e-3, "end at a gradient of `NUMBER` times the first")
+	f.IntVar(&p.s.Iterations, "passes", 100, "take at most `N` passes")
+	f.Uint64Var(&p.s.Seed, "seed", 1, "`SEED` of the landmarks")
+	f.IntVar(&p.tasks, "tasks", defaultTasks, "at most `N` tasks a pass")
+	return p
+}
+
+// Plan implements job.Planner.
+func (p *planner) Plan(context.Context, *job.Planning) (any, int, error) {
+	return nil, 0, errors.New("a pass depends on those before, expected gramcluster drive landmarks")
+}
+
+// settings reads the flags.
+func (p *planner) settings() (landmark.Settings, error) {
+	s := p.s
+	losses := map[string]landmark.Loss{"square": landmark.Square, "logistic": landmark.Logistic, "hinge2": landmark.Hinge2}
+	choices := map[string]landmark.Choice{
+		"uniform": landmark.Uniform, "stratified": landmark.Stratified, "pivoted": landmark.Pivoted,
+	}
+	var known bool
+	if s.Loss, known = losses[p.loss]; !known {
+		return s, fmt.Errorf("-loss %s, expected square, logistic or hinge2", p.loss)
+	}
+	if s.Choice, known = choices[p.choice]; !known {
+		return s, fmt.Errorf("-choice %s, expected uniform, stratified or pivoted", p.choice)
+	}
+	if !(s.C > 0) || !(s.Tolerance > 0) || s.Landmarks < 1 || s.Iterations < 1 || p.tasks < 1 {
+		return s, fmt.Errorf("-c %v, -tolerance %v, -landmarks %d, -passes %d, -tasks %d, expected all above 0", s.C,
+			s.Tolerance, s.Landmarks, s.Iterations, p.tasks)
+	}
+	var err error
+	if s.Scheme, err = machines.ParseScheme(p.scheme); err != nil {
+		return s, err
+	}
+	k, err := job.ParseKernel(s.Kernel, p.embedding)
+	if err != nil {
+		return s, err
+	}
+	s.Kernel = k.String()
+	return s, s.Validate()
+}
+
+// Drive implements job.Driver.
+func (p *planner) Drive(ctx context.Context, d *job.Driving) error {
+	s, err := p.settings()
+	if err != nil {
+		return err
+	}
+	m, err := landmark.Train(ctx, d.Corpus, s, landmark.Options{
+		ISA: d.ISA, Workers: d.Host.Workers, MemoryBytes: d.Host.Memory,
+		Pass: func(ctx context.Context, q *landmark.Request, add func(int, *landmark.Sums) error) error {
+			return p.pass(ctx, d, s, q, add)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return d.Output.File(func(w io.Writer) error { return m.Write(ctx, w) })
+}
+
+// attempts is how often the results of a task are asked for when they come back damaged.
+const attempts = 3
+
+// pass has a pass done as a job, and hands on its sums.
+func (p *planner) pass(
+	ctx context.Context, d *job.Driving, s landmark.Settings, q *landmark.Request, add func(int, *landmark.Sums) error,
+) error {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("landmarks: a pass: %w", err)
+	}
+	digest := job.Digest(text)
+	if _, err := d.Host.Store.Put(ctx, job.Files+digest, text); err != nil {
+		return err
+	}
+	of := job.Description{Version: job.Version, Kind: Kind.Name(), Corpus: d.Digest, ISA: d.ISA,
+		Tasks: min(p.tasks, q.Blocks())}
+	if err := of.SetSpec(spec{s, digest}); err != nil {
+		return err
+	}
+	j, err := d.Host.Save(ctx, of)
+	if err != nil {
+		return err
+	}
+	if err := d.Do(ctx, j); err != nil {
+		return err
+	}
+	for t := range j.Tasks {
+		b, err := j.Result(ctx, t, nil)
+		for again := 1; job.Missing(err) && again < attempts; again++ {
+			if err = d.Do(ctx, j); err == nil {
+				b, err = j.Result(ctx, t, nil)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		first, end := blocks(q, j.Tasks, t)
+		sums, err := decode(b, q, first, end)
+		if err != nil {
+			return fmt.Errorf("landmarks: the result of task %d of job %.12s: %w", t, j.Digest, err)
+		}
+		for i, s := range sums {
+			if err := add(first+i, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// blocks returns the blocks of a task.
+func blocks(q *landmark.Request, tasks, task int) (first, end int) {
+	return task * q.Blocks() / tasks, (task + 1) * q.Blocks() / tasks
+}
+
+// opened is a pass with its documents made ready.
+type opened struct {
+	j *job.Job
+	q *landmark.Request
+	p *landmark.Passing
+}
+
+// Open implements job.Kind.
+func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+	var s spec
+	if err := j.DecodeSpec(&s); err != nil {
+		return nil, err
+	}
+	text, err := j.Host.File(ctx, s.Request)
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{j: j}
+	if o.q, err = parse(text); err != nil {
+		return nil, err
+	}
+	if j.Tasks < 1 || j.Tasks > o.q.Blocks() {
+		return nil, fmt.Errorf("landmarks: %d tasks for %d blocks of documents", j.Tasks, o.q.Blocks())
+	}
+	c, err := j.Host.Corpus(ctx, j.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	o.p, err = landmark.NewPassing(ctx, c, s.Settings, o.q, landmark.Options{
+		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Do implements job.Worker: blocks are computed at the same time, and written in their order.
+func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
+	first, end := blocks(o.q, o.j.Tasks, task)
+	parts := make([][]byte, end-first)
+	err := tiles.Run(ctx, max(o.j.Host.Workers, 1), end-first, func(ctx context.Context, _, i int) error {
+		s, err := o.p.Block(ctx, first+i)
+		if err == nil {
+			parts[i] = encode(s)
+		}
+		return err
+	})
+	return parts, err
+}
+
+// Close implements job.Worker.
+func (o *opened) Close() error { return o.p.Close() }
+
+// Gather implements job.Kind.
+func (kind) Gather(context.Context, *job.Job, *job.Output) error {
+	return errors.New("landmarks: a job is one pass, the model is what gramcluster drive landmarks writes")
+}

@@ -1,0 +1,266 @@
+package landmarks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/sparse"
+)
+
+func TestMain(m *testing.M) { jobtest.Main(m) }
+
+// source has three blocks of documents, the last one short.
+const source = "synthetic:docs=1300,terms=900,length=40,classes=4,seed=5"
+
+// driven is a store with documents.
+type driven struct {
+	t      *testing.T
+	folder string
+	path   string
+	done   map[string]int // states of tasks
+	jobs   []string       // in the order of the passes
+	before func(pass int) error
+}
+
+func newDriven(t *testing.T) *driven {
+	return &driven{t: t, folder: t.TempDir(), path: filepath.Join(t.TempDir(), "a.model"), done: map[string]int{}}
+}
+
+// drive drives with flags; two hosts share the tasks of each pass, the last task first.
+func (d *driven) drive(ctx context.Context, source string, flags ...string) error {
+	s, err := store.Open(ctx, d.folder)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	p := Kind.Declare(f)
+	if err := f.Parse(flags); err != nil {
+		return err
+	}
+	c, err := sparse.Read(ctx, source, sparse.Options{})
+	if err != nil {
+		return err
+	}
+	hosts := []*job.Host{{Store: s, Workers: 1}, {Store: s, Workers: 3}}
+	digest, err := corpus.Write(ctx, s, c)
+	if err != nil {
+		return err
+	}
+	d.jobs = nil
+	return p.(job.Driver).Drive(ctx, &job.Driving{
+		Planning: job.Planning{Host: hosts[0], Source: source, Corpus: c, Digest: digest}, ISA: string(asm.Best().ISA),
+		Output: &job.Output{Path: d.path},
+		Do: func(ctx context.Context, j *job.Job) error {
+			if d.before != nil {
+				if err := d.before(len(d.jobs)); err != nil {
+					return err
+				}
+			}
+			d.jobs = append(d.jobs, j.Digest)
+			for task := j.Tasks - 1; task >= 0; task-- {
+				var out bytes.Buffer
+				r := work.NewRunner(hosts[task%2], []job.Kind{Kind}, &out)
+				if err := errors.Join(r.Do(ctx, job.Line{Job: j.Digest, Task: task}), r.Close()); err != nil {
+					return err
+				}
+				var report work.Report
+				if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+					return err
+				}
+				if d.done[report.State]++; report.State == work.Failed {
+					return errors.New(report.Why)
+				}
+			}
+			return nil
+		},
+	})
+}
+
+func (d *driven) model() []byte {
+	b, err := os.ReadFile(d.path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return b
+}
+
+// Passes that are taken in tasks make the file that grambench train writes.
+func TestLikeGrambench(t *testing.T) {
+	for _, c := range []struct {
+		tasks, kind string
+		flags       []string
+		source      string
+	}{
+		{"2", "", []string{"-kernel", "diffusion:t=0.3", "-c", "10"}, source},
+		{"64", ",choice=stratified", []string{"-loss", "logistic", "-c", "3"}, source},
+		{"3", ",choice=pivoted", []string{"-loss", "hinge2", "-kernel", "rbf:gamma=0.5"}, source},
+		{"3", "", []string{"-loss", "hinge2", "-scheme", "labels", "-kernel", "linear"}, source},
+		{"64", "", []string{"-loss", "logistic"}, strings.Replace(source, "classes=4", "classes=2", 1)},
+		{"1", "", []string{"-loss", "logistic"}, strings.Replace(source, "docs=1300", "docs=100", 1)},
+	} {
+		t.Run(strings.Join(c.flags, " "), func(t *testing.T) {
+			t.Parallel()
+			d := newDriven(t)
+			flags := append([]string{"-landmarks", "150", "-tasks", c.tasks}, c.flags...)
+			kind := "landmark:m=150" + c.kind
+			if _, choice, ok := strings.Cut(c.kind, "="); ok {
+				flags = append(flags, "-choice", choice)
+			}
+			if err := d.drive(t.Context(), c.source, flags...); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"train", "-q", "-in", c.source}
+			for i := 0; i < len(c.flags); i += 2 {
+				if c.flags[i] == "-loss" {
+					kind += ",loss=" + c.flags[i+1]
+				} else {
+					args = append(args, c.flags[i:i+2]...)
+				}
+			}
+			want := jobtest.Grambench(t, "a.model", append(args, "-type", kind)...)
+			if got := d.model(); !bytes.Equal(got, want) {
+				t.Errorf("the model differs from that of grambench train after %d passes", len(d.jobs))
+			}
+			if len(d.jobs) < 2 {
+				t.Errorf("%d passes, expected several", len(d.jobs))
+			}
+		})
+	}
+}
+
+// A driver that ends at any pass leaves no model; one that starts again does no task twice, and makes
+// the same one. A result that rots is done again.
+func TestStartedAgain(t *testing.T) {
+	flags := []string{"-landmarks", "60", "-loss", "logistic", "-tasks", "2"}
+	whole := newDriven(t)
+	if err := whole.drive(t.Context(), source, flags...); err != nil {
+		t.Fatal(err)
+	}
+	d, killed := newDriven(t), errors.New("killed")
+	for at := range whole.jobs {
+		d.before = func(pass int) error {
+			if pass == at {
+				return killed
+			}
+			return nil
+		}
+		if err := d.drive(t.Context(), source, flags...); !errors.Is(err, killed) {
+			t.Fatalf("killed before pass %d: %v", at, err)
+		}
+		if _, err := os.Stat(d.path); err == nil {
+			t.Fatalf("killed before pass %d, a model is there", at)
+		}
+	}
+	d.before = nil
+	if err := d.drive(t.Context(), source, flags...); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(d.model(), whole.model()) || !reflect.DeepEqual(d.jobs, whole.jobs) {
+		t.Error("started again, the model or the passes differ")
+	}
+	if d.done[work.Done] != 2*len(whole.jobs) {
+		t.Errorf("%d tasks done, expected %d, each once", d.done[work.Done], 2*len(whole.jobs))
+	}
+
+	objects, err := filepath.Glob(filepath.Join(d.folder, "results", whole.jobs[1], "*"))
+	if err != nil || len(objects) != 2 {
+		t.Fatalf("results %v, error %v", objects, err)
+	}
+	b, err := os.ReadFile(objects[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(objects[0], b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(d.path), d.drive(t.Context(), source, flags...)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(d.model(), whole.model()) || d.done[work.Done] != 2*len(whole.jobs)+1 {
+		t.Errorf("after a rotten result %d tasks were done, or another model came out", d.done[work.Done])
+	}
+}
+
+// Flags that make no sense are refused, before any pass.
+func TestRefused(t *testing.T) {
+	for _, flags := range [][]string{
+		{"-tasks", "0"}, {"-c", "-1"}, {"-landmarks", "0"}, {"-loss", "x"}, {"-choice", "x"}, {"-scheme", "x"},
+		{"-kernel", "x"}, {"-kernel", "ngd"}, {"-tolerance", "0"}, {"-passes", "0"}, {"-embed", "x"},
+	} {
+		d := newDriven(t)
+		if err := d.drive(t.Context(), source, flags...); err == nil || len(d.jobs) > 0 {
+			t.Errorf("%v: error %v after %d passes", flags, err, len(d.jobs))
+		} else {
+			t.Log(flags, err)
+		}
+	}
+}
+
+// Any bytes are sums that are written as the same again, or an error.
+func FuzzDecode(f *testing.F) {
+	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, At: []float64{1, 2}}
+	a := encode(&landmark.Sums{Products: []float64{0.1, math.Inf(1)}, Parts: []landmark.Part{
+		{First: 0, Sums: []float64{1, 2, 3}}, {First: 500, Sums: []float64{4, math.Copysign(0, -1), 6}}}})
+	b := encode(&landmark.Sums{Products: []float64{3, 4}, Parts: []landmark.Part{{First: 512, Sums: []float64{7, 8, 9}}}})
+	good := append(a, b...)
+	if _, err := decode(good, q, 0, 2); err != nil {
+		f.Fatal(err)
+	}
+	for i, bad := range [][]byte{good[:len(good)-1], append(b, a...), append(good, 0), a, {}} {
+		if _, err := decode(bad, q, 0, 2); err == nil {
+			f.Errorf("bad result %d passes", i)
+		}
+		f.Add(bad)
+	}
+	f.Add(good)
+	f.Add(bytes.Repeat([]byte{255}, 40))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		all, err := decode(b, q, 0, 2)
+		if err != nil {
+			return
+		}
+		if again := append(encode(all[0]), encode(all[1])...); !bytes.Equal(again, b) {
+			t.Fatalf("%x is written as %x", b, again)
+		}
+	})
+}
+
+// Any text is a request that is written as the same again, or an error.
+func FuzzParse(f *testing.F) {
+	f.Add(`{"rows":3,"landmarks":[1,0],"classes":[0],"at":[0.1,-0],"step":[1,2],"of":[0]}`)
+	f.Add(`{"rows":-1}`)
+	f.Add(`{"rows":1,"more":2} 3`)
+	f.Fuzz(func(t *testing.T, text string) {
+		q, err := parse([]byte(text))
+		if err != nil {
+			return
+		}
+		b, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := parse(b); err != nil || again.Rows != q.Rows || len(again.Step) != len(q.Step) {
+			t.Fatalf("%q reads as %+v and then as %+v, error %v", text, q, again, err)
+		}
+	})
+}

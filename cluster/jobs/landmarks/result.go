@@ -1,0 +1,93 @@
+package landmarks
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/gramengine/gram/solver/landmark"
+)
+
+// parse reads a request, which is JSON. Whoever takes the pass checks it against the documents.
+func parse(text []byte) (*landmark.Request, error) {
+	q := &landmark.Request{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(q); err != nil {
+		return nil, fmt.Errorf("landmarks: a request: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("landmarks: a request with more behind its end")
+	}
+	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.PassRows {
+		return nil, fmt.Errorf("landmarks: a request for %d documents", q.Rows)
+	}
+	return q, nil
+}
+
+// encode writes the sums of a block, little-endian: uint32 numbers of products, of parts and of the
+// sums of a part; the products, float64; of each part its row, uint64, and its sums, float64.
+func encode(s *landmark.Sums) []byte {
+	of := 0
+	if len(s.Parts) > 0 {
+		of = len(s.Parts[0].Sums)
+	}
+	b := make([]byte, 0, 12+8*(len(s.Products)+len(s.Parts)*(1+of)))
+	for _, n := range []int{len(s.Products), len(s.Parts), of} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	}
+	b = numbers(b, s.Products)
+	for _, p := range s.Parts {
+		b = numbers(binary.LittleEndian.AppendUint64(b, uint64(p.First)), p.Sums)
+	}
+	return b
+}
+
+func numbers(b []byte, v []float64) []byte {
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+// decode reads the sums of blocks of a request.
+func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums, err error) {
+	for block := first; block < end; block++ {
+		if len(b) < 12 {
+			return nil, fmt.Errorf("it ends in block %d", block)
+		}
+		u := binary.LittleEndian.Uint32
+		products, parts, of := int64(u(b)), int64(u(b[4:])), int64(u(b[8:]))
+		b = b[12:]
+		if left := int64(len(b)) / 8; of > left || parts > left || products+parts*(1+of) > left {
+			return nil, fmt.Errorf("it ends in block %d", block)
+		}
+		s := &landmark.Sums{}
+		s.Products, b = floats(b, int(products))
+		for range parts {
+			p := landmark.Part{First: int(binary.LittleEndian.Uint64(b))}
+			p.Sums, b = floats(b[8:], int(of))
+			s.Parts = append(s.Parts, p)
+		}
+		if err := q.Check(block, s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	if len(b) > 0 {
+		return nil, fmt.Errorf("%d bytes behind its end", len(b))
+	}
+	return all, nil
+}
+
+func floats(b []byte, n int) ([]float64, []byte) {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return v, b[8*n:]
+}
