@@ -29,7 +29,12 @@ type Request struct {
 }
 
 // Blocks returns the number of blocks of [PassRows] documents.
-func (q *Request) Blocks() int { return (q.Rows + PassRows - 1) / PassRows }
+func (q *Request) Blocks() int {
+	if q == nil || q.Rows <= 0 {
+		return 0
+	}
+	return (q.Rows-1)/PassRows + 1
+}
 
 // Sums are those over a block of documents.
 type Sums struct {
@@ -54,6 +59,9 @@ func (q *Request) vectors() (p, sums int) {
 
 // Check returns an error for sums that aren't those of a block of the request.
 func (q *Request) Check(block int, s *Sums) error {
+	if block < 0 || block >= q.Blocks() {
+		return fmt.Errorf("landmark: block %d, expected one from 0 to %d", block, q.Blocks()-1)
+	}
 	p, width := q.vectors()
 	if s == nil || len(s.Products) != p*len(q.Landmarks) {
 		return fmt.Errorf("landmark: sums of block %d: not %d products of %d landmarks", block, p, len(q.Landmarks))
@@ -133,9 +141,12 @@ func NewPassing(ctx context.Context, c *sparse.Corpus, s Settings, q *Request, o
 	if err != nil {
 		return nil, err
 	}
-	t.e, err = engine.NewContext(ctx, z, engine.Options{ISA: opt.ISA, Workers: 1, MemoryBytes: opt.MemoryBytes})
 	t.x = z // for its embedder
-	return &Passing{t, q}, err
+	t.e, err = engine.NewContext(ctx, z, engine.Options{ISA: opt.ISA, Workers: 1, MemoryBytes: opt.MemoryBytes})
+	if err != nil {
+		return nil, err
+	}
+	return &Passing{t, q}, nil
 }
 
 // Close gives memory back.
@@ -152,10 +163,10 @@ func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 	if p == nil || p.t == nil {
 		return nil, errors.New("landmark: no passing, expected one that NewPassing has made")
 	}
-	if block < 0 || block >= p.q.Blocks() {
-		return nil, fmt.Errorf("landmark: block %d, expected one from 0 to %d", block, p.q.Blocks()-1)
-	}
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
+	if block < 0 || block >= q.Blocks() {
+		return nil, fmt.Errorf("landmark: block %d, expected one from 0 to %d", block, q.Blocks()-1)
+	}
 	lo := block * PassRows
 	hi := min(lo+PassRows, q.Rows)
 	x, err := t.x.Embedder.TransformRows(ctx, t.c.Documents, t.rows[lo:hi], 1)

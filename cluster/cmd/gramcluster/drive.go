@@ -20,6 +20,7 @@ type drive struct {
 	out, with string
 	wait      time.Duration
 	jobs      int
+	last      string // job
 }
 
 func driveCommand(k job.Kind) *command {
@@ -65,11 +66,15 @@ func (d *drive) run(ctx context.Context, e *env) error {
 // tries is how often what is missing is handed out.
 const tries = 3
 
-// do has the tasks of a job done, until all results are there.
+// do has the tasks of a job done, until all results are there. Asked for the same job again, since one
+// of them is damaged, it reads all.
 func (d *drive) do(ctx context.Context, e *env, j *job.Job) error {
-	d.jobs++
+	again := d.last == j.Digest
+	if d.last = j.Digest; !again {
+		d.jobs++
+	}
 	for try := 0; ; try++ {
-		s, err := work.StatusOf(ctx, j, true, func(bad error) { e.say("gramcluster: %v", bad) })
+		s, err := work.StatusOf(ctx, j, again, func(bad error) { e.say("gramcluster: %v", bad) })
 		if err != nil {
 			return err
 		}

@@ -188,9 +188,15 @@ func TestRefusals(t *testing.T) {
 		want        string
 	}{
 		{"", "", misused, "Commands:"},
-		{"", "nonsense", misused, `command "nonsense", expected plan, work`},
+		{"", "nonsense", misused, `command "nonsense", expected plan, drive, work`},
 		{"", "plan", misused, "expected plan KIND, one of gram"},
 		{"", "plan nonsense", misused, "expected one of gram"},
+		{"", "plan landmarks", misused, "expected drive landmarks"},
+		{"", "drive gram", misused, "expected plan gram"},
+		{"", "drive", misused, "one of landmarks"},
+		{"", "drive landmarks -store " + dir + " -in synthetic:docs=20", misused, "-o FILE is missing"},
+		{"", "drive landmarks -o x -store " + dir, misused, "-in SOURCE is missing"},
+		{"", "drive landmarks -wait -1s -o x -in goroot -store " + dir, misused, "-wait"},
 		{"", "plan gram", misused, "-store URL is missing"},
 		{"", "plan gram -store " + dir, failed, "expected -in SOURCE"},
 		{"", "plan gram -nonsense", misused, "-nonsense"},

@@ -28,6 +28,11 @@ func landmarkCases() map[string]testCase {
 		"landmark.Model.Validate":    {run: landmarkModels},
 		"landmark.Model.Write":       {run: landmarkModels},
 		"landmark.Model.Bytes":       {run: landmarkModels},
+		"landmark.Options.Pass":      {run: landmarkPasses},
+		"landmark.NewPassing":        {run: landmarkPasses},
+		"landmark.Passing.Block":     {run: landmarkPasses},
+		"landmark.Request.Blocks":    {run: landmarkPasses},
+		"landmark.Request.Check":     {run: landmarkPasses},
 		"landmark.Load":              {run: landmarkModels},
 		"landmark.Read":              {run: landmarkModels},
 	}
@@ -164,4 +169,79 @@ func landmarkChoose(p *program) {
 	p.bad("Choose on fewer workers than none", choose(c, s, landmark.Options{Workers: -1}))
 	broken, what := p.brokenCorpus(2)
 	p.bad("Choose of "+what, choose(broken, s, opt))
+}
+
+// landmarkPasses trains with passes taken elsewhere, and asks for some that make no sense.
+func landmarkPasses(p *program) {
+	s, c := p.landmarks(), p.trainingCorpus(2)
+	var asked *landmark.Request
+	one := func(q *landmark.Request, block int) (*landmark.Sums, error) {
+		passing, err := landmark.NewPassing(p.ctx, c, s, q, landmark.Options{})
+		if err != nil {
+			return nil, err
+		}
+		defer passing.Close()
+		return passing.Block(p.ctx, block)
+	}
+	train := func(pass func(context.Context, *landmark.Request, func(int, *landmark.Sums) error) error) func() error {
+		return func() error {
+			_, err := landmark.Train(p.ctx, c, s, landmark.Options{Pass: pass})
+			return err
+		}
+	}
+	fine := p.good("Options.Pass", train(func(
+		_ context.Context, q *landmark.Request, add func(int, *landmark.Sums) error,
+	) error {
+		asked = q
+		for block := range q.Blocks() {
+			sums, err := one(q, block)
+			if err == nil {
+				err = add(block, sums)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	p.bad("Options.Pass that panics", train(func(
+		context.Context, *landmark.Request, func(int, *landmark.Sums) error,
+	) error {
+		panic(ownPanic)
+	}))
+	p.bad("Options.Pass without sums", train(func(
+		context.Context, *landmark.Request, func(int, *landmark.Sums) error,
+	) error {
+		return nil
+	}))
+	p.bad("Options.Pass with wrong sums", train(func(
+		_ context.Context, _ *landmark.Request, add func(int, *landmark.Sums) error,
+	) error {
+		return add(pick(p, 0, 1, -1), pick(p, nil, &landmark.Sums{}))
+	}))
+	p.quiet("Blocks of none", func() { (*landmark.Request)(nil).Blocks() })
+	p.bad("Check of none", func() error { return (*landmark.Request)(nil).Check(0, nil) })
+	p.bad("Block of none", func() error { _, err := (*landmark.Passing)(nil).Block(p.ctx, 0); return err })
+	p.bad("NewPassing without a request", func() error { _, err := one(nil, 0); return err })
+	if !fine {
+		return
+	}
+	p.bad("a block that isn't there", func() error {
+		_, err := one(asked, pick(p, -1, asked.Blocks(), math.MaxInt))
+		return err
+	})
+	wrong := *asked
+	switch p.IntN(5) {
+	case 0:
+		wrong.Rows = pick(p, -1, 0, math.MaxInt)
+	case 1:
+		wrong.Landmarks = pick(p, nil, []int{-1}, []int{math.MaxInt})
+	case 2:
+		wrong.Classes, wrong.At, wrong.Step = []int{9}, make([]float64, len(wrong.Landmarks)), nil
+	case 3:
+		wrong.Step, wrong.At, wrong.Classes = []float64{math.NaN()}, nil, nil
+	case 4:
+		wrong.Of = []int{-1}
+	}
+	p.bad("a wrong request", func() error { _, err := one(&wrong, 0); return err })
 }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// drive writes grambench's model with workers that fail at first, and here; it gives up where all fail,
+// leaves no model then, and goes on when it is started again.
+func TestDriveLandmarks(t *testing.T) {
+	bench, dir := grambench(t), t.TempDir()
+	program := filepath.Join(dir, "gramcluster")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const in = "synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"
+	want, got := filepath.Join(dir, "want.model"), filepath.Join(dir, "got.model")
+	bench("train", "-q", "-in", in, "-landmarks", "80", "-loss", "logistic", "-c", "2", "-o", want)
+	args := func(store string, more ...string) []string {
+		return append([]string{"drive", "landmarks", "-store", filepath.Join(dir, store), "-in", in, "-landmarks", "80",
+			"-loss", "logistic", "-c", "2", "-tasks", "3", "-o", got}, more...)
+	}
+	must(t, "", args("here")...)
+	same(t, want, got)
+	if err := os.Remove(got); err != nil {
+		t.Fatal(err)
+	}
+
+	status, _, stderr := cluster(t, "", args("with", "-with", "cat >/dev/null; exit 3")...)
+	if _, err := os.Stat(got); status != failed || err == nil || !strings.Contains(stderr, "3 of 3 tasks are missing") {
+		t.Fatalf("without workers: status %d, %s", status, stderr)
+	}
+	// A command that loses all lines but the first each time, and says that all went well.
+	work := fmt.Sprintf("head -n 1 | %s work -store %s", program, filepath.Join(dir, "with"))
+	must(t, "", args("with", "-with", work, "-wait", "0s")...)
+	same(t, want, got)
+	if out := must(t, "", args("with", "-with", "exit 3")...); out != "" { // nothing is left to do
+		t.Errorf("drive prints %q", out)
+	}
+	same(t, want, got)
+
+	results, err := filepath.Glob(filepath.Join(dir, "with", "results", "*", "000000001*"))
+	if err != nil || len(results) < 2 {
+		t.Fatalf("results %v, error %v", results, err)
+	}
+	for _, path := range results[:2] {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(got); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "", args("with", "-with", program+" work -store "+filepath.Join(dir, "with"))...)
+	same(t, want, got)
+}
