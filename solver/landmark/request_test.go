@@ -1,0 +1,47 @@
+package landmark
+
+import (
+	"bytes"
+	"context"
+	"testing"
+)
+
+// Passes that are taken elsewhere make the same model, to the bit.
+func TestPassElsewhere(t *testing.T) {
+	for loss := Square; loss <= Hinge2; loss++ {
+		c, s := texts(1300, 3, 7, false), Settings{Landmarks: 70, Loss: loss, C: 3}
+		var files [2]bytes.Buffer
+		passes := 0
+		for i, pass := range []func(context.Context, *Request, func(int, *Sums) error) error{
+			nil, func(ctx context.Context, q *Request, add func(int, *Sums) error) error {
+				passes++
+				p, err := NewPassing(ctx, c, s, q, Options{})
+				if err != nil {
+					return err
+				}
+				defer p.Close()
+				for block := range q.Blocks() {
+					sums, err := p.Block(ctx, block)
+					if err == nil {
+						err = add(block, sums)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		} {
+			m, err := Train(t.Context(), c, s, Options{Workers: 3, Pass: pass})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Write(t.Context(), &files[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if passes < 2 || !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
+			t.Errorf("%v: after %d passes elsewhere the model differs", loss, passes)
+		}
+	}
+}
