@@ -158,7 +158,7 @@ func (s Settings) Validate() error {
 type Options struct {
 	ISA         string // instruction set; default the best
 	Workers     int    // goroutines; default one a processor. Results don't depend on it
-	MemoryBytes int64  // bound on what is held beside the documents; default none
+	MemoryBytes int64  // bound on what is held beside the documents; default none. See Train for what depends on it
 
 	// Progress, if not nil, is called with how far the work is, never concurrently.
 	Progress func(Progress)

@@ -20,7 +20,8 @@ import (
 // the corpus. With b documents of Base, n documents and p Components a layer takes about b²p operations
 // for each of some ten products, and bnp to project; the choice of widths n²p/Parts; memory is 24 np
 // bytes and what the components and the classifier take. The model has the same bits from any number of
-// workers.
+// workers; where MemoryBytes has no room for a layer's matrix sums are rounded in another order, see
+// pca.Fit.
 //
 // Errors: settings that [Settings.Validate] refuses, a corpus that isn't valid, fewer than two classes,
 // documents that are all the same to a kernel, what embeddings and classifiers refuse, more memory than

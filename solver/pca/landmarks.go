@@ -76,8 +76,8 @@ func FitLandmarks(
 			"landmarks", k)
 	}
 	if need := LandmarkBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("pca: %d components from %d landmarks need %d bytes of memory, expected no more than %d", o.K,
-			eng.Len(), need, opt.MemoryBytes)
+		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, expected no more than %s", o.K,
+			eng.Len(), sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
 	}
 	table, err := asm.For(eng.ISA())
 	if err != nil {

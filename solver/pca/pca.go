@@ -174,8 +174,8 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	n := a.eng.Len()
 	least, most := Bytes(a.eng, opt)
 	if opt.MemoryBytes > 0 && least > opt.MemoryBytes {
-		return fmt.Errorf("pca: %d components of %d documents need %d bytes of memory, expected no more than %d", o.K, n,
-			least, opt.MemoryBytes)
+		return fmt.Errorf("pca: %d components of %d documents need %s of memory, expected no more than %s", o.K, n,
+			sparse.FormatBytes(least), sparse.FormatBytes(opt.MemoryBytes))
 	}
 	all, err := a.eng.Rectangle(a.kernel, x, math.MaxInt64/4)
 	if err == nil {
