@@ -90,7 +90,7 @@ func TestKilled(t *testing.T) {
 		}
 		os.RemoveAll(own.store)
 	}
-	if cut == 0 {
+	if n >= 100 && cut == 0 { // some four in a hundred rounds are
 		t.Error("nothing was cut between the first and the last task: processes end too early or too late")
 	}
 	t.Logf("%d runs, %d processes killed, %d times with some of the tasks done", n, killed.Load(), cut)

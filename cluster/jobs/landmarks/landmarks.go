@@ -37,7 +37,7 @@ results are there. Killed at any moment and started again with the same flags, d
 
 Example:
   gramcluster drive landmarks -store s3://bucket/run -in mail/ -landmarks 4096 -loss logistic -c 10 \
-    -o mail.model -with 'spark-submit pass.py'`
+    -o mail.model -with 'cat >pass.jsonl && spark-submit gram.py s3://bucket/run pass.jsonl'`
 }
 
 // spec is what a description says of a pass.
