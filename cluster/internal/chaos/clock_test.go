@@ -19,6 +19,7 @@ var clocks = map[string]string{
 	"cmd/gramcluster/progress.go": "the estimate on the screen",
 	"cmd/gramcluster/status.go":   "the estimate on the screen",
 	"cmd/gramcluster/main.go":     "the second after ^C",
+	"cmd/gramcluster/drive.go":    "how long results may take to come, by this process's own clock",
 }
 
 // TestClocks checks that no other file of the module uses the time of day, so that clocks apart can't matter.

@@ -174,7 +174,7 @@ func (w *world) run() error {
 	return w.finish()
 }
 
-// rot changes a byte of a stored object.
+// rot changes a byte of a stored object for good.
 func (w *world) rot() {
 	keys := w.store.Keys()
 	if len(keys) == 0 {
@@ -184,7 +184,7 @@ func (w *world) rot() {
 	if b := w.store.Get(key); len(b) > 0 {
 		w.log("%s rots", key)
 		w.rotten[key], w.changed = true, true
-		b[w.rng.IntN(len(b))] ^= 1 << w.rng.IntN(8)
+		b[w.rng.IntN(len(b))] ^= 3 << w.rng.IntN(7) // two bits: Flip, which turns one, can't mend it
 		w.store.Set(key, b)
 	}
 }
