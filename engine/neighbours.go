@@ -136,6 +136,7 @@ func (e *Engine) neighbours(
 			s.scan.Enter(lists, t)
 			return nil
 		})
+		e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
 	}
 	if err != nil {
 		return nil, err

@@ -77,6 +77,7 @@ func (e *Engine) NeighbourBlock(
 		}
 		return nil
 	})
+	e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
 	if err != nil {
 		return nil, err
 	}

@@ -490,3 +490,25 @@ func TestNeighboursRefused(t *testing.T) {
 		t.Error("neighbours of nobody have a length")
 	}
 }
+
+// Found and Entered are counted: of few documents, whose lists never fill, every value is found, its
+// own too, and all but that enter a list, once for the row and once for the column.
+func TestNeighboursCounted(t *testing.T) {
+	const n = 150 // a panel and more
+	k := MustParseKernel("diffusion:t=0.5")
+	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(n, 2000, 8, 5))
+	e := newEngine(t, x, Options{Workers: 1})
+	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n}); err != nil {
+		t.Fatal(err)
+	}
+	panel, found := e.Panel(), 0
+	for first := 0; first < n; first += panel {
+		found += min(panel, n-first) * (n - first)
+	}
+	if s := e.Stats(); s.Found != int64(found) || s.Entered != n*(n-1) {
+		t.Errorf("%d values found and %d entries, expected %d and %d", s.Found, s.Entered, found, n*(n-1))
+	}
+	if d := e.Stats().Sub(e.Stats()); d != (Stats{}) {
+		t.Errorf("%+v more than the same, expected nothing", d)
+	}
+}

@@ -91,6 +91,11 @@ type Stats struct {
 	HeadValues  int64 // values multiplied with a panel: times Kernels.Panel, the head's multiply-adds
 	TailMatches int64 // the tail's multiply-adds
 
+	// Of a search for neighbours on the processor: values at most the worst of a list when a part of a
+	// tile was compared with the lists, and entries into lists, of which a value may make two. One
+	// worker finds the same in each run; several, which meet lists at other times, somewhat more or fewer.
+	Found, Entered int64
+
 	Load  time.Duration // scattering documents into panels and finding their posting lists
 	Tail  time.Duration // posting lists
 	Head  time.Duration // panel dot products
@@ -111,6 +116,7 @@ func (s Stats) combined(o Stats, sign int64) Stats {
 	return Stats{
 		Pairs: s.Pairs + sign*o.Pairs, Recomputed: s.Recomputed + sign*o.Recomputed,
 		HeadValues: s.HeadValues + sign*o.HeadValues, TailMatches: s.TailMatches + sign*o.TailMatches,
+		Found: s.Found + sign*o.Found, Entered: s.Entered + sign*o.Entered,
 		Load: s.Load + d*o.Load, Tail: s.Tail + d*o.Tail, Head: s.Head + d*o.Head,
 		Close: s.Close + d*o.Close, Map: s.Map + d*o.Map, Store: s.Store + d*o.Store,
 	}

@@ -25,8 +25,8 @@ type Computer struct {
 	Workers  int
 	Progress func(Progress)
 
-	programs                programs
-	pairs, mapping, storing atomic.Int64 // see Stats; the times in nanoseconds
+	programs                                programs
+	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; the times in nanoseconds
 }
 
 // Len returns the number of documents.
@@ -41,6 +41,7 @@ func (c *Computer) Bytes() int64 {
 func (c *Computer) Stats() device.Stats {
 	s := device.Stats{
 		Pairs: c.pairs.Load(),
+		Found: c.found.Load(), Entered: c.entered.Load(),
 		Map:   time.Duration(c.mapping.Load()),
 		Store: time.Duration(c.storing.Load()),
 	}
@@ -52,6 +53,12 @@ func (c *Computer) Stats() device.Stats {
 
 // Count counts pairs that a back end has computed elsewhere.
 func (c *Computer) Count(pairs int64) { c.pairs.Add(pairs) }
+
+// CountFound counts what a search for neighbours has found, and entered into lists.
+func (c *Computer) CountFound(found, entered int64) {
+	c.found.Add(found)
+	c.entered.Add(entered)
+}
 
 // Progress is how far a computation is.
 type Progress struct {

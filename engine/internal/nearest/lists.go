@@ -91,11 +91,14 @@ func (l *Lists) lists(first, end int) []Neighbour {
 // keys; beyond it is a heap.
 const shortList = 64
 
-// offer enters a neighbour where it belongs to the first k. The caller holds the list's lock.
-func (l *Lists) offer(i int, key float32, j int) {
+// offer enters a neighbour where it belongs to the first k, and says whether its key allows that. The
+// caller holds the list's lock.
+func (l *Lists) offer(i int, key float32, j int) bool {
 	if key <= l.limit[i] {
 		l.enter(i, key, j)
+		return true
 	}
+	return false
 }
 
 func (l *Lists) enter(i int, key float32, j int) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
@@ -14,6 +15,8 @@ type Search struct {
 	Kernels *asm.Kernels
 	Half    bool // tiles are of the symmetric half, rows and columns the same documents
 	Falling bool // keys are the values of tiles with the sign changed, which stands in the tiles then
+
+	Found, Entered atomic.Int64 // see device.Stats
 
 	spare sync.Pool // of *scratch
 }
@@ -127,6 +130,7 @@ func (s *Search) enter(l, m *Lists, t *device.Tile) {
 		defer l.locks[b].Unlock()
 	}
 	s.bound(w, l, t)
+	selected, entered := 0, 0
 	s.parts(t, func(lo, hi int, square bool) error {
 		columns := w.none[:hi-lo]
 		both := m != nil && !square
@@ -140,18 +144,21 @@ func (s *Search) enter(l, m *Lists, t *device.Tile) {
 		for first := t.First; first < t.First+t.Rows; first += partRows {
 			rows := l.limit[first:min(first+partRows, t.First+t.Rows)]
 			found, p := s.find(w, t, first, lo, rows, columns)
+			selected += len(found)
 			for _, at := range found {
 				i, j, key := p.pair(at)
-				if !s.Half || i != j {
-					l.offer(i, key, j)
+				if (!s.Half || i != j) && l.offer(i, key, j) {
+					entered++
 				}
-				if both {
-					m.offer(j, key, i)
+				if both && m.offer(j, key, i) {
+					entered++
 				}
 			}
 		}
 		return nil
 	})
+	s.Found.Add(int64(selected))
+	s.Entered.Add(int64(entered))
 }
 
 // bound lowers the limits of a tile's rows to what their k-th key can't be above, where their lists

@@ -54,6 +54,8 @@ type pairsRow struct {
 	CopyShare   float64 `json:"copy_bandwidth_share"`
 	PeakBytes   int64   `json:"peak_bytes"` // of the whole process while it ran
 	Recomputed  int64   `json:"recomputed_pairs"`
+	Found       int64   `json:"found,omitempty"`   // by a search for neighbours, and entered into their
+	Entered     int64   `json:"entered,omitempty"` // lists: engine.Stats; those of the last round
 
 	run    func(ctx context.Context) error
 	engine *engine.Engine // nil for the baseline
@@ -206,6 +208,7 @@ func (row *pairsRow) measure(ctx context.Context, m *machine) error {
 		return nil // the stages are the processor's
 	}
 	row.HeadTerms, row.Panel, row.Recomputed = row.engine.HeadTerms(), row.table.Panel, did.Recomputed
+	row.Found, row.Entered = did.Found, did.Entered
 	row.work = newWork(did, row.Panel, row.useful, row.values) // the same in every round
 	workers := float64(row.Workers)
 	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.Head.Seconds())

@@ -299,3 +299,23 @@ func TestBounds(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// A matrix of sets that -m doesn't hold is an error, no report without its row.
+func TestSpectrumOfSetsNeedsMemory(t *testing.T) {
+	var b bytes.Buffer
+	for set := range 900 {
+		fmt.Fprintf(&b, "1 qid:%d 1:%d\n1 qid:%d 1:%d\n", set+1, set+1, set+1, 2*set+3)
+	}
+	path := filepath.Join(t.TempDir(), "sets.svm")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for memory, want := range map[string]int{"36M": cli.Failed, "1G": cli.Done} {
+		program := cli.Program{Commands: []*cli.Command{Command}}
+		var out, diagnostics bytes.Buffer
+		args := []string{"spectrum", "-in", path, "-sets", "qid", "-kernel", "hyperbolic:t=1", "-lanczos", "-m", memory}
+		if status := program.Run(args, &out, &diagnostics); status != want {
+			t.Errorf("-m %s: status %d, expected %d: %s", memory, status, want, &diagnostics)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package matrices
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Where the engine fails, no file is written: rows of zeros would look like results.
+func TestCrossOfFailingEngine(t *testing.T) {
+	corpus, err := sparse.Read(t.Context(), "synthetic:docs=20,terms=50,length=10", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	embedder := sparse.Sphere.Fit(corpus.Documents)
+	x, err := embedder.Transform(corpus.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(x, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, closed := range []bool{false, true} {
+		if closed {
+			if err := eng.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		row := &gramRow{File: filepath.Join(t.TempDir(), "X.npy"), Format: "npy"}
+		file := &matrixFile{header: matrixio.Header{Rows: 20, Cols: 20}, test: corpus}
+		err := (&gram{}).writeCross(t.Context(), &cli.Progress{}, eng, embedder, engine.MustParseKernel("diffusion"), file, row)
+		_, missing := os.Stat(row.File)
+		if (missing != nil) != closed || closed && !strings.Contains(fmt.Sprint(err), "engine: it is closed") || !closed && err != nil {
+			t.Errorf("engine closed: %v; error %v, file missing: %v", closed, err, missing)
+		}
+	}
+}
