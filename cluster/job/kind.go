@@ -67,8 +67,8 @@ type Driving struct {
 type Planning struct {
 	Host   *Host
 	Source string         // what -in says; empty where it wasn't given
-	Corpus *sparse.Corpus // the documents, which are stored but for a [Divider]; nil without -in
-	Digest string         // of the corpus
+	Corpus *sparse.Corpus // the documents, which are then stored but for a [Divider]; nil without -in
+	Digest string         // of the corpus, for a [Driver]: Plan comes before it is stored
 	Warn   func(format string, args ...any)
 }
 

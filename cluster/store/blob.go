@@ -38,9 +38,18 @@ func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 // exists puts ErrExists into an error that says so.
 func exists(err error) error {
 	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
-		return fmt.Errorf("%w: %w", ErrExists, err)
+		return fmt.Errorf("%w: %w", ErrExists, clean(err))
 	}
-	return err
+	return clean(err)
+}
+
+// clean returns an error of a service whose text has no credentials: that of Azure, when it can't be
+// reached, has the parameters of a request, SAS token and all.
+func clean(err error) error {
+	if err == nil {
+		return nil
+	}
+	return redacted{err}
 }
 
 // Open implements Bucket.
@@ -50,7 +59,7 @@ func (c cloud) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, clean(err)
 	}
 	return r, r.Size(), nil
 }
@@ -62,10 +71,10 @@ func (c cloud) List(ctx context.Context, prefix string, yield func(string, int64
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err == nil {
-			err = yield(o.Key, o.Size)
-		}
 		if err != nil {
+			return clean(err)
+		}
+		if err := yield(o.Key, o.Size); err != nil {
 			return err
 		}
 	}
@@ -77,7 +86,7 @@ func (c cloud) Delete(ctx context.Context, key string) error {
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil
 	}
-	return err
+	return clean(err)
 }
 
 // Close implements Bucket.

@@ -11,22 +11,37 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // folder is a bucket in a folder. It has its own way to make files, since that of gocloud.dev looks
 // whether there is one and then replaces it, which is no longer one step with several processes.
-type folder struct{ dir string }
+type folder struct {
+	dir    string
+	create bool // where there is none
+}
 
 // making is the folder of files that aren't complete. Those of killed processes stay there until they
 // are swept.
 const making = "making"
 
-func openFolder(dir string) (Bucket, error) {
+// openFolder opens a store's folder. With create there may be none: the first write makes it.
+func openFolder(dir string, create bool) (Bucket, error) {
 	dir, err := filepath.Abs(dir)
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(dir, making), 0o777)
+	if err != nil {
+		return nil, err
 	}
-	return folder{dir}, err
+	inside := filepath.Join(dir, making)
+	switch info, err := os.Stat(inside); {
+	case err == nil && !info.IsDir():
+		return nil, fmt.Errorf("%s is no folder", inside)
+	case err == nil:
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+		return nil, err
+	case !create:
+		return nil, fmt.Errorf("there is no store in %s, which has no folder %q: gramcluster plan makes one", dir, making)
+	}
+	return folder{dir, create}, nil
 }
 
 func (b folder) path(key string) string { return filepath.Join(b.dir, filepath.FromSlash(key)) }
@@ -40,6 +55,12 @@ func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 	}
 	temporary := filepath.Join(b.dir, making, fmt.Sprintf("%016x", rand.Uint64()))
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrNotExist) && b.create {
+		if err := os.MkdirAll(filepath.Dir(temporary), 0o777); err != nil {
+			return err
+		}
+		f, err = os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
 	if err != nil {
 		return err
 	}

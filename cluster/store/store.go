@@ -12,10 +12,16 @@ import (
 )
 
 // Store keeps objects in a [Bucket]. It may be used concurrently.
-type Store struct{ bucket Bucket }
+type Store struct {
+	bucket Bucket
+	name   string
+}
 
 // New returns a store on a bucket, which the store's Close closes.
-func New(b Bucket) *Store { return &Store{b} }
+func New(b Bucket) *Store { return &Store{bucket: b, name: "a bucket"} }
+
+// String returns what messages call the store: its address, without parameters.
+func (s *Store) String() string { return s.name }
 
 // Close closes the bucket.
 func (s *Store) Close() error { return s.bucket.Close() }

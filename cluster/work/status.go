@@ -101,9 +101,9 @@ func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, err
 	}
 	switch {
 	case len(digests) == 0 && prefix == "":
-		return "", errors.New("no job in the store: gramcluster plan makes one")
+		return "", fmt.Errorf("no job in the store %s: gramcluster plan makes one", s)
 	case len(digests) == 0:
-		return "", fmt.Errorf("-job %s: no such job in the store; gramcluster status lists those that there are", prefix)
+		return "", fmt.Errorf("-job %s: no such job in the store %s; gramcluster status lists those that there are", prefix, s)
 	case len(digests) > 1 && prefix == "":
 		return "", fmt.Errorf("%d jobs in the store, among them %.12s and %.12s: say -job JOB", len(digests), digests[0],
 			digests[1])

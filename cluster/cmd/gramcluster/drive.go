@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs"
 	"github.com/gramengine/gram/cluster/work"
@@ -53,6 +54,9 @@ func (d *drive) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Store.Close()
+	if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
+		return err
+	}
 	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // which tasks done here share
 		return err
 	}

@@ -71,8 +71,13 @@ func (h *host) declareCache(f *flag.FlagSet) {
 	f.Var(&h.most, "cache-size", "bound the copies by `SIZE`; those that were read longest ago go")
 }
 
-// open opens the store.
-func (h *host) open(ctx context.Context) (*job.Host, error) {
+// open opens the store that is there.
+func (h *host) open(ctx context.Context) (*job.Host, error) { return h.with(ctx, store.Open) }
+
+// with opens the store by a function.
+func (h *host) with(
+	ctx context.Context, open func(ctx context.Context, address string) (*store.Store, error),
+) (*job.Host, error) {
 	if h.store == "" {
 		return nil, usagef("-store URL is missing: a folder, or s3://…, gs://…, azblob://…")
 	}
@@ -86,7 +91,7 @@ func (h *host) open(ctx context.Context) (*job.Host, error) {
 	if h.memory > 0 {
 		debug.SetMemoryLimit(int64(h.memory))
 	}
-	s, err := store.Open(ctx, h.store)
+	s, err := open(ctx, h.store)
 	if err != nil {
 		return nil, err
 	}

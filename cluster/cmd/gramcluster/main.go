@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
@@ -36,8 +37,10 @@ type env struct {
 	stdout, stderr io.Writer
 }
 
-// say writes a line to standard error.
-func (e *env) say(format string, args ...any) { fmt.Fprintf(e.stderr, format+"\n", args...) }
+// say writes a line to standard error, without credentials of URLs that were given by mistake.
+func (e *env) say(format string, args ...any) {
+	fmt.Fprintln(e.stderr, store.Redact(fmt.Sprintf(format, args...)))
+}
 
 // command is a command: setup declares its flags, and returns what runs it.
 type command struct {

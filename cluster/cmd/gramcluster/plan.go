@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -57,6 +58,11 @@ func (p *plan) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if _, ok := p.planner.(job.Divider); !ok && planning.Corpus != nil {
+		if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
+			return err
+		}
+	}
 	d := job.Description{Version: job.Version, Kind: p.kind.Name(), Corpus: planning.Digest, ISA: isa, Tasks: tasks}
 	if err := d.SetSpec(spec); err != nil {
 		return err
@@ -81,7 +87,7 @@ func (p *plan) run(ctx context.Context, e *env) error {
 	return w.Flush()
 }
 
-// prepare opens the store, and reads and stores the documents. The caller closes the store.
+// prepare opens the store and reads the documents. The caller closes the store.
 func (p *plan) prepare(ctx context.Context, e *env) (h *job.Host, planning *job.Planning, isa string, err error) {
 	kernels := asm.Best()
 	if p.isa != "" {
@@ -89,7 +95,7 @@ func (p *plan) prepare(ctx context.Context, e *env) (h *job.Host, planning *job.
 			return nil, nil, "", usagef("-isa: %v", err)
 		}
 	}
-	if h, err = p.open(ctx); err != nil {
+	if h, err = p.with(ctx, store.Create); err != nil {
 		return nil, nil, "", err
 	}
 	warn := func(format string, args ...any) {
@@ -100,9 +106,6 @@ func (p *plan) prepare(ctx context.Context, e *env) (h *job.Host, planning *job.
 	planning = &job.Planning{Host: h, Source: p.in, Warn: warn}
 	if p.in != "" {
 		planning.Corpus, err = p.read(ctx, p.planner, h, e, warn)
-		if _, ok := p.planner.(job.Divider); !ok && err == nil {
-			planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus)
-		}
 	}
 	if err != nil {
 		return nil, nil, "", errors.Join(err, h.Store.Close())

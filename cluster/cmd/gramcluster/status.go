@@ -51,7 +51,8 @@ func (s *status) run(ctx context.Context, e *env) error {
 		return err
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("no job %sin the store: gramcluster plan makes one", s.job+map[bool]string{true: " "}[s.job != ""])
+		return fmt.Errorf("no job %sin the store %s: gramcluster plan makes one",
+			s.job+map[bool]string{true: " "}[s.job != ""], h.Store)
 	}
 	// The estimate compares with what was there at the first look.
 	begin, before := time.Now(), -1

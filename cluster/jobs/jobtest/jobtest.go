@@ -29,7 +29,7 @@ import (
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
 	ctx := t.Context()
-	s, err := store.Open(ctx, t.TempDir())
+	s, err := store.Create(ctx, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func newDriven(t *testing.T) *driven {
 
 // drive drives with flags; two hosts share the tasks of each pass, the last task first.
 func (d *driven) drive(ctx context.Context, source string, flags ...string) error {
-	s, err := store.Open(ctx, d.folder)
+	s, err := store.Create(ctx, d.folder)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A store that was mistyped is named, and none is made of it: plan makes one, when all else is right.
+func TestMistypedStore(t *testing.T) {
+	dir := t.TempDir()
+	none := filepath.Join(dir, "mistyped")
+	for args, want := range map[string]string{
+		"work": "there is no store in " + none, "work -job 0": "there is no store in " + none,
+		"gather -o x": "there is no store in " + none, "gather -missing": "there is no store in " + none,
+		"status": "there is no store in " + none, "clean -unused": "there is no store in " + none,
+		"plan gram -in /nowhere": "/nowhere", "plan gram -in synthetic:docs=20 -kernel nonsense": "nonsense",
+		"plan train -in synthetic:docs=20 -tasks 0": "-tasks 0", "plan gram": "expected -in SOURCE",
+	} {
+		status, stdout, stderr := cluster(t, "", append(strings.Fields(args), "-store", none)...)
+		if status != failed || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d, %s%s, expected %s", args, status, stdout, stderr, want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, error %v", left, err)
+	}
+	must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", none)
+	if _, stdout, _ := cluster(t, "", "status", "-store", none); !strings.Contains(stdout, "0 of 1 tasks") {
+		t.Errorf("status: %s", stdout)
+	}
+}
+
+// Credentials that were given in the wrong place aren't printed.
+func TestSecrets(t *testing.T) {
+	dir := t.TempDir()
+	must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", dir)
+	for _, args := range []string{
+		"status s3://me:hushhush@bucket", "s3://me:hushhush@bucket", "work -store s3://me:hushhush@bucket",
+		"work -store me:hushhush@bucket", "gather -store DIR -o x -job s3://me:hushhush@bucket",
+		"work -store DIR -job sig=hushhush", "plan gram -store DIR -in s3://me:hushhush@bucket/x",
+		"plan gram -store DIR -in https://host/x?sig=hushhush", "plan predict -store DIR -in x -model s3://me:hushhush@b/m",
+		"status -every s3://me:hushhush@bucket", "plan s3://me:hushhush@bucket", "help s3://me:hushhush@bucket",
+		"plan gram -store DIR -in synthetic:docs=20 -kernel s3://me:hushhush@b", "drive s3://me:hushhush@bucket",
+	} {
+		status, stdout, stderr := cluster(t, "", strings.Fields(strings.ReplaceAll(args, "DIR", dir))...)
+		if status == succeeded || strings.Contains(stdout+stderr, "hushhush") {
+			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
+		}
+	}
+	status, stdout, _ := cluster(t, "s3://me:hushhush@bucket\n{\"job\":\"sig=hushhush\",\"task\":0}\n", "work", "-store", dir)
+	if status == succeeded || strings.Contains(stdout, "hushhush") {
+		t.Errorf("task lines: status %d, %s", status, stdout)
+	}
+}

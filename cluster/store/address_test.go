@@ -1,0 +1,170 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/store"
+)
+
+// TestMain sets what the library for Azure reads once.
+func TestMain(m *testing.M) {
+	os.Setenv("AZURE_STORAGE_ACCOUNT", "account")
+	os.Setenv("AZURE_STORAGE_SAS_TOKEN", "sv=2024-01-01&sig=hushhush")
+	os.Setenv("AZURE_STORAGE_DOMAIN", "127.0.0.1:1")
+	os.Setenv("AZURE_STORAGE_PROTOCOL", "http")
+	os.Setenv("AZURE_STORAGE_IS_LOCAL_EMULATOR", "true")
+	m.Run()
+}
+
+// Addresses with what may be credentials are refused, and so are those that are none; no error repeats
+// the secret.
+func TestOpenRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, address := range []string{
+		"", "s3://", "ftp://host/x", "file://host/x", "file:///x?a=b", "file://", "s3://bucket/../x", "s3://bucket:1/x",
+		"s3:bucket", "S3:/bucket/x", "file:x", "bucket/x?region=eu", "://x", "s3://bucket?prefix=x", "s3://b?regoin=x",
+
+		// Users and passwords, wherever they stand and however they are written.
+		"s3://me:hushhush@bucket/x", "s3://hushhush@bucket/x", "s3://me:hushhush@bucket:%%", "me:hushhush@bucket",
+		"me:hushhush@bucket/prefix", "dir/me:hush/hush@bucket", "me:hush/hush+x=@b", "me%3Ahushhush%40bucket",
+		"file:///me:hushhush@b", "file://me:hushhush@host/x", "s3:/me:hushhush@b", "s3:me:hushhush@b", "mem://me:hushhush@x",
+		"s3://bucket/me:hushhush@x", "s3://b?endpoint=http://me:hushhush@host", "s3://b?endpoint=http://hushhush@host",
+		"s3://b?endpoint=http%3A%2F%2Fme%3Ahushhush%40host", "s3://b?endpoint=http%253A%252F%252Fme%253Ahushhush%2540host",
+		"s3://b?endpoint=http://host?x=hushhush", "s3://b?endpoint=http://host%23hushhush", "azblob://c?domain=me:hushhush@h",
+
+		// Parameters that hold credentials: of services, of presigned URLs, of SAS tokens, of connection strings.
+		"s3://bucket?secret_key=hushhush", "s3://bucket?aws_access_key_id=hushhush", "s3://bucket?AWSAccessKeyId=hushhush",
+		"s3://b/x?X-Amz-Algorithm=A&X-Amz-Credential=hushhush", "s3://b/x?X-Amz-Signature=hushhush",
+		"s3://b/x?x-amz-security-token=hushhush", "gs://b?X-Goog-Signature=hushhush", "gs://b?access_token=hushhush",
+		"gs://b?private_key_path=/hushhush", "gs://b?access_id=hushhush", "azblob://c?sas_token=hushhush",
+		"azblob://c?sv=2024&se=2030&sig=hushhush", "azblob://c?sig=hush%68ush", "azblob://c?%73ig=hushhush",
+		"https://a.blob.core.windows.net/c?sig=hushhush", "http://me:hushhush@host/x", "https://s3.amazonaws.com/hushhush",
+		"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hushhush==;EndpointSuffix=x", "SharedAccessSignature=hushhush",
+		"dir?sig=hushhush", "dir/sig=hushhush", "password=hushhush", "s3://bucket/x&sig=hushhush", "s3://b#hushhush",
+		"s3://bucket?hushhush", "s3://bucket?x=hushhush", "s3://?x=hushhush", "file://host/x?a=hushhush",
+		"mem://?nonsense=hushhush", "s3://b?region=%zz&x=hushhush", "bucket?hushhush", "s3://b?region=x;sig=hushhush",
+	} {
+		s, err := store.Create(t.Context(), address)
+		if err == nil {
+			s.Close()
+			t.Errorf("%q passes", address)
+		} else if text := err.Error(); strings.Contains(strings.ReplaceAll(text, "/", ""), "hushhush") {
+			t.Errorf("%q: the error repeats the secret: %v", address, err)
+		}
+		if red := store.Redact(fmt.Sprintf("Put %q: dial tcp", address)); strings.Contains(address, "sig=hushhush") &&
+			strings.Contains(red, "hushhush") {
+			t.Errorf("%q redacted is %s", address, red)
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("refused addresses leave %v, error %v", left, err)
+	}
+}
+
+// Addresses without credentials pass, and folders may have odd names.
+func TestOpenTakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("AWS_REGION", "nowhere-1")
+	for address, want := range map[string]string{
+		"run": "run", "me@work/run-12.30": "me@work/run-12.30", "12:30": "12:30", "max_tokens=512/tokenizer=word/pass=1": "",
+		"s3": "s3", "./a/": "a", "mem://": "mem://", "s3://bucket": "s3://bucket", "100%": "100%",
+		"s3://bucket/a/b/?region=eu-1&endpoint=http://127.0.0.1:9000&use_path_style=true": "s3://bucket/a/b",
+		"azblob://c/x": "azblob://c/x",
+	} {
+		s, err := store.Create(t.Context(), address)
+		if err != nil {
+			t.Errorf("%q: %v", address, err)
+			continue
+		}
+		if want != "" && s.String() != want {
+			t.Errorf("%q is called %s, expected %s", address, s, want)
+		}
+		s.Close()
+	}
+}
+
+// Redact takes out what is secret in a text, and nothing else.
+func TestRedact(t *testing.T) {
+	for text, want := range map[string]string{
+		`Get "https://a.net/c?comp=list&sig=hush%2B&sv=1": dial`: `Get "https://a.net/c?comp=list&sig=…&sv=1": dial`,
+		"http://me:hush@host/x and http://hush@host":             "http://…@host/x and http://…@host",
+		"me:hush@host": "…@host",
+		"x?X-Amz-Security-Token=hush&x=1 X-Goog-Credential=hush, y": "x?X-Amz-Security-Token=…&x=1 X-Goog-Credential=…, y",
+		"main.go:12: max_tokens=5, mail me@host at 12:30":           "main.go:12: max_tokens=5, mail me@host at 12:30",
+	} {
+		if got := store.Redact(text); got != want {
+			t.Errorf("%s becomes %s, expected %s", text, got, want)
+		}
+	}
+}
+
+// Open makes no folder, and names one that holds no store.
+func TestOpenMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{filepath.Join(dir, "none"), "file://" + filepath.Join(dir, "none"), dir, file} {
+		_, err := store.Open(t.Context(), address)
+		if want := "there is no store in " + strings.TrimPrefix(address, "file://"); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, expected %s", address, err, want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, error %v", left, err)
+	}
+	made := filepath.Join(dir, "made")
+	s, err := store.Create(t.Context(), made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), "a/b", nil); !errors.Is(err, store.ErrMissing) {
+		t.Errorf("error %v, expected that the object is missing", err)
+	}
+	if _, err := os.Stat(made); err == nil {
+		t.Error("there is a folder before the first write")
+	}
+	if _, err := s.Put(t.Context(), "a/b", nil); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = store.Open(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil || s.String() != made {
+		t.Errorf("%s, error %v", s, err)
+	}
+}
+
+// What a service says when it can't be reached has no SAS token. Its library tries for ten seconds.
+func TestErrorsOfServices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes ten seconds")
+	}
+	t.Parallel()
+	b, err := store.OpenBucket(t.Context(), "azblob://c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	for name, do := range map[string]func() error{
+		"Open":   func() error { _, _, err := b.Open(t.Context(), "x"); return err },
+		"Create": func() error { return b.Create(t.Context(), "x", nil) },
+		"List":   func() error { return b.List(t.Context(), "", func(string, int64) error { return nil }) },
+		"Delete": func() error { return b.Delete(t.Context(), "x") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := do()
+			if err == nil || strings.Contains(err.Error(), "hushhush") || !strings.Contains(err.Error(), "sig=…") {
+				t.Errorf("%v, expected an error of a request without its secret", err)
+			}
+		})
+	}
+}
