@@ -116,8 +116,9 @@ func (p place) String() string {
 const (
 	// secretName is a parameter's name that says that its value is secret: those of SAS tokens, presigned URLs and
 	// connection strings among them.
-	secretName = `[\w.%-]*(?:secret[\w.-]*|passw[\w.-]*|token|credentials?|signature|access[-_]?key[\w.-]*|account[-_]?key|` +
-		`private[-_]?key[\w.-]*|api[-_]?key|shared[-_]?key|authorization|bearer)|sig|sas|pwd|auth`
+	secretName = `[\w.%-]*(?:secret[\w.-]*|passw[\w.-]*|token|credentials?|signature|` +
+		`access[-_]?key[\w.-]*|account[-_]?key|private[-_]?key[\w.-]*|api[-_]?key|` +
+		`shared[-_]?key|authorization|bearer)|sig|sas|pwd|auth`
 	// userInfo is what stands before a machine: with a password anywhere, or any behind //.
 	userInfo = `//[^/?#&\s"'@]*@|[^/?#&;=\s"'@:]+:[^/?#&;\s"'@]+@`
 )

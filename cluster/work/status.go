@@ -103,7 +103,8 @@ func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, err
 	case len(digests) == 0 && prefix == "":
 		return "", fmt.Errorf("no job in the store %s: gramcluster plan makes one", s)
 	case len(digests) == 0:
-		return "", fmt.Errorf("-job %s: no such job in the store %s; gramcluster status lists those that there are", prefix, s)
+		return "", fmt.Errorf("-job %s: no such job in the store %s; gramcluster status lists those that there are",
+			prefix, s)
 	case len(digests) > 1 && prefix == "":
 		return "", fmt.Errorf("%d jobs in the store, among them %.12s and %.12s: say -job JOB", len(digests), digests[0],
 			digests[1])

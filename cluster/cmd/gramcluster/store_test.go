@@ -49,7 +49,8 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
 		}
 	}
-	status, stdout, _ := cluster(t, "s3://me:hushhush@bucket\n{\"job\":\"sig=hushhush\",\"task\":0}\n", "work", "-store", dir)
+	lines := "s3://me:hushhush@bucket\n{\"job\":\"sig=hushhush\",\"task\":0}\n"
+	status, stdout, _ := cluster(t, lines, "work", "-store", dir)
 	if status == succeeded || strings.Contains(stdout, "hushhush") {
 		t.Errorf("task lines: status %d, %s", status, stdout)
 	}
