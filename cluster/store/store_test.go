@@ -189,11 +189,11 @@ func TestOneOfManyWrites(t *testing.T) {
 // without an error is there, unless the store itself has lied.
 func TestFaults(t *testing.T) {
 	data := pattern(1000)
-	for fault := storetest.None; fault <= storetest.Corrupt; fault++ {
+	for fault := storetest.None; fault <= storetest.Hidden; fault++ {
 		m := &storetest.Memory{}
 		count := 0
 		s := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
-			if operation == "create" {
+			if operation == storetest.Create {
 				if count++; count == 1 {
 					return fault
 				}
@@ -202,10 +202,11 @@ func TestFaults(t *testing.T) {
 		}})
 		_, err := s.Put(t.Context(), "x", data)
 		// What is there though writing it ended in an error is seen.
-		if wrong := fault == storetest.Fail || fault == storetest.Tear; wrong != (err != nil) {
+		failed := fault == storetest.Before || fault == storetest.Torn
+		if failed != (err != nil) {
 			t.Errorf("fault %d: error %v", fault, err)
 		}
-		if got, err := s.Get(t.Context(), "x", nil); (err == nil) != (fault == storetest.None || fault == storetest.Forget) ||
+		if got, err := s.Get(t.Context(), "x", nil); (err != nil) != (failed || fault == storetest.Turned) ||
 			err == nil && !bytes.Equal(got, data) {
 			t.Errorf("fault %d: Get gives an error %v", fault, err)
 		}
@@ -272,7 +273,7 @@ func TestCache(t *testing.T) {
 	m, dir := &storetest.Memory{}, t.TempDir()
 	reads := 0
 	s := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
-		if operation == "open" {
+		if operation == storetest.Open {
 			reads++
 		}
 		return storetest.None

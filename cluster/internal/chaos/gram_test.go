@@ -139,7 +139,9 @@ func (g *gramJob) gather(t *testing.T, s *store.Store) ([]byte, error) {
 // has failed then succeeds, and what is gathered is right.
 func TestNthOperation(t *testing.T) {
 	g := newGramJob(t, 11*128, "-rows", "128", "-columns", "256")
-	faults := []Fault{Before, After, Torn, Again, Turned, Stale}
+	faults := []storetest.Fault{
+		storetest.Before, storetest.After, storetest.Torn, storetest.Again, storetest.Turned, storetest.Stale,
+	}
 	step := 1
 	if testing.Short() {
 		step = 20
@@ -151,9 +153,9 @@ func TestNthOperation(t *testing.T) {
 				continue // two of them
 			}
 			count := 0
-			s := store.New(&Faulty{&storetest.Memory{}, func(op, key string) Fault {
+			s := store.New(&storetest.Faulty{Bucket: &storetest.Memory{}, Decide: func(op, key string) storetest.Fault {
 				if count++; count != n {
-					return None
+					return storetest.None
 				}
 				return fault
 			}})

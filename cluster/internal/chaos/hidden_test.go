@@ -11,13 +11,13 @@ import (
 func TestHidden(t *testing.T) {
 	for _, refused := range []int{3, 1 << 30} {
 		count := 0
-		s := store.New(&Faulty{&storetest.Memory{}, func(op, _ string) Fault {
-			if op == Create {
+		s := store.New(&storetest.Faulty{Bucket: &storetest.Memory{}, Decide: func(op, _ string) storetest.Fault {
+			if op == storetest.Create {
 				if count++; count <= refused {
-					return Hidden
+					return storetest.Hidden
 				}
 			}
-			return None
+			return storetest.None
 		}})
 		there, err := s.Put(t.Context(), "some/name", []byte("bytes"))
 		if ends := refused < 10; there || (err == nil) != ends {

@@ -102,28 +102,28 @@ func (w *world) start(name string, main func(h *job.Host, alive func() bool)) *p
 	p := &process{}
 	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
 		dead := false
-		decide := func(op, key string) Fault {
+		decide := func(op, key string) storetest.Fault {
 			if dead {
-				return Before
+				return storetest.Before
 			}
-			fault := None
+			fault := storetest.None
 			if w.rng.Float64() < w.rate {
-				all := Faults(op)
+				all := storetest.Faults(op)
 				fault = all[w.rng.IntN(len(all))]
 			}
 			dead = !yield(struct{}{})
-			w.changed = w.changed || op == Create
+			w.changed = w.changed || op == storetest.Create
 			if dead {
 				w.log("%s dies at %s %s", name, op, key)
-				if op == Create { // the operation may be on its way
-					return []Fault{Before, After, Torn}[w.rng.IntN(3)]
+				if op == storetest.Create { // the operation may be on its way
+					return []storetest.Fault{storetest.Before, storetest.After, storetest.Torn}[w.rng.IntN(3)]
 				}
-				return Before
+				return storetest.Before
 			}
 			w.log("%s: %s %s, fault %d", name, op, key, fault)
 			return fault
 		}
-		h := &job.Host{Store: store.New(&Faulty{&w.store, decide}), Workers: 1}
+		h := &job.Host{Store: store.New(&storetest.Faulty{Bucket: &w.store, Decide: decide}), Workers: 1}
 		main(h, func() bool { return !dead })
 	})
 	return p

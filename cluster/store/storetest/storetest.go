@@ -4,7 +4,6 @@ package storetest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -104,67 +103,3 @@ func (m *Memory) Delete(_ context.Context, key string) error {
 
 // Close implements store.Bucket.
 func (*Memory) Close() error { return nil }
-
-// Fault is how an operation goes wrong.
-type Fault int
-
-// The faults. What isn't Create knows Fail alone.
-const (
-	None    Fault = iota
-	Fail          // nothing happens, and it is an error
-	Tear          // half of the object is there, and it is an error
-	Forget        // the object is there, and it is an error
-	Corrupt       // a bit of the object is another, and it is no error
-)
-
-// ErrFault is wrapped by the errors of faults.
-var ErrFault = errors.New("injected fault")
-
-// Faulty is a bucket whose operations go wrong as Decide says, which is asked once before each, with
-// its name (create, open, list, delete) and its key or prefix. Decide may also wait, or end ctx.
-type Faulty struct {
-	store.Bucket
-	Decide func(operation, key string) Fault
-}
-
-// Create implements store.Bucket.
-func (f *Faulty) Create(ctx context.Context, key string, parts [][]byte) error {
-	b := bytes.Join(parts, nil)
-	failed := func() error { return fmt.Errorf("create %s: %w", key, ErrFault) }
-	switch f.Decide("create", key) {
-	case Fail:
-		return failed()
-	case Tear:
-		return errors.Join(f.Bucket.Create(ctx, key, [][]byte{b[:len(b)/2]}), failed())
-	case Forget:
-		return errors.Join(f.Bucket.Create(ctx, key, parts), failed())
-	case Corrupt:
-		b[len(b)-1] ^= 1
-		return f.Bucket.Create(ctx, key, [][]byte{b})
-	}
-	return f.Bucket.Create(ctx, key, parts)
-}
-
-// Open implements store.Bucket.
-func (f *Faulty) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
-	if f.Decide("open", key) != None {
-		return nil, 0, fmt.Errorf("open %s: %w", key, ErrFault)
-	}
-	return f.Bucket.Open(ctx, key)
-}
-
-// List implements store.Bucket.
-func (f *Faulty) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
-	if f.Decide("list", prefix) != None {
-		return fmt.Errorf("list %s: %w", prefix, ErrFault)
-	}
-	return f.Bucket.List(ctx, prefix, yield)
-}
-
-// Delete implements store.Bucket.
-func (f *Faulty) Delete(ctx context.Context, key string) error {
-	if f.Decide("delete", key) != None {
-		return fmt.Errorf("delete %s: %w", key, ErrFault)
-	}
-	return f.Bucket.Delete(ctx, key)
-}

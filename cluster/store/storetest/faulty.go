@@ -1,6 +1,4 @@
-// Package chaos breaks stores in tests: a bucket that fails when and how a test says, schedules of processes that die,
-// and bytes that turn.
-package chaos
+package storetest
 
 import (
 	"bytes"
@@ -10,7 +8,6 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/cluster/store"
-	"github.com/gramengine/gram/cluster/store/storetest"
 )
 
 // Fault is how an operation fails.
@@ -22,7 +19,7 @@ const (
 	After        // all was done, and then an error
 	Torn         // Create makes an object of half the bytes, and then an error; Open gives half of them, and then the end
 	Again        // Create has made the object, and says that there was one, as after a retry that nobody sees
-	Turned       // Open gives one byte changed, which is right the next time
+	Turned       // Open gives one byte changed, which is right the next time; Create makes such an object, without an error
 	Stale        // List leaves out every other key
 	Hidden       // Create makes nothing and says that there is an object, as some servers do while another makes it
 )
@@ -35,7 +32,7 @@ const (
 	Delete = "delete"
 )
 
-// Faults returns those that an operation may have.
+// Faults returns those that an operation may have where a store keeps what it has acknowledged, until it rots.
 func Faults(op string) []Fault {
 	switch op {
 	case Create:
@@ -51,9 +48,9 @@ func Faults(op string) []Fault {
 // ErrInjected is wrapped by the errors of faults.
 var ErrInjected = errors.New("injected fault")
 
-// Faulty is a bucket whose operations fail as Decide says, which is asked before each.
+// Faulty is a bucket whose operations fail as Decide says, which is asked once before each, with its key or prefix.
 type Faulty struct {
-	*storetest.Memory
+	store.Bucket
 	Decide func(op, key string) Fault
 }
 
@@ -69,12 +66,15 @@ func (f *Faulty) Create(ctx context.Context, key string, parts [][]byte) error {
 		return fmt.Errorf("%s: %w", key, store.ErrExists)
 	}
 	b := bytes.Join(parts, nil)
-	if fault == Torn {
+	switch fault {
+	case Torn:
 		b = b[:len(b)/2]
+	case Turned:
+		b[len(b)*2/3] ^= 0x10
 	}
-	err := f.Memory.Create(ctx, key, [][]byte{b})
+	err := f.Bucket.Create(ctx, key, [][]byte{b})
 	switch {
-	case err != nil || fault == None:
+	case err != nil || fault == None || fault == Turned:
 		return err
 	case fault == Again:
 		return fmt.Errorf("%s: %w", key, store.ErrExists)
@@ -88,7 +88,7 @@ func (f *Faulty) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 	if fault == Before {
 		return nil, 0, injected(Open, key)
 	}
-	r, size, err := f.Memory.Open(ctx, key)
+	r, size, err := f.Bucket.Open(ctx, key)
 	if err != nil || fault == None {
 		return r, size, err
 	}
@@ -112,7 +112,7 @@ func (f *Faulty) List(ctx context.Context, prefix string, yield func(string, int
 		return injected(List, prefix)
 	}
 	n := 0
-	return f.Memory.List(ctx, prefix, func(key string, bytes int64) error {
+	return f.Bucket.List(ctx, prefix, func(key string, bytes int64) error {
 		if n++; fault == Stale && n%2 == 0 {
 			return nil
 		}
@@ -126,7 +126,7 @@ func (f *Faulty) Delete(ctx context.Context, key string) error {
 	if fault == Before {
 		return injected(Delete, key)
 	}
-	if err := f.Memory.Delete(ctx, key); err != nil || fault == None {
+	if err := f.Bucket.Delete(ctx, key); err != nil || fault == None {
 		return err
 	}
 	return injected(Delete, key)
