@@ -20,8 +20,6 @@ type drive struct {
 	plan
 	out, with string
 	wait      time.Duration
-	jobs      int
-	last      string // job
 }
 
 func driveCommand(k job.Kind) *command {
@@ -60,50 +58,27 @@ func (d *drive) run(ctx context.Context, e *env) error {
 	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // which tasks done here share
 		return err
 	}
+	hand := &work.Hand{
+		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
+			if d.with == "" {
+				return d.here(ctx, e, j, tasks)
+			}
+			if err := d.command(ctx, e, j, tasks); err != nil {
+				return err
+			}
+			return d.await(ctx, j)
+		},
+		Say: func(format string, args ...any) { e.say("gramcluster: "+format, args...) },
+		Begin: func(j *job.Job, n, tasks int) {
+			if !d.quiet {
+				e.say("job %.12s: number %d, %d of %d tasks to do", j.Digest, n, tasks, j.Tasks)
+			}
+		},
+	}
 	return d.planner.(job.Driver).Drive(ctx, &job.Driving{
 		Planning: *planning, ISA: isa, Output: &job.Output{Path: d.out, Say: e.say, Progress: func(int64, int64) {}},
-		Do: func(ctx context.Context, j *job.Job) error { return d.do(ctx, e, j) },
+		Do: hand.Do,
 	})
-}
-
-// tries is how often what is missing is handed out.
-const tries = 3
-
-// do has the tasks of a job done, until all results are there. Asked for the same job again, since one
-// of them is damaged, it reads all.
-func (d *drive) do(ctx context.Context, e *env, j *job.Job) error {
-	again := d.last == j.Digest
-	if d.last = j.Digest; !again {
-		d.jobs++
-	}
-	for try := 0; ; try++ {
-		s, err := work.StatusOf(ctx, j, again, func(bad error) { e.say("gramcluster: %v", bad) })
-		if err != nil {
-			return err
-		}
-		missing := s.Missing()
-		if !d.quiet && try == 0 {
-			e.say("job %.12s: number %d, %d of %d tasks to do", j.Digest, d.jobs, len(missing), j.Tasks)
-		}
-		if len(missing) == 0 {
-			return nil
-		}
-		if try == tries {
-			return fmt.Errorf("job %.12s: %d of %d tasks are missing after %d tries, the first is %v: started again, it "+
-				"goes on", j.Digest, len(missing), j.Tasks, tries, job.Line{Job: j.Digest, Task: missing[0]})
-		}
-		if d.with == "" {
-			err = d.here(ctx, e, j, missing)
-		} else if err = d.command(ctx, e, j, missing); err == nil {
-			err = d.await(ctx, j)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			e.say("gramcluster: job %.12s: %v", j.Digest, err)
-		}
-	}
 }
 
 // here does tasks in this process, which prints reports of those that fail.

@@ -1,0 +1,228 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/landmarks"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/sparse"
+)
+
+var drives = flag.Int("drives", 100, "TestDrives: how many schedules")
+
+// TestDrives has drivers train on landmarks, up to two at the same time, and workers take the passes, one operation at a
+// time, in an order drawn by the seed. Drivers hand lines to workers, lose them, and stop waiting at any moment. Any
+// operation of the store may fail in any way, any process may end before or within it, and stored bytes may rot.
+// Beside what TestSchedules checks of results, it checks that
+//
+//   - a driver that ends well has written the model of one machine, and one that doesn't has written none,
+//   - all drivers ask for the same passes,
+//   - one that stays up, started again after each failure, ends well.
+func TestDrives(t *testing.T) {
+	d := newDriveJob(t)
+	var models, passes, deaths atomic.Int64
+	n := scheduled(t, *drives, func(seed uint64, log func(string, ...any)) error {
+		w := &driveWorld{world: newWorld(seed, log), driveJob: d}
+		defer func() { models.Add(int64(w.models)); deaths.Add(int64(w.deaths)); passes.Add(int64(w.handed)) }()
+		return w.run()
+	})
+	t.Logf("%d schedules of %d passes, handed out %d times; %d processes died, %d models were written", n, len(d.jobs),
+		passes.Load(), deaths.Load(), models.Load())
+	if n > 1 && (deaths.Load() < int64(n) || models.Load() < 3*int64(n)/2) {
+		t.Error("too few deaths or models for a test")
+	}
+}
+
+// driveJob is a small training on landmarks, and what is right of it.
+type driveJob struct {
+	documents *sparse.Corpus
+	dir       string
+	want      []byte            // the model
+	jobs      []string          // names of descriptions
+	results   map[string][]byte // by name
+}
+
+var driveFlags = []string{"-landmarks", "5", "-loss", "logistic", "-tasks", "2", "-kernel", "linear", "-tolerance", "0.1"}
+
+func newDriveJob(t *testing.T) *driveJob {
+	t.Helper()
+	c, err := sparse.Read(t.Context(), "synthetic:docs=530,terms=40,length=5,classes=2,seed=5", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &driveJob{documents: c, dir: t.TempDir(), results: map[string][]byte{}}
+	m := &storetest.Memory{}
+	h, path := host(store.New(m)), filepath.Join(d.dir, "model")
+	here := &work.Hand{
+		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
+			r := work.NewRunner(h, []job.Kind{landmarks.Kind}, io.Discard)
+			for _, task := range tasks {
+				if err := r.Do(ctx, job.Line{Job: j.Digest, Task: task}); err != nil {
+					return err
+				}
+			}
+			return r.Close()
+		},
+		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
+	}
+	if err := d.drive(h, path, here); err != nil {
+		t.Fatal(err)
+	}
+	if d.want, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range m.Keys() {
+		name, _ := strings.CutSuffix(key, ".a0")
+		switch {
+		case strings.HasPrefix(name, job.Jobs):
+			d.jobs = append(d.jobs, name)
+		case strings.HasPrefix(name, job.AllResults):
+			if d.results[name], err = h.Store.Get(t.Context(), name, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Of one machine, without passes as jobs.
+	s := landmark.Settings{Landmarks: 5, Loss: landmark.Logistic, Kernel: "linear", Tolerance: 0.1, C: 1, Iterations: 100, Seed: 1}
+	one, err := landmark.Train(t.Context(), c, s, landmark.Options{ISA: "generic", Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := one.Write(t.Context(), &text); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text.Bytes(), d.want) || len(d.results) != 2*len(d.jobs) || len(d.jobs) < 3 {
+		t.Fatalf("%d passes and %d results make a model of %d bytes, one machine another of %d", len(d.jobs), len(d.results),
+			len(d.want), text.Len())
+	}
+	return d
+}
+
+// drive is gramcluster drive.
+func (d *driveJob) drive(h *job.Host, path string, hand *work.Hand) error {
+	ctx := context.Background()
+	f := flag.NewFlagSet("drive", flag.ContinueOnError)
+	p := landmarks.Kind.Declare(f)
+	if err := f.Parse(driveFlags); err != nil {
+		return err
+	}
+	digest, err := corpus.Write(ctx, h.Store, d.documents)
+	if err != nil {
+		return err
+	}
+	return p.(job.Driver).Drive(ctx, &job.Driving{
+		Planning: job.Planning{Host: h, Corpus: d.documents, Digest: digest}, ISA: "generic",
+		Output: &job.Output{Path: path}, Do: hand.Do,
+	})
+}
+
+// driveWorld is a world with a training.
+type driveWorld struct {
+	*world
+	*driveJob
+	models, handed int
+}
+
+// run is a whole schedule.
+func (w *driveWorld) run() error {
+	w.kinds = []job.Kind{landmarks.Kind}
+	maps.Copy(w.world.results, w.driveJob.results)
+	w.rate = []float64{0, 0.002, 0.01, 0.05}[w.rng.IntN(4)]
+	w.mortal = []float64{0, 0.003, 0.01}[w.rng.IntN(3)]
+	drivers := []*process{}
+	for born := 0; w.wrong == nil; w.step() {
+		drivers = slices.DeleteFunc(drivers, func(p *process) bool { return !slices.Contains(w.running, p) })
+		if born < 4 && len(drivers) < 2 {
+			drivers = append(drivers, w.start("driver", w.driver))
+			w.running = append(w.running, drivers[len(drivers)-1])
+			born++
+		}
+		if len(w.running) == 0 {
+			break
+		}
+	}
+	_ = w.end(0.01, func(p *process) {
+		for tries := 0; w.wrong == nil && w.drives(p, func(j *job.Job, tasks []int) { w.work(p, j.Digest, tasks) }) != nil; {
+			if tries++; tries == 500 {
+				w.fail("the training isn't done after %d tries", tries)
+			}
+		}
+	})
+	for _, key := range w.store.Keys() {
+		name, _, _ := strings.Cut(key, ".a")
+		if strings.HasPrefix(name, job.Jobs) && !slices.Contains(w.jobs, name) {
+			w.fail("%s is a pass that one machine doesn't take", name)
+		}
+	}
+	return w.wrong
+}
+
+// driver hands lines to two workers at most, and waits a while.
+func (w *driveWorld) driver(p *process) {
+	err := w.drives(p, func(j *job.Job, tasks []int) {
+		var workers []*process
+		for half := range slices.Chunk(tasks, 1+w.rng.IntN(len(tasks))) {
+			if w.rng.IntN(10) == 0 {
+				continue // lost
+			}
+			workers = append(workers, w.start("worker", func(p *process) { w.work(p, j.Digest, half) }))
+		}
+		w.running = append(w.running, workers...)
+		for patience := w.rng.IntN(200); patience > 0 && p.wait(); patience-- {
+			if !slices.ContainsFunc(workers, func(p *process) bool { return !p.ended }) {
+				return
+			}
+		}
+	})
+	w.log("a driver ends: %v", err)
+}
+
+var injected = errors.New("injected")
+
+// drives is a drive of a process, whose tasks others do.
+func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error {
+	f, err := os.CreateTemp(w.dir, "model")
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		w.fail("%v", err)
+		return nil
+	}
+	defer os.Remove(f.Name())
+	err = w.drive(p.host, f.Name(), &work.Hand{
+		Out: func(_ context.Context, j *job.Job, tasks []int) error {
+			w.handed++
+			out(j, tasks)
+			return []error{nil, injected}[w.rng.IntN(2)] // neither says anything
+		},
+		Say: w.log, Begin: func(*job.Job, int, int) {},
+	})
+	b, missing := os.ReadFile(f.Name())
+	switch {
+	case err == nil && !bytes.Equal(b, w.want):
+		w.fail("a model of %d bytes is another than that of one machine, error %v", len(b), missing)
+	case err != nil && missing == nil:
+		w.fail("a driver has failed, %v, and left a model", err)
+	case err == nil:
+		w.models++
+	}
+	return err
+}

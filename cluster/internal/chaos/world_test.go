@@ -1,0 +1,207 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/cluster/work"
+)
+
+// world is a store and the processes that use it. Processes are coroutines: each operation of the store is a step.
+type world struct {
+	rng     *rand.Rand
+	log     func(string, ...any)
+	rate    float64 // of faults
+	rot     float64 // of steps after which a byte of the store changes
+	mortal  float64 // of steps in whose place a process dies
+	store   storetest.Memory
+	kinds   []job.Kind
+	results map[string][]byte // what is right, by the names of results
+	running []*process
+	wrong   error
+
+	changed      bool            // since the last check
+	acknowledged map[string]bool // names of results
+	rotten       map[string]bool // keys
+	deaths       int
+}
+
+func newWorld(seed uint64, log func(string, ...any)) *world {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 21)), log: log, mortal: 0.03, results: map[string][]byte{},
+		acknowledged: map[string]bool{}, rotten: map[string]bool{}}
+	w.rot = []float64{0, 0, 0.02}[w.rng.IntN(3)]
+	return w
+}
+
+// process is one of a world. It ends by itself or by stop, after which no operation of it has an effect.
+type process struct {
+	next func() (struct{}, bool)
+	stop func()
+
+	host  *job.Host
+	dead  bool
+	ended bool
+	yield func(struct{}) bool
+}
+
+// wait is a step that does nothing. It says whether the process is still alive.
+func (p *process) wait() bool {
+	p.dead = p.dead || !p.yield(struct{}{})
+	return !p.dead
+}
+
+// start makes a process, which takes its first step when it is asked to.
+func (w *world) start(name string, main func(p *process)) *process {
+	p := &process{}
+	decide := func(op, key string) storetest.Fault {
+		if p.dead {
+			return storetest.Before
+		}
+		fault := storetest.None
+		if w.rng.Float64() < w.rate {
+			all := storetest.Faults(op)
+			fault = all[w.rng.IntN(len(all))]
+		}
+		alive := p.wait()
+		w.changed = w.changed || op == storetest.Create
+		if !alive {
+			w.log("%s dies at %s %s", name, op, key)
+			if op == storetest.Create { // the operation may be on its way
+				return []storetest.Fault{storetest.Before, storetest.After, storetest.Torn}[w.rng.IntN(3)]
+			}
+			return storetest.Before
+		}
+		w.log("%s: %s %s, fault %d", name, op, key, fault)
+		return fault
+	}
+	p.host = host(store.New(&storetest.Faulty{Bucket: &w.store, Decide: decide}))
+	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		main(p)
+	})
+	return p
+}
+
+func (w *world) fail(format string, args ...any) {
+	if w.wrong == nil {
+		w.wrong = fmt.Errorf(format, args...)
+	}
+}
+
+// step has one of the running processes take a step, or die, and a byte of the store may rot.
+func (w *world) step() {
+	i := w.rng.IntN(len(w.running))
+	if p := w.running[i]; w.rng.Float64() < w.mortal {
+		w.deaths++
+		p.stop()
+	} else if _, ok := p.next(); ok {
+		if w.rng.Float64() < w.rot {
+			w.rots()
+		}
+		w.check()
+		return
+	}
+	w.running[i].ended = true
+	w.running = append(w.running[:i], w.running[i+1:]...)
+}
+
+// end stops all processes, and then has one stay up until it has ended, with fewer faults.
+func (w *world) end(rate float64, main func(p *process)) error {
+	for _, p := range w.running {
+		p.stop()
+	}
+	w.rate = min(w.rate, rate)
+	for last := w.start("last", main); ; {
+		if _, ok := last.next(); !ok {
+			return w.wrong
+		}
+		w.check()
+	}
+}
+
+// rots changes a byte of a stored object for good.
+func (w *world) rots() {
+	keys := w.store.Keys()
+	if len(keys) == 0 {
+		return
+	}
+	key := keys[w.rng.IntN(len(keys))]
+	if b := w.store.Get(key); len(b) > 0 {
+		w.log("%s rots", key)
+		w.rotten[key], w.changed = true, true
+		b[w.rng.IntN(len(b))] ^= 3 << w.rng.IntN(7) // two bits: Turned, which changes one, can't mend it
+		w.store.Set(key, b)
+	}
+}
+
+// rotten says whether an attempt of an object has rotted.
+func (w *world) hasRotted(name string) bool {
+	for key := range w.rotten {
+		if strings.HasPrefix(key, name+".a") {
+			return true
+		}
+	}
+	return false
+}
+
+// work has a process do tasks as gramcluster work does.
+func (w *world) work(p *process, digest string, tasks []int) {
+	said := writer(func(line []byte) error {
+		var r work.Report
+		if err := json.Unmarshal(line, &r); err != nil {
+			w.fail("report %s: %v", line, err)
+		}
+		w.log("reports %s", strings.TrimSpace(string(line)))
+		if !p.dead && r.State != work.Failed {
+			w.acknowledged[resultName(digest, r.Task)], w.changed = true, true
+		}
+		return nil
+	})
+	r := work.NewRunner(p.host, w.kinds, said)
+	defer r.Close()
+	for _, task := range tasks {
+		if err := r.Do(context.Background(), job.Line{Job: digest, Task: task}); err != nil {
+			w.fail("%v", err)
+		}
+		if p.dead {
+			break
+		}
+	}
+}
+
+func resultName(digest string, task int) string {
+	j := job.Job{Digest: digest}
+	return j.ResultName(task)
+}
+
+type writer func([]byte) error
+
+func (w writer) Write(p []byte) (int, error) { return len(p), w(p) }
+
+// check checks that what was acknowledged is there.
+func (w *world) check() {
+	if !w.changed {
+		return
+	}
+	w.changed = false
+	s := store.New(&w.store)
+	for name := range w.acknowledged {
+		b, err := s.Get(context.Background(), name, nil)
+		switch {
+		case err == nil && !bytes.Equal(b, w.results[name]):
+			w.fail("%s has the result %q, expected %q", name, b, w.results[name])
+		case err != nil && !w.hasRotted(name):
+			w.fail("%s was acknowledged and is lost: %v", name, err)
+		case err != nil:
+			delete(w.acknowledged, name) // it has rotted, and is to be done again
+		}
+	}
+}
