@@ -42,7 +42,7 @@ cluster-check: ## test cluster against an S3 server and Spark, which it installs
 		$(SPARK_VENV)/bin/pip install -q --require-hashes --no-deps -r cluster/spark/requirements.txt; }
 	cd cluster && GRAM_SERVERS=yes SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') \
 		$(GO) test -timeout 25m ./internal/acceptance
-	cd cluster && $(GO) test ./internal/chaos -run Schedules -schedules 100000
+	cd cluster && $(GO) test ./internal/chaos -run 'Schedules|Drives' -schedules 100000 -drives 3000
 	cd cluster/kubernetes && $(GO) vet . && $(GO) test .
 
 cuda-binaries: cuda ## build what the scripts of cuda/LEASE.md take to a machine with a GPU

@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -98,8 +99,8 @@ func (d *drive) here(ctx context.Context, e *env, j *job.Job, tasks []int) error
 	return r.Close()
 }
 
-// command has a command do tasks. What it prints is printed to standard error. It is asked to end
-// when ctx does.
+// command has a command do tasks, whose store and job its environment names. What it prints is printed
+// to standard error. It is asked to end when ctx does.
 func (d *drive) command(ctx context.Context, e *env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {
@@ -107,6 +108,7 @@ func (d *drive) command(ctx context.Context, e *env, j *job.Job, tasks []int) er
 	}
 	c := exec.CommandContext(ctx, "sh", "-c", d.with)
 	c.Stdin, c.Stdout, c.Stderr = &lines, e.stderr, e.stderr
+	c.Env = append(os.Environ(), "GRAM_STORE="+d.store, "GRAM_JOB="+j.Digest)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = grace / 2
 	if err := c.Run(); err != nil {

@@ -85,7 +85,7 @@ func TestKilled(t *testing.T) {
 		killAfter(t, gather, time.Duration(20+rng.IntN(40))*time.Millisecond)
 		own.check(t)
 		b, err := os.ReadFile(path)
-		if err == nil && !bytes.Equal(b, wanted[long]) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err == nil && !bytes.Equal(b, want(t, long)) || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("run %d: gather was killed and left %d bytes, error %v", i, len(b), err)
 		}
 		os.RemoveAll(own.store)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -114,15 +115,18 @@ func models(t *testing.T, args []string) []string {
 }
 
 // wanted are the outputs of grambench.
-var wanted = map[*kind][]byte{}
+var (
+	wanted   = map[*kind][]byte{}
+	wantedMu sync.Mutex
+)
 
-// check gathers the job and compares the result with that of grambench.
-func (j *job) check(t *testing.T) {
+// want returns what grambench writes.
+func want(t *testing.T, k *kind) []byte {
 	t.Helper()
-	k := j.kind
-	dir := t.TempDir()
+	wantedMu.Lock()
+	defer wantedMu.Unlock()
 	if wanted[k] == nil {
-		path := filepath.Join(dir, "want-"+k.out)
+		path := filepath.Join(t.TempDir(), "want-"+k.out)
 		args := append(k.grambench[:1:1], append([]string{"-q", "-in", k.source()}, models(t, k.grambench[1:])...)...)
 		if k.name != "search" {
 			run(t, "", "grambench", append(args, "-o", path)...)
@@ -131,10 +135,16 @@ func (j *job) check(t *testing.T) {
 		}
 		wanted[k] = read(t, k.name, path)
 	}
-	path := filepath.Join(dir, k.out)
+	return wanted[k]
+}
+
+// check gathers the job and compares the result with that of grambench.
+func (j *job) check(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), j.out)
 	run(t, "", "gramcluster", "gather", "-q", "-store", j.store, "-job", j.digest, "-o", path)
-	if !bytes.Equal(read(t, k.name, path), wanted[k]) {
-		t.Errorf("%s: what is gathered isn't what grambench writes", k.name)
+	if !bytes.Equal(read(t, j.name, path), want(t, j.kind)) {
+		t.Errorf("%s: what is gathered isn't what grambench writes", j.name)
 	}
 }
 

@@ -31,13 +31,14 @@ func (kind) Summary() string { return "machines on landmarks: a job per pass, so
 func (kind) Help() string {
 	return `
 Trains as grambench train -landmarks M does, and writes the same model, to the byte. Each pass over the
-documents is a job, whose task lines COMMAND reads on standard input; without -with they are done here.
+documents is a job, whose task lines COMMAND reads on standard input, with the store in $GRAM_STORE and
+the job in $GRAM_JOB; without -with they are done here. cluster/spark/drive.py does them on Spark.
 Of a pass that failed, COMMAND gets the tasks that are left twice more. The next pass begins when all
 results are there. Killed at any moment and started again with the same flags, drive goes on from there.
 
 Example:
   gramcluster drive landmarks -store s3://bucket/run -in mail/ -landmarks 4096 -loss logistic -c 10 \
-    -o mail.model -with 'cat >pass.jsonl && spark-submit gram.py s3://bucket/run pass.jsonl'`
+    -o mail.model -with 'sbatch --wait gram.sbatch'`
 }
 
 // spec is what a description says of a pass.
