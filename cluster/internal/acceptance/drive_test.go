@@ -116,7 +116,8 @@ func TestDriveParallel(t *testing.T) {
 func TestDriveSlurm(t *testing.T) {
 	dir := t.TempDir()
 	// An sbatch that knows no options but --wait, and runs the elements one after the other, without standard input.
-	sbatch := "#!/bin/sh\ntest \"$1\" = --wait || exit 2\nfor i in 0 1 2; do SLURM_ARRAY_TASK_ID=$i bash $2 </dev/null || exit; done\n"
+	sbatch := "#!/bin/sh\ntest \"$1\" = --wait || exit 2\n" +
+		"for i in 0 1 2; do SLURM_ARRAY_TASK_ID=$i bash $2 </dev/null || exit; done\n"
 	if err := os.WriteFile(filepath.Join(dir, "sbatch"), []byte(sbatch), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,8 @@ func TestDriveSpark(t *testing.T) {
 	c := servers.Spark(t, 2)
 	dir := t.TempDir()
 	path, program, once := filepath.Join(dir, driving.out), filepath.Join(dir, "program"), filepath.Join(dir, "killed")
-	script := fmt.Sprintf("#!/bin/sh\ntest $1 = work && mkdir %s 2>/dev/null && kill -9 $$\nexec gramcluster \"$@\"\n", once)
+	script := fmt.Sprintf("#!/bin/sh\ntest $1 = work && mkdir %s 2>/dev/null && kill -9 $$\n"+
+		"exec gramcluster \"$@\"\n", once)
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}

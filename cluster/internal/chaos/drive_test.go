@@ -26,10 +26,10 @@ import (
 
 var drives = flag.Int("drives", 100, "TestDrives: how many schedules")
 
-// TestDrives has drivers train on landmarks, up to two at the same time, and workers take the passes, one operation at a
-// time, in an order drawn by the seed. Drivers hand lines to workers, lose them, and stop waiting at any moment. Any
-// operation of the store may fail in any way, any process may end before or within it, and stored bytes may rot.
-// Beside what TestSchedules checks of results, it checks that
+// TestDrives has drivers train on landmarks, up to two at the same time, and workers take the passes,
+// one operation at a time, in an order drawn by the seed. Drivers hand lines to workers, lose them, and
+// stop waiting at any moment. Any operation of the store may fail in any way, any process may end before
+// or within it, and stored bytes may rot. Beside what TestSchedules checks of results, it checks that
 //
 //   - a driver that ends well has written the model of one machine, and one that doesn't has written none,
 //   - all drivers ask for the same passes,
@@ -58,7 +58,7 @@ type driveJob struct {
 	results   map[string][]byte // by name
 }
 
-var driveFlags = []string{"-landmarks", "5", "-loss", "logistic", "-tasks", "2", "-kernel", "linear", "-tolerance", "0.1"}
+var driveFlags = strings.Fields("-landmarks 5 -loss logistic -tasks 2 -kernel linear -tolerance 0.1")
 
 func newDriveJob(t *testing.T) *driveJob {
 	t.Helper()
@@ -99,7 +99,9 @@ func newDriveJob(t *testing.T) *driveJob {
 		}
 	}
 	// Of one machine, without passes as jobs.
-	s := landmark.Settings{Landmarks: 5, Loss: landmark.Logistic, Kernel: "linear", Tolerance: 0.1, C: 1, Iterations: 100, Seed: 1}
+	s := landmark.Settings{
+		Landmarks: 5, Loss: landmark.Logistic, Kernel: "linear", Tolerance: 0.1, C: 1, Iterations: 100, Seed: 1,
+	}
 	one, err := landmark.Train(t.Context(), c, s, landmark.Options{ISA: "generic", Workers: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ const (
 	After        // all was done, and then an error
 	Torn         // Create makes an object of half the bytes, and then an error; Open gives half of them, and then the end
 	Again        // Create has made the object, and says that there was one, as after a retry that nobody sees
-	Turned       // Open gives one byte changed, which is right the next time; Create makes such an object, without an error
+	Turned       // Open gives one byte changed, which is right the next time; Create makes it so, without an error
 	Stale        // List leaves out every other key
 	Hidden       // Create makes nothing and says that there is an object, as some servers do while another makes it
 )
