@@ -17,9 +17,13 @@ var cleanCommand = command{
 	name: "clean", args: "-store URL [-job JOB] [-unused]",
 	summary: "delete results of a job, and documents that no job needs any more",
 	help: `
-Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents, models
-and results that belong to no job, and what killed processes left half-written. Both may be given.
-No work, plan or gather on them may be under way.`,
+Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents,
+models and results that belong to no job, and what killed processes left half-written. Both may be
+given. No work, plan or gather on them may be under way.
+
+Examples:
+  gramcluster clean -store run -unused
+  gramcluster clean -store run -job 3f2a -unused`,
 	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 		c := &clean{}
 		c.declareStore(f)

@@ -33,7 +33,7 @@ func driveCommand(k job.Kind) *command {
 			f.BoolVar(&d.quiet, "q", false, "say errors alone")
 			f.StringVar(&d.out, "o", "", "write to `FILE`")
 			f.StringVar(&d.with, "with", "", "have the shell's `COMMAND` do the task lines that it reads (default: here)")
-			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND, wait for results as long as one comes within `TIME`")
+			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND, wait as long as a result comes within `TIME`")
 			return d.run
 		},
 	}

@@ -57,7 +57,7 @@ type host struct {
 }
 
 func (h *host) declareStore(f *flag.FlagSet) {
-	f.StringVar(&h.store, "store", "", "objects are in the store `URL`: a folder, file:///…, s3://…, gs://… or azblob://…")
+	f.StringVar(&h.store, "store", "", "the store `URL`: a folder, file:///…, s3://…, gs://… or azblob://…")
 }
 
 func (h *host) declareComputing(f *flag.FlagSet) {

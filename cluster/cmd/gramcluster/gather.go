@@ -16,7 +16,11 @@ var gatherCommand = command{
 	summary: "put the results of a job together, as grambench writes them",
 	help: `
 Writes the file when all results are there and whole, and nothing otherwise: then it says what is
-missing, and -missing prints the task lines of it for another work. Exit status 1 in that case.`,
+missing, and -missing prints the task lines of it for another work. Exit status 1 in that case.
+
+Examples:
+  gramcluster gather -store run -o K.npy
+  gramcluster gather -store run -missing > again.jsonl`,
 	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 		g := &gather{}
 		g.declareStore(f)

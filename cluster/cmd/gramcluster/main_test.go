@@ -236,22 +236,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Help fits a screen.
-func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "help plan gram", "help work", "gather -help", "status -h", "clean --help"} {
-		out := must(t, "", strings.Fields(args)...)
-		lines := strings.Split(out, "\n")
-		if len(lines) > 41 {
-			t.Errorf("%s has %d lines", args, len(lines)-1)
-		}
-		for _, l := range lines {
-			if len([]rune(l)) > 120 {
-				t.Errorf("%s has a line of %d columns: %s", args, len(l), l)
-			}
-		}
-	}
-}
-
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		shard, env  string

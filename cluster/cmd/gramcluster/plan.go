@@ -27,7 +27,7 @@ type plan struct {
 
 func planCommand(k job.Kind) *command {
 	return &command{
-		name: "plan " + k.Name(), args: "-store URL [-in SOURCE] [flags]",
+		name: "plan " + k.Name(), args: "-store URL -in SOURCE [flags]",
 		summary: k.Summary(), help: k.Help(),
 		setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 			p := &plan{kind: k}
@@ -44,7 +44,7 @@ func (p *plan) declare(f *flag.FlagSet) {
 	p.documents.declare(f)
 	p.planner = p.kind.Declare(f)
 	f.StringVar(&p.isa, "isa", "", "work wants the instruction set `NAME`, on which bits depend (default: "+
-		string(asm.Best().ISA)+", the best here)")
+		string(asm.Best().ISA)+")")
 	p.declareComputing(f)
 }
 
@@ -125,7 +125,7 @@ type documents struct {
 }
 
 func (d *documents) declare(f *flag.FlagSet) {
-	f.StringVar(&d.in, "in", "", "read the documents from `SOURCE`, as grambench -in does: a file, a folder, synthetic:…")
+	f.StringVar(&d.in, "in", "", "the documents of `SOURCE`: a file, a folder, - (standard input), synthetic:…")
 	f.StringVar(&d.format, "format", "", "`FORMAT` of a file (default: from the name and the first bytes)")
 	f.IntVar(&d.minDF, "min-df", 0,
 		"leave out terms that fewer than `N` documents have (default: 2 for text, 1 for vectors)")
@@ -134,7 +134,7 @@ func (d *documents) declare(f *flag.FlagSet) {
 	f.StringVar(&d.tokenizer, "tokenizer", "", "cut text by `SPEC`, such as word:ngrams=1..2,digits")
 	f.StringVar(&d.encoding, "encoding", "", "`NAME` of the encoding of text")
 	f.BoolVar(&d.strict, "strict", false, "refuse bytes that are not text")
-	f.StringVar(&d.labels, "labels", "", "read the labels from `FILE`, one line for each document")
+	f.StringVar(&d.labels, "labels", "", "read the labels from `FILE`, a line for each document")
 	f.StringVar(&d.labelColumn, "label-column", "", "the labels of a table are in this `COLUMN`")
 	f.StringVar(&d.textColumn, "text-column", "", "the texts of a table are in this `COLUMN`")
 	f.StringVar(&d.labelKey, "label-key", "", "the labels of JSON lines have this `KEY`")

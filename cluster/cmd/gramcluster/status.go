@@ -17,7 +17,11 @@ var statusCommand = command{
 	summary: "say how far jobs are",
 	help: `
 Counts the results of a job, or of all jobs, by their names; -check reads them all and counts those
-that are damaged as missing. -watch goes on until all are there, with an estimate of when that is.`,
+that are damaged as missing. -watch goes on until all are there, with an estimate of when that is.
+
+Examples:
+  gramcluster status -store run -check
+  gramcluster status -store s3://bucket/run -watch -every 1m`,
 	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 		s := &status{}
 		s.declareStore(f)

@@ -22,9 +22,14 @@ store yet. Or, with -job, does all tasks of a job, or the share -shard I/N of th
 I from 0. -shard auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID, and
 -shard auto takes N from Slurm, too.
 
-Prints a line a task: "state" is done (its result is complete in the store), there (it was) or failed,
-and then "why". Exit status 0 where none failed, 1 otherwise: the same lines may be tried again, by
-any machine. It may be killed at any moment, and any number of them may do the same tasks.`,
+Prints a line a task: "state" is done (its result is complete in the store), there (it was) or
+failed, and then "why". Exit status 0 where none failed, 1 otherwise: the same lines may be tried
+again, by any machine. It may be killed at any moment, and any number of them may do the same tasks.
+
+Examples:
+  gramcluster work -store run < tasks.jsonl
+  gramcluster gather -store run -missing | gramcluster work -store run
+  gramcluster work -store run -job 3f2a -shard 0/4`,
 	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
 		w := &worker{}
 		w.declareStore(f)

@@ -30,13 +30,15 @@ func (kind) Summary() string { return "the Gram matrix of one kernel, a block a 
 
 func (kind) Help() string {
 	return `
+Needs documents, and a store: a folder that all machines mount, or a bucket.
+
 A task is a block of -rows x -columns values of the symmetric half, at most. gather -o K.npy writes
 what grambench gram -o K.npy does, to the byte.
 
 Example:
-  gramcluster plan gram -store s3://bucket/run -in train.svm -kernel diffusion:t=0.5 > tasks.jsonl
-  gramcluster work -store s3://bucket/run < tasks.jsonl
-  gramcluster gather -store s3://bucket/run -job JOB -o K.npy`
+  gramcluster plan gram -store run -in train.svm -kernel diffusion:t=0.5 > tasks.jsonl
+  gramcluster work -store run < tasks.jsonl
+  gramcluster gather -store run -o K.npy`
 }
 
 // spec is what a description says of the matrix.

@@ -30,15 +30,17 @@ func (kind) Summary() string { return "machines on landmarks: a job per pass, so
 
 func (kind) Help() string {
 	return `
-Trains as grambench train -landmarks M does, and writes the same model, to the byte. Each pass over the
-documents is a job, whose task lines COMMAND reads on standard input, with the store in $GRAM_STORE and
-the job in $GRAM_JOB; without -with they are done here. cluster/spark/drive.py does them on Spark.
-Of a pass that failed, COMMAND gets the tasks that are left twice more. The next pass begins when all
-results are there. Killed at any moment and started again with the same flags, drive goes on from there.
+Needs documents with labels, a store, and a COMMAND that has task lines done by other machines.
+
+Trains as grambench train -landmarks M does, and writes the same model, to the byte. Each pass over
+the documents is a job, whose task lines COMMAND reads on standard input, with the store in
+$GRAM_STORE and the job in $GRAM_JOB; without -with they are done here. cluster/spark/drive.py does
+them on Spark. Of a pass that failed, COMMAND gets the tasks that are left twice more. Killed at any
+moment and started again with the same flags, drive goes on from there.
 
 Example:
-  gramcluster drive landmarks -store s3://bucket/run -in mail/ -landmarks 4096 -loss logistic -c 10 \
-    -o mail.model -with 'sbatch --wait gram.sbatch'`
+  gramcluster drive landmarks -store run -in mail/ -landmarks 256 -loss logistic -c 10 \
+    -o mail.model -with 'gramcluster work -store "$GRAM_STORE"'`
 }
 
 // spec is what a description says of a pass.
@@ -62,7 +64,7 @@ func (kind) Declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.IntVar(&p.s.Landmarks, "landmarks", 4096, "train on `M` landmarks")
 	f.StringVar(&p.loss, "loss", "square", "`LOSS`: square, logistic, which gives probabilities, or hinge2")
-	f.StringVar(&p.choice, "choice", "uniform", "draw landmarks as `CHOICE` says: uniform, stratified or pivoted")
+	f.StringVar(&p.choice, "choice", "uniform", "draw landmarks `CHOICE`: uniform, stratified, pivoted")
 	f.StringVar(&p.s.Kernel, "kernel", svm.DefaultKernel, "train with the kernel `SPEC`; see grambench kernels")
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: as the kernel wants)")
 	f.Float64Var(&p.s.C, "c", 1, "`C`, the price of losses")

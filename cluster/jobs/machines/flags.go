@@ -31,7 +31,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.given, f.several = to, several
 	list := func(text string) string {
 		if several {
-			return text + "; a list, with commas between"
+			return text + ", or a list with commas"
 		}
 		return text
 	}
@@ -47,7 +47,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	to.StringVar(&f.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
-	to.Func("scheme", list("machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`"), func(v string) error {
+	to.Func("scheme", list("machines: one-vs-one, one-vs-rest or labels, one each: `SCHEME`"), func(v string) error {
 		f.Schemes = strings.Split(v, ",")
 		for _, name := range f.Schemes {
 			if _, err := ParseScheme(name); err != nil {
@@ -72,11 +72,11 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 			return nil
 		}
 	}
-	to.Func("c", list("`C`, the price of a violated margin: c_svc, epsilon_svr, nu_svr (default 1)"), numbers(&f.Cs))
-	to.Func("nu", list("`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr (default 0.5)"), numbers(&f.Nus))
-	to.Func("epsilon", list("`WIDTH` of the zone without loss of epsilon_svr (default 0.1)"), numbers(&f.Widths))
+	to.Func("c", list("`C`, the price of a violated margin (default 1)"), numbers(&f.Cs))
+	to.Func("nu", list("`NU`, a bound on the share of errors (default 0.5)"), numbers(&f.Nus))
+	to.Func("epsilon", list("`WIDTH` of the zone without loss (default 0.1)"), numbers(&f.Widths))
 	to.Func("weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes", f.weight)
-	to.Float64Var(&f.Tolerance, "tolerance", 1e-3, "end when the optimality conditions are violated by at most `NUMBER`")
+	to.Float64Var(&f.Tolerance, "tolerance", 1e-3, "end when no optimality condition is violated by more than `E`")
 	zeroOne := func(name, usage string, set func(bool)) {
 		to.Func(name, usage, func(v string) error {
 			on, err := strconv.ParseBool(v)

@@ -28,14 +28,16 @@ func (kind) Summary() string { return "the nearest documents of each, a block a 
 
 func (kind) Help() string {
 	return `
-A task finds the k nearest within a block of -block x -block pairs, for its rows and its columns; gather
-merges the lists. No matrix is kept. gather -o FILE.tsv writes what grambench neighbours -o FILE.tsv does,
-to the byte: document, neighbour and value on a line, the nearest first.
+Needs documents, and a store: a folder that all machines mount, or a bucket.
+
+A task finds the k nearest within a block of -block x -block pairs, for its rows and its columns;
+gather merges the lists. No matrix is kept. gather -o FILE.tsv writes what grambench neighbours -o
+FILE.tsv does, to the byte: document, neighbour and value on a line, the nearest first.
 
 Example:
-  gramcluster plan neighbours -store s3://bucket/run -in mail/ -k 10 > tasks.jsonl
-  gramcluster work -store s3://bucket/run < tasks.jsonl
-  gramcluster gather -store s3://bucket/run -job JOB -o near.tsv`
+  gramcluster plan neighbours -store run -in mail/ -k 10 > tasks.jsonl
+  gramcluster work -store run < tasks.jsonl
+  gramcluster gather -store run -o near.tsv`
 }
 
 // spec is what a description says.

@@ -30,14 +30,17 @@ func (kind) Summary() string { return "predictions with a model, some documents 
 
 func (kind) Help() string {
 	return `
+Needs a model of grambench train or gather, new documents in the form that it learnt from, and a
+store: a folder that all machines mount, or a bucket.
+
 A task predicts -documents documents. gather -o FILE writes the lines that grambench predict -o FILE
-does, to the byte: of machines, landmarks, linear and logistic models, nearest neighbours, metrics and
-multilayer machines. Scores are for grambench predict: gather writes lines alone.
+does, to the byte: of machines, landmarks, linear and logistic models, nearest neighbours, metrics
+and multilayer machines. Scores are for grambench predict: gather writes lines alone.
 
 Example:
-  gramcluster plan predict -store DIR -in new.tsv -model news.model > tasks.jsonl
-  gramcluster work -store DIR < tasks.jsonl
-  gramcluster gather -store DIR -o predicted.txt`
+  gramcluster plan predict -store run -in new.tsv -model news.model > tasks.jsonl
+  gramcluster work -store run < tasks.jsonl
+  gramcluster gather -store run -o predicted.txt`
 }
 
 // The things that a line may hold.

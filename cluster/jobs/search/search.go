@@ -28,16 +28,17 @@ func (kind) Summary() string {
 
 func (kind) Help() string {
 	return `
-All combinations of the lists are cross-validated on the same folds. A task is one fold of a path:
-kernels that differ in one number, each from the solutions of the ones before, with all values of C, nu
-and epsilon. gather -o FILE.json writes the points, with the keys and numbers of the rows that grambench
-grid -json prints for the same lists, but for seconds.
+Needs documents with labels, and a store: a folder that all machines mount, or a bucket.
+
+All combinations of the lists are cross-validated on the same folds. A task is one fold of kernels
+that differ in one number, each from the solutions of the ones before, with all values of C, nu and
+epsilon. gather -o FILE.json writes the rows of grambench grid -json, without seconds.
 
 Example:
-  gramcluster plan search -store s3://bucket/run -in train.tsv.gz \
-    -kernel 'diffusion:t=0.1|0.5|1' -c 1,10,100 -folds 5 > tasks.jsonl
-  gramcluster work -store s3://bucket/run < tasks.jsonl
-  gramcluster gather -store s3://bucket/run -job JOB -o scores.json`
+  gramcluster plan search -store run -in train.tsv -kernel 'diffusion:t=0.1|0.5|1' -c 1,10 \
+    > tasks.jsonl
+  gramcluster work -store run < tasks.jsonl
+  gramcluster gather -store run -o scores.json`
 }
 
 // spec is what a description says of the search.

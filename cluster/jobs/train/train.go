@@ -28,15 +28,17 @@ func (kind) Summary() string { return "a support vector machine, some of its mac
 
 func (kind) Help() string {
 	return `
-A task trains some of the machines, those of pairs of classes that share documents, and computes the
-rows of their documents alone. One-vs-rest, whose machines share their rows, is one task as a rule, and
-so are thresholds, regression and one_class. Nothing is chosen by itself: grambench train has that.
-gather -o FILE writes the model that grambench train -o FILE does, to the byte.
+Needs documents with labels, and a store: a folder that all machines mount, or a bucket.
+
+A task trains machines of pairs of classes that share documents, and computes the rows of these
+alone. One-vs-rest, whose machines share their rows, is one task as a rule, and so are thresholds,
+regression and one_class. Kernel and C aren't chosen, as grambench train does for text: plan search
+compares them. gather -o FILE writes the model that grambench train -o FILE does, to the byte.
 
 Example:
-  gramcluster plan train -store s3://bucket/run -in mail/ -kernel diffusion:t=0.3 -c 10 > tasks.jsonl
-  gramcluster work -store s3://bucket/run < tasks.jsonl
-  gramcluster gather -store s3://bucket/run -job JOB -o mail.model`
+  gramcluster plan train -store run -in mail/ -kernel diffusion:t=0.3 -c 10 > tasks.jsonl
+  gramcluster work -store run < tasks.jsonl
+  gramcluster gather -store run -o mail.model`
 }
 
 // defaultTasks is how many tasks there are at most where nothing is said.

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/jobs"
+)
+
+// helps are all texts of help.
+func helps() (all []string) {
+	all = []string{"help", "help plan", "drive -help", "help documents", "help help"}
+	for _, k := range jobs.Kinds {
+		all = append(all, verb(k)+" "+k.Name()+" -help")
+	}
+	for _, c := range commands() {
+		all = append(all, "help "+c.name, c.name+" --help")
+	}
+	return all
+}
+
+// Help fits a screen.
+func TestHelp(t *testing.T) {
+	for _, args := range helps() {
+		out := must(t, "", strings.Fields(args)...)
+		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		if len(lines) > 40 {
+			t.Errorf("%s has %d lines, expected at most 40", args, len(lines))
+		}
+		for _, l := range lines {
+			if n := len([]rune(l)); n > columns || strings.TrimRight(l, " ") != l {
+				t.Errorf("%s has a line of %d columns: %q", args, n, l)
+			}
+		}
+	}
+}
+
+// examples returns the commands that a text of help shows.
+func examples(help string) (shown []string) {
+	help = regexp.MustCompile(`\\\n +`).ReplaceAllString(help, "")
+	for line := range strings.Lines(help) {
+		command, found := strings.CutPrefix(line, "  gramcluster ")
+		if !found {
+			continue
+		}
+		command, _, _ = strings.Cut(command, "   ") // what it does stands behind
+		shown = append(shown, "gramcluster "+strings.TrimSpace(command))
+	}
+	return shown
+}
+
+// Examples do what they show, in the order in which they stand.
+func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program and runs it")
+	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	shell := func(t *testing.T, dir, command string) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "sh", "-c", command)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+	}
+	documents := t.TempDir()
+	words := strings.Fields("ant bee cat dog eel fox gnu hen ibis jay koi lynx mole newt owl pig quail rat seal toad")
+	var table, vectors strings.Builder
+	for i := range 300 {
+		text := fmt.Sprint(words[i%4*5+i/4%5], " ", words[i%4*5+i/20%5], " ", words[i*7%20], " ", words[i*i%20])
+		fmt.Fprintf(&table, "%c\t%s\n", 'a'+i%4, text)
+		fmt.Fprintf(&vectors, "%d %d:1 %d:2\n", i%4, 1+i%7, 10+i%11)
+		path := filepath.Join(documents, "mail", string(rune('a'+i%4)), fmt.Sprint(i, ".txt"))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		"train.tsv": table.String(), "new.tsv": table.String(), "train.svm": vectors.String(),
+	} {
+		if err := os.WriteFile(filepath.Join(documents, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shell(t, documents, "gramcluster plan train -store made -in train.tsv >tasks && "+
+		"gramcluster work -store made <tasks && gramcluster gather -store made -o news.model && rm -r made tasks")
+	for _, args := range helps() {
+		shown := examples(must(t, "", strings.Fields(args)...))
+		if len(shown) == 0 {
+			if !slices.Contains([]string{"help plan", "drive -help", "help documents"}, args) {
+				t.Errorf("%s shows no example", args)
+			}
+			continue
+		}
+		t.Run(args, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(documents)); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(shown[0], " plan ") && !strings.Contains(shown[0], " drive ") {
+				first := "gramcluster plan gram -store run -in train.svm >tasks.jsonl; head -c 72 tasks.jsonl >job"
+				shown = append([]string{first}, shown...)
+				if strings.Contains(shown[1], " gather ") {
+					shown[0] += "; gramcluster work -store run <tasks.jsonl"
+				}
+			}
+			for _, command := range shown {
+				if strings.Contains(command, "s3://") {
+					continue
+				}
+				// The job has another digest.
+				shell(t, dir, strings.ReplaceAll(command, "-job 3f2a", `-job "$(tail -c 64 job)"`))
+			}
+		})
+	}
+}
