@@ -24,6 +24,19 @@ var types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 // decision value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
+// Used returns those of C, nu and epsilon that a type looks at, and 0 for the others.
+func (t Type) Used(c, nu, epsilon float64) (float64, float64, float64) {
+	switch t {
+	case NuSVC, OneClass:
+		return 0, nu, 0
+	case NuSVR:
+		return c, nu, 0
+	case EpsilonSVR:
+		return c, 0, epsilon
+	}
+	return c, 0, 0
+}
+
 // Settings are what a model was trained with, for the record.
 type Settings struct {
 	C             float64            `json:"c,omitempty"`

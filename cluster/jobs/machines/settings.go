@@ -89,19 +89,6 @@ func (s *Settings) suit(c *sparse.Corpus) error {
 	return nil
 }
 
-// Used returns the numbers that a type looks at, 0 for others.
-func Used(t model.Type, c, nu, epsilon float64) (float64, float64, float64) {
-	switch t {
-	case model.NuSVC, model.OneClass:
-		return 0, nu, 0
-	case model.NuSVR:
-		return c, nu, 0
-	case model.EpsilonSVR:
-		return c, 0, epsilon
-	}
-	return c, 0, 0
-}
-
 // positive checks a flag's number.
 func positive(name string, v, most float64) error {
 	if !(v > 0 && v <= most) || math.IsInf(v, 0) {

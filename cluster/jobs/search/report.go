@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/gramengine/gram/cluster/jobs/machines"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
 )
@@ -74,7 +73,7 @@ func newReport(s *spec, found *svm.SearchResult) *report {
 func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
 	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: number(p.Mean), SD: number(p.SD),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
-	r.C, r.Nu, r.Epsilon = machines.Used(t, p.C, p.Nu, p.Epsilon)
+	r.C, r.Nu, r.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
 	for _, f := range p.Figures {
 		r.Figures = append(r.Figures, number(f))
 	}

@@ -6,6 +6,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,4 +208,56 @@ func TestContents(t *testing.T) {
 	bad := bytes.Clone(file)
 	copy(bad[record-3*8:], "\xff\xff\xff\xff\xff\xff\xff\xff")
 	check("row 0 has -1 values", bad)
+}
+
+// A file whose header says that it is much larger takes no more memory than it has bytes.
+func TestLoadOfHugeHeader(t *testing.T) {
+	file := archivetest.Bytes(t, form, example(t).Part)
+	path := filepath.Join(t.TempDir(), "huge")
+	huge := bytes.Replace(file, []byte(`"rows":3`), []byte(`"rows":35184372088832`), 1) // 256 TiB of offsets
+	if err := os.WriteFile(path, huge, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := form.Load(t.Context(), path, nil); !errors.Is(err, archive.ErrDamaged) {
+		t.Errorf("%v, expected an error for a damaged file", err)
+	}
+}
+
+// endless is a line without an end.
+type endless struct{ read int }
+
+func (r *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '7'
+	}
+	if r.read += len(p); r.read > 1<<24 {
+		return 0, errors.New("16 MiB of it were read")
+	}
+	return len(p), nil
+}
+
+// Of a reader that never ends no more is taken than its first line may have, and at most a MiB at a
+// time, so that the end of a context is found soon.
+func TestEndless(t *testing.T) {
+	if _, err := form.Read(t.Context(), &endless{}); !errors.Is(err, archive.ErrDamaged) {
+		t.Errorf("%v, expected an error for a damaged file", err)
+	}
+	n, err := archive.BoundReader{Ctx: t.Context(), R: &endless{}}.Read(make([]byte, 4<<20))
+	if n != 1<<20 || err != nil {
+		t.Errorf("%d bytes, %v, expected 1 MiB", n, err)
+	}
+}
+
+// Arrays that stand one behind the other in the file are arrays of their own: one that grows leaves
+// the next as it is.
+func TestArraysOfTheirOwn(t *testing.T) {
+	m, err := form.Read(t.Context(), bytes.NewReader(archivetest.Bytes(t, form, example(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := slices.Clone(m.Machines[1].All)
+	_ = append(m.Machines[0].All, -1)
+	if !slices.Equal(m.Machines[1].All, next) {
+		t.Errorf("%v, expected %v", m.Machines[1].All, next)
+	}
 }

@@ -172,7 +172,7 @@ func newGridRow(p svm.Point, t model.Type, m svm.Measure) gridRow {
 		Mean: report.Number(p.Mean), SD: report.Number(p.SD),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Seconds: p.Busy.Seconds(),
 	}
-	row.C, row.Nu, row.Epsilon = used(t, p.C, p.Nu, p.Epsilon)
+	row.C, row.Nu, row.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
 	for _, f := range p.Figures {
 		row.Figures = append(row.Figures, report.Number(f))
 	}

@@ -33,24 +33,11 @@ type machineLine struct {
 // newMachineLine says what settings mean, without the numbers that their type has no use for.
 func newMachineLine(s svm.Settings) machineLine {
 	l := machineLine{Type: string(s.Type), Tolerance: s.Tolerance}
-	l.C, l.Nu, l.Epsilon = used(s.Type, s.C, s.Nu, s.Epsilon)
+	l.C, l.Nu, l.Epsilon = s.Type.Used(s.C, s.Nu, s.Epsilon)
 	if s.Type.Classifies() {
 		l.Scheme = s.Scheme.String()
 	}
 	return l
-}
-
-// used leaves out the numbers that a type has no use for.
-func used(t model.Type, c, nu, epsilon float64) (float64, float64, float64) {
-	switch t {
-	case model.NuSVC, model.OneClass:
-		return 0, nu, 0
-	case model.NuSVR:
-		return c, nu, 0
-	case model.EpsilonSVR:
-		return c, 0, epsilon
-	}
-	return c, 0, 0
 }
 
 // computedBy fills in the engine, and the solver's place: the processor unless solvedOn names a
