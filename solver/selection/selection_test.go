@@ -138,6 +138,42 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 }
 
+// Documents of several classes say nothing of one, so they count as little as those without any.
+func TestSeveralClasses(t *testing.T) {
+	values := []float32{0, 1, 0, 1, 1, 1}
+	several := corpusOf(t, 2, nil, 6, 1, values)
+	none := corpusOf(t, 2, nil, 6, 1, values)
+	for _, y := range []int32{0, 1, 0, 1} {
+		several.Labels.Add(y)
+		none.Labels.Add(y)
+	}
+	for range 2 {
+		several.Labels.Add(0, 1)
+		none.Labels.Add()
+	}
+	got, err := Rank(t.Context(), several, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Rank(t.Context(), none, Options{})
+	if err != nil || !slices.Equal(got.Bits, want.Bits) || got.Documents != 4 || got.Bits[0] != 1 {
+		t.Errorf("%+v, %v, expected %+v, one bit of 4 documents", got, err, want)
+	}
+}
+
+// Counts have a bin each where the greatest is below the number of bins; where it is that number, there
+// are the bins 0, 1, 2-3, 4-7 and so on, in which 2 and 3 are the same.
+func TestBinsOfCounts(t *testing.T) {
+	for most, want := range map[float32]float64{9: 1, 10: 0.5} {
+		// 2 and 3 tell the classes of half of the documents, 1 and most of the others.
+		c := corpusOf(t, 2, []int{0, 1, 0, 1}, 4, 1, []float32{2, 3, 1, most})
+		r, err := Rank(t.Context(), c, Options{Bins: 10})
+		if err != nil || !(math.Abs(r.Bits[0]-want) <= 1e-15) {
+			t.Errorf("counts up to %v say %v bits, %v, expected %v", most, r.Bits, err, want)
+		}
+	}
+}
+
 // What is kept, and in which columns.
 func TestKeep(t *testing.T) {
 	c := corpusOf(t, 2, []int{0, 1, 0}, 3, 4, []float32{1, 2, 0, 4, 0, 0, 3, 0, 5, 6, 7, 8})

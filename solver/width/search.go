@@ -96,7 +96,7 @@ func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	widths := len(s.o.Widths)
 	lists := make([]*list, (hi-lo)*widths)
 	for i := range lists {
-		lists[i] = newList(min(s.o.Neighbours, len(s.train.Labels)))
+		lists[i] = newList(s.o.Neighbours)
 	}
 	panels := make([]float64, block*s.o.Widths[widths-1])
 	for first := 0; first < len(s.train.Labels); first += block {

@@ -115,6 +115,19 @@ func TestDirect(t *testing.T) {
 	}
 }
 
+// Without widths, those of every tenth feature are searched, up to 300, and all of fewer features.
+func TestDefaultWidths(t *testing.T) {
+	for features, want := range map[int][]int{7: {7}, 10: {10}, 25: {10, 20, 25}} {
+		o, err := Options{}.resolve(features)
+		if err != nil || !slices.Equal(o.Widths, want) {
+			t.Errorf("%d features: widths %d, %v, expected %d", features, o.Widths, err, want)
+		}
+	}
+	if o, err := (Options{}).resolve(1000); err != nil || len(o.Widths) != 30 || o.Widths[29] != 300 {
+		t.Errorf("1,000 features: widths %d, %v, expected 30 up to 300", o.Widths, err)
+	}
+}
+
 func TestBest(t *testing.T) {
 	table := &Table{Widths: []int{3, 5, 9}, Wrong: [][]int{{4, 3, 3}, {3, 2, 2}, {2, 9, 1}}}
 	if w, k, wrong := table.Best(); w != 9 || k != 3 || wrong != 1 {

@@ -30,6 +30,7 @@ func modelCases() map[string]testCase {
 		"model.Model.WriteLIBSVM": {run: modelValidate},
 		"model.Read":              {run: modelRead},
 		"model.ReadLIBSVM":        {run: modelRead},
+		"model.Type.Used":         {run: typeUsed},
 	}
 }
 
@@ -265,5 +266,12 @@ func modelRead(p *program) {
 			}
 			return err
 		})
+	}
+}
+
+func typeUsed(p *program) {
+	v := p.notFinite()
+	for _, t := range []model.Type{model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR, "nonsense"} {
+		p.quiet(fmt.Sprintf("%s of %v", t, v), func() { t.Used(v, v, v) })
 	}
 }
