@@ -172,10 +172,13 @@ func TestContents(t *testing.T) {
 			m.Shards = []string{"another"}
 			return b
 		},
-		"unexpected EOF":                     func(_ *meta, b []byte) []byte { return b[:len(b)-1] },
-		"a text of 4294967295 bytes, beyond": func(_ *meta, b []byte) []byte { copy(b[texts:], "\xff\xff\xff\xff"); return b },
-		"1 bytes behind the last text":       func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
-		"is not above":                       func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
+		"unexpected EOF": func(_ *meta, b []byte) []byte { return b[:len(b)-1] },
+		"a text of 4294967295 bytes, beyond": func(_ *meta, b []byte) []byte {
+			copy(b[texts:], "\xff\xff\xff\xff")
+			return b
+		},
+		"1 bytes behind the last text": func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
+		"is not above":                 func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
 	} {
 		m, _ := parts(t, c)
 		changed := change(&m, bytes.Clone(data))
