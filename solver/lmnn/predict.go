@@ -41,7 +41,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if n == 0 {
 		return out, nil
 	}
-	if err := o.fits("predicting", 2*int64(n+m.Rows())*int64(m.Columns)); err != nil {
+	if err := o.fits("predicting", predictingNumbers(m.Rows(), n, m.Columns)); err != nil {
 		return nil, err
 	}
 	s, _ := m.Settings.resolve()
@@ -75,6 +75,9 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	})
 	return out, err
 }
+
+// predictingNumbers is how many numbers of float64 a prediction holds.
+func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
 // energy is what it takes for one document after the other.
 type energy struct {

@@ -13,8 +13,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// roundIterations is how many iterations are made before the documents in reach are found anew.
-const roundIterations = 30
+// How many iterations are made before the documents in reach are found anew, at first and at most.
+// The metric moves the most at first.
+const (
+	firstIterations = 2
+	roundIterations = 30
+)
 
 // Train learns a metric from a corpus of vectors with few columns. Documents without a class, or with
 // several, are left out. It has the same bits from any number of workers. Time goes as the square of
@@ -25,44 +29,58 @@ const roundIterations = 30
 // columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
 // a second.
 func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model, error) {
-	s, err := s.resolve()
+	p, m, by, err := prepare(ctx, c, s, o, 0)
 	if err != nil {
 		return nil, err
 	}
+	if err := p.learn(ctx, m, o); err != nil {
+		return nil, err
+	}
+	m.Transform = scaled(m.Transform, by)
+	return m, nil
+}
+
+// prepare returns ε on the documents of a corpus that have one class, scaled by a number, and a model
+// with L = 1. tests are documents that are predicted meanwhile.
+func prepare(
+	ctx context.Context, c *sparse.Corpus, s Settings, o Options, tests int,
+) (_ *problem, _ *Model, by float64, _ error) {
+	fail := func(err error) (*problem, *Model, float64, error) { return nil, nil, 0, err }
+	s, err := s.resolve()
+	if err != nil {
+		return fail(err)
+	}
 	if ctx == nil {
-		return nil, errors.New("lmnn: a nil context, expected one")
+		return fail(errors.New("lmnn: a nil context, expected one"))
 	}
 	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
-		return nil, fmt.Errorf("lmnn: %w", err)
+		return fail(fmt.Errorf("lmnn: %w", err))
 	}
 	if err := c.Validate(); err != nil {
-		return nil, err
+		return fail(err)
 	}
 	m := &Model{Settings: s, Source: c.Source, Corpus: c.Digest(), Classes: c.Classes, Columns: c.Documents.Cols}
 	if m.Columns > MostColumns || m.Columns < 1 {
-		return nil, fmt.Errorf("lmnn: documents of %d columns, expected from 1 to %d: principal components have fewer (pca)",
-			m.Columns, MostColumns)
+		return fail(fmt.Errorf("lmnn: documents of %d columns, expected from 1 to %d: principal components have fewer (pca)",
+			m.Columns, MostColumns))
 	}
-	var rows []int
-	classes := map[int32]int{}
-	for i := range c.Documents.Rows() {
-		if of := c.Labels.Of(i); len(of) == 1 {
-			rows, m.Labels = append(rows, i), append(m.Labels, of[0])
-			classes[of[0]]++
-		}
-	}
-	most := 0
-	for _, count := range classes {
-		most = max(most, count)
+	rows, labels := single(c)
+	m.Labels = labels
+	most, classes := 0, map[int32]int{}
+	for _, y := range labels {
+		classes[y]++
+		most = max(most, classes[y])
 	}
 	if len(classes) < 2 || most < 2 {
-		return nil, fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
-			len(classes))
+		return fail(fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
+			len(classes)))
 	}
-	d := int64(m.Columns)
-	numbers := int64(len(rows))*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
+	numbers := trainingNumbers(len(rows), m.Columns)
+	if tests > 0 {
+		numbers += predictingNumbers(len(rows), tests, m.Columns)
+	}
 	if err := o.fits("a metric", numbers); err != nil {
-		return nil, err
+		return fail(err)
 	}
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
 	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: task.Workers(o.Workers)}
@@ -75,19 +93,38 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 	}
 	p.x = wide(m.Documents, m.Columns)
 	if err := p.neighbours(ctx, p.x); err != nil {
-		return nil, err
+		return fail(err)
 	}
 	m.Targets = p.targets
-	by := p.scale()
+	by = p.scale()
 	p.x.Scale(by, p.x)
 	m.Transform = unit.RawMatrix().Data
-	if err := p.learn(ctx, m, o); err != nil {
-		return nil, err
+	return p, m, by, nil
+}
+
+// single returns the documents that have one class, and those.
+func single(c *sparse.Corpus) (rows []int, labels []int32) {
+	for i := range c.Documents.Rows() {
+		if of := c.Labels.Of(i); len(of) == 1 {
+			rows, labels = append(rows, i), append(labels, of[0])
+		}
 	}
-	for i := range m.Transform {
-		m.Transform[i] *= by
+	return rows, labels
+}
+
+// trainingNumbers is how many numbers of float64 a training holds.
+func trainingNumbers(rows, columns int) int64 {
+	n, d := int64(rows), int64(columns)
+	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
+}
+
+// scaled returns by·l.
+func scaled(l []float64, by float64) []float64 {
+	out := make([]float64, len(l))
+	for i, v := range l {
+		out[i] = by * v
 	}
-	return m, nil
+	return out
 }
 
 // scale returns a factor by which targets are at a mean squared distance of 4: a margin of 1 then is
@@ -136,7 +173,7 @@ func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 // reach, so that the value is above what it was, is taken back, and the next are shorter and reach
 // further.
 func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
-	slack, most := 1.0, roundIterations
+	slack, most := 1.0, firstIterations
 	near, err := p.reach(ctx, m.Transform, slack)
 	if err != nil {
 		return err
@@ -149,9 +186,10 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		if o.Progress != nil {
 			o.Progress(m.Iterations, m.Settings.Iterations, m.Value, near)
 		}
-		next := slices.Clone(m.Transform)
+		next, done := slices.Clone(m.Transform), m.Iterations
 		found, err := lbfgs.Minimise(ctx, p.value, next, lbfgs.Stopping{
 			Gained: m.Settings.Tolerance / 10, Iterations: min(most, m.Settings.Iterations-m.Iterations),
+			Told: func() { p.told(ctx, done, next); done++ },
 		})
 		if err != nil {
 			return err
@@ -176,6 +214,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		}
 		switch {
 		case gained > m.Settings.Tolerance*m.Value:
+			most = min(2*most, roundIterations)
 		case value == found.Value || most == 1:
 			return nil // and nobody has come into reach
 		default:

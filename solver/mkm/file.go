@@ -90,6 +90,7 @@ func describeSettings(f *archive.File, s *Settings) {
 	f.Key("bins", &s.Bins)
 	f.Key("parts", &s.Parts)
 	archive.Named(f, "final", &s.Final, Metric, Neighbours, Machines)
+	f.Optional("steps", &s.Steps)
 	f.Optional("k", &s.K)
 	f.Key("kernel", &s.Kernel)
 	f.Optional("c", &s.C)

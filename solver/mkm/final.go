@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/lmnn"
@@ -16,8 +17,13 @@ import (
 func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err error) {
 	l := lv.number
 	m = &Model{
-		Settings: t.s, Source: t.c.Source, Corpus: t.digest, Documents: lv.n, Choices: t.choices[: l+1 : l+1],
+		Settings: t.s, Source: t.c.Source, Corpus: t.digest, Documents: lv.n, Choices: slices.Clone(t.choices[:l+1]),
 		Classes: t.c.Classes, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer,
+	}
+	for i := range m.Choices { // of other machines of the path
+		if c := &m.Choices[i]; i < l || f != Metric {
+			c.Steps, c.StepsWrong = 0, 0
+		}
 	}
 	m.Settings.Final, m.Settings.Layers = f, t.s.Layers[:l:l]
 	if len(t.s.Widths) > 1 {
@@ -37,10 +43,11 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 		}
 		m.Nearest = &Nearest{K: k, Features: x.values, Labels: lv.y[:lv.n]}
 	case Metric:
-		m.Metric, err = lmnn.Train(ctx, t.corpus(x.csr(), lv.y, lv.n), lmnn.Settings{}, lmnn.Options{
-			Workers: t.o.Workers, MemoryBytes: t.left(lv.x.Bytes()),
-			Progress: func(done, most int, _ float64, _ int64) { t.tell("metric", l, int64(done), int64(most)) },
-		})
+		steps := t.s.Steps
+		if steps == 0 {
+			steps = t.choices[l].Steps
+		}
+		m.Metric, err = lmnn.Train(ctx, t.corpus(x.csr(), lv.y, lv.n), lmnn.Settings{Iterations: steps}, t.metric(lv))
 	case Machines:
 		c := t.s.C
 		if c == 0 {
@@ -56,6 +63,25 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 		err = fmt.Errorf("mkm: %d features of level %d: %w", len(lv.columns), l, err)
 	}
 	return m, err
+}
+
+// metric are the options of a metric.
+func (t *training) metric(lv *level) lmnn.Options {
+	return lmnn.Options{
+		Workers: t.o.Workers, MemoryBytes: t.left(lv.x.Bytes()),
+		Progress: func(done, most int, _ float64, _ int64) { t.tell("metric", lv.number, int64(done), int64(most)) },
+	}
+}
+
+// steps chooses the iterations of a metric by the documents that are left out.
+func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
+	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
+	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("mkm: %d features of level %d: %w", len(lv.columns), lv.number, err)
+	}
+	to.Steps, to.StepsWrong = found.Iterations, found.Wrong
+	return err
 }
 
 // prices are the values of C that are tried, in multiples of 1 / mean k(x, x).

@@ -112,6 +112,20 @@ func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
 	}
 }
 
+// A metric has the iterations that were asked for, which none are chosen for.
+func TestSteps(t *testing.T) {
+	m, err := Train(t.Context(), drawn(t, 60, 8, 3, 1), Settings{Widths: []int{4}, Steps: 3}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Metric.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
+		t.Errorf("%d iterations, %+v", m.Metric.Iterations, m.Choices)
+	}
+	if err := (Settings{Steps: -1}).Validate(); err == nil {
+		t.Error("-1 steps are accepted")
+	}
+}
+
 // Any number of workers makes the same model, and a path the models of Train.
 func TestSameModels(t *testing.T) {
 	c := drawn(t, 140, 12, 3, 2)
@@ -140,6 +154,10 @@ func TestSameModels(t *testing.T) {
 		}
 		if !bytes.Equal(archivetest.Bytes(t, form, m), archivetest.Bytes(t, form, single)) {
 			t.Errorf("model %d of the path isn't that of Train", i)
+		}
+		last := m.Choices[i/3]
+		if metric := i%3 == 0; metric != (last.Steps > 0) || metric && m.Metric.Settings.Iterations != last.Steps {
+			t.Errorf("model %d: %+v", i, last)
 		}
 		p, err := single.Predict(t.Context(), c.Documents, Options{Workers: 3})
 		if err != nil {

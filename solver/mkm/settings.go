@@ -57,6 +57,7 @@ type Settings struct {
 	Parts      int  // one document of so many chooses widths, neighbours and C; default 6
 
 	Final  Final
+	Steps  int     // iterations of Metric, at most; 0 has them chosen, see [lmnn.Choose]
 	K      int     // neighbours that vote; of Neighbours, where 0 has it chosen, from 1 to 15
 	Kernel string  // of Machines; default [DefaultKernel]
 	C      float64 // of Machines; 0 has it chosen: 1, 10 or 100 divided by the mean of k(x, x)
@@ -97,6 +98,8 @@ func (s Settings) resolve() (Settings, []engine.Kernel, error) {
 		return s, nil, fmt.Errorf("mkm: one document of %d chooses, expected at least 2", s.Parts)
 	case s.Final < Metric || s.Final > Machines:
 		return s, nil, fmt.Errorf("mkm: final %d, expected Metric, Neighbours or Machines", s.Final)
+	case s.Steps < 0:
+		return s, nil, fmt.Errorf("mkm: %d steps of a metric, expected at least 1, or 0 to choose", s.Steps)
 	case s.K < 0 || s.K > mostNeighbours:
 		return s, nil, fmt.Errorf("mkm: %d neighbours, expected from 1 to %d, or 0 to choose", s.K, mostNeighbours)
 	case s.C != 0 && !(s.C > 0 && s.C <= math.MaxFloat64):
@@ -184,6 +187,9 @@ type Choice struct {
 	K         int    // neighbours that vote
 	Wrong     int    // documents that are classified wrongly
 	Documents int    // that were classified; 0 where nothing had to be chosen
+
+	Steps      int `json:",omitempty"` // iterations of a metric, where they were chosen
+	StepsWrong int `json:",omitempty"` // documents that it classifies wrongly then
 }
 
 // String says it in words.
@@ -197,6 +203,9 @@ func (c Choice) String() string {
 	if c.Documents > 0 {
 		text += fmt.Sprintf(", %.2f%% errors with %d neighbours on %d documents",
 			100*float64(c.Wrong)/float64(c.Documents), c.K, c.Documents)
+	}
+	if c.Steps > 0 {
+		text += fmt.Sprintf(", %.2f%% by a metric (iterations: %d)", 100*float64(c.StepsWrong)/float64(c.Documents), c.Steps)
 	}
 	return text
 }

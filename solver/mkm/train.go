@@ -147,7 +147,7 @@ func (t *training) take(c *sparse.Corpus) error {
 // chooses says whether there is something that documents choose.
 func (t *training) chooses() bool {
 	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
-		t.s.C == 0 && slices.Contains(t.finals, Machines)
+		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)
 }
 
 // divide leaves out the documents that choose, of each class one of Parts.
@@ -289,10 +289,15 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	}
 	choice.Width, choice.K, choice.Wrong = found.Best()
 	choice.Documents = found.Test
+	wide.columns = lv.columns[:choice.Width]
+	if lv.number >= t.from && slices.Contains(t.finals, Metric) && t.s.Steps == 0 {
+		if err := t.steps(ctx, &wide, &choice); err != nil {
+			return 0, err
+		}
+	}
 	t.choices[lv.number] = choice
 	t.chosen(choice)
 	if lv.number >= t.from && slices.Contains(t.finals, Machines) && t.s.C == 0 {
-		wide.columns = lv.columns[:choice.Width]
 		if t.prices[lv.number], err = t.price(ctx, &wide); err != nil {
 			return 0, err
 		}

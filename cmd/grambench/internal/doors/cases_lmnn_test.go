@@ -11,6 +11,7 @@ import (
 func metricCases() map[string]testCase {
 	return map[string]testCase{
 		"lmnn.Train":             {run: metrics},
+		"lmnn.Choose":            {run: metrics},
 		"lmnn.Settings.Validate": {run: metrics},
 		"lmnn.Model.Predict":     {run: metrics},
 		"lmnn.Model.Validate":    {run: metrics},
@@ -49,6 +50,11 @@ func metrics(p *program) {
 		_, err := lmnn.Train(ctx, c, s, opt)
 		return err
 	})
+	p.good("Choose", func() error {
+		_, err := lmnn.Choose(p.ctx, c, c, s, lmnn.Options{Workers: pick(p, 0, 1, 3)})
+		return err
+	})
+	p.bad("Choose by nothing", func() error { _, err := lmnn.Choose(p.ctx, c, nil, s, lmnn.Options{}); return err })
 	p.quiet("Bytes, Rows", func() { _, _ = m.Bytes(), m.Rows() })
 	wrong := *m
 	wrong.Targets = nil

@@ -15,11 +15,12 @@ var metricLearner = &Learner{
 	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
 	Form: lmnn.Form,
 	Setup: func(f *flag.FlagSet) Trainer {
-		t := &metric{}
+		t := &metric{s: lmnn.Settings{Iterations: 1000}}
 		f.IntVar(&t.s.K, "k", 3, "a whole number from 1 to 100, the target neighbours")
 		f.Float64Var(&t.s.Push, "push", 0.5, "a number between 0 and 1, the weight of the margins")
 		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1, ends where a round gains less")
-		f.IntVar(&t.s.Iterations, "iterations", 1000, "a whole number above 0, the most there may be")
+		f.Var(numberOrAuto{&t.s.Iterations}, "iterations", "a whole number, the most there may be, or auto, as "+
+			"many as err least on one document of six")
 		return t
 	},
 	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
@@ -39,9 +40,8 @@ type metric struct{ s lmnn.Settings }
 
 // Check implements Trainer.
 func (t *metric) Check(o Options) error {
-	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 || t.s.Iterations == 0 { // which mean defaults to the package
-		return fmt.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, iterations=%d, expected numbers above 0", t.s.K, t.s.Push,
-			t.s.Tolerance, t.s.Iterations)
+	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 { // which mean defaults to the package
+		return fmt.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, expected numbers above 0", t.s.K, t.s.Push, t.s.Tolerance)
 	}
 	return t.s.Validate()
 }
@@ -56,11 +56,40 @@ func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model,
 	opt.Progress = func(iterations, most int, value float64, near int64) {
 		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))
 	}
-	m, err := lmnn.Train(ctx, c, t.s, opt)
+	s := t.s
+	if s.Iterations == 0 {
+		fit, valid := divided(c, o.Seed)
+		found, err := lmnn.Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
+		if err != nil {
+			return nil, err
+		}
+		o.Saying("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
+			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
+		s.Iterations = found.Iterations
+	}
+	m, err := lmnn.Train(ctx, c, s, opt)
 	if err != nil {
 		return nil, err
 	}
 	return metricModel{m}, nil
+}
+
+// divided leaves out one document of six of each class.
+func divided(c *sparse.Corpus, seed uint64) (fit, valid []int) {
+	var rows, classes []int
+	for i := range c.Documents.Rows() {
+		if of := c.Labels.Of(i); len(of) == 1 {
+			rows, classes = append(rows, i), append(classes, int(of[0]))
+		}
+	}
+	for i, part := range solver.Folds(classes, 6, seed) {
+		if part == 0 {
+			valid = append(valid, rows[i])
+		} else {
+			fit = append(fit, rows[i])
+		}
+	}
+	return fit, valid
 }
 
 func (o *Options) metrics() lmnn.Options {
@@ -105,7 +134,7 @@ func (m metricModel) About() About {
 		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
 		Machines: m.Classes, Terms: m.columns(), Bytes: m.Bytes(), Votes: true,
 	}
-	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, %d iterations",
+	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, iterations: %d",
 		m.Rows(), a.Terms, m.Value, m.Start, m.Iterations)}
 	a.Rows = []any{struct {
 		Loss       float64 `json:"loss"`

@@ -25,6 +25,7 @@ var multilayerLearner = &Learner{
 		f.IntVar(&t.s.Base, "base", 6000, "a whole number, the most documents that components are found on")
 		t.s.K = 0
 		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
+		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number, of iterations of a metric, or auto, as many as err least")
 		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
 		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: one document of so many chooses what is auto")
 		return t
@@ -83,6 +84,8 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 		return s, errors.New("-type mkm gives each document one class, expected no separate labels")
 	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
 		return s, errors.New("-kernel and c belong to -type mkm:final=svm; kernels of layers are those of -layers")
+	case s.Final != mkm.Metric && s.Steps != 0:
+		return s, errors.New("-type mkm:steps=N belongs to final=lmnn")
 	case s.Final != mkm.Neighbours && s.K != 0:
 		return s, errors.New("-type mkm:k=K belongs to final=knn")
 	}
@@ -138,6 +141,8 @@ type levelRow struct {
 	K         int     `json:"k,omitempty"`
 	Wrong     int     `json:"wrong"`
 	Chosen    int     `json:"chosen_on"` // documents
+	Steps     int     `json:"steps,omitempty"`
+	Missed    int     `json:"wrong_by_metric,omitempty"`
 	Explained float64 `json:"explained,omitempty"`
 }
 
@@ -154,6 +159,9 @@ func (m multilayerModel) About() About {
 	if s.Base != 6000 {
 		a.Type += fmt.Sprintf(",base=%d", s.Base)
 	}
+	if s.Steps != 0 {
+		a.Type += fmt.Sprintf(",steps=%d", s.Steps)
+	}
 	if s.K != 0 {
 		a.Type += fmt.Sprintf(",k=%d", s.K)
 	}
@@ -166,7 +174,7 @@ func (m multilayerModel) About() About {
 	}
 	for l, c := range m.Choices {
 		row := levelRow{Level: l, Kernel: c.Kernel, Features: c.Features, Width: c.Width, K: c.K, Wrong: c.Wrong,
-			Chosen: c.Documents}
+			Chosen: c.Documents, Steps: c.Steps, Missed: c.StepsWrong}
 		text := c.String()
 		if l > 0 {
 			row.Explained = m.Layers[l-1].Explained
@@ -178,7 +186,7 @@ func (m multilayerModel) About() About {
 	case m.Nearest != nil:
 		a.Text = append(a.Text, fmt.Sprintf("%d neighbours of %d documents vote", m.Nearest.K, len(m.Nearest.Labels)))
 	case m.Metric != nil:
-		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g, %.6g of the Euclidean metric, %d iterations",
+		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g, %.6g of the Euclidean metric, iterations: %d",
 			m.Metric.Value, m.Metric.Start, m.Metric.Iterations))
 	case m.Machines != nil:
 		a.C = m.Machines.Settings.C

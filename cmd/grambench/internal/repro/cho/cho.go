@@ -76,13 +76,13 @@ middle), the text preparation (-embed, -min-df), whether pixels were centred (-c
 are broken (the first class, as in LIBSVM). A set smaller than the whole is drawn by -seed.
 
 Networks of mkm (ch. 5) select features by mutual information, find kernel components, and so on,
-layer by layer; the last are classified by lmnn and knn. Widths are chosen by one document of six of
-each class, where the thesis has the last 2,000 of 12,000, and all are trained on at last. Of all
-sets they are measured on mnist-rand and mnist-image. Which networks Figures 5.4 and 5.5 have isn't
-in the text that we have.
+layer by layer; the last are classified by lmnn, knn and svm. Widths, the steps of lmnn and C are
+chosen by one document of six of each class, where the thesis has the last 2,000 of 12,000, and all
+are trained on at last. Of all sets they are measured on mnist-rand and mnist-image. Which networks
+Figures 5.4 and 5.5 have isn't in the text that we have.
   -networks LIST  degrees of layers, such as 0-0-0,1-1-1,2-2-2, the default; beginnings count, too
-  -ablation       in place of that: with selection and without, by lmnn, knn and svm, of -deep (3)
-                  layers of the same degree (-degrees)
+  -ablation       in place of that: with selection and without, of -deep (3) layers of the same
+                  degree (-degrees)
   -components N   components of a layer, at most (300), -base N: of that many documents (6000)
   -runs N         runs (5), each on a draw of its own; the thesis draws the documents of -base anew
 
@@ -233,7 +233,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		report.Settings = nil
 	}
 	if machines {
-		report.Set("mkm", "%d components of up to %d documents; one document of 6 chooses widths, neighbours and C",
+		report.Set("mkm", "%d components of up to %d documents; one document of 6 chooses widths, neighbours, steps and C",
 			p.components, p.base)
 	}
 	report.Set("seed", "%d", r.Seed)

@@ -46,6 +46,7 @@ type depth struct {
 	Failed float64 `json:"failed"` // share of the documents that chose, by neighbours
 	Wrong  []int   `json:"wrong"`  // test documents, by classifier
 	Tests  int     `json:"tests"`
+	Steps  int     `json:"steps"` // iterations of the metric
 }
 
 func (d *depth) percent(final int) float64 { return 100 * float64(d.Wrong[final]) / float64(d.Tests) }
@@ -75,12 +76,7 @@ func (p *protocol) chains() (out []network) {
 }
 
 // finals are the classifiers.
-func (p *protocol) finals() []mkm.Final {
-	if p.ablation {
-		return []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
-	}
-	return []mkm.Final{mkm.Metric, mkm.Neighbours}
-}
+var finals = []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
 
 // machine are the settings of a network in a run.
 func (p *protocol) machine(n network, seed uint64) mkm.Settings {
@@ -132,8 +128,8 @@ func (p *protocol) runMultilayer(
 		}
 		digest := repro.Digest(d.train) + " " + repro.Digest(d.test)
 		for at, n := range chains {
-			key := fmt.Sprintf("%s %s mkm %s whole=%t components=%d base=%d finals=%v", s.name, digest,
-				n.name(len(n.degrees)), n.whole, p.components, p.base, p.finals())
+			key := fmt.Sprintf("%s %s mkm %s whole=%t components=%d base=%d finals=%v steps=auto", s.name, digest,
+				n.name(len(n.degrees)), n.whole, p.components, p.base, finals)
 			depths, err := repro.Kept(state, key, func() ([]depth, error) { return p.measureNetwork(ctx, r, d, n) })
 			if err != nil {
 				return err
@@ -154,7 +150,6 @@ func (p *protocol) measureNetwork(ctx context.Context, r *repro.Run, d *data, n 
 	if r.MemoryBytes > 0 {
 		o.MemoryBytes = max(r.MemoryBytes-d.bytes(), 1)
 	}
-	finals := p.finals()
 	models, err := mkm.Path(ctx, d.train, p.machine(n, r.Seed), finals, p.from(), o)
 	if err != nil {
 		return nil, err
@@ -169,6 +164,7 @@ func (p *protocol) measureNetwork(ctx context.Context, r *repro.Run, d *data, n 
 		to := &out[i/len(finals)]
 		last := m.Choices[len(m.Choices)-1]
 		to.Width, to.Tests, to.Failed = m.Width(), tests, -1 // where no documents choose
+		to.Steps = max(to.Steps, last.Steps)
 		if last.Documents > 0 {
 			to.Failed = float64(last.Wrong) / float64(last.Documents)
 		}
@@ -204,10 +200,10 @@ func (p *protocol) fillMultilayer(name string, chains []network, found [][][]dep
 		repro.Left("selection", "selection"), repro.Left("network", "network"), repro.Right("layers", "layers"),
 		repro.Right("width", "width"), repro.Right("validation_percent", "validation, k-NN"),
 	}
-	for _, f := range p.finals() {
+	for _, f := range finals {
 		t.Columns = append(t.Columns, repro.Right(f.String()+"_percent", f.String()))
 	}
-	t.Columns = append(t.Columns, repro.Right("runs", "runs"))
+	t.Columns = append(t.Columns, repro.Right("steps", "steps of lmnn"), repro.Right("runs", "runs"))
 	shown := map[string]bool{}
 	low, high := math.Inf(1), math.Inf(-1)
 	best, bestFailed := "", math.Inf(1)
@@ -232,9 +228,10 @@ func (p *protocol) fillMultilayer(name string, chains []network, found [][][]dep
 			failed := func(d *depth) float64 { return 100 * d.Failed }
 			cells := []repro.Cell{repro.Word(selection), repro.Word(n.name(layers)), repro.Count(layers),
 				cell(func(d *depth) float64 { return float64(d.Width) }, 0), cell(failed, 2)}
-			for f := range p.finals() {
+			for f := range finals {
 				cells = append(cells, cell(func(d *depth) float64 { return d.percent(f) }, 2))
 			}
+			cells = append(cells, cell(func(d *depth) float64 { return float64(d.Steps) }, 0))
 			t.Add(append(cells, repro.Count(len(found[at])))...)
 			if layers > 0 && !n.whole {
 				e := p.over(found[at], layers, func(d *depth) float64 { return d.percent(0) }).Mean
@@ -285,15 +282,12 @@ func (p *protocol) effects(name string, chains []network, found [][][]depth) (no
 		}
 		notes = append(notes, text+fmt.Sprintf(", over %s", words.Counted(len(pairs), "pair", "pairs")))
 	}
-	finals := p.finals()
 	var selection, metric, machines []pair
 	layers := make([][]pair, p.most())
 	for at, n := range chains {
 		for l := p.from(); l <= len(n.degrees); l++ {
 			metric = append(metric, pair{at, l, 0, at, l, 1})
-			if len(finals) > 2 {
-				machines = append(machines, pair{at, l, 2, at, l, 0})
-			}
+			machines = append(machines, pair{at, l, 2, at, l, 0})
 			for f := range finals {
 				if l > p.from() {
 					layers[l-1] = append(layers[l-1], pair{at, l, f, at, l - 1, f})

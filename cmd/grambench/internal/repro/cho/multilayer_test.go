@@ -78,7 +78,7 @@ func TestChoNetworks(t *testing.T) {
 		for _, n := range wrong {
 			var run []depth
 			for layers := range 3 {
-				run = append(run, depth{Width: 10, Failed: 0.5, Wrong: []int{n - layers, n}, Tests: 100})
+				run = append(run, depth{Width: 10, Failed: 0.5, Wrong: []int{n - layers, n, n}, Tests: 100, Steps: 7})
 			}
 			out = append(out, run)
 		}
@@ -90,6 +90,9 @@ func TestChoNetworks(t *testing.T) {
 	for _, row := range reprotest.Rows(t, report, "mnist-rand-mkm") {
 		lmnn := row["lmnn_percent"].(map[string]any)
 		got = append(got, fmt.Sprintf("%s %v %.4f", row["network"], lmnn["mean"], lmnn["sd"]))
+		if steps := row["steps"].(map[string]any)["mean"]; steps != 7.0 {
+			t.Errorf("%v steps, expected 7", steps)
+		}
 	}
 	const want = "none 11 1.4142, 1 10 1.4142, 1-0 9 1.4142, 1-1 19 1.4142"
 	if text := strings.Join(got, ", "); text != want {
@@ -97,7 +100,7 @@ func TestChoNetworks(t *testing.T) {
 	}
 	notes := strings.Join(report.Notes, "\n")
 	for _, want := range []string{"from 9.00 to 19.00 %", "printed in Figure 5.4, of other images: from 6.13 to 7.69 %",
-		"lmnn against knn: -1.00 points ± 0.00, over 6 pairs", "2 layers against 1: -0.50 points ± 0.00, over 4 pairs"} {
+		"lmnn against knn: -1.00 points ± 0.00, over 6 pairs", "2 layers against 1: -0.33 points ± 0.00, over 6 pairs"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in %s", want, notes)
 		}

@@ -1,0 +1,84 @@
+package lmnn
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// wrongs counts the documents that a model classifies wrongly.
+func wrongs(t testing.TB, m *Model, c *sparse.Corpus) (count int) {
+	t.Helper()
+	p, err := m.Predict(t.Context(), c.Documents, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, class := range p.Class {
+		if int32(class) != c.Labels.Of(i)[0] {
+			count++
+		}
+	}
+	return count
+}
+
+// The iterations chosen are the first that err least, of trainings of their own that end after 1, 2, 3,
+// 4, 5, 6, 8, …; of few documents with many columns they err less than all there are.
+func TestChoose(t *testing.T) {
+	train, test := drawn(t, 60, 40, 3, 3), drawn(t, 150, 40, 3, 4)
+	got, err := Choose(t.Context(), train, test, Settings{}, Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Choice{Wrong: math.MaxInt, Documents: 150}
+	for n := 1; n <= 60; n += max(1, n/3) {
+		if wrong := wrongs(t, trained(t, train, Settings{Iterations: n}), test); wrong < want.Wrong {
+			want.Iterations, want.Wrong = n, wrong
+		}
+		if n >= want.enough() {
+			break
+		}
+	}
+	end := wrongs(t, trained(t, train, Settings{}), test)
+	if got != want || got.Wrong >= end {
+		t.Errorf("%+v, expected %+v; %d errors at the end", got, want, end)
+	}
+	if again, err := Choose(t.Context(), train, test, Settings{}, Options{Workers: 3}); err != nil || again != got {
+		t.Errorf("%+v from three workers, %+v from one: %v", again, got, err)
+	}
+	// where the search ends before, the end is looked at
+	if one, err := Choose(t.Context(), train, test, Settings{Iterations: 1}, Options{}); err != nil || one.Iterations != 1 {
+		t.Errorf("%+v of one iteration: %v", one, err)
+	}
+}
+
+func TestChooseRefuses(t *testing.T) {
+	train, test := drawn(t, 60, 5, 3, 3), drawn(t, 20, 5, 3, 4)
+	others := *test
+	others.Classes = []string{"a", "b", "d"}
+	unlabelled := *test
+	unlabelled.Labels = sparse.Labels{}
+	for range 20 {
+		unlabelled.Labels.Add()
+	}
+	for name, c := range map[string]*sparse.Corpus{
+		"classes": &others, "columns": drawn(t, 20, 6, 3, 4), "labels": &unlabelled, "none": nil, "empty": {},
+	} {
+		if _, err := Choose(t.Context(), train, c, Settings{}, Options{}); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := Choose(t.Context(), train, test, Settings{}, Options{MemoryBytes: 1000}); err == nil {
+		t.Error("within 1000 bytes")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("stop")
+	big := drawn(t, 1500, 60, 3, 5)
+	time.AfterFunc(50*time.Millisecond, func() { cancel(stop) })
+	if _, err := Choose(ctx, big, big, Settings{Tolerance: 1e-9}, Options{}); !errors.Is(err, stop) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
