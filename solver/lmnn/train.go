@@ -173,7 +173,10 @@ func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 // reach, so that the value is above what it was, is taken back, and the next are shorter and reach
 // further.
 func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
-	slack, most := 1.0, firstIterations
+	slack, most := 1.0, roundIterations
+	if m.Iterations == 0 {
+		most = firstIterations
+	}
 	near, err := p.reach(ctx, m.Transform, slack)
 	if err != nil {
 		return err

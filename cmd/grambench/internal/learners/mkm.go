@@ -25,7 +25,7 @@ var multilayerLearner = &Learner{
 		f.IntVar(&t.s.Base, "base", 6000, "a whole number, the most documents that components are found on")
 		t.s.K = 0
 		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
-		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number, of iterations of a metric, or auto, as many as err least")
+		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number, of iterations of a metric, or auto")
 		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
 		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: one document of so many chooses what is auto")
 		return t

@@ -29,7 +29,7 @@ var Experiment = repro.Experiment{
 	Data:   "mnist, 20news-bydate",
 	Time:   "minutes to hours",
 	Curves: true,
-	Listed: []string{"networks", "ablation", "deep", "components", "base", "runs", "fine"}, ListedAs: "Others",
+	Listed: []string{"networks", "ablation", "deep", "components", "base", "steps", "runs", "fine"}, ListedAs: "Others",
 	Help: `
 Support vector machines with arc-cosine kernels: test errors.
 
@@ -84,6 +84,7 @@ Figures 5.4 and 5.5 have isn't in the text that we have.
   -ablation       in place of that: with selection and without, of -deep (3) layers of the same
                   degree (-degrees)
   -components N   components of a layer, at most (300), -base N: of that many documents (6000)
+  -steps N        iterations of lmnn, in place of as many as err least on the documents that choose
   -runs N         runs (5), each on a draw of its own; the thesis draws the documents of -base anew
 
 The matrix of all 60,000 digits takes 14.4 GB. Where -m leaves less, each kernel computes what its
@@ -129,6 +130,7 @@ Examples:
 		f.IntVar(&p.deep, "deep", 3, "`N` layers")
 		f.IntVar(&p.components, "components", 300, "`N` components")
 		f.IntVar(&p.base, "base", 6000, "`N` documents")
+		f.IntVar(&p.steps, "steps", 0, "`N` iterations")
 		f.IntVar(&p.runs, "runs", 5, "`N` runs")
 		f.StringVar(&p.embed, "embed", "tfidf-l2", "embed texts as `EMBEDDING`")
 		p.text.Flags(f, 2, repro.NoWords)
@@ -145,7 +147,7 @@ type protocol struct {
 	text                                 repro.Preparation
 	centred, slanted, fine, ablation     bool
 	networks                             string
-	deep, components, base, runs         int       // of mkm
+	deep, components, base, steps, runs  int       // of mkm
 	gaps                                 []float64 // |ln(measured/printed)| of the figures that are printed
 }
 

@@ -80,7 +80,7 @@ var finals = []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
 
 // machine are the settings of a network in a run.
 func (p *protocol) machine(n network, seed uint64) mkm.Settings {
-	s := mkm.Settings{Whole: n.whole, Components: p.components, Base: p.base, Seed: seed}
+	s := mkm.Settings{Whole: n.whole, Components: p.components, Base: p.base, Steps: p.steps, Seed: seed}
 	for _, degree := range n.degrees {
 		s.Layers = append(s.Layers, "arccos:n="+degree)
 	}
@@ -93,8 +93,9 @@ func (p *protocol) checkMultilayer() error {
 		return repro.Usagef("-runs %d, -deep %d, expected at least 1 run, and from 1 to %d layers", p.runs, p.deep,
 			mkm.MostLayers)
 	}
-	if p.components < 1 || p.base < 1 {
-		return repro.Usagef("-components %d, -base %d, expected at least 1", p.components, p.base)
+	if p.components < 1 || p.base < 1 || p.steps < 0 {
+		return repro.Usagef("-components %d, -base %d, -steps %d, expected at least 1, and 0 steps to choose", p.components,
+			p.base, p.steps)
 	}
 	for _, n := range p.chains() {
 		if err := p.machine(n, 1).Validate(); err != nil {
@@ -128,8 +129,8 @@ func (p *protocol) runMultilayer(
 		}
 		digest := repro.Digest(d.train) + " " + repro.Digest(d.test)
 		for at, n := range chains {
-			key := fmt.Sprintf("%s %s mkm %s whole=%t components=%d base=%d finals=%v steps=auto", s.name, digest,
-				n.name(len(n.degrees)), n.whole, p.components, p.base, finals)
+			key := fmt.Sprintf("%s %s mkm %s whole=%t components=%d base=%d finals=%v steps=%d", s.name, digest,
+				n.name(len(n.degrees)), n.whole, p.components, p.base, finals, p.steps)
 			depths, err := repro.Kept(state, key, func() ([]depth, error) { return p.measureNetwork(ctx, r, d, n) })
 			if err != nil {
 				return err
@@ -164,7 +165,9 @@ func (p *protocol) measureNetwork(ctx context.Context, r *repro.Run, d *data, n 
 		to := &out[i/len(finals)]
 		last := m.Choices[len(m.Choices)-1]
 		to.Width, to.Tests, to.Failed = m.Width(), tests, -1 // where no documents choose
-		to.Steps = max(to.Steps, last.Steps)
+		if m.Metric != nil {
+			to.Steps = m.Metric.Iterations
+		}
 		if last.Documents > 0 {
 			to.Failed = float64(last.Wrong) / float64(last.Documents)
 		}

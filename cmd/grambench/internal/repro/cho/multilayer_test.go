@@ -58,7 +58,7 @@ func TestChoAblation(t *testing.T) {
 	if !found {
 		t.Errorf("no effect of selection in %q", report.Notes)
 	}
-	for _, bad := range [][]string{{"-runs", "0"}, {"-components", "0"}, {"-deep", "99"}} {
+	for _, bad := range [][]string{{"-runs", "0"}, {"-components", "0"}, {"-steps", "-1"}, {"-deep", "99"}} {
 		_, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, append(args, bad...)...)
 		if err == nil || !strings.Contains(err.Error(), bad[0]) {
 			t.Errorf("%q: %v", bad, err)
