@@ -13,8 +13,8 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Version is raised when a program gives a task other bytes than an earlier one did. Jobs of another
-// version are refused.
+// Version is raised when a program gives a task other bytes than an earlier one did, which TestDigests
+// of package jobs notices. Jobs of another version are refused.
 const Version = 1
 
 // MostTasks bounds the tasks of a job.

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -56,4 +57,23 @@ func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 			h.Say("job %.12s: %v", j.Digest, err)
 		}
 	}
+}
+
+// Here has tasks of a job done in this process, for Hand.Out. say is given reports of those that fail.
+func Here(
+	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
+) error {
+	var report bytes.Buffer
+	r := NewRunner(j.Host, kinds, &report)
+	for _, t := range tasks {
+		report.Reset()
+		failed := r.Failed()
+		if err := r.Do(ctx, job.Line{Job: j.Digest, Task: t}); err != nil {
+			return err
+		}
+		if r.Failed() > failed {
+			say("%s", bytes.TrimSpace(report.Bytes()))
+		}
+	}
+	return r.Close()
 }

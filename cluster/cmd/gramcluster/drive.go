@@ -62,7 +62,7 @@ func (d *drive) run(ctx context.Context, e *env) error {
 	hand := &work.Hand{
 		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
 			if d.with == "" {
-				return d.here(ctx, e, j, tasks)
+				return work.Here(ctx, jobs.Kinds, j, tasks, e.say)
 			}
 			if err := d.command(ctx, e, j, tasks); err != nil {
 				return err
@@ -80,23 +80,6 @@ func (d *drive) run(ctx context.Context, e *env) error {
 		Planning: *planning, ISA: isa, Output: &job.Output{Path: d.out, Say: e.say, Progress: func(int64, int64) {}},
 		Do: hand.Do,
 	})
-}
-
-// here does tasks in this process, which prints reports of those that fail.
-func (d *drive) here(ctx context.Context, e *env, j *job.Job, tasks []int) error {
-	var reports bytes.Buffer
-	r := work.NewRunner(j.Host, jobs.Kinds, &reports)
-	for _, t := range tasks {
-		reports.Reset()
-		failed := r.Failed()
-		if err := r.Do(ctx, job.Line{Job: j.Digest, Task: t}); err != nil {
-			return err
-		}
-		if r.Failed() > failed {
-			e.say("%s", bytes.TrimSpace(reports.Bytes()))
-		}
-	}
-	return r.Close()
 }
 
 // command has a command do tasks, whose store and job its environment names. What it prints is printed

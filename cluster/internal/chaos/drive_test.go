@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -71,13 +70,7 @@ func newDriveJob(t *testing.T) *driveJob {
 	h, path := host(store.New(m)), filepath.Join(d.dir, "model")
 	here := &work.Hand{
 		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
-			r := work.NewRunner(h, []job.Kind{landmarks.Kind}, io.Discard)
-			for _, task := range tasks {
-				if err := r.Do(ctx, job.Line{Job: j.Digest, Task: task}); err != nil {
-					return err
-				}
-			}
-			return r.Close()
+			return work.Here(ctx, []job.Kind{landmarks.Kind}, j, tasks, t.Errorf)
 		},
 		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
 	}

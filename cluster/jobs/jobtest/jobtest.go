@@ -28,6 +28,14 @@ import (
 // order, and returns the job, the bytes that gather writes to a file of the name, and its error.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
+	return RunOn(t, asm.Best().ISA, k, source, name, flags...)
+}
+
+// RunOn is Run with an instruction set.
+func RunOn(
+	t testing.TB, isa asm.ISA, k job.Kind, source, name string, flags ...string,
+) (*job.Job, []byte, error) {
+	t.Helper()
 	ctx := t.Context()
 	s, err := store.Create(ctx, t.TempDir())
 	if err != nil {
@@ -65,7 +73,7 @@ func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.J
 		t.Fatal(err)
 	}
 	j, err := hosts[0].Save(ctx, job.Description{
-		Version: job.Version, Kind: k.Name(), Corpus: digest, ISA: string(asm.Best().ISA), Tasks: tasks, Spec: text,
+		Version: job.Version, Kind: k.Name(), Corpus: digest, ISA: string(isa), Tasks: tasks, Spec: text,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,181 @@
+package jobs_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs"
+	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/sparse"
+)
+
+var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt anew")
+
+// digested is a job and the digest of its results.
+type digested struct{ what, job, results string }
+
+// TestDigests checks that jobs of every kind, on every instruction set, have the results that they had: a
+// store may hold some of a job's results from an earlier program, and gather puts them together with those
+// of this one. A job whose results are to be others needs another digest, and so a new [job.Version].
+func TestDigests(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the digests are those of amd64: elsewhere the compiler may fuse multiply-adds")
+	}
+	if testing.Short() {
+		t.Skip("slow with the race detector")
+	}
+	// Which terms are dense, and so the order of sums, goes by the sizes of the caches.
+	caches := cpuid.CPU.Cache
+	t.Cleanup(func() { cpuid.CPU.Cache = caches })
+	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
+
+	const file = "testdata/digests.txt"
+	text, err := os.ReadFile(file)
+	if err != nil && !*updateDigests {
+		t.Fatal(err)
+	}
+	known := map[string]string{} // results by job
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		known[fields[len(fields)-2]] = fields[len(fields)-1]
+	}
+	if sets := asm.Available(); *updateDigests && !slices.Contains(sets, asm.AVX512) {
+		t.Fatalf("digests of %v, expected avx512 among them to write %s", sets, file)
+	}
+	var lines strings.Builder
+	for _, isa := range asm.Available() {
+		for _, d := range digests(t, isa) {
+			fmt.Fprintln(&lines, isa, d.what, d.job, d.results)
+			switch was := known[d.job]; {
+			case was == d.results:
+			case was != "":
+				t.Errorf("%s, %s: the results of job %.12s are others than they were, and a store may hold both: raise Version in "+
+					"job/job.go, and write their digests by go test ./jobs -run Digests -update-digests", isa, d.what, d.job)
+			case !*updateDigests:
+				t.Errorf("%s, %s: %s doesn't have job %.12s, whose description is new: write its digest by "+
+					"go test ./jobs -run Digests -update-digests", isa, d.what, file, d.job)
+			}
+		}
+	}
+	if *updateDigests && !t.Failed() {
+		if err := os.WriteFile(file, []byte(lines.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const source = "synthetic:docs=600,terms=400,length=30,classes=3,seed=5"
+
+// digests does small jobs of all kinds.
+func digests(t *testing.T, isa asm.ISA) (all []digested) {
+	model := filepath.Join(t.TempDir(), "model")
+	done := map[string]bool{}
+	for _, c := range []struct{ kind, out, flags string }{
+		{"gram", "K.npy", "-kernel diffusion:t=0.5 -rows 128 -columns 256"},
+		{"gram", "K.npy", "-kernel rbf:gamma=0.5 -rows 128 -columns 256"},
+		{"train", "m.model", "-kernel diffusion:t=0.5 -c 10"},
+		{"train", "m.model", "-kernel linear -scheme one-vs-rest"},
+		{"search", "s.json", "-kernel diffusion:t=0.1|0.5 -c 1,10 -folds 3"},
+		{"predict", "p.txt", "-documents 200 -model " + model},
+		{"neighbours", "n.tsv", "-k 5 -block 256"},
+	} {
+		k, err := job.KindOf(jobs.Kinds, c.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, gathered, err := jobtest.RunOn(t, isa, k, source, c.out, strings.Fields(c.flags)...)
+		if err != nil {
+			t.Fatalf("%s %s: %v", c.kind, c.flags, err)
+		}
+		if c.kind == "train" && !done[c.kind] {
+			if err := os.WriteFile(model, gathered, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done[c.kind] = true
+		what, _, _ := strings.Cut(c.kind+" "+c.flags, " -model")
+		all = append(all, digested{what, j.Digest, digestOf(t, j)})
+	}
+	done["landmarks"] = true
+	for _, loss := range []string{"square", "logistic"} {
+		passed := passes(t, isa, "-landmarks", "20", "-tasks", "2", "-loss", loss)
+		for i, j := range passed[:min(3, len(passed))] { // others stand on these
+			all = append(all, digested{fmt.Sprintf("landmarks -loss %s, pass %d", loss, i+1), j.Digest, digestOf(t, j)})
+		}
+	}
+	for _, k := range jobs.Kinds {
+		if !done[k.Name()] {
+			t.Errorf("no job of kind %s", k.Name())
+		}
+	}
+	return all
+}
+
+// digestOf digests the results of a job.
+func digestOf(t *testing.T, j *job.Job) string {
+	h := sha256.New()
+	for task := range j.Tasks {
+		b, err := j.Result(t.Context(), task, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
+		h.Write(b)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// passes drives a training on landmarks, and returns its jobs, done.
+func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
+	ctx := t.Context()
+	k, err := job.KindOf(jobs.Kinds, "landmarks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	p := k.Declare(f)
+	if err := f.Parse(flags); err != nil {
+		t.Fatal(err)
+	}
+	c, err := sparse.Read(ctx, source, sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 2}
+	digest, err := corpus.Write(ctx, h.Store, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hand := &work.Hand{
+		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
+			all = append(all, j)
+			return work.Here(ctx, jobs.Kinds, j, tasks, t.Errorf)
+		},
+		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
+	}
+	err = p.(job.Driver).Drive(ctx, &job.Driving{
+		Planning: job.Planning{Host: h, Source: source, Corpus: c, Digest: digest}, ISA: string(isa),
+		Output: &job.Output{Path: filepath.Join(t.TempDir(), "model")}, Do: hand.Do,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
