@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/engine/internal/compute"
@@ -78,6 +79,34 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 		return nil, err
 	}
 	return &Cached{e, c}, nil
+}
+
+// WriteTiles computes a part of what a [tiles.Store] keeps for a [Cached] whose matrix is whole, such
+// as one of many machines computes: it writes to w, one after the other, as [tiles.Piece.Write] does,
+// the files of all panels of [Engine.Panel] documents whose first document i is first <= i < end. Each
+// has the panel's rows of c from its own first document on. [tiles.Store.Add] keeps them; a store with
+// the files of all documents serves any engine of the same documents, embedding and back end, to which
+// nothing is left to compute.
+//
+// It holds up to (end-first+Panel)·(Len-first) values, and fails with a [MemoryError] before it computes
+// where that is too much. It ends within a second of the end of ctx, with its error; after an error of
+// w, or any other, some files may be written.
+func (e *Engine) WriteTiles(ctx context.Context, first, end int, w io.Writer) error {
+	if err := e.open(); err != nil {
+		return err
+	}
+	if first < 0 || end < first || end > e.Len() {
+		return fmt.Errorf("engine: tiles of documents %d to before %d, expected a range from 0 to %d", first, end, e.Len())
+	}
+	if w == nil {
+		return errors.New("engine: a nil writer, expected one for tiles")
+	}
+	if err := e.fits("a strip of the matrix", cache.StripBytes(e.c, first, end)); err != nil {
+		return err
+	}
+	return cache.Strip(ctx, e.c, first, end, func(p tiles.Piece, row func(i int) []float32) error {
+		return guarded("w", func() error { return p.Write(w, row) })
+	})
 }
 
 // Len returns the number of documents.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -186,6 +187,7 @@ func TestClosedEngine(t *testing.T) {
 		"Tiles":        func() error { return e.Tiles(ctx, func(*Tile) error { return nil }) },
 		"ZeroDiagonal": func() error { _, err := e.ZeroDiagonal(k); return err },
 		"Build":        func() error { return c.Build(ctx) },
+		"WriteTiles":   func() error { return e.WriteTiles(ctx, 0, 20, io.Discard) },
 		"Ready":        func() error { _, err := c.Ready(ctx, k); return err },
 		"Matrix":       func() error { _, err := c.Matrix(k); return err },
 		"Matrix.Rows":  func() error { return m.Rows(ctx, []int{1}, [][2]int{{0, 20}}, [][]float32{dst.Row(0)}) },
@@ -245,6 +247,9 @@ func TestCallersThatPanic(t *testing.T) {
 		"report of Tiles": func() error {
 			reports = true
 			return e.Tiles(ctx, func(*Tile) error { return nil })
+		},
+		"WriteTiles": func() error {
+			return e.WriteTiles(ctx, 0, 400, writerFunc(func([]byte) (int, error) { panic(errBroken) }))
 		},
 		"report of Build": func() error { reports = true; return newCached(t, e, CachedOptions{}).Build(ctx) },
 		"report of Ready": func() error {
@@ -308,6 +313,7 @@ func TestEngineOfNobody(t *testing.T) {
 			"Stripes":    func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
 			"Tiles":      func() error { return e.Tiles(ctx, func(*Tile) error { return nil }) },
 			"Cached":     func() error { _, err := e.Cached(CachedOptions{}); return err },
+			"WriteTiles": func() error { return e.WriteTiles(ctx, 0, 0, io.Discard) },
 			"Close":      func() error { return e.Close() },
 		} {
 			if err := use(); err == nil || !strings.Contains(err.Error(), "an engine that New didn't make") {
@@ -316,6 +322,11 @@ func TestEngineOfNobody(t *testing.T) {
 		}
 	}
 }
+
+// writerFunc is a function as an io.Writer.
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // bang panics where it is not the first tile.
 func bang(tile int) error {

@@ -3,6 +3,7 @@ package tiles
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -58,6 +59,24 @@ func (p Piece) header() []byte {
 	return append(h, p.Matrix[:]...)
 }
 
+// parseHeader returns the piece whose header it is.
+func parseHeader(h []byte) (p Piece, err error) {
+	if !bytes.HasPrefix(h, []byte(magic)) {
+		return p, fmt.Errorf("%w: it begins with %q, expected %q", ErrDamaged, h[:len(magic)], magic)
+	}
+	for i, v := range []*int{&p.Row, &p.Rows, &p.Column, &p.Cols} {
+		*v = int(binary.LittleEndian.Uint64(h[len(magic)+8*i:]))
+	}
+	copy(p.Matrix[:], h[len(magic)+4*8:])
+	if err := p.check(); err != nil {
+		return p, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if !bytes.Equal(p.header(), h) { // a number that int doesn't hold
+		return p, fmt.Errorf("%w: header %q", ErrDamaged, h)
+	}
+	return p, nil
+}
+
 // check returns an error for a piece that can't exist.
 func (p Piece) check() error {
 	if p.Row < 0 || p.Rows < 0 || p.Column < 0 || p.Cols < 0 {
@@ -79,7 +98,21 @@ func (p Piece) rowOf(row func(i int) []float32, i int) ([]float32, error) {
 	return values[:p.Cols], nil
 }
 
-// write writes the piece's file.
+// Write writes the piece's file to w, as [Store.Save] does to a folder: row(i), 0 <= i < Rows, returns
+// the values of row i, at least Cols of them. Errors: those of w, a piece or a row that can't be.
+func (p Piece) Write(w io.Writer, row func(i int) []float32) error {
+	if w == nil || row == nil {
+		return errors.New("tiles: Write: nil writer or row")
+	}
+	if err := p.check(); err != nil {
+		return fmt.Errorf("tiles: Write: %w", err)
+	}
+	if err := p.write(w, row); err != nil {
+		return fmt.Errorf("tiles: %w", err)
+	}
+	return nil
+}
+
 func (p Piece) write(w io.Writer, row func(i int) []float32) error {
 	chunk := chunks.Get().(*[chunkBytes]byte)
 	defer chunks.Put(chunk)
@@ -127,14 +160,7 @@ func (p Piece) read(r io.Reader, row func(i int) []float32) error {
 	chunk := chunks.Get().(*[chunkBytes]byte)
 	defer chunks.Put(chunk)
 	var sum checksum
-	next := func(n int) ([]byte, error) {
-		if _, err := io.ReadFull(r, chunk[:n]); err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil, fmt.Errorf("%w: it ends too early", ErrDamaged)
-		} else if err != nil {
-			return nil, err
-		}
-		return chunk[:n], nil
-	}
+	next := func(n int) ([]byte, error) { return chunk[:n], readFull(r, chunk[:n]) }
 	h, err := next(headerBytes)
 	if err != nil {
 		return err
@@ -179,6 +205,15 @@ func (p Piece) read(r io.Reader, row func(i int) []float32) error {
 		return err
 	}
 	return nil
+}
+
+// readFull reads b. It is damage where r ends before.
+func readFull(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("%w: it ends too early", ErrDamaged)
+	}
+	return err
 }
 
 // Digest returns the SHA-256 of what the bits of a matrix depend on, for [Piece.Matrix].

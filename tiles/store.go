@@ -144,8 +144,8 @@ func (s *Store) Save(p Piece, row func(i int) []float32) error {
 		return fmt.Errorf("tiles: %w", err)
 	}
 	defer f.Abort()
-	if err := p.write(f, row); err != nil {
-		return fmt.Errorf("tiles: %w", err)
+	if err := p.Write(f, row); err != nil {
+		return err
 	}
 	if err := f.Commit(); err != nil {
 		return fmt.Errorf("tiles: %w", err)

@@ -2,8 +2,6 @@ package cache
 
 import (
 	"context"
-	"encoding/binary"
-	"math"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/engine/device"
@@ -82,7 +80,7 @@ func (c *Cache) Build(ctx context.Context) (err error) {
 	}
 	var matrix [32]byte
 	if c.store != nil {
-		if matrix, err = c.identity(ctx); err != nil {
+		if matrix, err = c.Identity(ctx); err != nil {
 			return err
 		}
 		if !w.looked {
@@ -139,9 +137,12 @@ func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *tile
 // piece returns what a panel is called in the store, and its rows there.
 func (c *Cache) piece(matrix [32]byte, p int) (tiles.Piece, func(i int) []float32) {
 	first, end := c.panelRange(p)
-	n := c.whole.n
-	return tiles.Piece{Matrix: matrix, Row: first, Rows: end - first, Column: first, Cols: n - first},
-		func(i int) []float32 { return c.whole.row(first + i)[first:] }
+	return pieceOf(matrix, first, end, c.whole.n), func(i int) []float32 { return c.whole.row(first + i)[first:] }
+}
+
+// pieceOf returns what a panel of n documents is called in the store.
+func pieceOf(matrix [32]byte, first, end, n int) tiles.Piece {
+	return tiles.Piece{Matrix: matrix, Row: first, Rows: end - first, Column: first, Cols: n - first}
 }
 
 // loadPanels reads the panels that the store has, and mirrors them. A file that is wrong is
@@ -197,32 +198,6 @@ func (c *Cache) savePanel(matrix [32]byte, p int) {
 	} else if c.files.StoreErr == nil {
 		c.files.StoreErr = err
 	}
-}
-
-// identity returns a digest of all that the bits of c depend on: the documents, the back end and,
-// since the next version of this program may add up in another order, c itself of documents here
-// and there with the first ones.
-func (c *Cache) identity(ctx context.Context) ([32]byte, error) {
-	n := c.whole.n
-	digest := c.X.Digest()
-	about := append([]byte("c "+c.Backend.Name()+"\n"), digest[:]...)
-	if b, ok := c.Backend.(device.Identified); ok {
-		about = append(about, b.Identity()...)
-	}
-	r := &device.Request{Docs: make([]int, min(c.Kernels.Panel, n)), Hi: min(compute.BlockDocs, n)}
-	for i := range r.Docs {
-		r.Docs[i] = i * n / len(r.Docs)
-	}
-	err := c.Computer.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
-		lines, length, stride := compute.Lines(t)
-		for i := range lines {
-			for _, v := range t.Value[i*stride:][:length] {
-				about = binary.LittleEndian.AppendUint32(about, math.Float32bits(v))
-			}
-		}
-		return nil
-	})
-	return tiles.Digest(about), err
 }
 
 // Free says whether a matrix may take the room of c: c belongs there and isn't there yet, nor is

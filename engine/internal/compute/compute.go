@@ -27,6 +27,7 @@ type Computer struct {
 
 	programs                                programs
 	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; the times in nanoseconds
+	identity                                identity
 }
 
 // Len returns the number of documents.

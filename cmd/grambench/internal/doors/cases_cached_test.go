@@ -1,9 +1,11 @@
 package doors
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"golang.org/x/sync/errgroup"
@@ -46,6 +48,42 @@ func cachedOptions(p *program) {
 	})
 	p.bad("bytes below 0", func() error { _, err := e.Cached(engine.CachedOptions{CacheBytes: -1}); return err })
 	p.bad("columns below 0", func() error { _, err := e.Cached(engine.CachedOptions{TileColumns: -1}); return err })
+}
+
+// writeTiles divides the documents into two strips, whose files serve a cache that computes nothing.
+func writeTiles(p *program) {
+	e, _ := p.engineOf(p.kernel())
+	n := e.Len()
+	dir := p.folder()
+	store, err := tiles.OpenStore(dir)
+	if err != nil {
+		panic(err)
+	}
+	middle := p.IntN(n + 1)
+	for _, at := range [][2]int{{middle, n}, {0, middle}} {
+		p.good(fmt.Sprint("WriteTiles of ", at), func() error {
+			var file bytes.Buffer
+			err := e.WriteTiles(p.ctx, at[0], at[1], &file)
+			for err == nil && file.Len() > 0 {
+				_, err = store.Add(&file)
+			}
+			return err
+		})
+	}
+	p.good("Build of what is there", func() error {
+		c, err := e.Cached(engine.CachedOptions{Store: store})
+		if err == nil {
+			err = c.Build(p.ctx)
+		}
+		if err == nil && c.Stats().Computed > 0 {
+			p.fails("%+v, expected nothing computed", c.Stats())
+		}
+		return err
+	})
+	p.bad("before the first document", func() error { return e.WriteTiles(p.ctx, -1, n, io.Discard) })
+	p.bad("beyond the end", func() error { return e.WriteTiles(p.ctx, 0, n+1, io.Discard) })
+	p.bad("the wrong way round", func() error { return e.WriteTiles(p.ctx, n, n-1, io.Discard) })
+	p.bad("to nil", func() error { return e.WriteTiles(p.ctx, 0, n, nil) })
 }
 
 // rowsDoor is Cached.Rows, Matrix.Rows and solver.Dense.Rows.

@@ -70,6 +70,7 @@ func engineCases() map[string]testCase {
 		}},
 		"engine.Engine.Rows":         {run: engineRows},
 		"engine.Engine.Stripes":      {run: stripes},
+		"engine.Engine.WriteTiles":   {run: writeTiles},
 		"engine.Engine.Tiles":        {run: engineTiles},
 		"engine.Engine.ZeroDiagonal": {run: gram},
 		"engine.Matrix.Rows":         {run: cachedRows},

@@ -1,6 +1,7 @@
 package doors
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,8 @@ func tilesCases() map[string]testCase {
 		"tiles.PanicError.Error":  messages(&tiles.PanicError{}),
 		"tiles.PanicError.Unwrap": messages(&tiles.PanicError{}),
 		"tiles.Run":               {run: runTasks},
+		"tiles.Piece.Write":       {run: storePieces},
+		"tiles.Store.Add":         {run: storePieces},
 		"tiles.Store.Load":        {run: storePieces},
 		"tiles.Store.Save":        {run: storePieces},
 		"tiles.TileBytes": {panics: true, run: func(p *program) {
@@ -241,7 +244,25 @@ func storePieces(p *program) {
 		}
 		return err
 	})
+	var file bytes.Buffer
+	p.good(fmt.Sprintf("Write %+v", piece), func() error { return piece.Write(&file, row(values)) })
+	content := file.Bytes()
+	p.good(fmt.Sprintf("Add %+v", piece), func() error {
+		got, err := s.Add(&file)
+		if err == nil && got != piece {
+			p.fails("%+v is added, expected %+v", got, piece)
+		}
+		return err
+	})
+	p.bad("Add at the end", func() error { _, err := s.Add(&file); return err })
+	p.bad("Add of nil", func() error { _, err := s.Add(nil); return err })
+	p.bad("Add of half a file", func() error { _, err := s.Add(bytes.NewReader(content[:len(content)/2])); return err })
+	content[p.IntN(len(content))] ^= 4
+	p.bad("Add of a damaged file", func() error { _, err := s.Add(bytes.NewReader(content)); return err })
 	short := func(i int) []float32 { return row(values)(i)[1:] }
+	p.bad("Write of short rows", func() error { return piece.Write(&file, short) })
+	p.bad("Write without rows", func() error { return piece.Write(&file, nil) })
+	p.bad("Write to nil", func() error { return piece.Write(nil, row(values)) })
 	p.bad("Save of short rows", func() error { return s.Save(piece, short) })
 	p.bad("Load into short rows", func() error { return s.Load(piece, short) })
 	p.bad("Save without rows", func() error { return s.Save(piece, nil) })
@@ -260,5 +281,6 @@ func storePieces(p *program) {
 		wrong.Rows, wrong.Cols = math.MaxInt, math.MaxInt
 	}
 	p.bad(fmt.Sprintf("Save %+v", wrong), func() error { return s.Save(wrong, row(values)) })
+	p.bad(fmt.Sprintf("Write %+v", wrong), func() error { return wrong.Write(&file, row(values)) })
 	p.bad(fmt.Sprintf("Load %+v", wrong), func() error { return s.Load(wrong, row(back)) })
 }

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// stored returns the files of a store's folder.
+func stored(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, path := range paths {
+		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// Strips of any division, each from an engine of its own, are the files that a cache keeps, whose
+// engine then computes nothing.
+func TestWriteTiles(t *testing.T) {
+	const n = 700
+	for _, length := range []int{8, 60} {
+		x := embedded(t, sparse.Sphere, zipf(n, 3000, length, 3))
+		makers := map[string]func(workers int) *Engine{"device": func(workers int) *Engine {
+			e, _ := withDevice(t, x, Options{Workers: workers})
+			return e
+		}}
+		for _, isa := range asm.Available() {
+			makers[string(isa)] = func(workers int) *Engine {
+				return newEngine(t, x, Options{ISA: string(isa), Workers: workers})
+			}
+		}
+		for name, engine := range makers {
+			want := t.TempDir()
+			store, err := tiles.OpenStore(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := newCached(t, engine(2), CachedOptions{Store: store}).Build(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			files := stored(t, want)
+			for _, ends := range [][]int{{n}, {1, 28, 30, 130, 512, n}, {0, 699, n}} {
+				dir := t.TempDir()
+				if store, err = tiles.OpenStore(dir); err != nil {
+					t.Fatal(err)
+				}
+				first := 0
+				for _, end := range ends {
+					var b bytes.Buffer
+					if err := engine(1+end%3).WriteTiles(t.Context(), first, end, &b); err != nil {
+						t.Fatal(err)
+					}
+					for err = nil; err == nil; {
+						_, err = store.Add(&b)
+					}
+					if err != io.EOF {
+						t.Fatal(err)
+					}
+					first = end
+				}
+				got := stored(t, dir)
+				for file := range files {
+					if len(got) != len(files) || !bytes.Equal(got[file], files[file]) {
+						t.Fatalf("%s, strips to %v: %d files, expected %d, and %s with the same bytes", name, ends, len(got),
+							len(files), file)
+					}
+				}
+				c := newCached(t, engine(3), CachedOptions{Store: store})
+				if err := c.Build(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if s := c.Stats(); s.Computed != 0 || s.Loaded != int64(len(files)) || s.Damaged != 0 {
+					t.Errorf("%s, strips to %v: %+v, expected %d files loaded and nothing computed", name, ends, s, len(files))
+				}
+			}
+		}
+	}
+}
+
+func TestWriteTilesRefuses(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(300, 3000, 20, 3))
+	e := newEngine(t, x, Options{Workers: 2})
+	for _, at := range [][2]int{{-1, 2}, {2, 1}, {0, 301}, {301, 301}} {
+		if err := e.WriteTiles(t.Context(), at[0], at[1], io.Discard); err == nil {
+			t.Errorf("documents %v of 300 pass", at)
+		}
+	}
+	if err := e.WriteTiles(t.Context(), 0, 300, nil); err == nil {
+		t.Error("a nil writer passes")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.WriteTiles(ctx, 0, 300, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("at the end of its context: %v", err)
+	}
+	full := writerFunc(func([]byte) (int, error) { return 0, errBroken })
+	if err := e.WriteTiles(t.Context(), 0, 300, full); !errors.Is(err, errBroken) {
+		t.Errorf("of a writer that fails: %v", err)
+	}
+	tight := newEngine(t, x, Options{MemoryBytes: e.Bytes() + 200*300*4})
+	if err := tight.WriteTiles(t.Context(), 0, 100, io.Discard); err != nil {
+		t.Errorf("in the memory that it needs: %v", err)
+	}
+	err := tight.WriteTiles(t.Context(), 0, 300, io.Discard)
+	if short := (*MemoryError)(nil); !errors.As(err, &short) {
+		t.Errorf("in too little memory: %v", err)
+	}
+}
