@@ -46,8 +46,8 @@ func states(t *testing.T, out string) map[string]int {
 	return count
 }
 
-// grambench builds and runs the program whose results are to be met.
-func grambench(t *testing.T) func(args ...string) {
+// grambench builds the program whose results are to be met, and returns what runs it and returns what it prints.
+func grambench(t *testing.T) func(args ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds grambench")
@@ -58,11 +58,13 @@ func grambench(t *testing.T) func(args ...string) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return func(args ...string) {
+	return func(args ...string) string {
 		t.Helper()
-		if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
+		out, err := exec.Command(path, args...).CombinedOutput()
+		if err != nil {
 			t.Fatalf("grambench %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
+		return string(out)
 	}
 }
 

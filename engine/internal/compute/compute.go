@@ -26,8 +26,8 @@ type Computer struct {
 	Progress func(Progress)
 
 	programs                                programs
-	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; the times in nanoseconds
 	identity                                identity
+	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; the times in nanoseconds
 }
 
 // Len returns the number of documents.

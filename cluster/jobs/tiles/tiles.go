@@ -1,0 +1,174 @@
+// Package tiles is the kind of job that computes c of all pairs, as grambench train -tiles keeps it for
+// later runs, a strip of rows a task. A result is the strip's tile files, one after the other; gather
+// puts each into a folder.
+package tiles
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Kind is the kind of job.
+var Kind job.Kind = kind{}
+
+type kind struct{}
+
+func (kind) Name() string { return "tiles" }
+
+func (kind) Summary() string {
+	return "dot products of all pairs, for grambench train -tiles, a strip a task"
+}
+
+func (kind) Help() string {
+	return `
+Computes c = 1 - cosine of all pairs, which kernels with the same embedding share; -kernel says no more
+than that. A task is -rows rows, from the diagonal on. gather -o DIR writes the files that grambench
+train, cv or grid -tiles DIR keeps there, one by one, each whole: with the same documents they then
+compute no dot product. Their -isa must be that of plan, and their processor, not a GPU, computes.
+
+Example:
+  gramcluster plan tiles -store s3://bucket/run -in train.svm -kernel diffusion > tasks.jsonl
+  gramcluster work -store s3://bucket/run < tasks.jsonl
+  gramcluster gather -store s3://bucket/run -job JOB -o kept
+  grambench train -in train.svm -kernel diffusion:t=0.5 -tiles kept -o a.model`
+}
+
+// spec is what a description says of the matrix.
+type spec struct {
+	Embedding string `json:"embedding"`
+	Documents int    `json:"documents"`
+	Rows      int    `json:"rows"`
+}
+
+// mostRows bounds the rows of a task.
+const mostRows = 1 << 16
+
+type planner struct {
+	kernel, embedding string
+	rows              int
+}
+
+// Declare implements job.Kind.
+func (kind) Declare(f *flag.FlagSet) job.Planner {
+	p := &planner{}
+	f.StringVar(&p.kernel, "kernel", svm.DefaultKernel, "embed documents as the kernel `SPEC` wants; see grambench kernels")
+	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2")
+	f.IntVar(&p.rows, "rows", 512, "a task is `N` rows, from the diagonal on: at most 4 x N x documents bytes")
+	return p
+}
+
+// Plan implements job.Planner.
+func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+	if from.Corpus == nil {
+		return nil, 0, errors.New("no documents, expected -in SOURCE")
+	}
+	k, err := job.ParseKernel(p.kernel, p.embedding)
+	if err != nil {
+		return nil, 0, err
+	}
+	s := spec{k.Embedding().String(), from.Corpus.Documents.Rows(), p.rows}
+	if _, err := s.check(); err != nil {
+		return nil, 0, err
+	}
+	return s, s.tasks(), nil
+}
+
+func (s *spec) tasks() int { return (s.Documents + s.Rows - 1) / s.Rows }
+
+// check checks what a description says.
+func (s *spec) check() (e sparse.Embedding, err error) {
+	switch {
+	case s.Documents < 1 || s.Documents > math.MaxInt32:
+		return e, fmt.Errorf("%d documents, expected from 1 to %d", s.Documents, math.MaxInt32)
+	case s.Rows < 1 || s.Rows > mostRows:
+		return e, fmt.Errorf("-rows %d, expected from 1 to %d", s.Rows, mostRows)
+	}
+	return sparse.ParseEmbedding(s.Embedding)
+}
+
+// specOf reads and checks what a description says.
+func specOf(d *job.Description) (s spec, e sparse.Embedding, err error) {
+	if err := d.DecodeSpec(&s); err != nil {
+		return s, e, err
+	}
+	if e, err = s.check(); err == nil && s.tasks() != d.Tasks {
+		err = fmt.Errorf("%d tasks of %d rows for %d documents", d.Tasks, s.Rows, s.Documents)
+	}
+	if err != nil {
+		return s, e, fmt.Errorf("tiles: %w", err)
+	}
+	return s, e, nil
+}
+
+// rows returns the documents of a task.
+func (s *spec) rows(task int) (first, end int) {
+	return task * s.Rows, min((task+1)*s.Rows, s.Documents)
+}
+
+// most bounds the bytes of a result: the values, for which a task may have up to a panel of rows more,
+// and what a file has besides.
+func (s *spec) most() int64 {
+	const panel, besides = 64, 1 << 7
+	return int64(min(s.Rows+panel, s.Documents)) * (4*int64(s.Documents) + besides)
+}
+
+type worker struct {
+	spec
+	engine *engine.Engine
+	result bytes.Buffer
+}
+
+// Open implements job.Kind. The documents are those of a training, which puts them in order.
+func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+	s, embedding, err := specOf(&j.Description)
+	if err != nil {
+		return nil, err
+	}
+	c, err := j.Host.Corpus(ctx, j.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	if n := c.Documents.Rows(); n != s.Documents {
+		return nil, fmt.Errorf("tiles: %d documents, the job has %d", n, s.Documents)
+	}
+	p, err := machines.Problem(ctx, j.Host, c, embedding, j.ISA, true)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{spec: s, engine: p.Engine()}
+	own := w.engine.Bytes()
+	limit := j.Host.Memory
+	if free := tiles.AvailableBound(); limit == 0 && free.By != "" {
+		limit = own + free.Bytes
+	}
+	if need := own + 2*s.most(); limit > 0 && need > limit {
+		return nil, errors.Join(fmt.Errorf("tiles: an engine and %d rows, twice, take %s, expected at most %s: set a smaller -rows",
+			s.Rows, sparse.FormatBytes(need), sparse.FormatBytes(limit)), w.Close())
+	}
+	return w, nil
+}
+
+// Do implements job.Worker.
+func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
+	first, end := w.rows(task)
+	w.result.Reset()
+	w.result.Grow(int(4 * int64(end-first) * int64(w.Documents-first)))
+	if err := w.engine.WriteTiles(ctx, first, end, &w.result); err != nil {
+		return nil, err
+	}
+	return [][]byte{w.result.Bytes()}, nil
+}
+
+// Close implements job.Worker.
+func (w *worker) Close() error { return w.engine.Close() }
