@@ -25,7 +25,7 @@ Examples:
 		g := &gather{}
 		g.declareStore(f)
 		f.StringVar(&g.job, "job", "", "gather the job whose digest begins with `JOB` (default: the only one)")
-		f.StringVar(&g.out, "o", "", "write to `FILE`")
+		f.StringVar(&g.out, "o", "", "write to `FILE`, for tiles a folder")
 		f.StringVar(&g.to, "to", "", "write the form `FORM`, for kinds that have several; see plan KIND -help")
 		f.BoolVar(&g.missing, "missing", false,
 			"write nothing but the task lines of what is missing, after reading all results")

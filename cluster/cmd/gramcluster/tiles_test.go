@@ -109,7 +109,8 @@ func TestTiles(t *testing.T) {
 		}
 		expect("a damaged tile", fmt.Sprintf("%d tile files loaded, 1 saved, 1 damaged", len(want)-1))
 		others := map[string][2]string{
-			"another embedding": {in, "-kernel linear"}, "other documents": {strings.Replace(in, "seed=4", "seed=5", 1), c.train},
+			"another embedding":       {in, "-kernel linear"},
+			"other documents":         {strings.Replace(in, "seed=4", "seed=5", 1), c.train},
 			"another instruction set": {in, c.train + " -isa generic"},
 		}
 		if asm.Best().ISA == asm.Generic {

@@ -76,6 +76,7 @@ var kinds = []*kind{
 		[]string{"grid", "-json", "-choose-time", "0", "-kernel", "diffusion:t=0.1|0.5", "-grid", "C=1,10", "-folds", "3"},
 		""},
 	{"predict", []string{"-documents", "100", "-model", "MODEL"}, "lines.txt", []string{"predict", "-model", "MODEL"}, ""},
+	{"tiles", []string{"-kernel", "diffusion", "-rows", "100"}, "kept", []string{"train", "-kernel", "diffusion"}, ""},
 	{"neighbours", []string{"-k", "5", "-block", "128"}, "near.tsv", []string{"neighbours", "-k", "5"}, ""},
 }
 
@@ -128,7 +129,9 @@ func want(t *testing.T, k *kind) []byte {
 	if wanted[k] == nil {
 		path := filepath.Join(t.TempDir(), "want-"+k.out)
 		args := append(k.grambench[:1:1], append([]string{"-q", "-in", k.source()}, models(t, k.grambench[1:])...)...)
-		if k.name != "search" {
+		if k.name == "tiles" {
+			run(t, "", "grambench", append(args, "-tiles", path, "-o", path+".model")...)
+		} else if k.name != "search" {
 			run(t, "", "grambench", append(args, "-o", path)...)
 		} else if err := os.WriteFile(path, []byte(run(t, "", "grambench", args...)), 0o644); err != nil {
 			t.Fatal(err)
@@ -148,9 +151,20 @@ func (j *job) check(t *testing.T) {
 	}
 }
 
-// read returns the bytes of a file, of a search its rows without times.
+// read returns the bytes of a file, of a search its rows without times, of tiles all files and their names.
 func read(t *testing.T, kind, path string) []byte {
 	t.Helper()
+	if kind == "tiles" {
+		entries, err := os.ReadDir(path)
+		if err != nil || len(entries) == 0 {
+			t.Fatalf("%d files in %s, error %v", len(entries), path, err)
+		}
+		var all []byte
+		for _, e := range entries {
+			all = append(append(all, e.Name()...), read(t, "", filepath.Join(path, e.Name()))...)
+		}
+		return all
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

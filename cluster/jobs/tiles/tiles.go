@@ -62,7 +62,8 @@ type planner struct {
 // Declare implements job.Kind.
 func (kind) Declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.StringVar(&p.kernel, "kernel", svm.DefaultKernel, "embed documents as the kernel `SPEC` wants; see grambench kernels")
+	f.StringVar(&p.kernel, "kernel", svm.DefaultKernel,
+		"embed documents as the kernel `SPEC` wants; see grambench kernels")
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2")
 	f.IntVar(&p.rows, "rows", 512, "a task is `N` rows, from the diagonal on: at most 4 x N x documents bytes")
 	return p
@@ -153,8 +154,9 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		limit = own + free.Bytes
 	}
 	if need := own + 2*s.most(); limit > 0 && need > limit {
-		return nil, errors.Join(fmt.Errorf("tiles: an engine and %d rows, twice, take %s, expected at most %s: set a smaller -rows",
-			s.Rows, sparse.FormatBytes(need), sparse.FormatBytes(limit)), w.Close())
+		err := fmt.Errorf("tiles: an engine and %d rows, twice, take %s, expected at most %s: plan with a smaller -rows",
+			s.Rows, sparse.FormatBytes(need), sparse.FormatBytes(limit))
+		return nil, errors.Join(err, w.Close())
 	}
 	return w, nil
 }

@@ -42,7 +42,7 @@ func TestGatherRefuses(t *testing.T) {
 		{[]string{good, file(1, 2, 1)}, "npy", 0, 0, "expected -o DIR"},
 		{[]string{good, file(1, 2, 1)}, "", 100, 0, "-m allows 100 B"},
 	} {
-		s, err := store.Open(t.Context(), t.TempDir())
+		s, err := store.Create(t.Context(), t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,8 @@ func TestGatherRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := &job.Host{Store: s, Workers: 1, Memory: c.memory}
-		j, err := h.Save(t.Context(), job.Description{Version: job.Version, Kind: "tiles", ISA: "generic", Tasks: 2, Spec: text})
+		d := job.Description{Version: job.Version, Kind: "tiles", ISA: "generic", Tasks: 2, Spec: text}
+		j, err := h.Save(t.Context(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
