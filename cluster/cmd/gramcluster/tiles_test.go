@@ -49,7 +49,10 @@ func TestTiles(t *testing.T) {
 	at := func(name string, i int) string { return filepath.Join(dir, fmt.Sprint(name, i)) }
 	for i, c := range []struct{ plan, train string }{
 		{"-rows 100 -kernel diffusion", "-kernel diffusion:t=0.5 -c 10"},
-		{"-isa generic -rows 300 -kernel linear -embed tfidf-l2", "-isa generic -kernel linear -embed tfidf-l2 -scheme one-vs-rest"},
+		{
+			"-isa generic -rows 300 -kernel linear -embed tfidf-l2",
+			"-isa generic -kernel linear -embed tfidf-l2 -scheme one-vs-rest",
+		},
 		{"-kernel chi2", "-kernel chi2 -n 0.3 -type nu_svc"},
 	} {
 		store, own, kept, model := at("store", i), at("own", i), at("kept", i), at("want", i)
@@ -57,7 +60,7 @@ func TestTiles(t *testing.T) {
 			return bench(append(strings.Fields("train -choose-time 0 "+flags), "-in", in, "-tiles", tiles, "-o", model)...)
 		}
 		first := train(in, c.train, own, model)
-		tasks := must(t, "", append([]string{"plan", "tiles", "-q", "-store", store, "-in", in}, strings.Fields(c.plan)...)...)
+		tasks := must(t, "", append(strings.Fields("plan tiles -q "+c.plan), "-store", store, "-in", in)...)
 		if status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", kept); status != failed ||
 			!strings.Contains(stderr, "are missing") {
 			t.Errorf("before work: status %d, %s", status, stderr)
@@ -90,7 +93,8 @@ func TestTiles(t *testing.T) {
 		flip(t, filepath.Join(store, "results", jobOf(t, tasks), "000000002.a0"))
 		again := at("again", i)
 		status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", again)
-		if status != failed || !strings.Contains(stderr, "000000002.a0 is damaged") || !strings.Contains(stderr, `"task":2}`) {
+		if status != failed || !strings.Contains(stderr, "000000002.a0 is damaged") ||
+			!strings.Contains(stderr, `"task":2}`) {
 			t.Errorf("damage: status %d, %s", status, stderr)
 		}
 		for name, content := range files(t, again) {

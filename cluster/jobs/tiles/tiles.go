@@ -32,15 +32,17 @@ func (kind) Summary() string {
 
 func (kind) Help() string {
 	return `
-Computes c = 1 - cosine of all pairs, which kernels with the same embedding share; -kernel says no more
-than that. A task is -rows rows, from the diagonal on. gather -o DIR writes the files that grambench
-train, cv or grid -tiles DIR keeps there, one by one, each whole: with the same documents they then
-compute no dot product. Their -isa must be that of plan, and their processor, not a GPU, computes.
+Needs documents, and a store: a folder that all machines mount, or a bucket.
+
+Computes c = 1 - cosine of all pairs, which kernels with the same embedding share; nothing else of
+-kernel counts. A task is -rows rows, from the diagonal on. gather -o DIR writes the files that
+grambench train, cv or grid -tiles DIR keeps, one by one, each whole. With the same documents, flags
+and -isa these then compute no dot product, on a processor; a GPU has files of its own.
 
 Example:
-  gramcluster plan tiles -store s3://bucket/run -in train.svm -kernel diffusion > tasks.jsonl
-  gramcluster work -store s3://bucket/run < tasks.jsonl
-  gramcluster gather -store s3://bucket/run -job JOB -o kept
+  gramcluster plan tiles -store run -in train.svm -kernel diffusion > tasks.jsonl
+  gramcluster work -store run < tasks.jsonl
+  gramcluster gather -store run -o kept
   grambench train -in train.svm -kernel diffusion:t=0.5 -tiles kept -o a.model`
 }
 
