@@ -25,7 +25,7 @@ import (
 )
 
 // Run plans a job on the documents of a source, with flags of its kind, has two hosts do its tasks in no
-// order, and returns the job, the bytes that gather writes to a file of the name, and its error.
+// order, and returns the job, the bytes that gather writes to a file or folder of the name, and its error.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
 	return RunOn(t, asm.Best().ISA, k, source, name, flags...)
@@ -103,8 +103,15 @@ func RunOn(
 	return j, read(t, path), nil
 }
 
-func read(t testing.TB, path string) []byte {
+// read returns the bytes of a file, of a folder those of all its files with their names.
+func read(t testing.TB, path string) (b []byte) {
 	t.Helper()
+	if entries, err := os.ReadDir(path); err == nil {
+		for _, e := range entries {
+			b = append(append(b, e.Name()...), read(t, filepath.Join(path, e.Name()))...)
+		}
+		return b
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 			}
 			if !matrix.CompareAndSwap(nil, &p.Matrix) && *matrix.Load() != p.Matrix {
 				return fmt.Errorf("tiles: the result of task %d belongs to the matrix %x, those before to %x: "+
-					"other programs have made them", task, p.Matrix[:6], matrix.Load()[:6])
+					"machines or programs differ", task, p.Matrix[:6], matrix.Load()[:6])
 			}
 			rows.Add(int64(p.Rows))
 			if err := ctx.Err(); err != nil {
