@@ -19,6 +19,7 @@ import (
 type folder struct {
 	dir    string
 	create bool // where there is none
+	*settled
 }
 
 // making is the folder of files that aren't complete. Those of killed processes stay there until they
@@ -41,13 +42,13 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	case !create:
 		return nil, fmt.Errorf("there is no store in %s, which has no folder %q: gramcluster plan makes one", dir, making)
 	}
-	return folder{dir, create}, nil
+	return folder{dir, create, &settled{}}, nil
 }
 
 func (b folder) path(key string) string { return filepath.Join(b.dir, filepath.FromSlash(key)) }
 
 // Create implements Bucket: a link gives the complete file its name, which is one step and fails
-// where there is one.
+// where there is one. File and name are synced to the disk.
 func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 	path := b.path(key)
 	if _, err := os.Lstat(path); err == nil {
@@ -74,6 +75,9 @@ func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 			break
 		}
 	}
+	if err == nil {
+		err = f.Sync()
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
@@ -85,7 +89,7 @@ func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 	} else if err != nil {
 		return err
 	}
-	return nil
+	return b.settle(b.dir, path)
 }
 
 // Open implements Bucket.
