@@ -103,6 +103,43 @@ func RunOn(
 	return j, read(t, path), nil
 }
 
+// Refused checks that a kind refuses flags, separated by blanks, with an error that has a text.
+func Refused(t testing.TB, k job.Kind, source, name string, says map[string]string) {
+	t.Helper()
+	for flags, want := range says {
+		_, _, err := Run(t, k, source, name, strings.Fields(flags)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, expected one with %q", flags, err, want)
+		}
+	}
+}
+
+// Other returns what Open and Gather say of a job whose description was changed, neither of which may take it.
+func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)) (opened, gathered error) {
+	t.Helper()
+	d := j.Description
+	change(&d)
+	other, err := j.Host.Save(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, opened = k.Open(t.Context(), other); opened == nil {
+		t.Error("a changed description is opened")
+	}
+	out := &job.Output{Path: filepath.Join(t.TempDir(), "out"), Say: t.Logf, Progress: func(int64, int64) {}}
+	if gathered = k.Gather(t.Context(), other, out); gathered == nil {
+		t.Error("a changed description is gathered")
+	}
+	return opened, gathered
+}
+
+// To returns the error of Gather in a form.
+func To(t testing.TB, k job.Kind, j *job.Job, form string) error {
+	t.Helper()
+	out := &job.Output{Path: filepath.Join(t.TempDir(), "out"), To: form, Say: t.Logf, Progress: func(int64, int64) {}}
+	return k.Gather(t.Context(), j, out)
+}
+
 // read returns the bytes of a file, of a folder those of all its files with their names.
 func read(t testing.TB, path string) (b []byte) {
 	t.Helper()

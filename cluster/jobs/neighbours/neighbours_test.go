@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/engine"
 )
@@ -76,13 +78,62 @@ func TestPlace(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	const source = "synthetic:docs=60,terms=90,length=20,classes=3,seed=5"
-	for _, flags := range [][]string{{"-k", "0"}, {"-block", "0"}, {"-block", "-5"}, {"-min", "x"}, {"-min", "NaN"},
-		{"-kernel", "x"}} {
-		if _, _, err := jobtest.Run(t, Kind, source, "near.tsv", flags...); err == nil {
-			t.Errorf("%v: no error", flags)
-		} else {
-			t.Log(flags, err)
+	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", map[string]string{
+		"-k 0":      "-k 0, expected at least 1",
+		"-block 0":  "-block 0, expected",
+		"-block -5": "-block -5, expected",
+		"-min x":    `-min "x", expected a number`,
+		"-min NaN":  `-min "NaN", expected a number`,
+		"-min Inf":  `-min "Inf", expected a number`,
+		"-kernel x": `unknown kernel "x"`,
+	})
+}
+
+// A job whose description has another number of tasks is of another program, or damaged.
+func TestOtherTasks(t *testing.T) {
+	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", "-block", "40")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, gathered := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks++ })
+	for _, err := range []error{opened, gathered} {
+		if err == nil || !strings.Contains(err.Error(), "the job has 4") {
+			t.Errorf("error %v, expected one about tasks", err)
+		}
+	}
+	opened, _ = jobtest.Other(t, Kind, j, func(d *job.Description) {
+		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
+	})
+	if opened == nil || !strings.Contains(opened.Error(), "60 documents, the job has 50") {
+		t.Errorf("error %v, expected one about documents", opened)
+	}
+	if err := jobtest.To(t, Kind, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected tsv") {
+		t.Errorf("another form: error %v", err)
+	}
+}
+
+// More ranges of documents than the numbers of tasks are for.
+func TestMostRanges(t *testing.T) {
+	for ranges, most := range map[int]bool{1 << 15: true, 1<<15 + 1: false} {
+		s := spec{Kernel: "linear", Rows: ranges, Block: 1, K: 1}
+		if err := s.validate(); (err == nil) != most {
+			t.Errorf("%d ranges: error %v", ranges, err)
+		}
+	}
+}
+
+// Results that hold something else than their lists are refused.
+func TestDecode(t *testing.T) {
+	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
+	b := encode(lists)
+	for want, f := range map[string]func() error{
+		"has 2 neighbours, expected at most 1": func() error { _, err := decode(b, 2, 0, 1, false); return err },
+		"it ends in list 2":                    func() error { _, err := decode(b, 3, 0, 2, false); return err },
+		"and there are 9 bytes":                func() error { _, err := decode(b[:13], 2, 0, 2, false); return err },
+		"4 bytes behind its lists":             func() error { _, err := decode(b, 1, 0, 2, false); return err },
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected one with %q", err, want)
 		}
 	}
 }

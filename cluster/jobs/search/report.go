@@ -96,7 +96,6 @@ func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
 // write writes the report as JSON, indented.
 func (r *report) write(w io.Writer) error {
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/solver/svm"
 )
@@ -50,6 +52,9 @@ func TestLikeGrambench(t *testing.T) {
 				"-grid", "C=1"}},
 		{5, []string{"-kernel", "diffusion", "-scheme", "labels", "-thresholds", "1", "-seed", "2"},
 			[]string{"-kernel", "diffusion", "-scheme", "labels", "-thresholds", "1", "-seed", "2", "-grid", "C=1"}},
+		{6, []string{"-kernel", "linear", "-kernel", "linear:embed=tfidf-l2", "-kernel", "diffusion", "-folds", "2"},
+			[]string{"-kernel", "linear", "-kernel", "linear:embed=tfidf-l2", "-kernel", "diffusion", "-folds", "2",
+				"-grid", "C=1"}},
 		{5, []string{"-kernel", "diffusion", "-type", "nu_svc", "-nu", "0.1,0.2"},
 			[]string{"-kernel", "diffusion", "-type", "nu_svc", "-grid", "nu=0.1,0.2"}},
 	} {
@@ -73,16 +78,35 @@ func TestLikeGrambench(t *testing.T) {
 
 // Lists that make no sense are refused when the job is planned.
 func TestRefused(t *testing.T) {
-	const source = "synthetic:docs=60,terms=90,length=20,classes=3,seed=5"
-	for _, flags := range [][]string{
-		{"-folds", "1"}, {"-c", "1,1"}, {"-c", "0"}, {"-kernel", "diffusion:t=1|1"}, {"-kernel", "diffusion:t=1|"},
-		{"-nu", "0.1"}, {"-scheme", "labels,one-vs-one"}, {"-epsilon", "0.1"}, {"-type", "nu_svc", "-c", "1"},
-	} {
-		if _, _, err := jobtest.Run(t, Kind, source, "scores.json", flags...); err == nil {
-			t.Errorf("%v: no error", flags)
-		} else {
-			t.Log(flags, err)
+	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json", map[string]string{
+		"-folds 1":                  "-folds 1, expected at least 2",
+		"-folds 0":                  "-folds 0, expected at least 2",
+		"-c 1,1":                    "1 twice",
+		"-c 0":                      "-c 0, expected",
+		"-kernel diffusion:t=1|1":   "is in the search twice",
+		"-kernel diffusion:t=1|":    "an empty value",
+		"-nu 0.1":                   "a list of values of nu",
+		"-scheme labels,one-vs-one": "or labels alone",
+		"-epsilon 0.1":              "a list of values of epsilon",
+		"-type nu_svc -c 1":         "a list of values of C",
+		"-folds 61":                 "61",
+	})
+}
+
+// A job whose description has another number of tasks is of another program, or damaged.
+func TestOtherTasks(t *testing.T) {
+	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json", "-folds", "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, gathered := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks++ })
+	for _, err := range []error{opened, gathered} {
+		if err == nil || !strings.Contains(err.Error(), "the job has 3") {
+			t.Errorf("error %v, expected one about tasks", err)
 		}
+	}
+	if err := jobtest.To(t, Kind, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected json") {
+		t.Errorf("another form: error %v", err)
 	}
 }
 
@@ -120,4 +144,13 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%s, %v, expected %s", second, err, text)
 		}
 	})
+}
+
+// JSON has no numbers that aren't finite.
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{0.1: "0.1", math.Inf(1): "null", math.Inf(-1): "null", math.NaN(): "null"} {
+		if b, err := json.Marshal(number(v)); err != nil || string(b) != want {
+			t.Errorf("%v: %s, %v, expected %s", v, b, err, want)
+		}
+	}
 }

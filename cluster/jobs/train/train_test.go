@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/solver"
 )
@@ -43,16 +45,55 @@ func TestLikeGrambench(t *testing.T) {
 
 // Flags that make no sense are refused when the job is planned.
 func TestRefused(t *testing.T) {
-	const source = "synthetic:docs=60,terms=90,length=20,classes=3,seed=5"
-	for _, flags := range [][]string{
-		{"-tasks", "0"}, {"-c", "1,2"}, {"-c", "-1"}, {"-c", "x"}, {"-nu", "2", "-type", "nu_svc"}, {"-type", "x"},
-		{"-scheme", "x"}, {"-weight", "nowhere=2"}, {"-weight", "x"}, {"-kernel", "x"}, {"-kernel", "diffusion:t=1|2"},
-		{"-thresholds", "1"}, {"-probabilities", "x"}, {"-tolerance", "0"}, {"-kernel", "hyperbolic"},
+	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
+		"-tasks 0":                "-tasks 0, expected at least 1",
+		"-c 1,2":                  "several values of",
+		"-c -1":                   "-c -1, expected",
+		"-c x":                    `"x", expected a number`,
+		"-nu 2 -type nu_svc":      "-nu 2, expected",
+		"-type x":                 `type "x", expected`,
+		"-scheme x":               `scheme "x", expected`,
+		"-weight nowhere=2":       `-weight for class "nowhere"`,
+		"-weight x":               "expected CLASS=W",
+		"-kernel x":               `unknown kernel "x"`,
+		"-kernel diffusion:t=1|2": "several values of",
+		"-thresholds 1":           "thresholds of c_svc",
+		"-probabilities x":        "expected 0 or 1",
+		"-tolerance 0":            "-tolerance 0, expected",
+		"-kernel hyperbolic":      "compares sets of points",
+	})
+}
+
+// A job whose description has another number of tasks is of another program, or damaged.
+func TestOtherTasks(t *testing.T) {
+	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, gathered := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks++ })
+	for _, err := range []error{opened, gathered} {
+		if err == nil || !strings.Contains(err.Error(), "the job has 4") {
+			t.Errorf("error %v, expected one about tasks", err)
+		}
+	}
+	if err := jobtest.To(t, Kind, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected gram") {
+		t.Errorf("another form: error %v", err)
+	}
+}
+
+// Results that hold something else than machines of the classifier are refused.
+func TestDecode(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"of":2,"more":1}`: `unknown field "more"`,
+		`{"of":2} 1`:        "more behind its end",
+		`{"of":3}`:          "some of 3 machines, expected some of 2",
+		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "machine -1, expected one from 0 to 1",
+		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "machine 2, expected one from 0 to 1",
+		`{"of":2,"machines":[{"number":1}]}`:                                        "machine 1 is there twice, or not at all",
+		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "machine 1 is there twice",
 	} {
-		if _, _, err := jobtest.Run(t, Kind, source, "a.model", flags...); err == nil {
-			t.Errorf("%v: no error", flags)
-		} else {
-			t.Log(flags, err)
+		if _, err := decode([]byte(text), 2); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, expected one with %q", text, err, want)
 		}
 	}
 }
