@@ -95,7 +95,8 @@ func TestRefused(t *testing.T) {
 
 // A job whose description has another number of tasks is of another program, or damaged.
 func TestOtherTasks(t *testing.T) {
-	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json", "-folds", "2")
+	const source = "synthetic:docs=60,terms=90,length=20,classes=3,seed=5"
+	j, _, err := jobtest.Run(t, Kind, source, "scores.json", "-folds", "2")
 	if err != nil {
 		t.Fatal(err)
 	}
