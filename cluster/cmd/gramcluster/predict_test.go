@@ -116,7 +116,7 @@ func TestPredictOthers(t *testing.T) {
 	bench("train", "-q", "-t", "4", "-in", path("K.npy"), "-labels", path("K.tsv"), "-o", path("matrix.model"))
 	bench("train", "-q", "-sets", "qid", "-kernel", "hyperbolic", "-in", path("points.svm"), "-o", path("sets.model"))
 	for args, want := range map[string]string{
-		"plan predict -in " + path("x.tsv") + " -output probabilities -model " + path("model4"): "no probabilities",
+		"plan predict -in " + path("x.svm") + " -model " + path("matrix.model"):                 "from a precomputed kernel",
 		"plan predict -in " + path("x.svm") + " -model " + path("sets.model"):                   "learnt from sets of points",
 		"plan predict -in " + path("x.tsv") + " -output probabilities -model " + path("model4"): "holds no probabilities",
 		"gather -to tsv -o " + path("other"):                                                    `-to "tsv", expected none`,
