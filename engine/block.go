@@ -8,17 +8,26 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 )
 
-// Block writes one block of the Gram matrix of k, such as one of many machines computes,
+// BlockTiles computes one block of the Gram matrix of k, such as one of many machines computes,
 //
-//	dst[i][j] = k(x_{rows[0]+i}, x_{columns[0]+j}),  rows[0]+i < rows[1],  columns[0]+j < columns[1]
+//	k(x_i, x_j),  rows[0] <= i < rows[1],  columns[0] <= j < columns[1]
 //
-// with the same bits as [Engine.Gram]. Both ranges must lie in 0 to Len; columns[0] must be a multiple
-// of [device.Columns], and so must columns[1] unless it is Len. Where the columns end with the rows and
-// begin no later, so that the block ends on the diagonal, pairs of two rows are computed once and stored
-// twice. Wide blocks take less time for a pair than narrow ones. It returns within a second of the end
-// of ctx, with its error; after an error dst holds anything.
-func (e *Engine) Block(ctx context.Context, k Kernel, rows, columns [2]int, dst *Dense) (err error) {
+// with the same bits as [Engine.Gram], and hands it to visit a tile at a time: the tile's rows are
+// documents j, its columns documents i. Each pair is in one tile, but where the columns end with the
+// rows and begin no later, so that the block ends on the diagonal, some pairs with i < j are in none.
+// Both ranges must lie in 0 to Len; columns[0] must be a multiple of [device.Columns], and so must
+// columns[1] unless it is Len. Wide blocks take less time for a pair than narrow ones.
+//
+// visit is called from up to Workers goroutines at the same time, tiles come in no order, and an error
+// of visit ends the computation, as does a panic, which comes back as a [tiles.PanicError]. It returns
+// within a second of the end of ctx, with its error. No memory is needed for results.
+func (e *Engine) BlockTiles(
+	ctx context.Context, k Kernel, rows, columns [2]int, visit func(t *Tile) error,
+) (err error) {
 	if k, err = e.bind(k); err != nil {
+		return err
+	}
+	if visit, err = visitor(visit); err != nil {
 		return err
 	}
 	n := e.Len()
@@ -34,13 +43,8 @@ func (e *Engine) Block(ctx context.Context, k Kernel, rows, columns [2]int, dst 
 		return fmt.Errorf("engine: columns from %d to before %d, expected multiples of %d, or all %d", columns[0], columns[1],
 			device.Columns, n)
 	}
-	height, width := rows[1]-rows[0], columns[1]-columns[0]
-	if err := dst.hasShape(height, width); err != nil {
-		return err
-	}
-	// A block that ends on the diagonal is cut into strips. Each has the columns up to its own last
-	// row, and those before its first row serve rows above it, too.
-	strip, symmetric := max(height, 1), rows[1] == columns[1] && rows[0] >= columns[0]
+	// A block that ends on the diagonal is cut into strips. Each has the columns up to its own last row.
+	strip, symmetric := max(rows[1]-rows[0], 1), rows[1] == columns[1] && rows[0] >= columns[0]
 	if symmetric {
 		strip = max(compute.BlockDocs, e.c.Workers*e.Panel()*2)
 	}
@@ -62,16 +66,7 @@ func (e *Engine) Block(ctx context.Context, k Kernel, rows, columns [2]int, dst 
 	defer report.Finish(&err)
 	for first := rows[0]; first < rows[1]; first += strip {
 		r := request(first)
-		err := e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
-			row, column := r.Docs[t.First]-rows[0], t.Lo-columns[0]
-			e.c.Store(dst.Data[row*width+column:], width, t, false)
-			if lo, hi := max(t.Lo, rows[0]), min(t.Hi, first); symmetric && lo < hi {
-				above := compute.Part(t, t.First, t.First+t.Rows, lo, hi)
-				e.c.Store(dst.Data[(lo-rows[0])*width+r.Docs[t.First]-columns[0]:], width, &above, true)
-			}
-			return nil
-		})
-		if err != nil {
+		if err := e.c.Rows(ctx, k, r, report, e.columns(r, visit)); err != nil {
 			return err
 		}
 	}

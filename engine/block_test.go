@@ -3,17 +3,18 @@ package engine
 import (
 	"context"
 	"errors"
-	"math"
+	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Blocks of all places and shapes have the bits of Gram: on the diagonal, beside it, across the seam
-// of tails, of any number of rows, with tails that go straight into a tile and those that don't.
-func TestBlockSameBits(t *testing.T) {
+// Blocks of all places and shapes have the bits of Gram, of each pair once and only above a diagonal on
+// which they end of none: on the diagonal, beside it, across the seam of tails, of any number of rows,
+// with tails that go straight into a tile and those that don't.
+func TestBlockTilesSameBits(t *testing.T) {
 	const n = SeamDocuments + 700
 	for _, length := range []int{8, 60} {
 		x := embedded(t, sparse.Sphere, zipf(n, 3000, length, 3))
@@ -33,16 +34,32 @@ func TestBlockSameBits(t *testing.T) {
 					{{0, 1}, {0, n}},
 				} {
 					rows, columns := at[0], at[1]
-					dst := NewDense(rows[1]-rows[0], columns[1]-columns[0])
-					for i := range dst.Data {
-						dst.Data[i] = float32(math.NaN())
+					wide := columns[1] - columns[0]
+					seen := make([]atomic.Int32, (rows[1]-rows[0])*wide)
+					err := e.BlockTiles(t.Context(), k, rows, columns, func(tile *Tile) error {
+						for a := range tile.Rows {
+							for b := range tile.Cols {
+								i, j := tile.Column+b, tile.First+a
+								if !sameBits(tile.C[a*tile.Width+b:][:1], want.Row(i)[j:j+1]) {
+									return fmt.Errorf("row %d, column %d differs from Gram", i, j)
+								}
+								seen[(i-rows[0])*wide+j-columns[0]].Add(1)
+							}
+						}
+						return nil
+					})
+					if err != nil {
+						t.Fatalf("%s, %d workers, rows %v and columns %v: %v", isa, workers, rows, columns, err)
 					}
-					if err := e.Block(t.Context(), k, rows, columns, dst); err != nil {
-						t.Fatal(err)
-					}
-					for i := range dst.Rows {
-						if !sameBits(dst.Row(i), want.Row(rows[0] + i)[columns[0]:columns[1]]) {
-							t.Fatalf("%s, %d workers: row %d of rows %v and columns %v differs from Gram", isa, workers, i, rows, columns)
+					for at := range seen {
+						i, j := rows[0]+at/wide, columns[0]+at%wide
+						least := int32(1)
+						if rows[1] == columns[1] && rows[0] >= columns[0] && j > i {
+							least = 0
+						}
+						if n := seen[at].Load(); n < least || n > 1 {
+							t.Fatalf("%s, %d workers, rows %v and columns %v: row %d, column %d is in %d tiles", isa, workers, rows,
+								columns, i, j, n)
 						}
 					}
 				}
@@ -51,30 +68,29 @@ func TestBlockSameBits(t *testing.T) {
 	}
 }
 
-func TestBlockRefuses(t *testing.T) {
+func TestBlockTilesRefuses(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(300, 3000, 20, 3))
 	e, k := newEngine(t, x, Options{}), parse(t, "diffusion:t=0.5")
+	none := func(*Tile) error { return nil }
 	for _, at := range [][2][2]int{
 		{{-1, 2}, {0, 128}}, {{2, 1}, {0, 128}}, {{0, 301}, {0, 128}}, {{0, 1}, {1, 129}}, {{0, 1}, {0, 100}},
 		{{0, 1}, {256, 128}}, {{0, 1}, {128, 384}},
 	} {
-		dst := &Dense{Rows: at[0][1] - at[0][0], Cols: at[1][1] - at[1][0]}
-		if dst.Rows > 0 && dst.Cols > 0 {
-			dst = NewDense(dst.Rows, dst.Cols)
-		}
-		if err := e.Block(t.Context(), k, at[0], at[1], dst); err == nil {
+		if err := e.BlockTiles(t.Context(), k, at[0], at[1], none); err == nil {
 			t.Errorf("rows %v and columns %v of 300 documents pass", at[0], at[1])
 		}
 	}
-	for _, dst := range []*Dense{nil, NewDense(2, 127), NewDense(3, 128), {Rows: 2, Cols: 128}} {
-		if err := e.Block(t.Context(), k, [2]int{0, 2}, [2]int{0, device.Columns}, dst); err == nil {
-			t.Errorf("destination %+v passes for 2×128", dst)
-		}
+	whole := [2]int{0, 300}
+	if err := e.BlockTiles(t.Context(), k, whole, whole, nil); err == nil {
+		t.Error("a nil function passes")
+	}
+	stop := errors.New("stop")
+	if err := e.BlockTiles(t.Context(), k, whole, whole, func(*Tile) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("error %v, expected that of visit", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := e.Block(ctx, k, [2]int{0, 300}, [2]int{0, 300}, NewDense(300, 300))
-	if !errors.Is(err, context.Canceled) {
+	if err := e.BlockTiles(ctx, k, whole, whole, none); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: error %v", err)
 	}
 }

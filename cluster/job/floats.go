@@ -26,13 +26,19 @@ func FloatBytes(v []float32) []byte {
 	return b
 }
 
-// FloatsOf turns the bytes of a result into the values in whose memory they are: b must be v's, as
-// [Job.Result] makes it of FloatBytes(v).
-func FloatsOf(v []float32, b []byte) {
-	if littleEndian && len(b) > 0 && &b[0] == (*byte)(unsafe.Pointer(&v[0])) {
-		return
+// Floats returns the values that results have as these bytes: they are in the memory of b where the
+// machine has them so, else copied. Bytes behind the last whole value are left out.
+func Floats(b []byte) []float32 {
+	n := len(b) / 4
+	if n == 0 {
+		return nil
 	}
-	for i := range min(len(v), len(b)/4) {
+	if first := unsafe.Pointer(&b[0]); littleEndian && uintptr(first)%4 == 0 {
+		return unsafe.Slice((*float32)(first), n)
+	}
+	v := make([]float32, n)
+	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
+	return v
 }

@@ -15,7 +15,7 @@ import (
 
 // Version is raised when a program gives a task other bytes than an earlier one did, which TestDigests
 // of package jobs notices. Jobs of another version are refused.
-const Version = 1
+const Version = 2
 
 // MostTasks bounds the tasks of a job.
 const MostTasks = 1_000_000_000

@@ -80,7 +80,7 @@ func FuzzDescription(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(good)
-	f.Add([]byte(`{"version":1}`))
+	f.Add([]byte(`{"version":2}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := job.ParseDescription(b)
 		if err != nil {
@@ -145,9 +145,13 @@ func TestFloats(t *testing.T) {
 	if want := "00000000 0000803f 000080ff 01000000"; fmt.Sprintf("%x %x %x %x", b[:4], b[4:8], b[8:12], b[12:]) != want {
 		t.Errorf("bytes %x, expected %s", b, want)
 	}
-	w := make([]float32, 4)
-	job.FloatsOf(w, bytes.Clone(b))
-	if fmt.Sprint(w) != fmt.Sprint(v) || job.FloatBytes(nil) != nil {
-		t.Errorf("%v comes back as %v", v, w)
+	for skip := range 4 { // wherever they lie
+		at := append(make([]byte, skip), b...)[skip:]
+		if w := job.Floats(append(at, 7)); fmt.Sprint(w) != fmt.Sprint(v) {
+			t.Errorf("%v comes back as %v", v, w)
+		}
+	}
+	if job.FloatBytes(nil) != nil || job.Floats(nil) != nil {
+		t.Error("nothing comes back as something")
 	}
 }

@@ -75,53 +75,76 @@ func header(key string, parts [][]byte) []byte {
 
 func blocksOf(payload int64) int64 { return (payload + blockBytes - 1) / blockBytes }
 
-// readFrame reads an object of so many bytes and returns its payload, in buf where that has the
-// room. An error that is an *errDamaged says that it isn't the object of that key; others are those
-// of r.
-func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) {
+// frame is what the header of an object says.
+type frame struct {
+	begin, payload int64  // where the payload is, and its length
+	sums           []byte // of its blocks
+}
+
+// readHeader reads the header of an object of so many bytes. An error that is an *errDamaged says that
+// it isn't the object of that key; others are those of r.
+func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	if least := int64(fixedBytes + len(key) + 4); size < least {
-		return nil, &errDamaged{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
+		return f, &errDamaged{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
 	}
 	h := make([]byte, fixedBytes+len(key))
 	if err := readAll(r, h, 0); err != nil {
-		return nil, err
+		return f, err
 	}
 	if !bytes.HasPrefix(h, []byte(magic)) {
-		return nil, &errDamaged{0, fmt.Sprintf("%q", h[:len(magic)]), fmt.Sprintf("%q", magic)}
+		return f, &errDamaged{0, fmt.Sprintf("%q", h[:len(magic)]), fmt.Sprintf("%q", magic)}
 	}
 	if n := binary.LittleEndian.Uint32(h[len(magic):]); n != uint32(len(key)) {
-		return nil, &errDamaged{int64(len(magic)), fmt.Sprintf("a key of %d bytes", n), fmt.Sprintf("%d", len(key))}
+		return f, &errDamaged{int64(len(magic)), fmt.Sprintf("a key of %d bytes", n), fmt.Sprintf("%d", len(key))}
 	}
 	if found := h[fixedBytes:]; string(found) != key {
-		return nil, &errDamaged{int64(fixedBytes), fmt.Sprintf("the key %q", found), fmt.Sprintf("%q", key)}
+		return f, &errDamaged{int64(fixedBytes), fmt.Sprintf("the key %q", found), fmt.Sprintf("%q", key)}
 	}
 	payload := binary.LittleEndian.Uint64(h[len(magic)+4:])
 	if payload > mostPayload || size != int64(len(h))+4*blocksOf(int64(payload))+4+int64(payload) {
-		return nil, &errDamaged{int64(len(magic) + 4), fmt.Sprintf("a payload of %d bytes", payload),
+		return f, &errDamaged{int64(len(magic) + 4), fmt.Sprintf("a payload of %d bytes", payload),
 			fmt.Sprintf("one that fills the %d bytes of the object", size)}
 	}
 	sums := make([]byte, 4*blocksOf(int64(payload))+4)
 	if err := readAll(r, sums, int64(len(h))); err != nil {
-		return nil, err
+		return f, err
 	}
 	own := len(sums) - 4
 	sum := crc32.Update(crc32.Checksum(h, castagnoli), castagnoli, sums[:own])
 	if want := binary.LittleEndian.Uint32(sums[own:]); sum != want {
-		return nil, damagedSum(0, "a header", sum, want)
+		return f, damagedSum(0, "a header", sum, want)
 	}
-	if uint64(cap(buf)) < payload {
-		buf = make([]byte, payload)
-	}
-	buf = buf[:payload]
-	for lo := 0; lo < len(buf); lo += blockBytes {
-		block, at := buf[lo:min(lo+blockBytes, len(buf))], int64(len(h)+len(sums)+lo)
-		if err := readAll(r, block, at); err != nil {
-			return nil, err
+	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
+}
+
+// read reads and checks the part b of the payload, which begins with a block and ends with one, from r.
+func (f *frame) read(r io.Reader, begin int64, b []byte) error {
+	for lo := 0; lo < len(b); lo += blockBytes {
+		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)
+		if err := readAll(r, block, f.begin+in); err != nil {
+			return err
 		}
-		sum, want := crc32.Checksum(block, castagnoli), binary.LittleEndian.Uint32(sums[lo/blockBytes*4:])
+		sum, want := crc32.Checksum(block, castagnoli), binary.LittleEndian.Uint32(f.sums[in/blockBytes*4:])
 		if sum != want {
-			return nil, damagedSum(at, fmt.Sprintf("%d bytes", len(block)), sum, want)
+			return damagedSum(f.begin+in, fmt.Sprintf("%d bytes", len(block)), sum, want)
 		}
+	}
+	return nil
+}
+
+// readFrame reads an object of so many bytes and returns its payload, in buf where that has the
+// room. Errors are those of readHeader.
+func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) {
+	f, err := readHeader(r, size, key)
+	if err != nil {
+		return nil, err
+	}
+	if int64(cap(buf)) < f.payload {
+		buf = make([]byte, f.payload)
+	}
+	buf = buf[:f.payload]
+	if err := f.read(r, 0, buf); err != nil {
+		return nil, err
 	}
 	return buf, nil
 }

@@ -136,23 +136,34 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	if err := checkName(name); err != nil {
 		return nil, nil, err
 	}
-	for k := range MostAttempts {
-		b, err := s.read(ctx, attempt(name, k), buf)
+	_, bad, err = s.first(name, 0, nil, func(key string) (err error) {
+		b, err = s.read(ctx, key, buf)
+		return err
+	})
+	return b, bad, err
+}
+
+// first tries the attempts of an object from the k-th on, and returns the first without an error. It
+// adds to bad what is damaged. Where there is none the error wraps [ErrMissing] and all of bad; other
+// errors of try end it.
+func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
+	for ; k < MostAttempts; k++ {
+		err := try(attempt(name, k))
 		if err == nil {
-			return b, bad, nil
+			return k, bad, nil
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		if damaged := (*DamagedError)(nil); !errors.As(err, &damaged) {
-			return nil, bad, err
+			return k, bad, err
 		}
 		bad = append(bad, err)
 	}
 	if len(bad) > 0 {
-		return nil, bad, fmt.Errorf("store: object %s is %w: %w", name, ErrMissing, errors.Join(bad...))
+		return k, bad, fmt.Errorf("store: object %s is %w: %w", name, ErrMissing, errors.Join(bad...))
 	}
-	return nil, nil, fmt.Errorf("store: object %s is %w", name, ErrMissing)
+	return k, nil, fmt.Errorf("store: object %s is %w", name, ErrMissing)
 }
 
 // read returns the payload of the object of a key.
@@ -163,13 +174,18 @@ func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err
 	}
 	defer r.Close()
 	b, err = readFrame(r, size, key, buf)
+	return b, named(key, err)
+}
+
+// named says in an error of a frame which object it is of.
+func named(key string, err error) error {
 	if bad := (*errDamaged)(nil); errors.As(err, &bad) {
-		return nil, &DamagedError{key, bad.offset, bad.found, bad.want}
+		return &DamagedError{key, bad.offset, bad.found, bad.want}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: %w", key, err)
+		return fmt.Errorf("store: %s: %w", key, err)
 	}
-	return b, nil
+	return nil
 }
 
 // Object is what List finds of one name: how many attempts there are, and their bytes in all.

@@ -2,7 +2,7 @@
 // cut into strips of h rows; strip I, which ends with row e, has the columns before e, cut evenly into
 // as few blocks as have at most w columns each. A block is wide, since what a panel of rows costs
 // beforehand is then shared by many columns; the last of a strip ends on the diagonal. A result is the
-// block's rows, float32, little-endian.
+// block's square tiles up to the diagonal, a row of them after the other; see tiles.go.
 package gram
 
 import (
@@ -13,10 +13,12 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // Kind is the kind of job.
@@ -135,35 +137,11 @@ func specOf(d *job.Description) (s spec, k engine.Kernel, err error) {
 	return s, k, err
 }
 
-// ranges returns the rows and columns of a task, which must be there.
-func (s *spec) ranges(task int) (rows, columns [2]int) {
-	for i := 0; ; i++ {
-		end, blocks := s.strip(i)
-		if task >= blocks {
-			task -= blocks
-			continue
-		}
-		// The last of several blocks has at least Columns/2 columns, and so all of the diagonal's.
-		at := func(b int) int {
-			if b == blocks {
-				return end
-			}
-			return b * end / blocks / device.Columns * device.Columns
-		}
-		return [2]int{i * s.Rows, end}, [2]int{at(task), at(task + 1)}
-	}
-}
-
-// most is the most values of a block. Rounding moves the sides of blocks by less than device.Columns.
-func (s *spec) most() int {
-	return min(s.Rows, s.Documents) * min(s.Columns+device.Columns, s.Documents)
-}
-
 type worker struct {
 	spec
 	kernel engine.Kernel
 	engine *engine.Engine
-	block  []float32
+	values []float32 // of a task
 }
 
 // Open implements job.Kind.
@@ -183,18 +161,26 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, fmt.Errorf("gram: an engine and a block of %d x %d take %s, -m allows %s", s.Rows, s.Columns,
 			sparse.FormatBytes(need), sparse.FormatBytes(j.Host.Memory))
 	}
-	return &worker{s, k, e, make([]float32, s.most())}, nil
+	return &worker{s, k, e, tiles.Make(s.most())}, nil
 }
 
 // Do implements job.Worker.
 func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
-	rows, columns := w.ranges(task)
-	dst := &engine.Dense{Rows: rows[1] - rows[0], Cols: columns[1] - columns[0]}
-	dst.Data = w.block[:dst.Rows*dst.Cols]
-	if err := w.engine.Block(ctx, w.kernel, rows, columns, dst); err != nil {
+	b := w.block(task)
+	values := w.values[:b.values()]
+	transpose := asm.Best().Transpose // moves values, and so has the same bits on every machine
+	err := w.engine.BlockTiles(ctx, w.kernel, b.rows, b.columns, func(t *engine.Tile) error {
+		b.each(t.Column, t.Cols, t.First, t.Rows, func(row, rows, column, columns int) {
+			from := t.C[(column-t.First)*t.Width+row-t.Column:]
+			at, width := b.place(row, column)
+			transpose(values[at:], width, from, t.Width, columns, rows)
+		})
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return [][]byte{job.FloatBytes(dst.Data)}, nil
+	return [][]byte{job.FloatBytes(values)}, nil
 }
 
 // Close implements job.Worker.

@@ -9,35 +9,49 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Blocks cover every pair of the half, and what lies above the diagonal by their transposes, once;
-// none is larger than what workers make room for.
-func TestBlocksCover(t *testing.T) {
+// Tiles cover every pair of the half once, and lie in their blocks one after the other; none is larger
+// than what workers make room for.
+func TestTilesCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 25 {
-		h := device.Columns * (1 + r.IntN(3))
+		h := device.Columns * (1 + r.IntN(4))
 		s := spec{Documents: 1 + r.IntN(1500), Rows: h, Columns: 2*h + device.Columns*r.IntN(3)}
 		seen := make([]int, s.Documents*s.Documents)
 		for task := range s.tasks() {
-			rows, columns := s.ranges(task)
-			if n := (rows[1] - rows[0]) * (columns[1] - columns[0]); n <= 0 || n > s.most() {
-				t.Fatalf("%+v, task %d: rows %v and columns %v are %d values of at most %d", s, task, rows, columns, n, s.most())
+			b := s.block(task)
+			if b.values() <= 0 || b.values() > s.most() {
+				t.Fatalf("%+v, task %d: %+v has %d values of at most %d", s, task, b, b.values(), s.most())
 			}
-			if columns[0]%device.Columns != 0 || columns[1]%device.Columns != 0 && columns[1] != s.Documents ||
-				columns[1] > rows[0] && (columns[1] != rows[1] || columns[0] > rows[0]) {
-				t.Fatalf("%+v, task %d: rows %v and columns %v", s, task, rows, columns)
+			if b.columns[0]%device.Columns != 0 || b.columns[1]%device.Columns != 0 && b.columns[1] != s.Documents ||
+				b.columns[1] > b.rows[0] && (b.columns[1] != b.rows[1] || b.columns[0] > b.rows[0]) {
+				t.Fatalf("%+v, task %d: %+v", s, task, b)
 			}
-			for i := rows[0]; i < rows[1]; i++ {
-				for j := columns[0]; j < columns[1]; j++ {
-					seen[i*s.Documents+j]++
-					if j < rows[0] {
-						seen[j*s.Documents+i]++
-					}
-				}
+			next := 0
+			for row := b.rows[0]; row < b.rows[1]; row += s.side() {
+				b.each(row, min(s.side(), b.rows[1]-row), b.columns[0], b.columns[1]-b.columns[0],
+					func(row, rows, column, columns int) {
+						at, width := b.place(row, column)
+						if at != next || width != columns || rows > s.side() || columns > s.side() || s.taskOf(row, column) != task {
+							t.Fatalf("%+v, task %d: tile of %d x %d values from %d, %d is at %d of task %d, expected %d", s, task,
+								rows, columns, row, column, at, s.taskOf(row, column), next)
+						}
+						next += rows * columns
+						for i := range rows * columns {
+							i, j := row+i/columns, column+i%columns
+							seen[i*s.Documents+j]++
+							if column < row {
+								seen[j*s.Documents+i]++
+							}
+						}
+					})
+			}
+			if next != b.values() {
+				t.Fatalf("%+v, task %d: tiles of %d values, expected %d", s, task, next, b.values())
 			}
 		}
 		for at, n := range seen {
 			if n != 1 {
-				t.Fatalf("%+v: row %d, column %d is written %d times", s, at/s.Documents, at%s.Documents, n)
+				t.Fatalf("%+v: row %d, column %d is in %d tiles", s, at/s.Documents, at%s.Documents, n)
 			}
 		}
 	}
@@ -53,9 +67,9 @@ func FuzzSpec(f *testing.F) {
 			return
 		}
 		for task := range tasks {
-			if rows, columns := s.ranges(task); rows[1] > s.Documents || columns[1] > s.Documents || rows[0] >= rows[1] ||
-				columns[0] >= columns[1] {
-				t.Errorf("%s, task %d: rows %v and columns %v", text, task, rows, columns)
+			if b := s.block(task); b.rows[1] > s.Documents || b.columns[1] > s.Documents || b.rows[0] >= b.rows[1] ||
+				b.columns[0] >= b.columns[1] {
+				t.Errorf("%s, task %d: %+v", text, task, b)
 			}
 		}
 	})

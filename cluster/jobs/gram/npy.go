@@ -2,20 +2,28 @@ package gram
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/tiles"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// turnedColumns is how many columns of a block are transposed at a time.
-const turnedColumns = 256
+// A file system takes long pieces in less time than short ones, so the matrix is written in strips of
+// a tile's height: whole rows, or as much of them as stripBytes hold, in pieces of about pieceBytes,
+// between which the end of the context is seen.
+const (
+	stripBytes = 128 << 20
+	pieceBytes = 8 << 20
+)
 
-// gatherNPY writes the n x n matrix in NumPy's format. Each block is read once and written to its two
-// places, so that a worker holds little more than a block, however large the matrix is.
+// gatherNPY writes the n x n matrix in NumPy's format. A worker holds a strip, however large the
+// matrix is. A tile is read twice: for its own place, and transposed.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
 	f, err := atomicfile.Create(out.Path, "")
 	if err != nil {
@@ -26,63 +34,140 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	if _, err := f.WriteAt(header, 0); err != nil {
 		return err
 	}
-	transpose := asm.Best().Transpose // moves values, and so has the same bits on every machine
-	type scratch struct{ block, turned []float32 }
-	held := make([]scratch, min(j.Host.Workers, j.Tasks))
+	near, err := j.Host.Store.Near(filepath.Dir(out.Path))
+	if err != nil {
+		return err
+	}
+	defer near.Close()
+	n, side := s.Documents, s.side()
+	width := s.stripWidth(j.Host)
+	down, across := (n+side-1)/side, (n+width-1)/width
+	held := make([]strip, min(j.Host.Workers, down*across))
 	var done atomic.Int64
-	err = tiles.Run(ctx, len(held), j.Tasks, func(ctx context.Context, w, task int) error {
-		rows, columns := s.ranges(task)
-		height, width := rows[1]-rows[0], columns[1]-columns[0]
-		if held[w].block == nil {
-			held[w] = scratch{make([]float32, s.most()), make([]float32, s.Rows*turnedColumns)}
-		}
-		block := held[w].block[:height*width]
-		if err := result(ctx, j, task, block); err != nil {
+	err = tiles.Run(ctx, len(held), down*across, func(ctx context.Context, w, i int) error {
+		p := &held[w]
+		p.spec, p.job, p.store = s, j, near
+		p.rows = [2]int{i / across * side, min((i/across+1)*side, n)}
+		p.columns = [2]int{i % across * width, min((i%across+1)*width, n)}
+		if err := p.fill(ctx); err != nil {
 			return err
 		}
-		write := func(values []float32, row, column, height, width int) error {
-			b := job.FloatBytes(values)
-			for i := range height {
-				at := int64(len(header)) + 4*(int64(row+i)*int64(s.Documents)+int64(column))
-				if _, err := f.WriteAt(b[4*i*width:4*(i+1)*width], at); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		}
-		if err := write(block, rows[0], columns[0], height, width); err != nil {
+		if err := p.write(ctx, f, int64(len(header))); err != nil {
 			return err
 		}
-		// What lies before the diagonal has another place; the rest of the block is its own.
-		for first := columns[0]; first < min(columns[1], rows[0]); first += turnedColumns {
-			count := min(turnedColumns, min(columns[1], rows[0])-first)
-			turned := held[w].turned[:count*height]
-			transpose(turned, height, block[first-columns[0]:], width, height, count)
-			if err := write(turned, first, rows[0], count, height); err != nil {
-				return err
-			}
-		}
-		out.Progress(done.Add(1), int64(j.Tasks))
+		out.Progress(done.Add(1), int64(down*across))
 		return nil
 	})
+	for i := range held {
+		err = errors.Join(err, held[i].close())
+	}
 	if err != nil {
 		return err
 	}
 	return f.Commit()
 }
 
-// result reads a block.
-func result(ctx context.Context, j *job.Job, task int, block []float32) error {
-	own := job.FloatBytes(block)
-	b, err := j.Result(ctx, task, own[:0])
-	if err != nil {
-		return err
+// stripWidth returns how many columns a strip has: what fits into stripBytes and, of all workers, into
+// half of the host's memory, but a tile at least.
+func (s *spec) stripWidth(h *job.Host) int {
+	room := int64(stripBytes)
+	if h.Memory > 0 {
+		room = min(room, h.Memory/2/int64(h.Workers))
 	}
-	if len(b) != len(own) {
-		return fmt.Errorf("gram: task %d has a result of %d bytes, expected %d", task, len(b), len(own))
+	return max(int(room/4/int64(s.side()))/s.side(), 1) * s.side()
+}
+
+// strip is a worker's part of the matrix: rows of one tile's height, some tiles wide.
+type strip struct {
+	*spec
+	job           *job.Job
+	store         *store.Store
+	rows, columns [2]int
+	values        []float32
+
+	view *store.View // of the task whose result was read last
+	task int
+}
+
+// fill reads the tiles of a strip: those right of the diagonal are the transposes of others.
+func (p *strip) fill(ctx context.Context) error {
+	height, width := p.rows[1]-p.rows[0], p.columns[1]-p.columns[0]
+	if len(p.values) < height*width {
+		p.values = tiles.Make(height * width)
 	}
-	job.FloatsOf(block, b)
+	transpose := asm.Best().Transpose // moves values, and so has the same bits on every machine
+	for column := p.columns[0]; column < p.columns[1]; column += p.side() {
+		dst, columns := p.values[column-p.columns[0]:], min(p.side(), p.columns[1]-column)
+		if column > p.rows[0] {
+			tile, err := p.tile(ctx, column, columns, p.rows[0], height)
+			if err != nil {
+				return err
+			}
+			transpose(dst, width, tile, height, columns, height)
+			continue
+		}
+		tile, err := p.tile(ctx, p.rows[0], height, column, columns)
+		if err != nil {
+			return err
+		}
+		for i := range height {
+			copy(dst[i*width:], tile[i*columns:(i+1)*columns])
+		}
+	}
 	return nil
+}
+
+// tile returns the tile that begins with a row and a column, until the next call.
+func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (values []float32, err error) {
+	task := p.taskOf(row, column)
+	b := p.block(task)
+	if p.view == nil || p.task != task {
+		if err := p.close(); err != nil {
+			return nil, err
+		}
+		if p.view, err = p.store.View(ctx, p.job.ResultName(task)); err != nil {
+			return nil, err
+		}
+		p.task = task
+		if found, want := p.view.Len(), 4*int64(b.values()); found != want {
+			return nil, fmt.Errorf("gram: task %d has a result of %d bytes, expected %d", task, found, want)
+		}
+	}
+	at, _ := b.place(row, column)
+	part, err := p.view.Part(ctx, 4*int64(at), 4*int64(at+rows*columns))
+	if err != nil {
+		return nil, err
+	}
+	return job.Floats(part), nil
+}
+
+// write writes the strip to its place in a matrix that begins at a place of the file.
+func (p *strip) write(ctx context.Context, f *atomicfile.File, begin int64) error {
+	n, width := p.Documents, p.columns[1]-p.columns[0]
+	rows := 1 // in a piece; those that aren't whole don't follow one another in the file
+	if width == n {
+		rows = max(pieceBytes/4/n, 1)
+	}
+	for i := p.rows[0]; i < p.rows[1]; i += rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		lo, hi := i-p.rows[0], min(i+rows, p.rows[1])-p.rows[0]
+		at := begin + 4*(int64(i)*int64(n)+int64(p.columns[0]))
+		if _, err := f.WriteAt(job.FloatBytes(p.values[lo*width:hi*width]), at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close closes what is open.
+func (p *strip) close() error {
+	v := p.view
+	if p.view = nil; v == nil {
+		return nil
+	}
+	return v.Close()
 }
 
 // npyHeader is what stands before the values: NumPy's format, version 1.0, of float32,

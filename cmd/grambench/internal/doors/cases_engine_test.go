@@ -21,7 +21,7 @@ func engineCases() map[string]testCase {
 		"engine.Dense.Row":            {run: denseAccess, index: true, panics: true},
 		"engine.Dense.T":              {run: denseAccess, index: true, panics: true},
 		"normal.DeviationError.Error": messages(&engine.DeviationError{}),
-		"engine.Engine.Block":         {run: gram},
+		"engine.Engine.BlockTiles":    {run: gram},
 		"engine.Engine.Cached":        {run: cachedOptions},
 		"engine.Engine.Close":         {run: engineClose},
 		"engine.Engine.Cross":         {run: cross},

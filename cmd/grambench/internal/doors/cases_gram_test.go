@@ -285,31 +285,34 @@ func block(p *program, e *engine.Engine, k engine.Kernel) {
 	if c := at(); c[0] >= device.Columns {
 		columns[0] = c[0] - c[0]%device.Columns
 	}
+	none := func(*engine.Tile) error { return nil }
 	for _, rows := range [][2]int{rows, columns} {
-		dst := p.dense(rows[1]-rows[0], columns[1]-columns[0])
-		p.good(fmt.Sprint("Block of ", rows, " and ", columns), func() error {
-			err := e.Block(p.ctx, k, rows, columns, dst)
-			if err == nil {
-				p.defined("Block", k, dst.Data)
-			}
-			return err
+		p.good(fmt.Sprint("BlockTiles of ", rows, " and ", columns), func() error {
+			return e.BlockTiles(p.ctx, k, rows, columns, func(t *engine.Tile) error {
+				for i := range t.Rows {
+					for _, v := range t.C[i*t.Width:][:t.Cols] {
+						if v != v {
+							return fmt.Errorf("a value of %v is NaN", k)
+						}
+					}
+				}
+				return nil
+			})
 		})
 	}
 	whole := [2]int{0, n}
-	dst := p.dense(n, n)
-	p.bad("Block of rows beyond the end", func() error {
-		return e.Block(p.ctx, k, [2]int{1, n + 1}, whole, dst)
+	p.bad("BlockTiles of rows beyond the end", func() error {
+		return e.BlockTiles(p.ctx, k, [2]int{1, n + 1}, whole, none)
 	})
-	p.bad("Block of columns that end before they begin", func() error {
-		return e.Block(p.ctx, k, whole, [2]int{0, -1}, dst)
+	p.bad("BlockTiles of columns that end before they begin", func() error {
+		return e.BlockTiles(p.ctx, k, whole, [2]int{0, -1}, none)
 	})
 	if n > 1 {
-		p.bad("Block of columns from 1 on", func() error {
-			return e.Block(p.ctx, k, whole, [2]int{1, n}, p.dense(n, n-1))
+		p.bad("BlockTiles of columns from 1 on", func() error {
+			return e.BlockTiles(p.ctx, k, whole, [2]int{1, n}, none)
 		})
 	}
-	p.bad("Block into a row too many", func() error { return e.Block(p.ctx, k, whole, whole, p.dense(n+1, n)) })
-	p.bad("Block into nil", func() error { return e.Block(p.ctx, k, whole, whole, nil) })
+	p.bad("BlockTiles without visit", func() error { return e.BlockTiles(p.ctx, k, whole, whole, nil) })
 }
 
 func cross(p *program) {

@@ -1,0 +1,92 @@
+package gram
+
+// mostTile bounds the side of a tile: 512 x 512 values are 1 MiB, which a store reads and checks at a
+// time.
+const mostTile = 512
+
+// side is that of a tile: a power of 2 that divides Rows, so that tiles lie on the diagonal.
+func (s *spec) side() int { return min(mostTile, s.Rows&-s.Rows) }
+
+// most is the most values of a block. Rounding moves the ends of blocks by less than a tile.
+func (s *spec) most() int {
+	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
+}
+
+// block is the part of the matrix that a task computes: its tiles are cut at multiples of side, in
+// rows as in columns, and those above the diagonal are left out. They lie one after the other, from
+// left to right and then down, each row by row.
+type block struct {
+	side          int
+	rows, columns [2]int
+}
+
+// block returns the block of a task, which must be there.
+func (s *spec) block(task int) block {
+	for i := 0; ; i++ {
+		end, blocks := s.strip(i)
+		if task >= blocks {
+			task -= blocks
+			continue
+		}
+		return block{s.side(), [2]int{i * s.Rows, end}, [2]int{s.cut(end, task, blocks), s.cut(end, task+1, blocks)}}
+	}
+}
+
+// cut returns the column with which block b of a strip begins. The last of several blocks has at least
+// Columns/2 columns, and so all of the diagonal's.
+func (s *spec) cut(end, b, blocks int) int {
+	if b == blocks {
+		return end
+	}
+	return b * end / blocks / s.side() * s.side()
+}
+
+// taskOf returns the task in whose block a row and a column up to the row's lie.
+func (s *spec) taskOf(row, column int) (task int) {
+	for i := range row / s.Rows {
+		_, blocks := s.strip(i)
+		task += blocks
+	}
+	end, blocks := s.strip(row / s.Rows)
+	b := min((column+s.side())*blocks/end, blocks-1)
+	for s.cut(end, b, blocks) > column {
+		b--
+	}
+	return task + b
+}
+
+// below returns the end of the tile in which a row or a column is.
+func (b *block) below(i, end int) int { return min(i/b.side*b.side+b.side, end) }
+
+// values is the number of values of a block.
+func (b *block) values() (n int) {
+	for row := b.rows[0]; row < b.rows[1]; row += b.side {
+		end := b.below(row, b.rows[1])
+		n += (end - row) * (min(end, b.columns[1]) - b.columns[0])
+	}
+	return n
+}
+
+// place returns where the value of a row and a column is among the block's, and how far apart the
+// rows of its tile are.
+func (b *block) place(row, column int) (at, width int) {
+	top, left := row/b.side*b.side, column/b.side*b.side
+	above := block{b.side, [2]int{b.rows[0], top}, b.columns}
+	height := b.below(row, b.rows[1]) - top
+	width = b.below(column, b.columns[1]) - left
+	return above.values() + height*(left-b.columns[0]) + (row-top)*width + column - left, width
+}
+
+// each calls do with the parts of a rectangle that lie in different tiles, but for those above the
+// diagonal.
+func (b *block) each(row, rows, column, columns int, do func(row, rows, column, columns int)) {
+	for i := row; i < row+rows; {
+		below := b.below(i, row+rows)
+		for j := column; j < min(column+columns, below); {
+			right := b.below(j, column+columns)
+			do(i, below-i, j, right-j)
+			j = right
+		}
+		i = below
+	}
+}

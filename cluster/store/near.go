@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+)
+
+// Near returns a store of the same objects from which a [View] reads parts without fetching more than
+// it must: that of a folder is s itself. Of other buckets, each object that is opened is fetched once,
+// into a file in the folder dir, which takes as much room as these objects do and is gone with the
+// process. The caller must close it, which doesn't close s.
+func (s *Store) Near(dir string) (*Store, error) {
+	if b, ok := s.bucket.(folder); ok {
+		return New(b), nil
+	}
+	f, err := os.CreateTemp(dir, ".fetched.*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	named := os.Remove(f.Name()) != nil // some systems don't let a file go that is open
+	return New(&near{Bucket: s.bucket, file: f, named: named, copies: map[string]*fetched{}}), nil
+}
+
+// near is a bucket that keeps what was opened in a file.
+type near struct {
+	Bucket
+	file  *os.File
+	named bool
+
+	mu     sync.Mutex
+	end    int64 // of the file
+	copies map[string]*fetched
+}
+
+// fetched is an object in the file of near.
+type fetched struct {
+	mu   sync.Mutex
+	file *io.SectionReader // nil until it is fetched
+	size int64             // that the bucket says
+}
+
+// Open implements Bucket.
+func (n *near) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	n.mu.Lock()
+	c := n.copies[key]
+	if c == nil {
+		c = &fetched{}
+		n.copies[key] = c
+	}
+	n.mu.Unlock()
+	c.mu.Lock() // who fetches it too waits here
+	defer c.mu.Unlock()
+	if c.file == nil {
+		if err := n.fetch(ctx, key, c); err != nil {
+			return nil, 0, err
+		}
+	}
+	return nearObject{io.NewSectionReader(c.file, 0, c.file.Size())}, c.size, nil
+}
+
+// nearObject reads an object in the file.
+type nearObject struct{ *io.SectionReader }
+
+// Close implements io.Closer.
+func (nearObject) Close() error { return nil }
+
+func (n *near) fetch(ctx context.Context, key string, c *fetched) error {
+	r, size, err := n.Bucket.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n.mu.Lock()
+	begin := n.end
+	n.end += size
+	n.mu.Unlock()
+	// What is longer or shorter than the bucket says is damaged, and is found to be.
+	length, err := io.CopyBuffer(io.NewOffsetWriter(n.file, begin), io.LimitReader(r, size), make([]byte, blockBytes))
+	if err != nil {
+		return err
+	}
+	c.file, c.size = io.NewSectionReader(n.file, begin, length), size
+	return nil
+}
+
+// Close implements Bucket.
+func (n *near) Close() error {
+	err := n.file.Close()
+	if n.named {
+		err = errors.Join(err, os.Remove(n.file.Name()))
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// View reads parts of an object, each of which it checks. It isn't for concurrent use.
+type View struct {
+	s    *Store
+	name string
+
+	attempt int     // that is open
+	bad     []error // what is damaged of those before
+	file    io.ReadCloser
+	at      io.ReaderAt
+	frame   frame
+	buf     []byte
+}
+
+// View opens the object name. Where the bucket can't read parts, as that of a folder and of
+// [Store.Near] can, all of the object is read and held. Errors are those of Get, but that only the
+// object's beginning was checked. The caller must close it.
+func (s *Store) View(ctx context.Context, name string) (*View, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	v := &View{s: s, name: name, attempt: -1}
+	if err := v.next(ctx); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// next goes on to the next attempt that can be opened.
+func (v *View) next(ctx context.Context) (err error) {
+	v.attempt, v.bad, err = v.s.first(v.name, v.attempt+1, v.bad, func(key string) error { return v.open(ctx, key) })
+	return err
+}
+
+func (v *View) open(ctx context.Context, key string) error {
+	if err := v.Close(); err != nil {
+		return err
+	}
+	r, size, err := v.s.bucket.Open(ctx, key)
+	if err != nil {
+		return fmt.Errorf("store: %s: %w", key, err)
+	}
+	at, ok := r.(io.ReaderAt)
+	if !ok {
+		var b []byte
+		b, err = io.ReadAll(r)
+		at = bytes.NewReader(b)
+	}
+	if err == nil {
+		v.frame, err = readHeader(io.NewSectionReader(at, 0, size), size, key)
+	}
+	if err != nil {
+		return errors.Join(named(key, err), r.Close())
+	}
+	v.at = at
+	v.file = r
+	return nil
+}
+
+// Part returns the bytes from lo to before hi, until the next call. It reads and checks each MiB in
+// which some of them lie. Where one is damaged it goes on to the next attempt; the errors are those
+// of Get.
+func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
+	for {
+		if lo < 0 || hi < lo || hi > v.frame.payload {
+			return nil, fmt.Errorf("store: object %s: bytes %d to before %d, expected a range from 0 to %d", v.name, lo, hi,
+				v.frame.payload)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		first := lo / blockBytes * blockBytes
+		end := min((hi+blockBytes-1)/blockBytes*blockBytes, v.frame.payload)
+		if int64(cap(v.buf)) < end-first {
+			v.buf = make([]byte, end-first)
+		}
+		b := v.buf[:end-first]
+		err := v.frame.read(io.NewSectionReader(v.at, v.frame.begin+first, end-first), first, b)
+		if err == nil {
+			return b[lo-first : hi-first], nil
+		}
+		key := attempt(v.name, v.attempt)
+		err = named(key, err)
+		if damaged := (*DamagedError)(nil); !errors.As(err, &damaged) {
+			return nil, err
+		}
+		v.bad = append(v.bad, err)
+		if err := v.next(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Len returns the number of bytes of the object.
+func (v *View) Len() int64 { return v.frame.payload }
+
+// Close closes the view.
+func (v *View) Close() error {
+	if v.file == nil {
+		return nil
+	}
+	err := v.file.Close()
+	v.file = nil
+	return err
+}
