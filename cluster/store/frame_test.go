@@ -15,6 +15,9 @@ func FuzzFrame(f *testing.F) {
 	f.Add([]byte("gramobj1\x01\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\x7fk"), "k")
 	f.Fuzz(func(t *testing.T, b []byte, key string) {
 		p, err := readFrame(bytes.NewReader(b), int64(len(b)), key, nil)
+		if h, e := readHeader(bytes.NewReader(b), int64(len(b)), key); (e == nil && h.parts(b)) != (err == nil) {
+			t.Errorf("error %v of the whole, %v of the header, and parts of another mind", err, e)
+		}
 		if err != nil {
 			if bad := (*errDamaged)(nil); !errors.As(err, &bad) || p != nil {
 				t.Errorf("error %v with %d bytes", err, len(p))
@@ -25,4 +28,14 @@ func FuzzFrame(f *testing.F) {
 			t.Errorf("a frame of %d bytes reads as one of %d", len(b), len(again))
 		}
 	})
+}
+
+// parts says whether all blocks of an object are whole, each by itself.
+func (f *frame) parts(b []byte) bool {
+	whole := true
+	for lo := int64(0); lo < f.payload; lo += blockBytes {
+		part := make([]byte, min(blockBytes, f.payload-lo))
+		whole = f.read(bytes.NewReader(b[f.begin+lo:]), lo, part) == nil && whole
+	}
+	return whole
 }

@@ -65,7 +65,7 @@ func (kind) Declare(f *flag.FlagSet) job.Planner {
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see grambench kernels")
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
-	f.IntVar(&p.rows, "rows", 2048, "a task is a block of `N` rows, a multiple of 128")
+	f.IntVar(&p.rows, "rows", 2048, "a task is a block of `N` rows, a multiple of 128, at best of 512")
 	f.IntVar(&p.columns, "columns", 8192, "and of at most `N` columns, a multiple of 128 and at least twice -rows")
 	return p
 }

@@ -1,11 +1,16 @@
 package gram
 
 import (
+	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/engine/device"
 )
 
@@ -52,6 +57,52 @@ func TestTilesCover(t *testing.T) {
 		for at, n := range seen {
 			if n != 1 {
 				t.Fatalf("%+v: row %d, column %d is in %d tiles", s, at/s.Documents, at%s.Documents, n)
+			}
+		}
+	}
+}
+
+// Tiles come to all of their places, in strips of whole rows and of a tile's width.
+func TestGather(t *testing.T) {
+	for _, s := range []spec{
+		{"linear", 1, 128, 256}, {"linear", 640, 128, 256}, {"linear", 1500, 256, 512}, {"linear", 1300, 512, 1024},
+	} {
+		value := func(i, j int) float32 { return float32(min(i, j)*s.Documents + max(i, j)) }
+		bucket := store.New(&storetest.Memory{})
+		j := &job.Job{Digest: job.Digest(nil), Host: &job.Host{Store: bucket}}
+		j.Kind, j.Tasks = "gram", s.tasks()
+		if err := j.SetSpec(s); err != nil {
+			t.Fatal(err)
+		}
+		for task := range j.Tasks {
+			b := s.block(task)
+			values := make([]float32, b.values())
+			for i := b.rows[0]; i < b.rows[1]; i++ {
+				for j := b.columns[0]; j < min(b.columns[1], b.below(i, s.Documents)); j++ {
+					at, _ := b.place(i, j)
+					values[at] = value(i, j)
+				}
+			}
+			if _, err := bucket.Put(t.Context(), j.ResultName(task), job.FloatBytes(values)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := npyHeader(s.Documents)
+		for at := range s.Documents * s.Documents {
+			want = append(want, job.FloatBytes([]float32{value(at/s.Documents, at%s.Documents)})...)
+		}
+		for _, memory := range []int64{0, 1, 3 << 20} {
+			j.Host.Memory, j.Host.Workers = memory, 1+int(memory%2)
+			folder := t.TempDir()
+			out := &job.Output{Path: filepath.Join(folder, "K.npy"), Progress: func(int64, int64) {}}
+			if err := Kind.Gather(t.Context(), j, out); err != nil {
+				t.Fatalf("%+v: %v", s, err)
+			}
+			if got, err := os.ReadFile(out.Path); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%+v, memory %d: other bytes, error %v", s, memory, err)
+			}
+			if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
+				t.Errorf("%+v: %v is left, error %v", s, left, err)
 			}
 		}
 	}

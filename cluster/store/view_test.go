@@ -1,0 +1,172 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+)
+
+// near returns the near store of one, and the folder that it fetches to.
+func near(t *testing.T, s *store.Store) (*store.Store, string) {
+	t.Helper()
+	dir := t.TempDir()
+	n, err := s.Near(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, dir
+}
+
+// Every part is that of the object, in any bucket and near it, and nothing of it stays.
+func TestView(t *testing.T) {
+	const n = 3<<20 + 7
+	data := pattern(n)
+	for kind, b := range buckets(t) {
+		far := store.New(b)
+		if _, err := far.Put(t.Context(), "of/a", data); err != nil {
+			t.Fatal(err)
+		}
+		by, dir := near(t, far)
+		for _, s := range []*store.Store{far, by} {
+			v, err := s.View(t.Context(), "of/a")
+			if err != nil {
+				t.Fatalf("%s: %v", kind, err)
+			}
+			if v.Len() != n {
+				t.Errorf("%s: %d bytes, expected %d", kind, v.Len(), n)
+			}
+			for _, at := range [][2]int64{{0, n}, {0, 0}, {n, n}, {5, 6}, {1 << 20, 2 << 20}, {1<<20 - 1, 1<<20 + 1}, {3 << 20, n}} {
+				if got, err := v.Part(t.Context(), at[0], at[1]); err != nil || !bytes.Equal(got, data[at[0]:at[1]]) {
+					t.Errorf("%s: bytes %v come as %d others, error %v", kind, at, len(got), err)
+				}
+			}
+			for _, at := range [][2]int64{{-1, 1}, {2, 1}, {0, n + 1}} {
+				if _, err := v.Part(t.Context(), at[0], at[1]); err == nil {
+					t.Errorf("%s: bytes %v pass", kind, at)
+				}
+			}
+			if err := v.Close(); err != nil {
+				t.Error(err)
+			}
+			for _, name := range []string{"of/b", "of/"} {
+				if _, err := s.View(t.Context(), name); err == nil || (name == "of/b") != errors.Is(err, store.ErrMissing) {
+					t.Errorf("%s: View of %s gives an error %v", kind, name, err)
+				}
+			}
+		}
+		if err := by.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: %v is left, error %v", kind, left, err)
+		}
+	}
+}
+
+// What is damaged of one attempt comes from the next, and is named where there is none.
+func TestViewDamage(t *testing.T) {
+	m, data := &storetest.Memory{}, pattern(3<<20)
+	s := store.New(m)
+	if _, err := s.Put(t.Context(), "x", data); err != nil {
+		t.Fatal(err)
+	}
+	bad := m.Get("x.a0")
+	bad[len(bad)-1<<20-1] ^= 16 // the last byte of the second MiB
+	m.Set("x.a0", bad)
+	part := func(s *store.Store, lo, hi int64) error {
+		v, err := s.View(t.Context(), "x")
+		if err != nil {
+			return err
+		}
+		defer v.Close()
+		b, err := v.Part(t.Context(), lo, hi)
+		if err == nil && !bytes.Equal(b, data[lo:hi]) {
+			t.Errorf("bytes %d to %d are others", lo, hi)
+		}
+		return err
+	}
+	named := func(err error, key string) {
+		t.Helper()
+		damaged := (*store.DamagedError)(nil)
+		if !errors.As(err, &damaged) || damaged.Key != key || !errors.Is(err, store.ErrMissing) {
+			t.Errorf("error %v, expected damage of %s", err, key)
+		}
+	}
+	by, _ := near(t, s)
+	for _, s := range []*store.Store{s, by} {
+		if err := part(s, 0, 1<<20); err != nil {
+			t.Errorf("the first MiB: %v", err)
+		}
+		err := part(s, 0, 1<<20+1)
+		named(err, "x.a0")
+		damaged := (*store.DamagedError)(nil)
+		if at := int64(len(bad) - 2<<20); errors.As(err, &damaged) && damaged.Offset != at {
+			t.Errorf("damage at byte %d, expected %d", damaged.Offset, at)
+		}
+	}
+	if _, err := s.Put(t.Context(), "x", data); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*store.Store{s, by} {
+		if err := part(s, 0, 3<<20); err != nil {
+			t.Errorf("after mending: %v", err)
+		}
+	}
+	for _, cut := range []int{0, 10, 60, len(bad) - 1} {
+		m.Set("x.a0", bad[:cut])
+		m.Set("x.a1", append(bytes.Clone(bad), 0))
+		by, _ := near(t, s)
+		for _, s := range []*store.Store{s, by} {
+			named(part(s, 0, 1), "x.a0")
+		}
+		by.Close()
+	}
+}
+
+// A store that is near fetches an object once, however many read it, and again after an error.
+func TestNearFetchesOnce(t *testing.T) {
+	m := &storetest.Memory{}
+	var opened atomic.Int32
+	far := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
+		if operation == "open" && opened.Add(1) == 1 {
+			return storetest.Fail
+		}
+		return storetest.None
+	}})
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		if _, err := far.Put(t.Context(), name, append([]byte(name), pattern(2<<20)...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, _ := near(t, far)
+	defer s.Close()
+	if _, err := s.View(t.Context(), "a"); !errors.Is(err, storetest.ErrFault) {
+		t.Errorf("error %v, expected that of the bucket", err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for _, name := range names {
+				v, err := s.View(t.Context(), name)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if b, err := v.Part(t.Context(), 0, 2); err != nil || string(b[:1]) != name {
+					t.Errorf("%s: %q, error %v", name, b, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := opened.Load(); n != 4 {
+		t.Errorf("objects were opened %d times, expected once each and once without success", n)
+	}
+}
