@@ -41,7 +41,9 @@ func TestView(t *testing.T) {
 			if v.Len() != n {
 				t.Errorf("%s: %d bytes, expected %d", kind, v.Len(), n)
 			}
-			for _, at := range [][2]int64{{0, n}, {0, 0}, {n, n}, {5, 6}, {1 << 20, 2 << 20}, {1<<20 - 1, 1<<20 + 1}, {3 << 20, n}} {
+			for _, at := range [][2]int64{
+				{0, n}, {0, 0}, {n, n}, {5, 6}, {1 << 20, 2 << 20}, {1<<20 - 1, 1<<20 + 1}, {3 << 20, n},
+			} {
 				if got, err := v.Part(t.Context(), at[0], at[1]); err != nil || !bytes.Equal(got, data[at[0]:at[1]]) {
 					t.Errorf("%s: bytes %v come as %d others, error %v", kind, at, len(got), err)
 				}
@@ -134,8 +136,8 @@ func TestNearFetchesOnce(t *testing.T) {
 	m := &storetest.Memory{}
 	var opened atomic.Int32
 	far := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
-		if operation == "open" && opened.Add(1) == 1 {
-			return storetest.Fail
+		if operation == storetest.Open && opened.Add(1) == 1 {
+			return storetest.Before
 		}
 		return storetest.None
 	}})
@@ -147,7 +149,7 @@ func TestNearFetchesOnce(t *testing.T) {
 	}
 	s, _ := near(t, far)
 	defer s.Close()
-	if _, err := s.View(t.Context(), "a"); !errors.Is(err, storetest.ErrFault) {
+	if _, err := s.View(t.Context(), "a"); !errors.Is(err, storetest.ErrInjected) {
 		t.Errorf("error %v, expected that of the bucket", err)
 	}
 	var all sync.WaitGroup

@@ -2,7 +2,7 @@
 // cut into strips of h rows; strip I, which ends with row e, has the columns before e, cut evenly into
 // as few blocks as have at most w columns each. A block is wide, since what a panel of rows costs
 // beforehand is then shared by many columns; the last of a strip ends on the diagonal. A result is the
-// block's square tiles up to the diagonal, a row of them after the other; see tiles.go.
+// block's square tiles up to the diagonal, a row of them after the other; see block.go.
 package gram
 
 import (
