@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -52,7 +53,22 @@ func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
 	} else {
 		b, err = h.Cache.Get(ctx, h.Store, name)
 	}
-	return b, planAgain(err)
+	if err != nil {
+		return nil, &unread{planAgain(err)}
+	}
+	return b, nil
+}
+
+// unread is an error of reading an input from the store.
+type unread struct{ error }
+
+func (u *unread) Unwrap() error { return u.error }
+
+// Unread says whether an error of a Host is one of reading an input from the store, which another try
+// may not have.
+func Unread(err error) bool {
+	u := (*unread)(nil)
+	return errors.As(err, &u)
 }
 
 // planAgain says of a job's input that is missing or damaged who can write it, as work can't.

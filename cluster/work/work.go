@@ -40,11 +40,22 @@ type Runner struct {
 	job    *job.Job
 	worker job.Worker
 	failed int
+	shut   map[string]*shut // by job
 }
+
+// shut is a job that can't be opened.
+type shut struct {
+	tries int // that are left
+	err   error
+}
+
+// openings is how often a job is opened whose inputs can't be read. Other errors are the job's own, such
+// as too little memory, and come back whatever is tried.
+const openings = 3
 
 // NewRunner returns a runner of jobs of these kinds that writes a [Report] for each task to w.
 func NewRunner(h *job.Host, kinds []job.Kind, w io.Writer) *Runner {
-	return &Runner{host: h, kinds: kinds, out: json.NewEncoder(w)}
+	return &Runner{host: h, kinds: kinds, out: json.NewEncoder(w), shut: map[string]*shut{}}
 }
 
 // Failed returns how many tasks have failed.
@@ -105,12 +116,7 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 		return "", err
 	}
 	if r.worker == nil {
-		k, err := job.KindOf(r.kinds, j.Kind)
-		if err != nil {
-			return "", err
-		}
-		if r.worker, err = k.Open(ctx, j); err != nil {
-			r.worker = nil
+		if r.worker, err = r.open(ctx, j); err != nil {
 			return "", err
 		}
 	}
@@ -126,6 +132,37 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 		return There, nil // another worker was as quick
 	}
 	return Done, nil
+}
+
+// open opens a job, unless that is known to fail: each of its tasks would take as long as the first.
+func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error) {
+	s := r.shut[j.Digest]
+	if s == nil {
+		s = &shut{tries: openings}
+	}
+	if s.tries == 0 {
+		return nil, fmt.Errorf("%w (as before, and not tried again)", s.err)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if err == nil {
+			delete(r.shut, j.Digest)
+			return
+		}
+		w = nil
+		if s.tries--; !job.Unread(err) {
+			s.tries = 0
+		}
+		s.err = err
+		r.shut[j.Digest] = s
+	}()
+	k, err := job.KindOf(r.kinds, j.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return k.Open(ctx, j)
 }
 
 // Close gives back what the last job's tasks had in common.

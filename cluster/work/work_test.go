@@ -1,0 +1,114 @@
+package work_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/cluster/work"
+)
+
+// shut is a kind whose jobs can be opened or not.
+type shut struct {
+	opened int
+	open   func(ctx context.Context, j *job.Job) error
+}
+
+func (*shut) Name() string                                        { return "shut" }
+func (*shut) Summary() string                                     { return "" }
+func (*shut) Help() string                                        { return "" }
+func (*shut) Declare(*flag.FlagSet) job.Planner                   { return nil }
+func (*shut) Gather(context.Context, *job.Job, *job.Output) error { return nil }
+func (*shut) Do(_ context.Context, task int) ([][]byte, error) {
+	return [][]byte{fmt.Append(nil, task)}, nil
+}
+func (*shut) Close() error { return nil }
+func (s *shut) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+	s.opened++
+	return s, s.open(ctx, j)
+}
+
+// A job that can't be opened is opened once for all its tasks, however they are mixed with those of
+// others; one whose inputs can't be read three times.
+func TestShut(t *testing.T) {
+	reads := 0
+	unreadable := 1 << 30
+	s := store.New(&storetest.Faulty{Bucket: &storetest.Memory{}, Decide: func(op, key string) storetest.Fault {
+		if op == storetest.Open && strings.HasPrefix(key, job.Files) {
+			if reads++; reads <= unreadable {
+				return storetest.Before
+			}
+		}
+		return storetest.None
+	}})
+	h := &job.Host{Store: s, Workers: 1}
+	input := []byte("input")
+	if _, err := s.Put(t.Context(), job.Files+job.Digest(input), input); err != nil {
+		t.Fatal(err)
+	}
+	jobs := map[bool]*job.Job{}
+	for _, other := range []bool{false, true} {
+		j, err := h.Save(t.Context(), job.Description{Version: job.Version, Kind: "shut", ISA: "generic", Tasks: 20,
+			Spec: json.RawMessage(fmt.Sprint(other))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs[other] = j
+	}
+	read := func(ctx context.Context, j *job.Job) error {
+		_, err := j.Host.File(ctx, job.Digest(input))
+		return err
+	}
+	for _, c := range []struct {
+		name           string
+		open           func(context.Context, *job.Job) error
+		unreadable     int
+		opened, failed int // of one job with 20 tasks
+	}{
+		{"memory", func(context.Context, *job.Job) error { return errors.New("too little memory") }, 0, 1, 20},
+		{"panic", func(context.Context, *job.Job) error { panic("here") }, 0, 1, 20},
+		{"store", read, 1 << 30, 3, 20},
+		{"store for a moment", read, 2, 3, 2},
+	} {
+		reads, unreadable = 0, c.unreadable
+		k, out := &shut{open: c.open}, bytes.Buffer{}
+		r := work.NewRunner(h, []job.Kind{k}, &out)
+		for task := range 20 {
+			if err := r.Do(t.Context(), job.Line{Job: jobs[false].Digest, Task: task}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if k.opened != c.opened || r.Failed() != c.failed {
+			t.Errorf("%s: opened %d times, %d tasks failed, expected %d and %d:\n%s", c.name, k.opened, r.Failed(), c.opened,
+				c.failed, &out)
+		}
+		if n := strings.Count(out.String(), "not tried again"); n != max(c.failed-c.opened, 0) {
+			t.Errorf("%s: %d tasks say that nothing was tried:\n%s", c.name, n, &out)
+		}
+	}
+	reads, unreadable = 0, 0
+	k := &shut{open: func(_ context.Context, j *job.Job) error {
+		if j.Digest == jobs[true].Digest {
+			return nil
+		}
+		return errors.New("never")
+	}}
+	var out bytes.Buffer
+	r := work.NewRunner(h, []job.Kind{k}, &out)
+	for task := range 40 {
+		if err := r.Do(t.Context(), job.Line{Job: jobs[task%2 == 0].Digest, Task: task / 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if k.opened > 21 {
+		t.Errorf("two jobs in turns: opened %d times", k.opened)
+	}
+}
