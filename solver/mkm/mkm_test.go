@@ -291,6 +291,28 @@ func TestOddDocuments(t *testing.T) {
 	}
 }
 
+// Where all features pass, or so many, those that only all documents together have pass, too: here there
+// are as many components as documents, less one, and fewer of the documents that choosing is fitted to.
+func TestAllOfAllDocuments(t *testing.T) {
+	c := drawn(t, 24, 40, 3, 1)
+	for name, s := range map[string]Settings{"whole": {Whole: true}, "widths": {Widths: []int{30, 23}}} {
+		s.Layers, s.Final = []string{"arccos:n=1"}, Neighbours
+		chosen, err := Train(t.Context(), c, s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.K = 3
+		given, err := Train(t.Context(), c, s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := chosen.Choices[1]
+		if chosen.Width() != 23 || given.Width() != 23 || last.Width != 23 || last.Features != 23 || last.Documents == 0 {
+			t.Errorf("%s: %d and %d features, expected 23; %+v", name, chosen.Width(), given.Width(), last)
+		}
+	}
+}
+
 func slicesOf(n int, values ...float32) (out []float32) {
 	for range n {
 		out = append(out, values...)

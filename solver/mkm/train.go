@@ -308,17 +308,17 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 // finish makes the models of a level, with the width that was chosen.
 func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
-	w := choice.Width
-	if w == 0 {
-		widths := t.widths(lv)
-		w = widths[0]
-		*choice = Choice{Level: lv.number, Features: len(lv.columns), Width: w}
+	w := min(choice.Width, len(lv.columns)) // by chance fewer features may be left than were chosen from
+	if t.s.Whole || t.s.width(lv.number) > 0 {
+		w = t.widths(lv)[0] // or more
+	}
+	if choice.Documents == 0 {
+		*choice = Choice{Level: lv.number, Features: len(lv.columns)}
 		if lv.number > 0 {
 			choice.Kernel = lv.last.Kernel
 		}
 	}
-	w = min(w, len(lv.columns)) // by chance fewer features may be left than were chosen from
-	choice.Width = w
+	choice.Width, choice.Features = w, max(choice.Features, w)
 	if lv.number == 0 {
 		t.columns = lv.columns[:w:w]
 	}
