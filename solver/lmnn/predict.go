@@ -41,7 +41,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if n == 0 {
 		return out, nil
 	}
-	if err := o.fits("predicting", predictingNumbers(m.Rows(), n, m.Columns)); err != nil {
+	if err := o.fits("predicting", m.PredictBytes(n)/8); err != nil {
 		return nil, err
 	}
 	s, _ := m.Settings.resolve()
@@ -74,6 +74,11 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 		return nil
 	})
 	return out, err
+}
+
+// PredictBytes returns what Predict takes for so many documents.
+func (m *Model) PredictBytes(documents int) int64 {
+	return 8 * predictingNumbers(m.Rows(), max(documents, 0), m.Columns)
 }
 
 // predictingNumbers is how many numbers of float64 a prediction holds.

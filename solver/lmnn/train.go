@@ -75,17 +75,14 @@ func prepare(
 		return fail(fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
 			len(classes)))
 	}
-	numbers := trainingNumbers(len(rows), m.Columns)
-	if tests > 0 {
-		numbers += predictingNumbers(len(rows), tests, m.Columns)
-	}
+	numbers := Bytes(len(rows), tests, m.Columns) / 8
 	if err := o.fits("a metric", numbers); err != nil {
 		return fail(err)
 	}
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
 	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: task.Workers(o.Workers)}
 	if o.MemoryBytes > 0 {
-		p.room = max((o.MemoryBytes-8*numbers)/8, 1) // lists grow by doubling
+		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // lists grow by doubling
 	}
 	unit := mat.NewDense(m.Columns, m.Columns, nil)
 	for i := range m.Columns {
@@ -116,6 +113,20 @@ func single(c *sparse.Corpus) (rows []int, labels []int32) {
 func trainingNumbers(rows, columns int) int64 {
 	n, d := int64(rows), int64(columns)
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
+}
+
+// somePairs is for how many pairs of each document there must be room: those in reach of a margin.
+const somePairs = 100
+
+// Bytes returns what Train takes with 100 pairs in reach of a margin for each document, or Choose, where
+// there are tests. How many pairs there are isn't known before. Numbers below 0 count as 0.
+func Bytes(documents, tests, columns int) int64 {
+	documents, tests, columns = max(documents, 0), max(tests, 0), max(columns, 0)
+	numbers := trainingNumbers(documents, columns)
+	if tests > 0 {
+		numbers += predictingNumbers(documents, tests, columns)
+	}
+	return 8 * (numbers + somePairs*int64(documents))
 }
 
 // scaled returns by·l.

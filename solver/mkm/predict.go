@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/solver/lmnn"
 	"github.com/gramengine/gram/solver/selection"
 	"github.com/gramengine/gram/solver/svm"
@@ -30,33 +31,31 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	rows, widest := int64(docs.Rows()), int64(0)
+	need, said := int64(0), int64(0) // said: what models before have said of the documents
 	for _, m := range models {
 		if err := m.Validate(); err != nil {
 			return nil, err
 		}
-		widest = max(widest, int64(m.Width()))
-		need := rows * 8 * int64(len(m.Classes))
-		for _, l := range m.Layers {
-			need += 4*rows*int64(l.Width()) + engine.NewBytes(l.Base.Rows(), len(l.Embedder.Terms), l.Base.NNZ())
-			widest = max(widest, int64(l.Width()))
-		}
-		need += 24*rows*widest + 32*min(rows, some)*widest // documents of a level in two forms, some embedded
-		if o.MemoryBytes > 0 && need > o.MemoryBytes {
-			return nil, fmt.Errorf("mkm: predicting %d documents needs %s of memory, allowed are %s", docs.Rows(),
-				sparse.FormatBytes(need), sparse.FormatBytes(o.MemoryBytes))
-		}
+		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), task.Workers(o.Workers)))
+		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
+	}
+	if err := o.fits(need, "predicting %d documents", docs.Rows()); err != nil {
+		return nil, err
 	}
 	var out []*Prediction
 	err := tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
-		p := &predictor{o: o}
+		p, said := &predictor{o: o}, int64(0)
 		for _, m := range models {
-			found := &Prediction{}
+			found, left := &Prediction{}, o
+			if o.MemoryBytes > 0 {
+				left.MemoryBytes = o.MemoryBytes - said - m.held(docs.Rows())
+			}
+			said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
 			x, err := p.features(ctx, m, docs)
 			if err != nil {
 				return err
 			}
-			if err := found.add(ctx, m, x, docs.Rows(), o); err != nil {
+			if err := found.add(ctx, m, x, docs.Rows(), left); err != nil {
 				return err
 			}
 			out = append(out, found)
@@ -67,6 +66,34 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 		return nil, err
 	}
 	return out, nil
+}
+
+// held is what a prediction of documents holds beside a stage: the features by each layer, those of a
+// level in two forms more, and what this model says.
+func (m *Model) held(rows int) int64 {
+	n, widest := int64(rows), int64(m.Width())
+	bytes := n * (8*int64(len(m.Classes)) + 32)
+	for _, l := range m.Layers {
+		bytes += 4 * n * int64(l.Width())
+		widest = max(widest, int64(l.Width()))
+	}
+	return bytes + 24*n*widest
+}
+
+// predicting is what the greatest stage of a prediction takes: a layer, or the classifier.
+func (m *Model) predicting(rows, workers int) (most int64) {
+	for _, l := range m.Layers {
+		projection := 32 * int64(min(rows, some)) * int64(l.Width())
+		most = max(most, engine.NewBytes(l.Base.Rows(), len(l.Embedder.Terms), l.Base.NNZ())+l.Base.Bytes()+projection)
+	}
+	switch {
+	case m.Metric != nil:
+		most = max(most, m.Metric.PredictBytes(rows))
+	case m.Machines != nil:
+		s := m.Machines.Support
+		most = max(most, engine.NewBytes(s.Rows(), m.Machines.Embedder.Cols(), s.NNZ()))
+	}
+	return most + int64(workers)<<20 // with their scratch space
 }
 
 // predictor has the features of documents by the layers of the last model.

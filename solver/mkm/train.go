@@ -88,9 +88,11 @@ func train(
 	if err := t.take(c); err != nil {
 		return nil, err
 	}
-	if need := t.bytes(); o.MemoryBytes > 0 && need > o.MemoryBytes {
-		return nil, fmt.Errorf("mkm: %d components of %d documents need %s of memory, allowed are %s", t.s.Components,
-			len(t.y), sparse.FormatBytes(need), sparse.FormatBytes(o.MemoryBytes))
+	if o.MemoryBytes > 0 {
+		err := o.fits(t.bytes(), "training on %d documents with %d components", len(t.y), t.s.Components)
+		if err != nil {
+			return nil, err
+		}
 	}
 	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
 	err = tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics

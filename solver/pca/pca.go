@@ -89,6 +89,19 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	return together(spectrum.LeadingBytes(eng.Len(), few), pass), together(spectrum.LeadingBytes(eng.Len(), o), pass)
 }
 
+// LeastBytes bounds the least of Bytes for so many documents and workers, before there is an engine of
+// them. Numbers below 0 count as 0.
+func LeastBytes(documents, workers int, opt Options) int64 {
+	documents, workers = max(documents, 0), max(workers, 0)
+	o, err := opt.leading(documents)
+	if err != nil {
+		return 0
+	}
+	o.Vectors = 2 * o.K
+	sums := int64(workers+1) * 8 * int64(documents) * int64(o.Block+1)
+	return together(spectrum.LeadingBytes(documents, o), sums+int64(workers)<<20) // and the values of a block
+}
+
 func together(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

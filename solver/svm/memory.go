@@ -106,6 +106,19 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: left / 2, rows: left - left/2}, nil
 }
 
+// LeastBytes bounds the Options.MemoryBytes that are enough for machines of documents with so many
+// columns, values and classes, before they are embedded, where nothing else is held. With as much
+// training is slow. Numbers below 0 count as 0.
+func LeastBytes(documents, columns, classes int, values int64, workers int) int64 {
+	n, columns, values := int64(max(documents, 0)), max(columns, 0), max(values, 0)
+	set := 4 * n * min(setRows, n)
+	corpus := 20*n + 8 + 20*int64(columns)
+	fixed := corpus + engine.NewBytes(int(n), columns, values) + 8*values + 24*n + int64(max(classes, 1))*(machineBytes*n+64)
+	worker := documentBytes*n + max(gatherLeast, 4*gatherRows*n) + 1<<19 // with the scratch space of an engine's
+	bytes := fixed + 2*set + int64(max(workers, 0))*worker
+	return bytes + bytes/(garbagePart-1) + 1
+}
+
 // exceeds is the error of work that needs more bytes than there are.
 func exceeds(need, limit int64, of, format string, args ...any) error {
 	return fmt.Errorf("svm: %s needs %s %s, expected at most %s",

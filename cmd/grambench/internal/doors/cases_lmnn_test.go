@@ -10,17 +10,19 @@ import (
 
 func metricCases() map[string]testCase {
 	return map[string]testCase{
-		"lmnn.Train":             {run: metrics},
-		"lmnn.Choose":            {run: metrics},
-		"lmnn.Settings.Validate": {run: metrics},
-		"lmnn.Model.Predict":     {run: metrics},
-		"lmnn.Model.Validate":    {run: metrics},
-		"lmnn.Model.Write":       {run: metrics},
-		"lmnn.Model.Bytes":       {run: metrics},
-		"lmnn.Model.Rows":        {run: metrics},
-		"lmnn.Load":              {run: metrics},
-		"lmnn.Read":              {run: metrics},
-		"lmnn.Options.Progress":  {run: metrics},
+		"lmnn.Train":              {run: metrics},
+		"lmnn.Choose":             {run: metrics},
+		"lmnn.Settings.Validate":  {run: metrics},
+		"lmnn.Model.Predict":      {run: metrics},
+		"lmnn.Model.Validate":     {run: metrics},
+		"lmnn.Model.Write":        {run: metrics},
+		"lmnn.Model.Bytes":        {run: metrics},
+		"lmnn.Model.Rows":         {run: metrics},
+		"lmnn.Bytes":              {run: metrics},
+		"lmnn.Model.PredictBytes": {run: metrics},
+		"lmnn.Load":               {run: metrics},
+		"lmnn.Read":               {run: metrics},
+		"lmnn.Options.Progress":   {run: metrics},
 	}
 }
 
@@ -56,6 +58,7 @@ func metrics(p *program) {
 	})
 	p.bad("Choose by nothing", func() error { _, err := lmnn.Choose(p.ctx, c, nil, s, lmnn.Options{}); return err })
 	p.quiet("Bytes, Rows", func() { _, _ = m.Bytes(), m.Rows() })
+	p.quiet("bytes known before", func() { _, _ = lmnn.Bytes(p.odd(), p.odd(), p.odd()), m.PredictBytes(p.odd()) })
 	wrong := *m
 	wrong.Targets = nil
 	models(p, c.Documents, learnt[*lmnn.Model]{

@@ -24,6 +24,7 @@ func pcaCases() map[string]testCase {
 		}},
 		"pca.Fit":                    {run: components},
 		"pca.Bytes":                  {run: components},
+		"pca.LeastBytes":             {run: components},
 		"pca.Options.Progress":       {run: components},
 		"pca.Components.Map":         {run: components},
 		"pca.Components.Coordinates": {run: components},
@@ -83,6 +84,7 @@ func components(p *program) {
 	defer eng.Close()
 	opt := pca.Options{Components: pick(p, 0, 1, 3), Seed: p.Uint64()}
 	p.quiet("Bytes", func() { pca.Bytes(eng, opt) })
+	p.quiet("LeastBytes", func() { pca.LeastBytes(p.odd(), p.odd(), opt) })
 	var c *pca.Components
 	p.any(fmt.Sprint(k), func() (err error) { // documents that are the same have no components
 		c, err = pca.Fit(p.ctx, eng, x, k, opt)

@@ -30,6 +30,7 @@ func svmCases() map[string]testCase {
 		"svm.NewPredictor":            {run: predict},
 		"svm.NewPredictorContext":     {run: predict},
 		"svm.NewProblem":              {run: newProblem},
+		"svm.LeastBytes":              {run: newProblem},
 		"svm.Options.Device":          {run: svmCallbacks},
 		"svm.Options.Progress":        {run: svmCallbacks},
 		"svm.PredictOptions.Device":   {run: svmCallbacks},
@@ -97,6 +98,7 @@ func choose(p *program) {
 }
 
 func newProblem(p *program) {
+	p.quiet("LeastBytes", func() { svm.LeastBytes(p.odd(), p.odd(), p.odd(), int64(p.odd()), p.odd()) })
 	c := p.corpus(p.IntN(4))
 	e := p.embedding()
 	try := func(c *sparse.Corpus, e sparse.Embedding, opt svm.Options) func() error {

@@ -2,6 +2,8 @@ package machines
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -152,10 +154,11 @@ type learnedPredictor struct {
 }
 
 func (p learnedPredictor) Predict(ctx context.Context, docs *sparse.CSR) (*svm.Prediction, error) {
-	return p.Model.Predict(ctx, docs, learners.Options{
+	found, err := p.Model.Predict(ctx, docs, learners.Options{
 		ISA: p.run.ISA, Workers: p.run.Workers, MemoryBytes: left(p.run.Budget(), p.held),
 		Progress: func(_ string, done, total int64, _ ...string) { p.p.Update(done, total) },
 	})
+	return found, enough(err, p.held)
 }
 
 func (p learnedPredictor) holding(bytes int64) predictor {
@@ -168,6 +171,15 @@ func (p learnedPredictor) work(r *predictReport) {
 	if r.ISA == "" {
 		r.ISA = string(asm.Best().ISA)
 	}
+}
+
+// enough says what -m would do, where an error knows how many bytes it takes beside what is held.
+func enough(err error, held int64) error {
+	var short interface{ Needed() int64 }
+	if errors.As(err, &short) {
+		return fmt.Errorf("%w: -m %dM or more", err, (short.Needed()+held)>>20+1)
+	}
+	return err
 }
 
 // left returns what a budget of memory leaves beside what is held, 0 for no bound.

@@ -143,7 +143,7 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 	if err := checkClasses(e, l.corpus, l.o.Scheme); err != nil {
 		return nil, err
 	}
-	l.o.MemoryBytes = left(m.Budget(), place.RuntimeBytes+l.corpus.Documents.Bytes())
+	l.o.MemoryBytes = left(m.Budget(), l.held())
 	l.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
 	l.o.Say = func(format string, args ...any) {
 		p.Clear()
@@ -156,8 +156,11 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 	return l, nil
 }
 
-// named names documents and terms in a learner's errors.
-func (l *learning) named(err error) error { return source.NameValue(l.corpus, err) }
+// held is what the process holds beside what a learner does.
+func (l *learning) held() int64 { return place.RuntimeBytes + l.corpus.Documents.Bytes() }
+
+// named names documents and terms in a learner's errors, and memory that is enough.
+func (l *learning) named(err error) error { return enough(source.NameValue(l.corpus, err), l.held()) }
 
 // learnedLine is what reports say of a learner's model.
 type learnedLine struct {

@@ -1,0 +1,95 @@
+package mkm
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// What a training and a prediction say before the work is enough for all of it, however many layers and
+// classifiers, and with a byte less they don't begin.
+func TestMemoryIsKnownBefore(t *testing.T) {
+	c := drawn(t, 300, 40, 5, 3)
+	two := []string{"arccos:n=1", "rbf:gamma=1"}
+	all := []Final{Metric, Neighbours, Machines}
+	for name, q := range map[string]struct {
+		s      Settings
+		finals []Final
+		from   int
+	}{
+		"auto":       {Settings{Layers: two, Base: 200}, []Final{Metric}, 2},
+		"path":       {Settings{Layers: two, Base: 200, Components: 60}, all, 0},
+		"widths":     {Settings{Layers: two, Widths: []int{30, 5, 40}, Steps: 2}, []Final{Metric}, 2},
+		"whole":      {Settings{Layers: two[:1], Whole: true, Components: 20}, []Final{Machines}, 1},
+		"no layers":  {Settings{Widths: []int{7}}, all, 0},
+		"few to fit": {Settings{Layers: two, Base: 10, K: 1, Widths: []int{300}}, []Final{Neighbours}, 2},
+	} {
+		at := func(bytes int64) (models []*Model, begun bool, memory *MemoryError) {
+			models, err := Path(t.Context(), c, q.s, q.finals, q.from, Options{
+				MemoryBytes: bytes, Workers: 2, Progress: func(Progress) { begun = true },
+			})
+			if err != nil && !errors.As(err, &memory) {
+				t.Errorf("%s in %d bytes: %v", name, bytes, err)
+			}
+			return models, begun, memory
+		}
+		_, begun, memory := at(1)
+		if memory == nil || begun {
+			t.Fatalf("%s begins in a byte: %v", name, memory)
+		}
+		if _, begun, _ := at(memory.Need - 1); begun || memory.Needed() != memory.Need {
+			t.Errorf("%s begins with a byte less", name)
+		}
+		models, _, again := at(memory.Need)
+		if again != nil || models == nil {
+			t.Errorf("%s: %d bytes are not enough: %v", name, memory.Need, again)
+			continue
+		}
+		predict := func(bytes int64) error {
+			_, err := PredictAll(t.Context(), models, c.Documents, Options{MemoryBytes: bytes, Workers: 2})
+			return err
+		}
+		if err := predict(1); !errors.As(err, &memory) || !strings.Contains(err.Error(), "predicting 300 documents") {
+			t.Errorf("%s is predicted in a byte: %v", name, err)
+		} else if err := predict(memory.Need); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if err := predict(memory.Need - 1); err == nil {
+			t.Errorf("%s is predicted in a byte less", name)
+		}
+	}
+}
+
+// The heap of a training stays within what it says, for a size at which this is most of it.
+func TestMemoryIsEnough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	c := drawn(t, 2000, 60, 5, 3)
+	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, Components: 50, Base: 1500, Steps: 3}
+	var memory *MemoryError
+	if _, err := Train(t.Context(), c, s, Options{MemoryBytes: 1, Workers: 2}); !errors.As(err, &memory) {
+		t.Fatal(err)
+	}
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	most, stages := int64(0), map[string]bool{}
+	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.Need, Workers: 2, Progress: func(p Progress) {
+		if p.Done == 0 || p.Done == p.Total { // what is reachable
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&now)
+		if held := int64(now.HeapAlloc) - int64(before.HeapAlloc); held > most {
+			most = held
+		}
+		stages[p.Stage] = true
+	}})
+	if err != nil || !stages["components"] || !stages["metric"] {
+		t.Fatalf("%v, stages %v", err, stages)
+	}
+	// garbage between two collections may double what is reachable
+	if t.Logf("%d bytes, of %d", most, memory.Need); most > memory.Need {
+		t.Errorf("%d bytes are held, %d were said to be enough", most, memory.Need)
+	}
+}
