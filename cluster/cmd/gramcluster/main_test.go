@@ -244,11 +244,10 @@ func TestShare(t *testing.T) {
 		first, step int
 	}{
 		{"0/1", "", 0, 1}, {"3/8", "", 3, 8}, {"auto/8", "JOB_COMPLETION_INDEX=5", 5, 8},
-		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4", 2, 4},
-		{"auto/3", "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=4", 0, 3},
-		{"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0}, {"-1/8", "", -1, 0}, {"1", "", -1, 0},
-		{"x/y", "", -1, 0},
-		{"auto/4", "SLURM_ARRAY_TASK_ID=4", -1, 0},
+		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4", -1, 0},
+		{"auto/3", "SLURM_ARRAY_TASK_ID=x", -1, 0}, {"auto/0", "SLURM_ARRAY_TASK_ID=1", -1, 0},
+		{"auto/4", "SLURM_ARRAY_TASK_ID=4", 0, 4}, {"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0}, {"-1/8", "", -1, 0}, {"1", "", -1, 0},
+		{"x/y", "", -1, 0}, {"auto/4", "JOB_COMPLETION_INDEX=4", -1, 0},
 	} {
 		env := map[string]string{}
 		for _, e := range strings.Fields(c.env) {
@@ -258,6 +257,38 @@ func TestShare(t *testing.T) {
 		first, step, err := share(c.shard, func(name string) string { return env[name] })
 		if c.first < 0 != (err != nil) || err == nil && (first != c.first || step != c.step) {
 			t.Errorf("-shard %s with %s: %d, %d, error %v", c.shard, c.env, first, step, err)
+		}
+	}
+}
+
+// The elements of an array of N numbers in a row have all shares, and one that is run again alone, when
+// Slurm speaks of an array of its own, has its share of before.
+func TestShareOfArray(t *testing.T) {
+	for _, ids := range [][]int{{0, 1, 2, 3}, {1, 2, 3, 4}, {5, 6, 7, 8}} {
+		seen := map[int]bool{}
+		for _, id := range ids {
+			of := func(least, most int) int {
+				env := map[string]int{"SLURM_ARRAY_TASK_ID": id, "SLURM_ARRAY_TASK_MIN": least, "SLURM_ARRAY_TASK_MAX": most,
+					"SLURM_ARRAY_TASK_COUNT": most - least + 1, "SLURM_ARRAY_TASK_STEP": 1}
+				first, step, err := share("auto/4", func(name string) string {
+					if v, ok := env[name]; ok {
+						return fmt.Sprint(v)
+					}
+					return ""
+				})
+				if err != nil || step != 4 {
+					t.Fatalf("element %d of %v: %d, error %v", id, ids, step, err)
+				}
+				return first
+			}
+			whole, alone := of(ids[0], ids[3]), of(id, id)
+			if whole != alone {
+				t.Errorf("element %d of %v has the share %d, and alone %d", id, ids, whole, alone)
+			}
+			seen[whole] = true
+		}
+		if len(seen) != 4 {
+			t.Errorf("elements %v have the shares %v, expected 4", ids, seen)
 		}
 	}
 }

@@ -19,8 +19,8 @@ var workCommand = command{
 	help: `
 Reads task lines, as plan and gather -missing print them, and does those whose results aren't in the
 store yet. Or, with -job, does all tasks of a job, or the share -shard I/N of them: tasks I, I+N, …,
-I from 0. -shard auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID, and
--shard auto takes N from Slurm, too.
+I from 0. -shard auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes), or from SLURM_ARRAY_TASK_ID
+modulo N: any N numbers in a row do all shares, and an element that is run again does its own.
 
 Prints a line a task: "state" is done (its result is complete in the store), there (it was) or
 failed, and then "why". Exit status 0 where none failed, 1 otherwise: the same lines may be tried
@@ -122,20 +122,18 @@ func readLines(ctx context.Context, e *env, r *work.Runner) error {
 
 // share reads I/N, with I of the environment for auto.
 func share(s string, env func(string) string) (first, step int, err error) {
-	of, count, given := strings.Cut(s, "/")
+	of, count, _ := strings.Cut(s, "/")
 	if of == "auto" {
 		switch index, array := env("JOB_COMPLETION_INDEX"), env("SLURM_ARRAY_TASK_ID"); {
 		case index != "":
 			of = index
 		case array != "":
-			id, err := strconv.Atoi(array)
-			least, err2 := strconv.Atoi(env("SLURM_ARRAY_TASK_MIN"))
-			if err != nil || err2 != nil {
-				least = 0
-			}
-			of = strconv.Itoa(id - least)
-			if !given {
-				count = env("SLURM_ARRAY_TASK_COUNT")
+			// Modulo N, since all else that Slurm says of the array changes when a part of it is run again.
+			of = array
+			if n, err := strconv.Atoi(count); err == nil && n > 0 {
+				if id, err := strconv.Atoi(array); err == nil {
+					of = strconv.Itoa(id % n)
+				}
 			}
 		default:
 			return 0, 0, fmt.Errorf("-shard %s, but neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set", s)
