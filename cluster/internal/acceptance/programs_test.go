@@ -76,7 +76,8 @@ var kinds = []*kind{
 		[]string{"grid", "-json", "-choose-time", "0", "-kernel", "diffusion:t=0.1|0.5", "-grid", "C=1,10", "-folds", "3"},
 		""},
 	{"predict", []string{"-documents", "100", "-model", "MODEL"}, "lines.txt", []string{"predict", "-model", "MODEL"}, ""},
-	{"tiles", []string{"-kernel", "diffusion", "-rows", "100"}, "kept", []string{"train", "-kernel", "diffusion"}, ""},
+	{"tiles", []string{"-kernel", "diffusion", "-rows", "100"}, "kept",
+		[]string{"train", "-kernel", "diffusion:t=0.5", "-c", "10"}, ""},
 	{"neighbours", []string{"-k", "5", "-block", "128"}, "near.tsv", []string{"neighbours", "-k", "5"}, ""},
 }
 

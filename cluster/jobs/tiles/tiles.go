@@ -43,7 +43,7 @@ Example:
   gramcluster plan tiles -store run -in train.svm -kernel diffusion > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
   gramcluster gather -store run -o kept
-  grambench train -in train.svm -kernel diffusion:t=0.5 -tiles kept -o a.model`
+  grambench train -in train.svm -kernel diffusion:t=0.5 -c 10 -tiles kept -o a.model`
 }
 
 // spec is what a description says of the matrix.
