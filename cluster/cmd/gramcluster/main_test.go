@@ -246,7 +246,8 @@ func TestShare(t *testing.T) {
 		{"0/1", "", 0, 1}, {"3/8", "", 3, 8}, {"auto/8", "JOB_COMPLETION_INDEX=5", 5, 8},
 		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=4", -1, 0},
 		{"auto/3", "SLURM_ARRAY_TASK_ID=x", -1, 0}, {"auto/0", "SLURM_ARRAY_TASK_ID=1", -1, 0},
-		{"auto/4", "SLURM_ARRAY_TASK_ID=4", 0, 4}, {"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0}, {"-1/8", "", -1, 0}, {"1", "", -1, 0},
+		{"auto/4", "SLURM_ARRAY_TASK_ID=4", 0, 4}, {"auto", "JOB_COMPLETION_INDEX=5", -1, 0}, {"8/8", "", -1, 0},
+		{"-1/8", "", -1, 0}, {"1", "", -1, 0},
 		{"x/y", "", -1, 0}, {"auto/4", "JOB_COMPLETION_INDEX=4", -1, 0},
 	} {
 		env := map[string]string{}

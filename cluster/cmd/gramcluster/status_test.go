@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// status -watch looks until all tasks are done, and then ends by itself; it says how many are left and, when some
-// have been done meanwhile, how long that takes. ^C ends it.
+// status -watch looks until all tasks are done, and then ends by itself; it says how many are left and,
+// when some have been done meanwhile, how long that takes. ^C ends it.
 func TestWatch(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store")
-	tasks := must(t, "", "plan", "gram", "-q", "-store", store, "-in", "synthetic:docs=500,terms=90,length=9,classes=2,seed=4",
-		"-rows", "128", "-columns", "256")
+	const in = "synthetic:docs=500,terms=90,length=9,classes=2,seed=4"
+	tasks := must(t, "", "plan", "gram", "-q", "-store", store, "-in", in, "-rows", "128", "-columns", "256")
 	lines := strings.SplitAfter(strings.TrimSuffix(tasks, "\n"), "\n")
 	n := len(lines)
 	watch := func(ctx context.Context) (out *bufio.Scanner, ended chan int, said *bytes.Buffer) {
@@ -60,7 +60,7 @@ func TestWatch(t *testing.T) {
 	}
 
 	must(t, "", "clean", "-store", store, "-job", jobOf(t, tasks))
-	must(t, "", "plan", "gram", "-q", "-store", store, "-in", "synthetic:docs=500,terms=90,length=9,classes=2,seed=4")
+	must(t, "", "plan", "gram", "-q", "-store", store, "-in", in)
 	ctx, cancel := context.WithCancel(t.Context())
 	out, ended, said = watch(ctx)
 	out.Scan()
