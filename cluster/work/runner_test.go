@@ -1,0 +1,270 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+)
+
+// fake is a kind of job, and its worker, that does what a test says.
+type fake struct {
+	opens, closes int
+	do            func(task int) ([][]byte, error)
+	gather        error
+}
+
+func (*fake) Name() string                      { return "fake" }
+func (*fake) Summary() string                   { return "" }
+func (*fake) Help() string                      { return "" }
+func (*fake) Declare(*flag.FlagSet) job.Planner { return nil }
+
+func (f *fake) Open(context.Context, *job.Job) (job.Worker, error) {
+	f.opens++
+	return f, nil
+}
+
+func (f *fake) Do(_ context.Context, task int) ([][]byte, error) {
+	if f.do != nil {
+		return f.do(task)
+	}
+	return [][]byte{{byte(task)}, []byte(" done")}, nil
+}
+
+func (f *fake) Close() error { f.closes++; return nil }
+
+func (f *fake) Gather(ctx context.Context, j *job.Job, _ *job.Output) error {
+	for task := range j.Tasks {
+		if _, err := j.Result(ctx, task, nil); err != nil {
+			return err
+		}
+	}
+	return f.gather
+}
+
+// site is a store with a job of three tasks, and a runner.
+type site struct {
+	t       *testing.T
+	fake    *fake
+	bucket  *storetest.Memory
+	job     *job.Job
+	reports bytes.Buffer
+	runner  *Runner
+}
+
+func newSite(t *testing.T) *site {
+	s := &site{t: t, fake: &fake{}, bucket: &storetest.Memory{}}
+	s.job = s.save(string(asm.Best().ISA), 3)
+	s.runner = NewRunner(s.job.Host, []job.Kind{s.fake}, &s.reports)
+	return s
+}
+
+func (s *site) save(isa string, tasks int) *job.Job {
+	h := &job.Host{Store: store.New(s.bucket), Workers: 1}
+	j, err := h.Save(s.t.Context(), job.Description{
+		Version: job.Version, Kind: "fake", ISA: isa, Tasks: tasks, Spec: json.RawMessage(`{}`),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return j
+}
+
+// does checks that a task comes to a state, for a reason.
+func (s *site) does(j *job.Job, task int, state, why string) {
+	s.t.Helper()
+	s.reports.Reset()
+	if err := s.runner.Do(s.t.Context(), job.Line{Job: j.Digest, Task: task}); err != nil {
+		s.t.Fatal(err)
+	}
+	var r Report
+	if err := json.Unmarshal(s.reports.Bytes(), &r); err != nil {
+		s.t.Fatal(err)
+	}
+	if r.Job != j.Digest || r.Task != task || r.State != state || !strings.Contains(r.Why, why) || (why == "") != (r.Why == "") {
+		s.t.Errorf("%+v, expected %s with %q", r, state, why)
+	}
+}
+
+// A task is done once. One that isn't of the job, or can't be done here, fails, and others go on.
+func TestDo(t *testing.T) {
+	s := newSite(t)
+	s.does(s.job, 0, Done, "")
+	s.does(s.job, 0, There, "")
+	s.does(s.job, 3, Failed, "task 3, the job has tasks from 0 to 2")
+	s.does(s.save("nonsense", 1), 0, Failed, "wants the instruction set nonsense")
+	s.does(&job.Job{Digest: strings.Repeat("0", 64)}, 0, Failed, "missing")
+	if s.runner.Failed() != 3 || s.fake.opens != 1 {
+		t.Errorf("%d tasks failed and %d workers were opened, expected 3 and 1", s.runner.Failed(), s.fake.opens)
+	}
+	// Another job closes the worker of the one before, and the end that of the last.
+	other := s.save(string(asm.Best().ISA), 2)
+	s.does(other, 0, Done, "")
+	if s.fake.closes != 1 {
+		t.Errorf("%d workers are closed, expected that of the first job", s.fake.closes)
+	}
+	if err := errors.Join(s.runner.Close(), s.runner.Close()); err != nil || s.fake.closes != 2 {
+		t.Errorf("%d workers are closed, error %v, expected 2", s.fake.closes, err)
+	}
+	// Another worker may have written the result meanwhile.
+	s.fake.do = func(task int) ([][]byte, error) {
+		_, err := s.job.Host.Store.Put(t.Context(), s.job.ResultName(task), []byte("same"))
+		return [][]byte{[]byte("same")}, err
+	}
+	s.does(s.job, 1, There, "")
+	s.reports.Reset()
+	if err := s.runner.Bad(7, io.ErrUnexpectedEOF); err != nil || !strings.Contains(s.reports.String(), "task line 7") ||
+		s.runner.Failed() != 4 {
+		t.Errorf("a bad line: %s, error %v, %d failed, expected 4", &s.reports, err, s.runner.Failed())
+	}
+}
+
+// A task that fails leaves the worker as it is; of one that panics nobody knows that.
+func TestDoAfterFailures(t *testing.T) {
+	s := newSite(t)
+	s.fake.do = func(int) ([][]byte, error) { panic("at once") }
+	s.does(s.job, 0, Failed, "panic: at once")
+	s.fake.do = func(int) ([][]byte, error) { return nil, errors.New("this one") }
+	s.does(s.job, 0, Failed, "this one")
+	s.fake.do = nil
+	s.does(s.job, 0, Done, "")
+	if s.fake.opens != 2 {
+		t.Errorf("%d workers were opened, expected another one after the panic", s.fake.opens)
+	}
+	ended, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("its end")
+	s.fake.do = func(int) ([][]byte, error) { cancel(cause); return nil, errors.New("interrupted") }
+	s.reports.Reset()
+	err := s.runner.Do(ended, job.Line{Job: s.job.Digest, Task: 1})
+	if !errors.Is(err, cause) || s.reports.Len() > 0 {
+		t.Errorf("at the end of the context: error %v, %q is reported, expected the cause and nothing", err, &s.reports)
+	}
+}
+
+// unreadable is a bucket in which objects whose keys have a text can't be opened.
+type unreadable struct {
+	*storetest.Memory
+	text string
+}
+
+var errUnreadable = errors.New("the network is down")
+
+func (u unreadable) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	if strings.Contains(key, u.text) {
+		return nil, 0, errUnreadable
+	}
+	return u.Memory.Open(ctx, key)
+}
+
+// rot changes the last byte of an object's first attempt.
+func (s *site) rot(task int) {
+	key := s.job.ResultName(task) + ".a0"
+	b := bytes.Clone(s.bucket.Get(key))
+	b[len(b)-1] ^= 1
+	s.bucket.Set(key, b)
+}
+
+// The status of a job by names, and by all that is there.
+func TestStatus(t *testing.T) {
+	s := newSite(t)
+	s.does(s.job, 0, Done, "")
+	s.rot(0)
+	s.does(s.job, 0, Done, "") // again
+	s.does(s.job, 2, Done, "")
+	s.rot(2)
+	for _, name := range []string{"000000003", "1", "x", "0000000010"} { // none of the job's
+		if _, err := s.job.Host.Store.Put(t.Context(), job.Results(s.job.Digest)+name, []byte("?")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for check, missing := range map[bool][]int{false: {1}, true: {1, 2}} {
+		var bad []error
+		got, err := StatusOf(t.Context(), s.job, check, func(err error) { bad = append(bad, err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged, reports := 0, 0
+		if check {
+			damaged, reports = 1, 2
+		}
+		if got.Stored != 2 || got.Again != 1 || got.Damaged != damaged || len(bad) != reports ||
+			!slices.Equal(got.Missing(), missing) || got.Tasks != 3 || got.Bytes < 3*6 {
+			t.Errorf("check %v: %+v, %d reports, expected 2 of 3 stored, one of them again, %d damaged, tasks %d missing",
+				check, got, len(bad), damaged, missing)
+		}
+	}
+	down := *s.job
+	down.Host = &job.Host{Store: store.New(unreadable{s.bucket, s.job.ResultName(2)})}
+	if _, err := StatusOf(t.Context(), &down, true, func(error) {}); !errors.Is(err, errUnreadable) {
+		t.Errorf("error %v, expected that of the store", err)
+	}
+}
+
+// Gather says all that is missing, and why where that is known, or what else went wrong.
+func TestGather(t *testing.T) {
+	s := newSite(t)
+	gather := func() error { return Gather(t.Context(), []job.Kind{s.fake}, s.job, &job.Output{}) }
+	s.does(s.job, 1, Done, "")
+	var m *MissingError
+	if err := gather(); !errors.As(err, &m) || !slices.Equal(m.Tasks, []int{0, 2}) || m.Of != 3 || m.Why != nil {
+		t.Errorf("error %v, expected tasks 0 and 2", err)
+	} else if lines := m.Lines(1); len(lines) != 1 || lines[0] != (job.Line{Job: s.job.Digest, Task: 0}) {
+		t.Errorf("lines %v, expected that of task 0", lines)
+	} else if len(m.Lines(9)) != 2 {
+		t.Errorf("lines %v, expected both", m.Lines(9))
+	}
+	s.does(s.job, 0, Done, "")
+	s.does(s.job, 2, Done, "")
+	if err := gather(); err != nil {
+		t.Error(err)
+	}
+	s.fake.gather = errors.New("the disk is full")
+	if err := gather(); !errors.Is(err, s.fake.gather) || errors.As(err, &m) && m == nil {
+		t.Errorf("error %v, expected that of the kind", err)
+	}
+	s.fake.gather = fmt.Errorf("a model: %w", store.ErrMissing) // while all results are whole
+	if err := gather(); !errors.Is(err, store.ErrMissing) {
+		t.Errorf("error %v, expected that of the kind", err)
+	}
+	s.rot(0)
+	s.rot(2)
+	m = nil
+	if err := gather(); !errors.As(err, &m) || !slices.Equal(m.Tasks, []int{0, 2}) || strings.Count(m.Error(), "damaged") != 2 {
+		t.Errorf("error %v, expected tasks 0 and 2, both damaged", err)
+	}
+}
+
+// Jobs are found by the first digits of their digests.
+func TestFind(t *testing.T) {
+	s := newSite(t)
+	find := func(prefix, want string) {
+		t.Helper()
+		if _, err := Find(t.Context(), s.job.Host, prefix); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("-job %q: error %v, expected one with %q", prefix, err, want)
+		}
+	}
+	find("xyz", "expected the first hexadecimal digits")
+	find(s.job.Digest+"0", "expected the first hexadecimal digits")
+	find(strings.Repeat("0", 64), "no such job")
+	if _, err := s.job.Host.Store.Put(t.Context(), job.Jobs+"notes", []byte("?")); err != nil { // no job
+		t.Fatal(err)
+	}
+	for _, prefix := range []string{"", s.job.Digest[:6], s.job.Digest} {
+		if j, err := Find(t.Context(), s.job.Host, prefix); err != nil || j.Digest != s.job.Digest {
+			t.Errorf("-job %q: error %v", prefix, err)
+		}
+	}
+	s.save("another", 1)
+	find("", "2 jobs in the store")
+}
