@@ -37,6 +37,7 @@ type driven struct {
 	done   map[string]int // states of tasks
 	jobs   []string       // in the order of the passes
 	before func(pass int) error
+	after  func(j *job.Job) // has been done
 }
 
 func newDriven(t *testing.T) *driven {
@@ -89,6 +90,9 @@ func (d *driven) drive(ctx context.Context, source string, flags ...string) erro
 				if d.done[report.State]++; report.State == work.Failed {
 					return errors.New(report.Why)
 				}
+			}
+			if d.after != nil {
+				d.after(j)
 			}
 			return nil
 		},
@@ -181,23 +185,70 @@ func TestStartedAgain(t *testing.T) {
 		t.Errorf("%d tasks done, expected %d, each once", d.done[work.Done], 2*len(whole.jobs))
 	}
 
-	objects, err := filepath.Glob(filepath.Join(d.folder, "results", whole.jobs[1], "*"))
-	if err != nil || len(objects) != 2 {
-		t.Fatalf("results %v, error %v", objects, err)
+	// Results that rot before a pass begins, and between its tasks and the reading of their results.
+	rot := func(job string) {
+		objects, err := filepath.Glob(filepath.Join(d.folder, "results", job, "*.a0"))
+		if err != nil || len(objects) != 2 {
+			t.Fatalf("results %v, error %v", objects, err)
+		}
+		b, err := os.ReadFile(objects[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(objects[0], b, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	b, err := os.ReadFile(objects[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[len(b)/2] ^= 1
-	if err := os.WriteFile(objects[0], b, 0o600); err != nil {
-		t.Fatal(err)
+	rot(whole.jobs[1])
+	last := whole.jobs[len(whole.jobs)-1]
+	d.after = func(j *job.Job) {
+		if j.Digest == last {
+			d.after = nil
+			rot(last)
+		}
 	}
 	if err := errors.Join(os.Remove(d.path), d.drive(t.Context(), source, flags...)); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(d.model(), whole.model()) || d.done[work.Done] != 2*len(whole.jobs)+1 {
-		t.Errorf("after a rotten result %d tasks were done, or another model came out", d.done[work.Done])
+	if !bytes.Equal(d.model(), whole.model()) || d.done[work.Done] != 2*len(whole.jobs)+2 {
+		t.Errorf("after two rotten results %d tasks were done, or another model came out", d.done[work.Done])
+	}
+}
+
+// What no job or result of a pass can be is refused.
+func TestDamaged(t *testing.T) {
+	d := newDriven(t)
+	if err := d.drive(t.Context(), source, "-landmarks", "20", "-passes", "1"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Create(t.Context(), d.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	j, err := (&job.Host{Store: s, Workers: 1}).Load(t.Context(), d.jobs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tasks := range []int{0, 4} {
+		opened, _ := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks = tasks })
+		if opened == nil || !strings.Contains(opened.Error(), "tasks for 3 blocks") {
+			t.Errorf("%d tasks: error %v", tasks, opened)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"rows":-1}`: "for -1 documents", `{"rows":1} 1`: "more behind its end", `{"more":1}`: "unknown field",
+	} {
+		if _, err := parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("request %s: error %v, expected one with %q", text, err, want)
+		}
+	}
+	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, At: []float64{1, 2}}
+	for n := range 12 {
+		if _, err := decode(make([]byte, n), q, 0, 1); err == nil || !strings.Contains(err.Error(), "ends in block 0") {
+			t.Errorf("a result of %d bytes: error %v", n, err)
+		}
 	}
 }
 
