@@ -183,7 +183,7 @@ func TestStatus(t *testing.T) {
 	s.does(s.job, 0, Done, "") // again
 	s.does(s.job, 2, Done, "")
 	s.rot(2)
-	for _, name := range []string{"000000003", "1", "x", "0000000010"} { // none of the job's
+	for _, name := range []string{"000000003", "1", "x", "0000000001"} { // none of the job's
 		if _, err := s.job.Host.Store.Put(t.Context(), job.Results(s.job.Digest)+name, []byte("?")); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,8 @@ func TestLikeGrambench(t *testing.T) {
 		if err := os.MkdirAll(class, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		text := fmt.Sprintf("some words of text %d and word%c among them", i/3, 'a'+rune(i%7))
+		// The last word is this file's alone, and counts here.
+		text := fmt.Sprintf("some words of text %d and word%c among them %[2]ca%[3]c", i/3, 'a'+rune(i%7), 'a'+rune(i/7))
 		if err := os.WriteFile(filepath.Join(class, fmt.Sprintf("%d.txt", i)), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
