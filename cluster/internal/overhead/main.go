@@ -1,0 +1,167 @@
+// Command overhead measures the processor time of a Gram matrix through gramcluster beside that of
+// grambench, for docs/cluster.md: plan, some processes of work one after the other, and gather, each on
+// one worker. It prints a table of the parts, in medians over rounds with the least and the most, after
+// comparing the files. `make bench-cluster` runs it.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o := &options{}
+	flag.StringVar(&o.grambench, "grambench", "../bin/grambench", "run `PROGRAM` for one machine")
+	flag.StringVar(&o.gramcluster, "gramcluster", "../bin/gramcluster", "run `PROGRAM` for many")
+	flag.StringVar(&o.in, "in", "synthetic:docs=20000,terms=60000,length=150,classes=20,seed=1", "documents of `SOURCE`")
+	flag.StringVar(&o.dir, "dir", "", "write the files in a new folder in `DIR` (default: that of temporary files)")
+	flag.IntVar(&o.processes, "processes", 4, "divide the tasks among `N` processes")
+	flag.IntVar(&o.rounds, "rounds", 5, "measure `N` times")
+	flag.IntVar(&o.warm, "warm", 3072, "before each process take `N` MiB of memory and give it back: a virtual machine counts\n"+
+		"as the process' time what its host needs to find memory")
+	flag.Parse()
+	if err := o.run(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "overhead:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	grambench, gramcluster, in, dir string
+	processes, rounds, warm         int
+}
+
+// The parts of a round.
+const (
+	alone = iota
+	plan
+	work
+	gather
+	parts
+)
+
+// spent is processor time in seconds, of the program itself and of the system for it.
+type spent struct{ user, system float64 }
+
+func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.system} }
+
+func (a spent) sum() float64 { return a.user + a.system }
+
+// round is what the parts took.
+type round [parts]spent
+
+func (o *options) run(ctx context.Context, w io.Writer) error {
+	if flag.NArg() > 0 || o.processes < 1 || o.rounds < 1 || o.warm < 0 {
+		return errors.New("expected flags alone, -processes and -rounds of at least 1, -warm of at least 0")
+	}
+	var rounds []round
+	for i := range o.rounds {
+		r, err := o.round(ctx, i%2 == 1)
+		if err != nil {
+			return err
+		}
+		rounds = append(rounds, r)
+	}
+	_, err := io.WriteString(w, table(rounds, o.processes))
+	return err
+}
+
+// round measures all parts once, in a folder of its own, gramcluster first where turned says so.
+func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
+	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir)
+	want, got, store := filepath.Join(dir, "want.npy"), filepath.Join(dir, "got.npy"), filepath.Join(dir, "store")
+	steps := []func() error{
+		func() error {
+			_, err := o.measure(ctx, &r[alone], "", o.grambench, "gram", "-q", "-workers", "1", "-in", o.in, "-o", want)
+			return err
+		},
+		func() error {
+			lines, err := o.measure(ctx, &r[plan], "", o.gramcluster, "plan", "gram", "-q", "-workers", "1", "-store", store,
+				"-in", o.in)
+			shares := make([]strings.Builder, o.processes)
+			at := 0
+			for line := range strings.Lines(lines) {
+				shares[at%len(shares)].WriteString(line)
+				at++
+			}
+			for i := range shares {
+				if err == nil {
+					_, err = o.measure(ctx, &r[work], shares[i].String(), o.gramcluster, "work", "-workers", "1", "-store", store)
+				}
+			}
+			if err == nil {
+				_, err = o.measure(ctx, &r[gather], "", o.gramcluster, "gather", "-q", "-workers", "1", "-store", store, "-o", got)
+			}
+			return err
+		},
+	}
+	if turned {
+		steps[0], steps[1] = steps[1], steps[0]
+	}
+	for _, do := range steps {
+		if err := do(); err != nil {
+			return r, err
+		}
+	}
+	return r, same(want, got)
+}
+
+// measure runs a program, adds the processor time that it takes to a part, and returns what it prints.
+func (o *options) measure(ctx context.Context, to *spent, stdin, program string, args ...string) (string, error) {
+	for at, memory := 0, make([]byte, o.warm<<20); at < len(memory); at += 4096 {
+		memory[at] = 1
+	}
+	debug.FreeOSMemory()
+	var out, problems bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &problems
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s%s", program, args[0], err, &out, &problems)
+	}
+	*to = to.plus(spent{cmd.ProcessState.UserTime().Seconds(), cmd.ProcessState.SystemTime().Seconds()})
+	return out.String(), nil
+}
+
+// same returns an error where two files differ.
+func same(a, b string) error {
+	f, err := os.Open(a)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	g, err := os.Open(b)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	x, y := make([]byte, 1<<20), make([]byte, 1<<20)
+	for {
+		n, err := io.ReadFull(f, x)
+		m, err2 := io.ReadFull(g, y)
+		if !bytes.Equal(x[:n], y[:m]) {
+			return fmt.Errorf("%s and %s differ", a, b)
+		}
+		if err != nil || err2 != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			}
+			return err
+		}
+	}
+}

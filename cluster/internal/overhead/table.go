@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// table returns the table of docs/cluster.md: seconds, in medians over the rounds.
+func table(rounds []round, processes int) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "| processor time in s | user | system | both |")
+	fmt.Fprintln(&b, "| --- | --- | --- | --- |")
+	all := func(r round) spent { return r[plan].plus(r[work]).plus(r[gather]) }
+	row := func(name string, of func(r round) spent) {
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %s |\n", name, median(rounds, func(r round) float64 { return of(r).user }),
+			median(rounds, func(r round) float64 { return of(r).system }), spread(rounds, func(r round) float64 { return of(r).sum() }))
+	}
+	row("`grambench gram`", func(r round) spent { return r[alone] })
+	row("`gramcluster plan gram`", func(r round) spent { return r[plan] })
+	row(fmt.Sprintf("`gramcluster work`, %d processes", processes), func(r round) spent { return r[work] })
+	row("`gramcluster gather`", func(r round) spent { return r[gather] })
+	row("`gramcluster`, all parts", all)
+	fmt.Fprintf(&b, "| ratio | | | %s |\n", spread(rounds, func(r round) float64 { return all(r).sum() / r[alone].sum() }))
+	return b.String()
+}
+
+// sorted returns a figure of all rounds, ascending.
+func sorted(rounds []round, of func(r round) float64) (values []float64) {
+	for _, r := range rounds {
+		values = append(values, of(r))
+	}
+	slices.Sort(values)
+	return values
+}
+
+func median(rounds []round, of func(r round) float64) float64 {
+	v := sorted(rounds, of)
+	return (v[len(v)/2] + v[(len(v)-1)/2]) / 2
+}
+
+// spread is the median with the least and the most.
+func spread(rounds []round, of func(r round) float64) string {
+	v := sorted(rounds, of)
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(rounds, of), v[0], v[len(v)-1])
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A row is in medians, and the ratio that of sums in one round.
+func TestTable(t *testing.T) {
+	rounds := []round{
+		{alone: {2, 1}, plan: {0.25, 0.25}, work: {1, 0.5}, gather: {0.5, 0.5}},
+		{alone: {2, 2}, plan: {0.25, 0}, work: {1, 1}, gather: {0.25, 1.5}},
+	}
+	const want = "| processor time in s | user | system | both |\n" +
+		"| --- | --- | --- | --- |\n" +
+		"| `grambench gram` | 2.00 | 1.50 | 3.50 (3.00 to 4.00) |\n" +
+		"| `gramcluster plan gram` | 0.25 | 0.12 | 0.38 (0.25 to 0.50) |\n" +
+		"| `gramcluster work`, 4 processes | 1.00 | 0.75 | 1.75 (1.50 to 2.00) |\n" +
+		"| `gramcluster gather` | 0.38 | 1.00 | 1.38 (1.00 to 1.75) |\n" +
+		"| `gramcluster`, all parts | 1.62 | 1.88 | 3.50 (3.00 to 4.00) |\n" +
+		"| ratio | | | 1.00 (1.00 to 1.00) |\n"
+	if got := table(rounds, 4); got != want {
+		t.Errorf("the table is\n%s, expected\n%s", got, want)
+	}
+}
+
+func TestSame(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a := file("a", "matrix")
+	for text, equal := range map[string]bool{"matrix": true, "matrox": false, "matri": false, "matrix2": false, "": false} {
+		if err := same(a, file("b", text)); (err == nil) != equal {
+			t.Errorf("%q: error %v", text, err)
+		}
+	}
+	if same(a, filepath.Join(dir, "none")) == nil {
+		t.Error("no file passes")
+	}
+}
