@@ -211,7 +211,8 @@ func Stat(ctx context.Context, get Get, digest string) (Info, error) {
 	return Info{m.Source, m.Rows, m.Bytes, m.memory()}, nil
 }
 
-// Get returns the bytes of an object, such as [store.Store.Get] does.
+// Get returns the bytes of an object, such as [store.Store.Get] does. They are the caller's, which
+// keeps them.
 type Get func(ctx context.Context, name string) ([]byte, error)
 
 func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {

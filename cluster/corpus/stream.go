@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"unsafe"
 )
 
 // number is what the stream has lists of.
@@ -68,10 +69,7 @@ type joiner struct {
 
 // Read implements io.Reader.
 func (r *joiner) Read(p []byte) (int, error) {
-	for len(r.buf) == 0 && r.err == nil {
-		r.buf, r.err = r.next()
-	}
-	if r.err != nil {
+	if r.fill(); r.err != nil {
 		return 0, r.err
 	}
 	n := copy(p, r.buf)
@@ -79,28 +77,56 @@ func (r *joiner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// read returns the next n numbers of the stream.
+// fill gets the next shard where the last one is read.
+func (r *joiner) fill() {
+	for len(r.buf) == 0 && r.err == nil {
+		r.buf, r.err = r.next()
+	}
+}
+
+// read returns the next n numbers of the stream: where the machine has numbers in memory as the stream
+// does, in the shard's own memory, or in a copy of it where they cross its end.
 func read[T number](r *joiner, n int64) []T {
 	if r.err != nil {
 		return nil
 	}
+	size := int64(binary.Size(T(0)))
+	b := r.take(n * size)
+	if r.err != nil {
+		return nil
+	}
+	if n == 0 {
+		return []T{}
+	}
+	if first := unsafe.Pointer(&b[0]); littleEndian && uintptr(first)%uintptr(size) == 0 {
+		return unsafe.Slice((*T)(first), n)
+	}
 	list := make([]T, n)
-	size := binary.Size(T(0))
-	buf := make([]byte, min(step, int64(size)*n))
-	for left := list; len(left) > 0; {
-		k := min(step/size, len(left))
-		_, err := io.ReadFull(r, buf[:k*size])
-		if err == nil {
-			_, err = binary.Decode(buf[:k*size], binary.LittleEndian, left[:k])
-		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			r.err = err
-			return nil
-		}
-		left = left[k:]
+	if _, err := binary.Decode(b, binary.LittleEndian, list); err != nil {
+		r.err = err
+		return nil
 	}
 	return list
+}
+
+// littleEndian says whether this machine has numbers in memory as the stream does.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// take returns the next n bytes of the stream.
+func (r *joiner) take(n int64) []byte {
+	if n > 0 && len(r.buf) == 0 {
+		r.fill()
+	}
+	if n <= int64(len(r.buf)) {
+		b := r.buf[:n:n]
+		r.buf = r.buf[n:]
+		return b
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		r.err = io.ErrUnexpectedEOF
+	} else if err != nil {
+		r.err = err
+	}
+	return b
 }
