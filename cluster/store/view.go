@@ -21,14 +21,14 @@ type View struct {
 	buf     []byte
 }
 
-// View opens the object name. Where the bucket can't read parts, as that of a folder and of
+// View opens the object name; buf holds its parts where it has the room. Where the bucket can't read parts, as that of a folder and of
 // [Store.Near] can, all of the object is read and held. Errors are those of Get, but that only the
 // object's beginning was checked. The caller must close it.
-func (s *Store) View(ctx context.Context, name string) (*View, error) {
+func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	v := &View{s: s, name: name, attempt: -1}
+	v := &View{s: s, name: name, attempt: -1, buf: buf}
 	if err := v.next(ctx); err != nil {
 		return nil, err
 	}

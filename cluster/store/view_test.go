@@ -34,7 +34,7 @@ func TestView(t *testing.T) {
 		}
 		by, dir := near(t, far)
 		for _, s := range []*store.Store{far, by} {
-			v, err := s.View(t.Context(), "of/a")
+			v, err := s.View(t.Context(), "of/a", make([]byte, 3, 2<<20))
 			if err != nil {
 				t.Fatalf("%s: %v", kind, err)
 			}
@@ -57,7 +57,7 @@ func TestView(t *testing.T) {
 				t.Error(err)
 			}
 			for _, name := range []string{"of/b", "of/"} {
-				if _, err := s.View(t.Context(), name); err == nil || (name == "of/b") != errors.Is(err, store.ErrMissing) {
+				if _, err := s.View(t.Context(), name, nil); err == nil || (name == "of/b") != errors.Is(err, store.ErrMissing) {
 					t.Errorf("%s: View of %s gives an error %v", kind, name, err)
 				}
 			}
@@ -82,7 +82,7 @@ func TestViewDamage(t *testing.T) {
 	bad[len(bad)-1<<20-1] ^= 16 // the last byte of the second MiB
 	m.Set("x.a0", bad)
 	part := func(s *store.Store, lo, hi int64) error {
-		v, err := s.View(t.Context(), "x")
+		v, err := s.View(t.Context(), "x", nil)
 		if err != nil {
 			return err
 		}
@@ -149,14 +149,14 @@ func TestNearFetchesOnce(t *testing.T) {
 	}
 	s, _ := near(t, far)
 	defer s.Close()
-	if _, err := s.View(t.Context(), "a"); !errors.Is(err, storetest.ErrInjected) {
+	if _, err := s.View(t.Context(), "a", nil); !errors.Is(err, storetest.ErrInjected) {
 		t.Errorf("error %v, expected that of the bucket", err)
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for _, name := range names {
-				v, err := s.View(t.Context(), name)
+				v, err := s.View(t.Context(), name, nil)
 				if err != nil {
 					t.Error(err)
 					return

@@ -84,6 +84,7 @@ type strip struct {
 	store         *store.Store
 	rows, columns [2]int
 	values        []float32
+	part          []byte // of a result
 
 	view *store.View // of the task whose result was read last
 	task int
@@ -94,6 +95,7 @@ func (p *strip) fill(ctx context.Context) error {
 	height, width := p.rows[1]-p.rows[0], p.columns[1]-p.columns[0]
 	if len(p.values) < height*width {
 		p.values = tiles.Make(height * width)
+		p.part = make([]byte, 4*p.side()*p.side())
 	}
 	transpose := asm.Best().Transpose // moves values, and so has the same bits on every machine
 	for column := p.columns[0]; column < p.columns[1]; column += p.side() {
@@ -125,7 +127,7 @@ func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (value
 		if err := p.close(); err != nil {
 			return nil, err
 		}
-		if p.view, err = p.store.View(ctx, p.job.ResultName(task)); err != nil {
+		if p.view, err = p.store.View(ctx, p.job.ResultName(task), p.part); err != nil {
 			return nil, err
 		}
 		p.task = task
