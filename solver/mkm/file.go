@@ -29,14 +29,7 @@ func describe(f *archive.File, m *Model) {
 	f.Key("choices", &m.Choices)
 	columns := len(m.Columns)
 	archive.Count(f, "columns", &columns, 1<<32)
-	var layers []archive.Inner
-	for _, l := range m.Layers {
-		layers = append(layers, f.Inner(func(ctx context.Context, w io.Writer) error { return layerForm.Write(ctx, w, l) }))
-	}
-	f.Key("layers", &layers)
-	if len(layers) > MostLayers {
-		f.Check(fmt.Errorf("%d layers, expected at most %d", len(layers), MostLayers))
-	}
+	nestLayers := describeLayers(f, &m.Layers)
 	var final archive.Inner
 	q, width := &Nearest{}, 0
 	switch {
@@ -56,13 +49,7 @@ func describe(f *archive.File, m *Model) {
 	if columns > 0 {
 		archive.Array(f, "columns", &m.Columns, columns)
 	}
-	for i := range layers {
-		f.Nest(fmt.Sprintf("layer %d", i+1), &layers[i], func(ctx context.Context, r io.Reader) error {
-			l, err := layerForm.Read(ctx, r)
-			m.Layers = append(m.Layers, l)
-			return err
-		})
-	}
+	nestLayers()
 	f.Nest("classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
 		switch m.Settings.Final {
 		case Metric:
@@ -76,6 +63,28 @@ func describe(f *archive.File, m *Model) {
 	})
 	archive.Array(f, "voters", &q.Labels, voters)
 	archive.Array(f, "voters", &q.Features, voters, width)
+}
+
+// describeLayers describes layers as files within the file, and returns a function that describes their
+// bytes.
+func describeLayers(f *archive.File, to *[]*Layer) (nest func()) {
+	var layers []archive.Inner
+	for _, l := range *to {
+		layers = append(layers, f.Inner(func(ctx context.Context, w io.Writer) error { return layerForm.Write(ctx, w, l) }))
+	}
+	f.Key("layers", &layers)
+	if len(layers) > MostLayers {
+		f.Check(fmt.Errorf("%d layers, expected at most %d", len(layers), MostLayers))
+	}
+	return func() {
+		for i := range layers {
+			f.Nest(fmt.Sprintf("layer %d", i+1), &layers[i], func(ctx context.Context, r io.Reader) error {
+				l, err := layerForm.Read(ctx, r)
+				*to = append(*to, l)
+				return err
+			})
+		}
+	}
 }
 
 func describeSettings(f *archive.File, s *Settings) {

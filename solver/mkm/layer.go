@@ -58,11 +58,36 @@ func (t *training) fit(
 			err = fmt.Errorf("mkm: layer %d, %s: %w", level, spec, err)
 		}
 	}()
+	var r *running
+	if level <= len(t.state.layers) {
+		r, err = t.state.layers[level-1].open(ctx, t.o)
+	} else {
+		r, err = t.find(ctx, level, k, x, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.engine.Close()
+	out := &fitted{Layer: r.layer}
+	for lo := 0; lo < x.Rows(); lo += some {
+		hi := min(lo+some, x.Rows())
+		z, err := r.features(ctx, x, lo, hi)
+		if err != nil {
+			return nil, err
+		}
+		out.features = append(out.features, z...)
+		t.tell("projecting", level, int64(hi), int64(x.Rows()))
+	}
+	return out, nil
+}
+
+// find finds the components of a layer. The caller closes the engine.
+func (t *training) find(ctx context.Context, level int, k engine.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
 	first := make([]int, n)
 	for i := range first {
 		first[i] = i
 	}
-	l := &Layer{Kernel: spec, Embedder: k.Embedding().Fit(x.SelectRows(first))}
+	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
 	base := t.base(n)
 	l.Base = x.SelectRows(base)
 	embedded, err := l.Embedder.TransformRows(ctx, x, base, t.o.Workers)
@@ -73,7 +98,11 @@ func (t *training) fit(
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close()
+	defer func() {
+		if err != nil {
+			e.Close()
+		}
+	}()
 	k = engine.Resolve(k, len(l.Embedder.Terms))
 	held := e.Bytes() + l.Base.Bytes() + x.Bytes()
 	room := t.left(held)
@@ -101,18 +130,7 @@ func (t *training) fit(
 	for i := range b {
 		l.Components = append(l.Components, int32(i))
 	}
-	r := &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}
-	out := &fitted{Layer: l}
-	for lo := 0; lo < x.Rows(); lo += some {
-		hi := min(lo+some, x.Rows())
-		z, err := r.features(ctx, x, lo, hi)
-		if err != nil {
-			return nil, err
-		}
-		out.features = append(out.features, z...)
-		t.tell("projecting", level, int64(hi), int64(x.Rows()))
-	}
-	return out, nil
+	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
 }
 
 // base draws the documents that components are found on, of n; ascending.

@@ -75,6 +75,9 @@ func (t *training) left(stage int64) int64 {
 	for _, m := range t.models {
 		models += m.Bytes() // of the same layers, but for one
 	}
+	for _, l := range t.state.layers { // with all features
+		models += l.Bytes()
+	}
 	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
 }
 
@@ -133,7 +136,11 @@ func (t *training) bytes() (most int64) {
 		}
 		least := pca.LeastBytes(b, workers, pca.Options{Components: t.s.Components})
 		most = max(most, t.held(models)+engine.NewBytes(b, w, values)+base+x+least)
-		columns, below = min(t.s.Components, b), dense(n, min(t.s.Components, b))
+		columns = min(t.s.Components, b)
+		below = dense(n, columns)
+		if t.o.Save != nil {
+			models += base + 8*int64(b+2)*int64(columns) + 32*int64(w)
+		}
 	}
 	return most
 }

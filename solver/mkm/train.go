@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -63,6 +64,9 @@ type training struct {
 	prices  []float64 // C of machines, by level; 0 where there are none
 	models  []*Model
 	columns []uint32 // of the documents, that pass
+
+	begin time.Time
+	state State // what is finished
 }
 
 func train(
@@ -71,7 +75,7 @@ func train(
 	if ctx == nil {
 		return nil, errors.New("mkm: a nil context, expected one")
 	}
-	t := &training{finals: finals, o: o, from: from}
+	t := &training{finals: finals, o: o, from: from, begin: time.Now()}
 	for _, f := range finals {
 		s.Final = f
 		if err := s.Validate(); err != nil {
@@ -95,15 +99,23 @@ func train(
 		}
 	}
 	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
+	t.resume()
 	err = tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
-		return t.run(ctx)
+		err := t.run(ctx)
+		if err == nil || ctx.Err() == nil {
+			return err
+		}
+		if failed := t.keep(); failed != nil {
+			err = errors.Join(err, failed)
+		}
+		return err
 	})
 	return t.models, err
 }
 
 // run chooses what is to be chosen on a part of the documents, and fits all to all of them.
 func (t *training) run(ctx context.Context) error {
-	if t.chooses() {
+	if !t.state.all {
 		fit, valid := t.divide()
 		if len(fit) < 2 || len(valid) < 1 {
 			return fmt.Errorf("mkm: %d documents with one class, expected more, so that one of %d can choose widths",
@@ -112,6 +124,7 @@ func (t *training) run(ctx context.Context) error {
 		if err := t.pass(ctx, fit, valid, t.choose); err != nil {
 			return err
 		}
+		t.state.all, t.state.layers = true, nil
 	}
 	all := make([]int, len(t.y))
 	for i := range all {
@@ -210,6 +223,12 @@ func (t *training) pass(
 		if lv.last, err = t.fit(ctx, l+1, t.kernels[l], x, lv.n, numbers); err != nil {
 			return err
 		}
+		if t.o.Save != nil && l == len(t.state.layers) {
+			t.state.layers = append(t.state.layers, lv.last.Layer)
+			if err := t.keep(); err != nil {
+				return err
+			}
+		}
 		z := table{lv.last.features, lv.last.Width()}
 		lv.x, lv.last.features = z.csr(), nil
 	}
@@ -267,8 +286,23 @@ func (t *training) widths(lv *level) (widths []int) {
 	return append(widths, most)
 }
 
-// choose chooses the width of a level and the number of neighbours, and C.
+// choose chooses what is to be chosen at a level, unless that was done before.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
+	l := lv.number
+	if l < len(t.state.choices) {
+		t.chosen(t.choices[l])
+		return min(t.choices[l].Width, len(lv.columns)), nil
+	}
+	w, err := t.search(ctx, lv)
+	if err != nil {
+		return 0, err
+	}
+	t.state.choices, t.state.prices = append(t.state.choices, t.choices[l]), append(t.state.prices, t.prices[l])
+	return w, t.keep()
+}
+
+// search chooses the width of a level and the number of neighbours, the steps of a metric, and C.
+func (t *training) search(ctx context.Context, lv *level) (int, error) {
 	widths := t.widths(lv)
 	most := widths[len(widths)-1]
 	choice := Choice{Level: lv.number, Features: len(lv.columns), Width: most}

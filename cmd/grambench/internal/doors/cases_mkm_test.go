@@ -2,6 +2,8 @@ package doors
 
 import (
 	"context"
+	"io"
+	"strings"
 
 	"github.com/gramengine/gram/solver/mkm"
 	"github.com/gramengine/gram/sparse"
@@ -26,6 +28,10 @@ func multilayerCases() map[string]testCase {
 		"mkm.MemoryError.Error":  {run: multilayer},
 		"mkm.MemoryError.Needed": {run: multilayer},
 		"mkm.Read":               {run: multilayer},
+		"mkm.ReadState":          {run: multilayer},
+		"mkm.State.Write":        {run: multilayer},
+		"mkm.State.String":       {run: multilayer},
+		"mkm.Options.Save":       {run: multilayer},
 		"mkm.Options.Progress":   {run: multilayer},
 		"mkm.Options.Chosen":     {run: multilayer},
 	}
@@ -44,9 +50,17 @@ func multilayer(p *program) {
 	p.quiet("String", func() { _, _ = s.Final.String(), mkm.Choice{Level: p.odd(), Documents: p.odd()}.String() })
 	short := &mkm.MemoryError{What: p.oddText(), Need: int64(p.odd()), Limit: int64(p.odd())}
 	p.quiet("MemoryError", func() { _, _ = short.Error(), short.Needed() })
+	var none *mkm.State
+	p.quiet("State", func() { _ = none.String() })
+	p.bad("State.Write of none", func() error { return none.Write(p.ctx, io.Discard) })
+	p.bad("ReadState of nothing", func() error { _, err := mkm.ReadState(p.ctx, nil); return err })
+	p.bad("ReadState of a model", func() error { _, err := mkm.ReadState(p.ctx, strings.NewReader(mkm.Form)); return err })
 	var m *mkm.Model
 	p.any("Train", func() (err error) { // documents may be the same to a kernel
-		m, err = mkm.Train(p.ctx, c, s, mkm.Options{Workers: pick(p, 0, 1, 3)})
+		m, err = mkm.Train(p.ctx, c, s, mkm.Options{
+			Workers: pick(p, 0, 1, 3), Resume: pick(p, nil, &mkm.State{}),
+			Save: func(*mkm.State) error { panic(ownPanic) }, // never called in so short a training
+		})
 		return err
 	})
 	if m == nil {

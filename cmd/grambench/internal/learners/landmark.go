@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/gramengine/gram/solver/landmark"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 var landmarkLearner = &Learner{
@@ -114,37 +112,9 @@ func (o *Options) landmarks() landmark.Options {
 // resumed are landmarks with the state of an interrupted training, which is kept.
 func (o *Options) resumed(ctx context.Context) landmark.Options {
 	out := o.landmarks()
-	if o.State == "" {
-		return out
-	}
-	if f, err := os.Open(o.State); err == nil {
-		out.Resume, err = landmark.ReadState(ctx, f)
-		f.Close()
-		if err != nil {
-			o.Warning("%s: %v: training begins anew, and nothing is kept there", o.State, err)
-			return out
-		}
-		o.Saying("%s keeps a training after %s: it goes on where corpus and settings are the same", o.State,
-			counted(out.Resume.Passes(), "pass", "passes"))
-	}
-	out.Save = func(s *landmark.State) error {
-		f, err := atomicfile.Create(o.State, "")
-		if err != nil {
-			return err
-		}
-		defer f.Abort()
-		if err := s.Write(context.Background(), f); err != nil { // ctx may have ended
-			return err
-		}
-		if err := f.Commit(); err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			o.Saying("%s keeps the training after %s: the same command goes on from there", o.State,
-				counted(s.Passes(), "pass", "passes"))
-		}
-		return nil
-	}
+	out.Resume, out.Save = keeping(ctx, o, landmark.ReadState, func(s *landmark.State) string {
+		return counted(s.Passes(), "pass", "passes")
+	})
 	return out
 }
 
