@@ -50,7 +50,8 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%+v from three workers, %+v from one: %v", again, got, err)
 	}
 	// where the search ends before, the end is looked at
-	if one, err := Choose(t.Context(), train, test, Settings{Iterations: 1}, Options{}); err != nil || one.Iterations != 1 {
+	one, err := Choose(t.Context(), train, test, Settings{Iterations: 1}, Options{})
+	if err != nil || one.Iterations != 1 {
 		t.Errorf("%+v of one iteration: %v", one, err)
 	}
 }

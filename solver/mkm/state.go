@@ -10,14 +10,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/solver/internal/archive"
 )
 
 // State is where a training was interrupted: what was chosen, level by level, and the layers that are
 // fitted, to the documents that choosing is fitted to or, once all is chosen, to all. Training goes on
-// from it by Options.Resume, for the same corpus, settings, classifiers and instruction set, and makes
-// the same model. It is immutable.
+// from it by Options.Resume, for the same corpus, settings, classifiers and Options.ISA, and makes the
+// same model, where processor and memory are the same, too. It is immutable.
 type State struct {
 	key     [sha256.Size]byte
 	choices []Choice
@@ -87,13 +86,9 @@ func (s *State) clone() State {
 	return State{s.key, slices.Clone(s.choices), slices.Clone(s.prices), s.all, slices.Clone(s.layers)}
 }
 
-// key identifies all that the bits of a model depend on, but for memory.
+// key identifies all that the bits of a model depend on, but for processor and memory.
 func (t *training) key() [sha256.Size]byte {
-	isa := t.o.ISA
-	if isa == "" {
-		isa = string(asm.Best().ISA)
-	}
-	return sha256.Sum256(fmt.Appendf(nil, "%x %+v %v %d %s %d", t.digest, t.s, t.finals, t.from, isa, len(t.rows)))
+	return sha256.Sum256(fmt.Appendf(nil, "%x %+v %v %d %q %d", t.digest, t.s, t.finals, t.from, t.o.ISA, len(t.rows)))
 }
 
 // resume takes what an earlier training has finished.

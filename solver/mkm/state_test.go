@@ -126,8 +126,9 @@ func FuzzReadState(f *testing.F) {
 	state, _ := interrupted(f, Settings{Layers: []string{"arccos:n=1"}, Components: 5, Base: 30}, Options{}, 40)
 	c := drawn(f, 30, 6, 2, 1)
 	archivetest.Fuzz(f, stateForm, func(t *testing.T, s *State) {
-		if _, err := Train(t.Context(), c, Settings{Widths: []int{3}, Final: Neighbours, K: 1}, Options{Resume: s}); err != nil {
-			t.Fatal(err) // of another training
+		other := Settings{Widths: []int{3}, Final: Neighbours, K: 1}
+		if _, err := Train(t.Context(), c, other, Options{Resume: s}); err != nil {
+			t.Fatal(err)
 		}
 	}, state)
 }

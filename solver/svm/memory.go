@@ -113,7 +113,8 @@ func LeastBytes(documents, columns, classes int, values int64, workers int) int6
 	n, columns, values := int64(max(documents, 0)), max(columns, 0), max(values, 0)
 	set := 4 * n * min(setRows, n)
 	corpus := 20*n + 8 + 20*int64(columns)
-	fixed := corpus + engine.NewBytes(int(n), columns, values) + 8*values + 24*n + int64(max(classes, 1))*(machineBytes*n+64)
+	machines := int64(max(classes, 1)) * (machineBytes*n + 64)
+	fixed := corpus + engine.NewBytes(int(n), columns, values) + 8*values + 24*n + machines
 	worker := documentBytes*n + max(gatherLeast, 4*gatherRows*n) + 1<<19 // with the scratch space of an engine's
 	bytes := fixed + 2*set + int64(max(workers, 0))*worker
 	return bytes + bytes/(garbagePart-1) + 1
