@@ -53,6 +53,11 @@ func TestGroups(t *testing.T) {
 			if all := slices.Concat(groups...); len(groups) != c.groups || len(all) != c.machines {
 				t.Fatalf("groups %v, expected %d of %d machines", groups, c.groups, c.machines)
 			}
+			for _, group := range groups {
+				if !slices.IsSorted(group) {
+					t.Errorf("group %d, expected ascending numbers", group)
+				}
+			}
 			rand.New(rand.NewPCG(1, 1)).Shuffle(len(groups), func(a, b int) { groups[a], groups[b] = groups[b], groups[a] })
 			half := (len(groups) + 1) / 2
 			got := make([]*Machine, len(whole.Machines))
@@ -100,6 +105,11 @@ func TestOnlyRefuses(t *testing.T) {
 		}
 		if _, err := Train(t.Context(), m, c, Options{}); err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+	for _, parts := range [][]int{make([]int, n-1), make([]int, n), slices.Repeat([]int{-2, 1}, n/2)} {
+		if _, err := (&Training{Sets: make([][]int, n), Classes: 3, Parts: parts}).Groups(n, true); err == nil {
+			t.Errorf("parts %d: no error", parts)
 		}
 	}
 	none, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Only: []int{}}, Options{})

@@ -42,6 +42,7 @@ func TestAssemble(t *testing.T) {
 		"thresholds":    {small, Settings{Scheme: solver.Labels, Thresholds: true}, 1},
 		"one class":     {small, Settings{Type: model.OneClass}, 1},
 		"regression":    {small, Settings{Type: model.EpsilonSVR}, 1},
+		"warned":        {small, Settings{Kernel: engine.MustParseKernel("ngd")}, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +52,7 @@ func TestAssemble(t *testing.T) {
 			}
 			opt := Options{Once: true}
 			k := engine.MustParseKernel(DefaultKernel)
-			whole, _ := train(t, corpus, c.Settings, opt)
+			whole, said := train(t, corpus, c.Settings, opt)
 			groups, err := problem(t, corpus, k, opt).Machines(c.Settings)
 			if err != nil || len(groups) != c.groups {
 				t.Fatalf("groups %v, %v, expected %d of them", groups, err, c.groups)
@@ -85,6 +86,9 @@ func TestAssemble(t *testing.T) {
 			}
 			if !bytes.Equal(bytesOf(t, m), bytesOf(t, whole)) {
 				t.Error("the model differs from that of the whole training")
+			}
+			if !slices.Equal(report.Warnings, said.Warnings) || (len(said.Warnings) > 0) != (name == "warned") {
+				t.Errorf("warnings %q, expected those of the whole training, %q", report.Warnings, said.Warnings)
 			}
 			if report.Machines == 0 || report.Support != m.Support.Rows() || last.Engine().Stats().Pairs != 0 {
 				t.Errorf("report %+v after %d pairs", report, last.Engine().Stats().Pairs)

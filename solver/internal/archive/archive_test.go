@@ -261,3 +261,36 @@ func TestArraysOfTheirOwn(t *testing.T) {
 		t.Errorf("%v, expected %v", m.Machines[1].All, next)
 	}
 }
+
+// A vocabulary has all terms of the embedding, each once, in any order; documents of numbers have none.
+func TestValidate(t *testing.T) {
+	m := example(t) // terms 0 and 1
+	for what, c := range map[string]struct {
+		vocabulary []string
+		want       string
+	}{
+		"none":     {nil, ""},
+		"enough":   {[]string{"c", "ab"}, ""},
+		"too few":  {[]string{"ab"}, "the embedding has term 1, the vocabulary 1 terms"},
+		"repeated": {[]string{"c", "ab", "c"}, `term "c" is in the vocabulary twice`},
+	} {
+		err := archive.Validate(c.vocabulary, sparse.Tokenizer{}, m.Embedder)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, expected %q", what, err, c.want)
+		}
+	}
+}
+
+// After the end of a context nothing more is written.
+func TestBoundWriter(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var b bytes.Buffer
+	w := archive.BoundWriter{Ctx: ctx, W: &b}
+	if _, err := w.Write([]byte("ab")); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if n, err := w.Write([]byte("c")); n != 0 || !errors.Is(err, context.Canceled) || b.String() != "ab" {
+		t.Errorf("%d bytes, error %v, %q is written", n, err, &b)
+	}
+}
