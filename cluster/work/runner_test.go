@@ -92,7 +92,8 @@ func (s *site) does(j *job.Job, task int, state, why string) {
 	if err := json.Unmarshal(s.reports.Bytes(), &r); err != nil {
 		s.t.Fatal(err)
 	}
-	if r.Job != j.Digest || r.Task != task || r.State != state || !strings.Contains(r.Why, why) || (why == "") != (r.Why == "") {
+	if r.Job != j.Digest || r.Task != task || r.State != state || !strings.Contains(r.Why, why) ||
+		(why == "") != (r.Why == "") {
 		s.t.Errorf("%+v, expected %s with %q", r, state, why)
 	}
 }
@@ -240,7 +241,8 @@ func TestGather(t *testing.T) {
 	s.rot(0)
 	s.rot(2)
 	m = nil
-	if err := gather(); !errors.As(err, &m) || !slices.Equal(m.Tasks, []int{0, 2}) || strings.Count(m.Error(), "damaged") != 2 {
+	if err := gather(); !errors.As(err, &m) || !slices.Equal(m.Tasks, []int{0, 2}) ||
+		strings.Count(m.Error(), "damaged") != 2 {
 		t.Errorf("error %v, expected tasks 0 and 2, both damaged", err)
 	}
 }
