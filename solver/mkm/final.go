@@ -78,7 +78,8 @@ func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("mkm: %d features of level %d: %w", len(lv.columns), lv.number, err)
+		err = fmt.Errorf("mkm: choosing the steps of a metric on %d features of level %d, without one document of %d: %w",
+			len(lv.columns), lv.number, t.s.Parts, err)
 	}
 	to.Steps, to.StepsWrong = found.Iterations, found.Wrong
 	return err

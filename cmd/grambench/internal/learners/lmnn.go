@@ -60,7 +60,7 @@ func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model,
 		fit, valid := divided(c, o.Seed)
 		found, err := lmnn.Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("choosing iterations, without one document of six: %w", err)
 		}
 		o.Saying("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
 			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
