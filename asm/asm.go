@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
-	"github.com/klauspost/cpuid/v2"
 )
 
 // ISA names an instruction set that kernels are written for.
@@ -130,21 +129,4 @@ func For(isa ISA) (*Kernels, error) {
 // Best returns the kernels of the best instruction set available.
 func Best() *Kernels {
 	return tables[len(tables)-1]
-}
-
-// L1Bytes returns the size in bytes of one core's first-level data cache, 32 KiB where it isn't
-// known.
-func L1Bytes() int {
-	if n := cpuid.CPU.Cache.L1D; n > 0 {
-		return n
-	}
-	return 32 << 10
-}
-
-// L2Bytes returns the size in bytes of one core's second-level cache, 512 KiB where it isn't known.
-func L2Bytes() int {
-	if n := cpuid.CPU.Cache.L2; n > 0 {
-		return n
-	}
-	return 512 << 10
 }

@@ -115,9 +115,17 @@ func (m *meta) check() error {
 	return nil
 }
 
-// Bytes returns what the corpus takes in memory, about, and one shard beside it.
-func (m *meta) memory() int64 {
-	n := m.Bytes + min(m.Bytes, ShardBytes)
+// Bytes returns what a corpus takes in memory, about.
+func Bytes(c *sparse.Corpus) int64 {
+	m := metaOf(c)
+	return m.held()
+}
+
+// memory returns what reading the corpus takes, about: itself, and one shard beside it.
+func (m *meta) memory() int64 { return m.held() + min(m.Bytes, ShardBytes) }
+
+func (m *meta) held() int64 {
+	n := m.Bytes
 	for _, count := range m.Texts {
 		n += 16 * max(count, 0)
 	}
@@ -236,16 +244,26 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 	return m, nil
 }
 
+// MemoryError says that reading a corpus needs more bytes than are allowed.
+type MemoryError struct {
+	Source      string
+	Need, Limit int64
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("corpus: the documents of %s take %s in memory, %s are allowed", e.Source,
+		sparse.FormatBytes(e.Need), sparse.FormatBytes(e.Limit))
+}
+
 // Read returns the corpus of a digest, without warnings. memory bounds what it takes, 0 for no
-// bound. Errors: those of get, a corpus that Write hasn't written, one beyond the bound.
+// bound. Errors: those of get, a corpus that Write hasn't written, a *[MemoryError].
 func Read(ctx context.Context, get Get, digest string, memory int64) (*sparse.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {
 		return nil, err
 	}
 	if need := m.memory(); memory > 0 && need > memory {
-		return nil, fmt.Errorf("corpus: the documents of %s take %s in memory, %s are allowed", m.Source,
-			sparse.FormatBytes(need), sparse.FormatBytes(memory))
+		return nil, &MemoryError{m.Source, need, memory}
 	}
 	count := 0
 	c, err := m.read(&joiner{next: func() ([]byte, error) {

@@ -36,7 +36,10 @@ func (h *Host) Corpus(ctx context.Context, digest string) (*sparse.Corpus, error
 		return h.held, nil
 	}
 	h.held = nil // before others are read
-	c, err := corpus.Read(ctx, h.get, digest, h.Memory)
+	c, err := corpus.Read(ctx, h.get, digest, h.Left(nil))
+	if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
+		return nil, h.Fits(nil, memory.Need, "reading the documents of %s", memory.Source)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +121,6 @@ func (j *Job) CheckISA() error {
 	return nil
 }
 
-// Options returns the options of the job's engines.
-func (j *Job) Options() engine.Options {
-	return engine.Options{ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory}
-}
-
 // Engine reads the job's documents, embeds them for a kernel and makes an engine, as one machine
 // alone does: bits depend on all documents.
 func (j *Job) Engine(ctx context.Context, k engine.Kernel) (*engine.Engine, error) {
@@ -130,9 +128,16 @@ func (j *Job) Engine(ctx context.Context, k engine.Kernel) (*engine.Engine, erro
 	if err != nil {
 		return nil, err
 	}
-	x, err := k.Embedding().Fit(c.Documents).TransformRows(ctx, c.Documents, nil, j.Host.Workers)
+	embedder := k.Embedding().Fit(c.Documents)
+	values := c.Documents.NNZ() + int64(c.Documents.EmptyRows()) // a document without terms gets one of its own
+	if err := j.Host.Fits(c, engine.NewBytes(c.Documents.Rows(), embedder.Cols(), values), "an engine"); err != nil {
+		return nil, err
+	}
+	x, err := embedder.TransformRows(ctx, c.Documents, nil, j.Host.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("embedding %s: %w", k.Embedding(), err)
 	}
-	return engine.NewContext(ctx, x, j.Options())
+	return engine.NewContext(ctx, x, engine.Options{
+		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Left(c),
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/minio/sha256-simd"
 )
@@ -16,6 +17,9 @@ import (
 // Version is raised when a program gives a task other bytes than an earlier one did, which TestDigests
 // of package jobs notices. Jobs of another version are refused.
 const Version = 2
+
+// mostCache bounds the size of a cache that a description may say.
+const mostCache = 1 << 30
 
 // MostTasks bounds the tasks of a job.
 const MostTasks = 1_000_000_000
@@ -27,6 +31,7 @@ type Description struct {
 	Kind    string          `json:"kind"`
 	Corpus  string          `json:"corpus,omitempty"` // digest of the documents, none where empty
 	ISA     string          `json:"isa"`              // instruction set, which bits depend on
+	Caches  asm.Caches      `json:"caches"`           // and so do they on these; default this machine's
 	Tasks   int             `json:"tasks"`            // numbered from 0
 	Spec    json.RawMessage `json:"spec"`             // what the kind says of it: kernel, options
 }
@@ -39,6 +44,9 @@ func (d *Description) Encode() ([]byte, error) {
 	}
 	own := *d
 	own.Spec = spec.Bytes()
+	if own.Caches == (asm.Caches{}) {
+		own.Caches = asm.MachineCaches()
+	}
 	if err := own.validate(); err != nil {
 		return nil, err
 	}
@@ -56,6 +64,8 @@ func (d *Description) validate() error {
 		return fmt.Errorf("job: corpus %q, expected a digest of 64 hexadecimal digits", d.Corpus)
 	case d.ISA == "":
 		return errors.New("job: a description without an instruction set")
+	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > mostCache:
+		return fmt.Errorf("job: caches of %d and %d bytes, expected from 1 to %d", d.Caches.L1, d.Caches.L2, mostCache)
 	case d.Tasks < 0 || d.Tasks > MostTasks:
 		return fmt.Errorf("job: %d tasks, expected from 0 to %d", d.Tasks, MostTasks)
 	}
@@ -126,7 +136,8 @@ type Job struct {
 	Host   *Host
 }
 
-// Save stores a description under its digest and returns the job.
+// Save stores a description under its digest and returns the job. The process goes by the job's caches
+// then, as after [Host.Load].
 func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	b, err := d.Encode()
 	if err != nil {
@@ -140,10 +151,12 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	asm.UseCaches(saved.Caches)
 	return &Job{*saved, digest, h}, nil
 }
 
-// Load returns the job of a digest.
+// Load returns the job of a digest. From then on engines of the process go by the caches of the machine
+// that planned it, whatever this machine's are, since bits depend on them.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: job %q, expected a digest of 64 hexadecimal digits", digest)
@@ -159,6 +172,7 @@ func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	asm.UseCaches(d.Caches)
 	return &Job{*d, digest, h}, nil
 }
 

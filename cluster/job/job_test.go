@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
@@ -40,6 +41,7 @@ func TestSaveLoad(t *testing.T) {
 	}
 	for i, change := range []func(d *job.Description){
 		func(d *job.Description) { d.Tasks++ }, func(d *job.Description) { d.ISA = "avx2" },
+		func(d *job.Description) { d.Caches = asm.Caches{L1: 48 << 10, L2: 2 << 21} },
 		func(d *job.Description) { d.Corpus = "" }, func(d *job.Description) { d.Spec = json.RawMessage(`{}`) },
 	} {
 		d := description()
@@ -52,7 +54,8 @@ func TestSaveLoad(t *testing.T) {
 		func(d *job.Description) { d.Version++ }, func(d *job.Description) { d.ISA = "" },
 		func(d *job.Description) { d.Corpus = "x" }, func(d *job.Description) { d.Spec = json.RawMessage(`{`) },
 		func(d *job.Description) { d.Tasks = -1 }, func(d *job.Description) { d.Tasks = job.MostTasks + 1 },
-		func(d *job.Description) { d.Kind = "" },
+		func(d *job.Description) { d.Kind = "" }, func(d *job.Description) { d.Caches.L1 = -1 },
+		func(d *job.Description) { d.Caches = asm.Caches{L1: 1, L2: 1 << 40} },
 	} {
 		d := description()
 		wrong(&d)

@@ -47,6 +47,9 @@ func (b *byteSize) Set(s string) error {
 	return nil
 }
 
+// fileBytes is what Go's runtime doesn't count: the pages of the program's file.
+const fileBytes = 40 << 20
+
 // host is the flags of what a process works with.
 type host struct {
 	store   string
@@ -89,7 +92,7 @@ func (h *host) with(
 	}
 	runtime.GOMAXPROCS(min(h.workers, runtime.GOMAXPROCS(0)))
 	if h.memory > 0 {
-		debug.SetMemoryLimit(int64(h.memory))
+		debug.SetMemoryLimit(int64(h.memory) - min(fileBytes, int64(h.memory)/4))
 	}
 	s, err := open(ctx, h.store)
 	if err != nil {

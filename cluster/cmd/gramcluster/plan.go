@@ -155,7 +155,7 @@ func (d *documents) read(
 	opt := sparse.Options{
 		Format: format, Workers: h.Workers, MinDF: d.minDF, MaxDF: d.maxDF, Signed: d.signed,
 		Encoding: d.encoding, Strict: d.strict, Labels: d.labels, LabelColumn: d.labelColumn, TextColumn: d.textColumn,
-		LabelKey: d.labelKey, TextKey: d.textKey, MemoryBytes: h.Memory / 2,
+		LabelKey: d.labelKey, TextKey: d.textKey, MemoryBytes: h.Left(nil) / 2, // as much again for what follows
 	}
 	if d.tokenizer != "" {
 		t, err := sparse.ParseTokenizer(d.tokenizer)
@@ -175,6 +175,9 @@ func (d *documents) read(
 		c, err = sparse.ReadFrom(ctx, os.Stdin, "standard input", opt)
 	} else {
 		c, err = sparse.Read(ctx, d.in, opt)
+	}
+	if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
+		return nil, h.Fits(nil, 2*memory.Need, "reading %s and what follows", memory.Place)
 	}
 	if err != nil {
 		return nil, err

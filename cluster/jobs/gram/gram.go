@@ -17,7 +17,6 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
-	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -157,9 +156,12 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if e.Len() != s.Documents {
 		return nil, fmt.Errorf("gram: %d documents, the job has %d", e.Len(), s.Documents)
 	}
-	if need := e.Bytes() + 4*int64(s.most()); j.Host.Memory > 0 && need > j.Host.Memory {
-		return nil, fmt.Errorf("gram: an engine and a block of %d x %d take %s, -m allows %s", s.Rows, s.Columns,
-			sparse.FormatBytes(need), sparse.FormatBytes(j.Host.Memory))
+	c, err := j.Host.Corpus(ctx, j.Corpus)
+	if err == nil {
+		err = j.Host.Fits(c, e.Bytes()+4*int64(s.most()), "an engine and a block of %d x %d", s.Rows, s.Columns)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
 	return &worker{s, k, e, tiles.Make(s.most())}, nil
 }

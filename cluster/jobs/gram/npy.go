@@ -72,7 +72,7 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 func (s *spec) stripWidth(h *job.Host) int {
 	room := int64(stripBytes)
 	if h.Memory > 0 {
-		room = min(room, h.Memory/2/int64(h.Workers))
+		room = min(room, h.Left(nil)/2/int64(h.Workers))
 	}
 	return max(int(room/4/int64(s.side()))/s.side(), 1) * s.side()
 }

@@ -118,7 +118,7 @@ func (p *planner) Drive(ctx context.Context, d *job.Driving) error {
 		return err
 	}
 	m, err := landmark.Train(ctx, d.Corpus, s, landmark.Options{
-		ISA: d.ISA, Workers: d.Host.Workers, MemoryBytes: d.Host.Memory,
+		ISA: d.ISA, Workers: d.Host.Workers, MemoryBytes: d.Host.Left(d.Corpus),
 		Pass: func(ctx context.Context, q *landmark.Request, add func(int, *landmark.Sums) error) error {
 			return p.pass(ctx, d, s, q, add)
 		},
@@ -214,7 +214,7 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, err
 	}
 	o.p, err = landmark.NewPassing(ctx, c, s.Settings, o.q, landmark.Options{
-		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory,
+		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Left(c),
 	})
 	if err != nil {
 		return nil, err

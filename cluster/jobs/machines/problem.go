@@ -3,14 +3,12 @@ package machines
 import (
 	"context"
 
+	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
-
-// programBytes is what the program takes beside documents and matrices.
-const programBytes = 32 << 20
 
 // Problem makes documents ready for training. once says that each task trains with one kernel, as
 // grambench train does; otherwise tasks share dot products, as in grambench grid. A host without a
@@ -22,7 +20,7 @@ func Problem(
 	if free := tiles.AvailableBound(); memory == 0 && free.By != "" {
 		memory = max(free.Bytes/4*3, 1)
 	}
-	held := int64(programBytes) + c.Documents.Bytes() // which the host keeps
+	held := job.ProgramBytes + corpus.Bytes(c) // which the host keeps
 	return svm.NewProblem(ctx, c, e, svm.Options{
 		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once,
 	})

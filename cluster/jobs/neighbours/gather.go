@@ -28,6 +28,12 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error)
 	if err != nil {
 		return err
 	}
+	// For a range, the lists of all blocks and their merging.
+	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
+	if err := j.Host.Fits(c, o.engine.Bytes()+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
+		"an engine and the lists of %d documents", block); err != nil {
+		return err
+	}
 	return out.File(func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
 		for i := range o.blocks() {

@@ -19,8 +19,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// predictor predicts documents.
-type predictor func(ctx context.Context, docs *sparse.CSR) (*svm.Prediction, error)
+// predictor predicts documents, in a process that holds a number of bytes beside what it makes.
+type predictor func(ctx context.Context, docs *sparse.CSR, held int64) (*svm.Prediction, error)
 
 // model is what a line needs to know of a model of any kind.
 type model struct {
@@ -32,7 +32,7 @@ type model struct {
 	tokenizer     sparse.Tokenizer
 
 	// ready makes it ready, by so many workers, within a bound of memory, 0 for none.
-	ready func(ctx context.Context, isa string, workers int, memory int64) (predictor, error)
+	ready func(ctx context.Context, isa string, workers int, memory, held int64) (predictor, error)
 }
 
 // read reads a model of any kind that grambench train writes.
@@ -45,9 +45,13 @@ func read(ctx context.Context, b []byte) (*model, error) {
 		predict func(ctx context.Context, docs *sparse.CSR, isa string, workers int, memory int64) (*svm.Prediction, error),
 	) *model {
 		m := &model{classes: classes, machines: classes, vocabulary: vocabulary, tokenizer: t, probabilities: probabilities}
-		m.ready = func(_ context.Context, isa string, workers int, memory int64) (predictor, error) {
-			return func(ctx context.Context, docs *sparse.CSR) (*svm.Prediction, error) {
-				return predict(ctx, docs, isa, workers, memory)
+		m.ready = func(_ context.Context, isa string, workers int, memory, _ int64) (predictor, error) {
+			return func(ctx context.Context, docs *sparse.CSR, held int64) (*svm.Prediction, error) {
+				left := memory
+				if memory > 0 {
+					left = max(memory-held, 1)
+				}
+				return predict(ctx, docs, isa, workers, left)
 			}, nil
 		}
 		return m
@@ -174,12 +178,16 @@ func machines(m *svmodel.Model) (*model, error) {
 			}
 		}
 	}
-	out.ready = func(ctx context.Context, isa string, workers int, memory int64) (predictor, error) {
-		p, err := svm.NewPredictorContext(ctx, m, svm.PredictOptions{ISA: isa, Workers: workers, MemoryBytes: memory})
+	out.ready = func(ctx context.Context, isa string, workers int, memory, held int64) (predictor, error) {
+		p, err := svm.NewPredictorContext(ctx, m, svm.PredictOptions{
+			ISA: isa, Workers: workers, MemoryBytes: memory, HeldBytes: held,
+		})
 		if err != nil {
 			return nil, err
 		}
-		return p.Predict, nil
+		return func(ctx context.Context, docs *sparse.CSR, held int64) (*svm.Prediction, error) {
+			return p.Holding(held).Predict(ctx, docs)
+		}, nil
 	}
 	return out, nil
 }

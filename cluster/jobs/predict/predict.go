@@ -165,6 +165,7 @@ type worker struct {
 	job       *job.Job
 	model     *model
 	predictor predictor
+	held      int64 // by the process, beside documents
 }
 
 // Open implements job.Kind.
@@ -173,24 +174,27 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := load(ctx, j, s)
+	m, bytes, err := load(ctx, j, s)
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.ready(ctx, j.ISA, j.Host.Workers, j.Host.Memory)
+	const lines = 8 << 20
+	held := job.ProgramBytes + 2*bytes + lines // its text, or what is made of it
+	p, err := m.ready(ctx, j.ISA, j.Host.Workers, j.Host.Memory, held)
 	if err != nil {
 		return nil, err
 	}
-	return &worker{s, j, m, p}, nil
+	return &worker{s, j, m, p, held}, nil
 }
 
-// load reads the job's model.
-func load(ctx context.Context, j *job.Job, s spec) (*model, error) {
+// load reads the job's model, and returns the length of its file.
+func load(ctx context.Context, j *job.Job, s spec) (*model, int64, error) {
 	b, err := j.Host.File(ctx, s.Model)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return read(ctx, b)
+	m, err := read(ctx, b)
+	return m, int64(len(b)), err
 }
 
 // Do implements job.Worker.
@@ -199,7 +203,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := w.predictor(ctx, c.Documents)
+	p, err := w.predictor(ctx, c.Documents, w.held+2*corpus.Bytes(c)) // and what reading it took
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +233,7 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	if out.To != "" {
 		return fmt.Errorf("-to %q, expected none: predictions have one form", out.To)
 	}
-	m, err := load(ctx, j, s)
+	m, _, err := load(ctx, j, s)
 	if err != nil {
 		return err
 	}

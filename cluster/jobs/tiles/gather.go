@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/cluster/job"
-	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -22,10 +21,11 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return fmt.Errorf("-o %s -to %q, expected -o DIR, a folder for tile files", out.Path, out.To)
 	}
 	workers := min(j.Host.Workers, j.Tasks)
-	if memory := j.Host.Memory; memory > 0 {
-		if workers = int(min(int64(workers), memory/s.most())); workers < 1 {
-			return fmt.Errorf("a result takes up to %s, -m allows %s", sparse.FormatBytes(s.most()), sparse.FormatBytes(memory))
-		}
+	if err := j.Host.Fits(nil, s.most(), "a result"); err != nil {
+		return err
+	}
+	if j.Host.Memory > 0 {
+		workers = int(min(int64(workers), j.Host.Left(nil)/s.most()))
 	}
 	to, err := tiles.OpenStore(out.Path)
 	if err != nil {

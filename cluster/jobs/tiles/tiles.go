@@ -151,8 +151,11 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	}
 	w := &worker{spec: s, engine: p.Engine()}
 	own := w.engine.Bytes()
-	limit := j.Host.Memory
-	if free := tiles.AvailableBound(); limit == 0 && free.By != "" {
+	if err := j.Host.Fits(c, own+2*s.most(), "an engine and %d rows, twice", s.Rows); err != nil {
+		return nil, errors.Join(fmt.Errorf("tiles: %w: plan with a smaller -rows", err), w.Close())
+	}
+	limit := int64(0)
+	if free := tiles.AvailableBound(); j.Host.Memory == 0 && free.By != "" {
 		limit = own + free.Bytes
 	}
 	if need := own + 2*s.most(); limit > 0 && need > limit {

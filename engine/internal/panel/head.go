@@ -59,7 +59,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPl
 	docs := byRank.Cols
 	longest, typical := int32(pair.segment), float64(pair.segment)*2/3 // of a segment: any document's, the mean one's
 	n, width := float64(docs), float64(k.Panel)
-	plan := headPlan{bounds: []int{0}}
+	plan, caches := headPlan{bounds: []int{0}}, asm.UsedCaches()
 	limit := byRank.Rows()
 	if most > 0 {
 		limit = min(limit, most)
@@ -74,16 +74,16 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPl
 		cost := n / width * (values*pair.cost.HeadValue + far*pair.cost.HeadFar +
 			n*float64(segments)*pair.cost.HeadDocument)
 		cost += matches*pair.cost.TailMatch + rest*max(n/TailDocs, 1)*pair.cost.TailList
-		if panel := 4 * width * float64(terms); panel > float64(asm.L2Bytes())/2 {
+		if panel := 4 * width * float64(terms); panel > float64(caches.L2)/2 {
 			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
 		}
 		plan.heads = append(plan.heads, Head{terms, segments, time.Duration(cost / 2)})
 	}
 	add(0, 0, 0, 0)
 
-	near := asm.L1Bytes() / 2 / (4 * k.Panel) // terms of a segment that stay in the first-level cache
-	count := make([]int32, docs)              // values of each document in the segment under way
-	var values, far, mean float64             // of the head, beyond near, and of the segment in the mean document
+	near := caches.L1 / 2 / (4 * k.Panel) // terms of a segment that stay in the first-level cache
+	count := make([]int32, docs)          // values of each document in the segment under way
+	var values, far, mean float64         // of the head, beyond near, and of the segment in the mean document
 	first, greatest, next := 0, int32(0), 16.0
 	for r := range limit {
 		list, _ := byRank.Row(r)

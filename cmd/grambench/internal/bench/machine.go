@@ -87,8 +87,8 @@ func (m *machine) bandwidth(workers int) bandwidth {
 			half := len(s) / 2
 			return func() float64 { copy(s[:half], s[half:]); return 2 * 4 * float64(half) }
 		}),
-		L2: cache(asm.L2Bytes() / 2),
-		L1: cache(asm.L1Bytes() / 2),
+		L2: cache(asm.MachineCaches().L2 / 2),
+		L1: cache(asm.MachineCaches().L1 / 2),
 	}
 }
 

@@ -39,6 +39,15 @@ func asmCases() map[string]testCase {
 				}
 			})
 		}},
+		"asm.UseCaches": {run: func(p *program) {
+			defer asm.UseCaches(asm.Caches{})
+			c := asm.Caches{L1: p.odd(), L2: p.odd()}
+			p.quiet(fmt.Sprint(c), func() { asm.UseCaches(c) })
+			own, used := asm.MachineCaches(), asm.UsedCaches()
+			if min(own.L1, own.L2, used.L1, used.L2) < 1 || c.L1 > 0 && used.L1 != c.L1 || c.L2 <= 0 && used.L2 != own.L2 {
+				p.fails("%+v of %+v for %+v", used, own, c)
+			}
+		}},
 		"asm.PiecewiseRow": {panics: true, run: func(p *program) {
 			c, bits := float32(p.strange()), uint(p.IntN(12))
 			p.quiet(fmt.Sprint(c, bits), func() {

@@ -1,0 +1,108 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A process that says how much memory it needs keeps within that: documents, engine, blocks, rows and
+// lists together, by the system's own count. With less it ends before the work.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program, and computes with 20,000 documents")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "gramcluster")
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	// runs returns what a process prints, whether it ended well, and its peak in bytes.
+	runs := func(stdin string, args ...string) (out string, ok bool, peak int64) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), program, args...)
+		var b bytes.Buffer
+		c.Stdin, c.Stdout, c.Stderr = strings.NewReader(stdin), &b, &b
+		err := c.Run()
+		if c.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return b.String(), err == nil, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	}
+	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|expected at most) ([0-9.]+) MiB`)
+	// within runs a command with the least -m that its errors say it needs, and checks its peak.
+	within := func(what, stdin string, args ...string) string {
+		t.Helper()
+		limit := int64(64 << 20)
+		for range 12 {
+			with := append([]string{args[0]}, append(args[1:], "-m", fmt.Sprint(float64(limit)/(1<<20)))...)
+			out, ok, peak := runs(stdin, with...)
+			if ok {
+				t.Logf("%s: peak %.0f MiB of %.0f MiB", what, float64(peak)/(1<<20), float64(limit)/(1<<20))
+				if peak > limit {
+					t.Errorf("%s: peak %d bytes, -m allows %d", what, peak, limit)
+				}
+				return out
+			}
+			found := needs.FindStringSubmatch(out)
+			if found == nil {
+				t.Fatalf("%s with -m of %d bytes: %s, expected what is needed", what, limit, out)
+			}
+			need, err := strconv.ParseFloat(found[1], 64)
+			allowed, err2 := strconv.ParseFloat(found[2], 64)
+			if err != nil || err2 != nil || need < allowed {
+				t.Fatalf("%s with -m of %d bytes: %s", what, limit, out)
+			}
+			limit += int64((1.01*(need-allowed) + 1) * (1 << 20)) // three digits are printed
+		}
+		t.Fatalf("%s: each answer asks for more", what)
+		return ""
+	}
+	const many = "synthetic:docs=20000,terms=60000,length=150,classes=20,seed=1"
+	model := filepath.Join(dir, "model")
+	tasks, _, _ := runs("", "plan", "train", "-q", "-store", dir+"/few", "-in",
+		"synthetic:docs=2000,terms=60000,length=150,classes=4,seed=1", "-kernel", "diffusion:t=0.5", "-tasks", "1")
+	if out, ok, _ := runs(tasks, "work", "-store", dir+"/few"); !ok {
+		t.Fatal(out)
+	}
+	if out, ok, _ := runs("", "gather", "-store", dir+"/few", "-o", model); !ok {
+		t.Fatal(out)
+	}
+	for _, c := range []struct {
+		flags, out string
+		tasks      int // of which the first are done; gather needs all
+	}{
+		{"gram", "K.npy", 0}, {"neighbours", "near.tsv", 0}, {"predict -model " + model, "labels.txt", 0},
+		{"train -kernel linear -tasks 4", "", 1}, // search shares out memory as train does
+	} {
+		kind, _, _ := strings.Cut(c.flags, " ")
+		store := filepath.Join(dir, kind)
+		plan := append(append([]string{"plan"}, strings.Fields(c.flags)...), "-q", "-store", store, "-in", many)
+		within("plan "+kind, "", plan...)
+		tasks, _, _ := runs("", plan...)
+		if c.tasks > 0 {
+			tasks = strings.Join(strings.SplitAfter(tasks, "\n")[:c.tasks], "")
+		}
+		within("work "+kind, tasks, "work", "-store", store, "-workers", "2")
+		if c.out != "" {
+			within("gather "+kind, "", "gather", "-store", store, "-o", filepath.Join(dir, c.out), "-workers", "2")
+		}
+	}
+	const limit = 220
+	out, ok, peak := runs("", "drive", "landmarks", "-store", dir+"/drive", "-in", many, "-landmarks", "300", "-m",
+		fmt.Sprint(limit), "-o", model)
+	if !ok || peak > limit<<20 {
+		t.Errorf("drive: peak %d bytes of %d MiB, %s", peak, limit, out)
+	}
+}

@@ -1,0 +1,42 @@
+package job
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/sparse"
+)
+
+// ProgramBytes is what a process takes beside documents, engines, models and results: 32 MiB of the
+// program's file, which has the libraries of all stores, and the runtime with its garbage.
+const ProgramBytes = 48 << 20
+
+// Left returns what the bound leaves beside the program and these documents, nil for none: at least
+// one byte, and 0 where there is no bound.
+func (h *Host) Left(c *sparse.Corpus) int64 {
+	if h.Memory == 0 {
+		return 0
+	}
+	return max(h.Memory-heldBytes(c), 1)
+}
+
+// Fits checks that what is needed, beside the program and the documents, is within the bound. Its
+// error says what is needed in all.
+func (h *Host) Fits(c *sparse.Corpus, need int64, format string, args ...any) error {
+	if h.Memory == 0 || need <= h.Left(c) {
+		return nil
+	}
+	of := "the program"
+	if c != nil {
+		of += " and the documents of " + c.Source
+	}
+	return fmt.Errorf("%s, with %s, needs %s of memory, -m allows %s", fmt.Sprintf(format, args...), of,
+		sparse.FormatBytes(heldBytes(c)+need), sparse.FormatBytes(h.Memory))
+}
+
+func heldBytes(c *sparse.Corpus) int64 {
+	if c == nil {
+		return ProgramBytes
+	}
+	return ProgramBytes + corpus.Bytes(c)
+}

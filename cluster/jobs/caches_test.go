@@ -1,0 +1,85 @@
+package jobs_test
+
+import (
+	"bytes"
+	"flag"
+	"testing"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs"
+	"github.com/gramengine/gram/cluster/jobs/gram"
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/sparse"
+)
+
+// A machine whose caches have other sizes than those of the one that planned a job computes the same
+// bits; a job that is planned there has others, and another digest.
+func TestCaches(t *testing.T) {
+	if asm.Best().ISA == asm.Generic {
+		t.Skip("its panels are small: none of these caches matter")
+	}
+	caches := cpuid.CPU.Cache
+	t.Cleanup(func() {
+		cpuid.CPU.Cache = caches
+		asm.UseCaches(asm.Caches{})
+	})
+	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
+	c, err := sparse.Read(t.Context(), "synthetic:docs=2000,terms=20000,length=300,classes=3,seed=5", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	planner := gram.Kind.Declare(flags)
+	if err := flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}); err != nil {
+		t.Fatal(err)
+	}
+	spec, tasks, err := planner.Plan(t.Context(), &job.Planning{Corpus: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// result plans the job on a machine, has another do a task of it, and returns the job and the result.
+	result := func(plans, works [2]int) (string, []byte) {
+		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = plans[0], plans[1]
+		h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
+		digest, err := corpus.Write(t.Context(), h.Store, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := job.Description{Version: job.Version, Kind: "gram", Corpus: digest, ISA: string(asm.Best().ISA), Tasks: tasks}
+		if err := d.SetSpec(spec); err != nil {
+			t.Fatal(err)
+		}
+		j, err := h.Save(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asm.UseCaches(asm.Caches{}) // another process
+		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = works[0], works[1]
+		var reports bytes.Buffer
+		r := work.NewRunner(h, jobs.Kinds, &reports)
+		if err := r.Do(t.Context(), job.Line{Job: j.Digest, Task: 5}); err != nil || r.Failed() > 0 {
+			t.Fatalf("%v, %s", err, &reports)
+		}
+		b, err := j.Result(t.Context(), 5, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j.Digest, b
+	}
+	one, other := [2]int{32 << 10, 1 << 20}, [2]int{32 << 10, 512 << 10} // as of Zen 4 and Zen 3
+	job1, want := result(one, one)
+	job2, got := result(one, other)
+	if job1 != job2 || !bytes.Equal(want, got) {
+		t.Errorf("on another machine: jobs %.12s and %.12s, same bits %v", job1, job2, bytes.Equal(want, got))
+	}
+	if job3, got := result(other, other); job3 == job1 || bytes.Equal(want, got) {
+		t.Errorf("planned on the other machine: job %.12s, the same bits %v: the test shows nothing", job3,
+			bytes.Equal(want, got))
+	}
+}
