@@ -3,6 +3,7 @@ package svm
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -136,6 +137,8 @@ func TestSearchTasksRefuse(t *testing.T) {
 		"decisions":        func(o *SearchOutcome) { o.Fits[0][0].Decisions = [][]float64{{1}} },
 		"missing machines": func(o *SearchOutcome) { o.Fits[0][0].Missing = []int{99} },
 		"support":          func(o *SearchOutcome) { o.Fits[0][0].Support = -1 },
+		"iterations":       func(o *SearchOutcome) { o.Fits[0][0].Iterations = -1 },
+		"unfinished":       func(o *SearchOutcome) { o.Fits[0][0].Unfinished = -1 },
 	} {
 		text, err := json.Marshal(good[1])
 		if err != nil {
@@ -187,5 +190,73 @@ func TestSearchTasksRefuse(t *testing.T) {
 	}
 	if _, err := NewSearchTasks(Settings{}, Grid{Folds: 1}, terms); err == nil {
 		t.Error("one fold: no error")
+	}
+}
+
+// Outcomes of labels and of numbers are checked, too.
+func TestSearchTasksRefuseOthers(t *testing.T) {
+	corpus := noisy(t)
+	for i := range corpus.Classes {
+		corpus.Classes[i] = fmt.Sprint(i * i)
+	}
+	for name, c := range map[string]struct {
+		Settings
+		spoil func(o *FoldOutcome)
+	}{
+		"infinity":    {Settings{Type: model.EpsilonSVR}, func(o *FoldOutcome) { o.Values[2] = math.Inf(-1) }},
+		"label twice": {Settings{Scheme: solver.Labels}, func(o *FoldOutcome) { o.Labels[2] = []int{1, 1} }},
+		"thresholds":  {Settings{Scheme: solver.Labels, Thresholds: true}, func(o *FoldOutcome) { o.Decisions[2] = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := Grid{Kernels: kernelsFor("diffusion"), Folds: 2}
+			p := problem(t, corpus, g.Kernels[0], Options{})
+			tasks, err := NewSearchTasks(c.Settings, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tasks.Validate(p); err != nil {
+				t.Error(err)
+			}
+			_, err = tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+				func(task int) (*SearchOutcome, error) {
+					out, err := tasks.Do(t.Context(), p, task)
+					if err != nil {
+						return nil, err
+					}
+					c.spoil(&out.Fits[0][0])
+					return out, nil
+				})
+			if err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+// Each embedding is counted once, and a problem must have as many terms; that of one embedding says
+// nothing of the tasks of others.
+func TestSearchTasksOfEmbeddings(t *testing.T) {
+	corpus := noisy(t)
+	g := Grid{Kernels: kernelsFor("diffusion", "linear:embed=tfidf-l2", "diffusion:t=1"), Folds: 2}
+	p := problem(t, corpus, g.Kernels[0], Options{})
+	asked := map[sparse.Embedding]int{}
+	tasks, err := NewSearchTasks(Settings{}, g, func(_ int, e sparse.Embedding) (int, error) {
+		if asked[e]++; e == p.Embedding() {
+			return p.Terms(), nil
+		}
+		return p.Terms() - 1, nil
+	})
+	if err != nil || len(asked) != 2 || asked[p.Embedding()] != 1 {
+		t.Fatalf("terms of embeddings %v, error %v, expected each once", asked, err)
+	}
+	if err := tasks.Validate(p); err != nil {
+		t.Error(err)
+	}
+	other := problem(t, corpus, g.Kernels[1], Options{})
+	for task := range tasks.Len() {
+		_, e := tasks.Needs(task)
+		if _, err := tasks.Do(t.Context(), other, task); err == nil {
+			t.Errorf("task %d of %s on a problem of %d terms: no error", task, e, other.Terms())
+		}
 	}
 }
