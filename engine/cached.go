@@ -88,8 +88,8 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 // the files of all documents serves any engine of the same documents, embedding and back end, to which
 // nothing is left to compute.
 //
-// It holds up to (end-first+Panel)·(Len-first) values, and fails with a [MemoryError] before it computes
-// where that is too much. It ends within a second of the end of ctx, with its error; after an error of
+// It holds the rows of up to two panels for each worker, and fails with a [MemoryError] before it computes
+// where these are too much. It ends within a second of the end of ctx, with its error; after an error of
 // w, or any other, some files may be written.
 func (e *Engine) WriteTiles(ctx context.Context, first, end int, w io.Writer) error {
 	if err := e.open(); err != nil {

@@ -158,8 +158,9 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if free := tiles.AvailableBound(); j.Host.Memory == 0 && free.By != "" {
 		limit = own + free.Bytes
 	}
-	if need := own + 2*s.most(); limit > 0 && need > limit {
-		err := fmt.Errorf("tiles: an engine and %d rows, twice, take %s, expected at most %s: plan with a smaller -rows",
+	step := min(s.Rows, 2*j.Host.Workers*w.engine.Panel()) // what the engine computes at a time
+	if need := own + s.most() + 4*int64(step)*int64(s.Documents); limit > 0 && need > limit {
+		err := fmt.Errorf("tiles: an engine and %d rows take %s, expected at most %s: plan with a smaller -rows",
 			s.Rows, sparse.FormatBytes(need), sparse.FormatBytes(limit))
 		return nil, errors.Join(err, w.Close())
 	}
