@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+
+	"github.com/gramengine/gram/tiles"
 )
 
 func main() {
@@ -124,7 +126,7 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 
 // measure runs a program, adds the processor time that it takes to a part, and returns what it prints.
 func (o *options) measure(ctx context.Context, to *spent, stdin, program string, args ...string) (string, error) {
-	for at, memory := 0, make([]byte, o.warm<<20); at < len(memory); at += 4096 {
+	for at, memory := 0, tiles.Make(o.warm<<18); at < len(memory); at += 1024 {
 		memory[at] = 1
 	}
 	debug.FreeOSMemory()
