@@ -27,16 +27,20 @@ def main(program, *flags):
         os.mkfifo(asked)
         os.mkfifo(answered)
         drive = subprocess.Popen([program, "drive", *flags, "-with", f"cat >{asked} && exit $(cat {answered})"])
-        threading.Thread(target=lambda: (drive.wait(), open(asked, "w").close())).start()  # the end: no lines
-        while lines := open(asked).readlines():
-            try:
-                sc.parallelize(lines, len(lines)).mapPartitions(work).count()
-                status = 0
-            except Exception as e:  # drive hands out again what is left, twice
-                print(e, file=sys.stderr)
-                status = 1
-            with open(answered, "w") as f:
-                print(status, file=f)
+        end = threading.Thread(target=lambda: (drive.wait(), open(asked, "w").close()), daemon=True)  # no lines
+        end.start()
+        try:
+            while lines := open(asked).readlines():
+                try:
+                    sc.parallelize(lines, len(lines)).mapPartitions(work).count()
+                    status = 0
+                except Exception as e:  # drive hands out again what is left, twice
+                    print(e, file=sys.stderr)
+                    status = 1
+                with open(answered, "w") as f:
+                    print(status, file=f)
+        finally:
+            drive.terminate()  # unless it has ended
     sys.exit(drive.returncode)
 
 

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 20_000, "TestSchedules: how many")
+	schedules = flag.Int("schedules", 5_000, "TestSchedules: how many")
 	seed      = flag.Uint64("seed", 0, "run the schedule of this seed alone, and log it")
 )
 
