@@ -37,7 +37,7 @@ Needs documents, and a store: a folder that all machines mount, or a bucket.
 Computes c = 1 - cosine of all pairs, which kernels with the same embedding share; nothing else of
 -kernel counts. A task is -rows rows, from the diagonal on. gather -o DIR writes the files that
 grambench train, cv or grid -tiles DIR keeps, one by one, each whole. With the same documents, flags
-and -isa these then compute no dot product, on a processor; a GPU has files of its own.
+and -isa these then compute no dot product, on a processor like that of plan: plan where you train.
 
 Example:
   gramcluster plan tiles -store run -in train.svm -kernel diffusion > tasks.jsonl
@@ -150,19 +150,15 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, err
 	}
 	w := &worker{spec: s, engine: p.Engine()}
-	own := w.engine.Bytes()
-	if err := j.Host.Fits(c, own+2*s.most(), "an engine and %d rows, twice", s.Rows); err != nil {
-		return nil, errors.Join(fmt.Errorf("tiles: %w: plan with a smaller -rows", err), w.Close())
-	}
-	limit := int64(0)
-	if free := tiles.AvailableBound(); j.Host.Memory == 0 && free.By != "" {
-		limit = own + free.Bytes
-	}
 	step := min(s.Rows, 2*j.Host.Workers*w.engine.Panel()) // what the engine computes at a time
-	if need := own + s.most() + 4*int64(step)*int64(s.Documents); limit > 0 && need > limit {
-		err := fmt.Errorf("tiles: an engine and %d rows take %s, expected at most %s: plan with a smaller -rows",
-			s.Rows, sparse.FormatBytes(need), sparse.FormatBytes(limit))
-		return nil, errors.Join(err, w.Close())
+	need := w.engine.Bytes() + s.most() + 4*int64(step)*int64(s.Documents)
+	err = j.Host.Fits(c, need, "an engine and %d rows", s.Rows)
+	if free := tiles.AvailableBound(); err == nil && j.Host.Memory == 0 && free.By != "" && s.most() > free.Bytes {
+		err = fmt.Errorf("%d rows take %s, %s leaves %s", s.Rows, sparse.FormatBytes(s.most()), free.By,
+			sparse.FormatBytes(free.Bytes))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("tiles: %w: plan with a smaller -rows", err), w.Close())
 	}
 	return w, nil
 }
