@@ -373,3 +373,55 @@ func TestMultiplyRefused(t *testing.T) {
 		t.Error("a closed engine multiplies")
 	}
 }
+
+// preparing is the processor, whose first form of documents fails.
+type preparing struct {
+	device.Preparer
+	forms, used int
+}
+
+var errForm = errors.New("no form")
+
+func (p *preparing) Prepare(ctx context.Context, x *sparse.Embedded) (device.Prepared, error) {
+	form, err := p.Preparer.Prepare(ctx, x)
+	if p.forms++; p.forms == 1 {
+		err = errors.Join(err, errForm)
+	}
+	return form, err // half made, as the processor's at the end of a context
+}
+
+func (p *preparing) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	if r.Prepared != nil {
+		p.used++
+	}
+	return p.Preparer.Rows(ctx, r, visit)
+}
+
+// Documents have their form made once, and are computed with in it; one that failed is made again.
+func TestRectanglePrepares(t *testing.T) {
+	k := MustParseKernel("diffusion")
+	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
+	test, err := x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6)) // three blocks
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, x, Options{Workers: 1})
+	p := &preparing{Preparer: e.c.Backend.(device.Preparer)}
+	e.c.Backend = p
+	r, err := e.Rectangle(k, test, 256<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, dst := drawn(600, 2, 4), mat.NewDense(600, 2, nil)
+	if err := r.Pass(t.Context(), v, doubled, dst); !errors.Is(err, errForm) {
+		t.Errorf("error %v, expected that of Prepare", err)
+	}
+	for pass := range 2 {
+		if err := r.Pass(t.Context(), v, doubled, dst); err != nil {
+			t.Fatal(err)
+		}
+		if p.forms != 4 || p.used != 3*(pass+1) {
+			t.Errorf("%d forms are made and used %d times, expected 4 and %d", p.forms, p.used, 3*(pass+1))
+		}
+	}
+}
