@@ -44,7 +44,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 		}
 	}
 	slices.SortStableFunc(open, func(a, b *problem) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
-	for _, some := range groupsOf(open, together(open, &Options{}) && c.teams(inMemory)) {
+	for _, some := range groupsOf(open, together(open, &Options{}) && c.teams(inMemory || t.Alone)) {
 		var group []int
 		for _, p := range some {
 			group = append(group, p.place)

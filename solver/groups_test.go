@@ -38,6 +38,7 @@ func TestGroups(t *testing.T) {
 		"one-vs-rest":            {m, Training{Labels: labels, Classes: k, Scheme: OneVsRest}, 2, k},
 		"labels":                 {m, Training{Sets: sets, Classes: k}, k, k},
 		"labels, rows elsewhere": {rowless{m}, Training{Sets: sets, Classes: k}, 2, k},
+		"labels, each alone":     {rowless{m}, Training{Sets: sets, Classes: k, Alone: true}, k, k},
 		"thresholds":             {m, Training{Sets: sets, Classes: k, Parts: parts}, 1, k},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,5 +190,29 @@ func TestTrialOnly(t *testing.T) {
 		if _, err := trial.Validate(t.Context(), m, pars, nil, Options{}); err == nil {
 			t.Errorf("parts %v: no error", only)
 		}
+	}
+}
+
+// Labels that are trained each alone have the same bits wherever rows are; otherwise they don't.
+func TestAlone(t *testing.T) {
+	const n, k = 240, 3
+	m, x := gaussian(t, 31, n, 3, 0.5)
+	sets := make([][]int, n)
+	for i, l := range classes(x, k) {
+		sets[i] = []int{l}
+	}
+	train := func(m Matrix, alone bool) *Classifier {
+		c, err := Train(t.Context(), m, Training{Sets: sets, Classes: k, Alone: alone}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	want := train(m, false)
+	if !reflect.DeepEqual(train(m, true), want) || !reflect.DeepEqual(train(rowless{m}, true), want) {
+		t.Error("alone, where rows are makes a difference")
+	}
+	if reflect.DeepEqual(train(rowless{m}, false), want) {
+		t.Error("by teams the bits are the same: the test shows nothing")
 	}
 }

@@ -91,6 +91,10 @@ type Training struct {
 	// Only, if not nil, are the numbers of the machines that are trained, whole groups of Groups;
 	// others are nil then. Default: all.
 	Only []int
+
+	// Alone has the problem of each label solved by itself wherever rows are, as where they are in
+	// memory: the same bits from any memory. Other schemes don't look at it.
+	Alone bool
 }
 
 // Train trains a classifier. It takes the least time, and reads the least from the matrix, when
@@ -138,7 +142,7 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	if err != nil {
 		return nil, err
 	}
-	byTeams := together(open, &opt) && c.teams(src.rows != nil)
+	byTeams := together(open, &opt) && c.teams(src.rows != nil || t.Alone)
 	if open, err = t.only(c, open, byTeams); err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ProgramBytes is what a process takes beside documents, engines, models and results: 32 MiB of the
+// ProgramBytes is what a process takes beside documents, engines, models and results: up to 46 MiB of the
 // program's file, which has the libraries of all stores, and the runtime with its garbage.
-const ProgramBytes = 48 << 20
+const ProgramBytes = 56 << 20
 
 // Left returns what the bound leaves beside the program and these documents, nil for none: at least
 // one byte, and 0 where there is no bound.

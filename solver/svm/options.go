@@ -122,6 +122,7 @@ type Settings struct {
 	KeepAll       bool    // no shrinking
 	Probabilities bool
 	Thresholds    bool   // of solver.Labels: tune each label's threshold on folds, see solver.TuneThresholds
+	Alone         bool   // of solver.Labels: each label by itself wherever rows are, see solver.Training
 	Seed          uint64 // of the folds behind probabilities and thresholds
 }
 

@@ -132,7 +132,7 @@ func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, f
 
 // classes returns what the solver trains on where a type tells classes apart.
 func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
-	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme}
+	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone}
 	if t.Parameters, err = p.parameters(s); err != nil {
 		return t, err
 	}

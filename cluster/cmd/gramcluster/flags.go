@@ -48,7 +48,7 @@ func (b *byteSize) Set(s string) error {
 }
 
 // fileBytes is what Go's runtime doesn't count: the pages of the program's file.
-const fileBytes = 40 << 20
+const fileBytes = 46 << 20
 
 // host is the flags of what a process works with.
 type host struct {

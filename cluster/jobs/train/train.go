@@ -72,7 +72,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if p.tasks < 1 {
 		return nil, 0, fmt.Errorf("-tasks %d, expected at least 1", p.tasks)
 	}
-	settings, err := p.SVM()
+	settings, err := settingsOf(&p.Settings)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -92,6 +92,14 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, tasks, problem.Engine().Close()
 }
 
+// settingsOf returns settings as the solver has them. Labels are trained each by itself, as grambench
+// does where the matrix fits into memory: a worker with less then has the same bits.
+func settingsOf(s *machines.Settings) (svm.Settings, error) {
+	out, err := s.SVM()
+	out.Alone = true
+	return out, err
+}
+
 // opened is a job with its documents made ready.
 type opened struct {
 	problem  *svm.Problem
@@ -108,7 +116,7 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 		return nil, fmt.Errorf("train: machines of %d tasks, the job has %d", len(s.Machines), j.Tasks)
 	}
 	o = &opened{machines: s.Machines}
-	if o.settings, err = s.SVM(); err != nil {
+	if o.settings, err = settingsOf(&s.Settings); err != nil {
 		return nil, err
 	}
 	c, err := j.Host.Corpus(ctx, j.Corpus)
