@@ -213,6 +213,7 @@ func TestRefusals(t *testing.T) {
 		{"", "plan gram -store " + dir + " -in /nowhere", failed, "/nowhere"},
 		{"", "plan gram -store " + dir + " -in goroot -m nonsense", misused, "expected a size"},
 		{"x\n", "work -store " + dir, failed, "task line 1"},
+		{"\n", "work -store " + dir, succeeded, "no task lines"},
 		{`{"job":"` + strings.Repeat("0", 64) + `","task":0}`, "work -store " + dir, failed, "missing"},
 		{strings.Replace(tasks, `"task":0`, `"task":7`, 1), "work -store " + dir, failed, "tasks from 0 to 0"},
 		{"", "work -store " + dir + " -shard 0/2", misused, "-shard without -job"},

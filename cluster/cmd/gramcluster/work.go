@@ -100,10 +100,11 @@ func readLines(ctx context.Context, e *env, r *work.Runner) error {
 			}
 		})
 	}()
-	for {
+	for any := false; ; {
 		var err error
 		select {
 		case l := <-lines:
+			any = true
 			if l.err != nil {
 				err = r.Bad(l.number, l.err)
 			} else {
@@ -113,6 +114,9 @@ func readLines(ctx context.Context, e *env, r *work.Runner) error {
 				return err
 			}
 		case err := <-ended:
+			if err == nil && !any {
+				e.say("gramcluster work: no task lines on standard input, and nothing to do")
+			}
 			return err
 		case <-ctx.Done():
 			return ctx.Err()
