@@ -21,9 +21,9 @@ type View struct {
 	buf     []byte
 }
 
-// View opens the object name; buf holds its parts where it has the room. Where the bucket can't read parts, as that of a folder and of
-// [Store.Near] can, all of the object is read and held. Errors are those of Get, but that only the
-// object's beginning was checked. The caller must close it.
+// View opens the object name; buf holds its parts where it has the room. Where the bucket can't read
+// parts, as that of a folder and of [Store.Near] can, all of the object is read and held. Errors are
+// those of Get, but that only the object's beginning was checked. The caller must close it.
 func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error) {
 	if err := checkName(name); err != nil {
 		return nil, err

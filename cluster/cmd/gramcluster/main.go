@@ -119,7 +119,11 @@ const grace = 800 * time.Millisecond
 func interruptible(stderr io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	received, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup the work goes on when the terminal closes
+		signals = append(signals, syscall.SIGHUP)
+	}
+	signal.Notify(received, signals...)
 	go func() {
 		select {
 		case <-done:

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +31,26 @@ func TestMistypedStore(t *testing.T) {
 	must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", none)
 	if _, stdout, _ := cluster(t, "", "status", "-store", none); !strings.Contains(stdout, "0 of 1 tasks") {
 		t.Errorf("status: %s", stdout)
+	}
+}
+
+// At the end of a pipe work waits for the plan that makes the store.
+func TestPipe(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	lines, planned := io.Pipe()
+	done := make(chan string)
+	go func() {
+		var out, errs bytes.Buffer
+		run(t.Context(), []string{"work", "-store", dir}, lines, &out, &errs)
+		done <- out.String() + errs.String()
+	}()
+	tasks := must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", dir)
+	if _, err := io.WriteString(planned, tasks); err != nil {
+		t.Fatal(err)
+	}
+	planned.Close()
+	if out := <-done; !strings.Contains(out, `"state":"done"`) {
+		t.Errorf("work: %s", out)
 	}
 }
 

@@ -31,8 +31,8 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "write the files in a new folder in `DIR` (default: that of temporary files)")
 	flag.IntVar(&o.processes, "processes", 4, "divide the tasks among `N` processes")
 	flag.IntVar(&o.rounds, "rounds", 5, "measure `N` times")
-	flag.IntVar(&o.warm, "warm", 3072, "before each process take `N` MiB of memory and give it back: a virtual machine counts\n"+
-		"as the process' time what its host needs to find memory")
+	flag.IntVar(&o.warm, "warm", 3072, "before each process take `N` MiB of memory and give it back: a virtual\n"+
+		"machine counts as the process' time what its host needs to find memory")
 	flag.Parse()
 	if err := o.run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "overhead:", err)

@@ -13,8 +13,10 @@ func table(rounds []round, processes int) string {
 	fmt.Fprintln(&b, "| --- | --- | --- | --- |")
 	all := func(r round) spent { return r[plan].plus(r[work]).plus(r[gather]) }
 	row := func(name string, of func(r round) spent) {
-		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %s |\n", name, median(rounds, func(r round) float64 { return of(r).user }),
-			median(rounds, func(r round) float64 { return of(r).system }), spread(rounds, func(r round) float64 { return of(r).sum() }))
+		user := median(rounds, func(r round) float64 { return of(r).user })
+		system := median(rounds, func(r round) float64 { return of(r).system })
+		both := spread(rounds, func(r round) float64 { return of(r).sum() })
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %s |\n", name, user, system, both)
 	}
 	row("`grambench gram`", func(r round) spent { return r[alone] })
 	row("`gramcluster plan gram`", func(r round) spent { return r[plan] })

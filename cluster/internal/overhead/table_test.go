@@ -35,7 +35,8 @@ func TestSame(t *testing.T) {
 		return path
 	}
 	a := file("a", "matrix")
-	for text, equal := range map[string]bool{"matrix": true, "matrox": false, "matri": false, "matrix2": false, "": false} {
+	texts := map[string]bool{"matrix": true, "matrox": false, "matri": false, "matrix2": false, "": false}
+	for text, equal := range texts {
 		if err := same(a, file("b", text)); (err == nil) != equal {
 			t.Errorf("%q: error %v", text, err)
 		}

@@ -272,6 +272,6 @@ func modelRead(p *program) {
 func typeUsed(p *program) {
 	v := p.notFinite()
 	for _, t := range []model.Type{model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR, "nonsense"} {
-		p.quiet(fmt.Sprintf("%s of %v", t, v), func() { t.Used(v, v, v) })
+		p.quiet(fmt.Sprintf("%s of %v", t, v), func() { _, _, _ = t.Used(v, v, v) })
 	}
 }
