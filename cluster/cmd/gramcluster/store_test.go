@@ -42,11 +42,12 @@ func TestPipe(t *testing.T) {
 	go func() {
 		var out, errs bytes.Buffer
 		run(t.Context(), []string{"work", "-store", dir}, lines, &out, &errs)
+		lines.Close()
 		done <- out.String() + errs.String()
 	}()
 	tasks := must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", dir)
 	if _, err := io.WriteString(planned, tasks); err != nil {
-		t.Fatal(err)
+		t.Errorf("work ended before: %v", err)
 	}
 	planned.Close()
 	if out := <-done; !strings.Contains(out, `"state":"done"`) {

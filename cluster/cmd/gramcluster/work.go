@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"flag"
 	"fmt"
@@ -57,6 +58,11 @@ func (w *worker) run(ctx context.Context, e *env) error {
 			return usageError{err}
 		}
 	}
+	if w.job == "" {
+		if err := e.await(ctx); err != nil { // a plan at the other end of a pipe has then made the store
+			return err
+		}
+	}
 	h, err := w.open(ctx)
 	if err != nil {
 		return err
@@ -80,6 +86,22 @@ func (w *worker) run(ctx context.Context, e *env) error {
 		err = errReported
 	}
 	return err
+}
+
+// await waits until standard input has a byte or ends.
+func (e *env) await(ctx context.Context) error {
+	in, begun := bufio.NewReader(e.stdin), make(chan struct{})
+	e.stdin = in
+	go func() {
+		defer close(begun)
+		_, _ = in.Peek(1) // an error comes again where lines are read
+	}()
+	select {
+	case <-begun:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // readLines does the tasks of standard input. Reading it can't be interrupted, so it is done beside.
