@@ -189,7 +189,7 @@ func (w *driveWorld) driver(p *process) {
 	w.log("a driver ends: %v", err)
 }
 
-var injected = errors.New("injected")
+var errInjected = errors.New("injected")
 
 // drives is a drive of a process, whose tasks others do.
 func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error {
@@ -206,7 +206,7 @@ func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error
 		Out: func(_ context.Context, j *job.Job, tasks []int) error {
 			w.handed++
 			out(j, tasks)
-			return []error{nil, injected}[w.rng.IntN(2)] // neither says anything
+			return []error{nil, errInjected}[w.rng.IntN(2)] // neither says anything
 		},
 		Say: w.log, Begin: func(*job.Job, int, int) {},
 	})
