@@ -88,7 +88,8 @@ func TestMemory(t *testing.T) {
 	} {
 		kind, _, _ := strings.Cut(c.flags, " ")
 		store := filepath.Join(dir, kind)
-		plan := append(append([]string{"plan"}, strings.Fields(c.flags)...), "-q", "-store", store, "-in", many)
+		plan := append([]string{"plan"}, strings.Fields(c.flags)...)
+		plan = append(plan, "-q", "-store", store, "-in", many, "-workers", "2")
 		within("plan "+kind, "", plan...)
 		tasks, _, _ := runs("", plan...)
 		if c.tasks > 0 {

@@ -155,7 +155,8 @@ func (d *documents) read(
 	opt := sparse.Options{
 		Format: format, Workers: h.Workers, MinDF: d.minDF, MaxDF: d.maxDF, Signed: d.signed,
 		Encoding: d.encoding, Strict: d.strict, Labels: d.labels, LabelColumn: d.labelColumn, TextColumn: d.textColumn,
-		LabelKey: d.labelKey, TextKey: d.textKey, MemoryBytes: h.Left(nil) / 2, // as much again for what follows
+		LabelKey: d.labelKey, TextKey: d.textKey,
+		MemoryBytes: (2*h.Left(nil) + 4) / 5, // one and a half times as much for what follows
 	}
 	if d.tokenizer != "" {
 		t, err := sparse.ParseTokenizer(d.tokenizer)
@@ -177,7 +178,7 @@ func (d *documents) read(
 		c, err = sparse.Read(ctx, d.in, opt)
 	}
 	if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
-		return nil, h.Fits(nil, 2*memory.Need, "reading %s and what follows", memory.Place)
+		return nil, h.Fits(nil, memory.Need*5/2, "reading %s and what follows", memory.Place)
 	}
 	if err != nil {
 		return nil, err
