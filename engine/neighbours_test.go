@@ -419,7 +419,7 @@ func TestSearchOfMapsThatRise(t *testing.T) {
 // Lists of any length take NeighboursBytes, and each worker some scratch space.
 func TestNeighboursMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(1500, 2000, 8, 5))
-	e := newEngine(t, x, Options{Workers: 2})
+	e := newEngine(t, x, Options{Workers: 1})
 	k := MustParseKernel("hellinger")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties the pools of scratch space
 	for _, count := range []int{1, 1499} {           // the first makes panels
