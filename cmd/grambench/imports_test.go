@@ -98,8 +98,8 @@ var allowed = map[string][]string{
 	"solver/internal/sphere": {},
 	"solver/selection":       {module + "/sparse", module + "/tiles"},
 	"solver/lmnn": {
-		module + "/sparse", module + "/tiles", module + "/solver/internal/archive", module + "/solver/internal/lbfgs",
-		module + "/solver/internal/task", "gonum.org/v1/gonum",
+		module + "/sparse", module + "/asm", module + "/tiles", module + "/solver/internal/archive",
+		module + "/solver/internal/lbfgs", module + "/solver/internal/task", "gonum.org/v1/gonum",
 	},
 	"solver/internal/lbfgs": {},
 	"solver/mkm": {

@@ -2,9 +2,7 @@ package lmnn
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"sync/atomic"
 
 	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/floats"
@@ -137,54 +135,6 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 		sum += v
 	}
 	return sum, nil
-}
-
-// norms returns ‖z‖² of rows: ‖a‖² + ‖b‖² - 2⟨a,b⟩ takes a fraction of the time of ‖a - b‖², and what it
-// rounds off is some 2⁻⁵⁰ of ‖a‖² + ‖b‖². Where equal distances must be equal, [squared] is used.
-func norms(z *mat.Dense) []float64 {
-	n, _ := z.Dims()
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = floats.Dot(z.RawRowView(i), z.RawRowView(i))
-	}
-	return out
-}
-
-// reach finds, for each document, those of other classes whose distance is less than slack beyond the
-// margin of a target, and returns how many there are.
-func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
-	n, d := p.x.Dims()
-	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
-	if err != nil {
-		return 0, err
-	}
-	p.near = make([][]int32, n)
-	norms := norms(z)
-	var all atomic.Int64
-	err = p.each(ctx, func(_, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			zi, widest := z.RawRowView(i), math.Inf(-1)
-			for _, j := range p.targets[i*p.k : (i+1)*p.k] {
-				if j >= 0 {
-					widest = max(widest, squared(zi, z.RawRowView(int(j))))
-				}
-			}
-			for l, y := range p.y {
-				if y != p.y[i] && norms[i]+norms[l]-2*floats.Dot(zi, z.RawRowView(l)) < 1+slack+widest {
-					p.near[i] = append(p.near[i], int32(l))
-				}
-			}
-			if found := all.Add(int64(len(p.near[i]))); p.room > 0 && found > p.room {
-				return fmt.Errorf("lmnn: more than %d pairs of documents are in reach of a margin, for which there is no "+
-					"memory: fewer documents or columns that tell more apart help", p.room)
-			}
-		}
-		return nil
-	})
-	return all.Load(), err
 }
 
 // neighbours fills in targets: the nearest of each document's class by the rows of z, of equal ones the

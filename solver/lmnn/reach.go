@@ -1,0 +1,123 @@
+package lmnn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/asm"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// norms returns ‖z‖² of rows: ‖a‖² + ‖b‖² - 2⟨a,b⟩ takes a fraction of the time of ‖a - b‖², and what it
+// rounds off is some 2⁻⁵⁰ of ‖a‖² + ‖b‖². Where equal distances must be equal, [squared] is used.
+func norms(z *mat.Dense) []float64 {
+	n, _ := z.Dims()
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = floats.Dot(z.RawRowView(i), z.RawRowView(i))
+	}
+	return out
+}
+
+// reach finds, for each document, those of other classes whose distance is less than slack beyond the
+// margin of a target, and returns how many there are. Products of blocks of documents tell who may be.
+func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
+	n, d := p.x.Dims()
+	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
+	if err != nil {
+		return 0, err
+	}
+	p.near = make([][]int32, n)
+	norms := norms(z)
+	var all atomic.Int64
+	err = p.each(ctx, func(_, lo, hi int) error {
+		limits := make([]float64, hi-lo)
+		for i := lo; i < hi; i++ {
+			widest := math.Inf(-1)
+			for _, j := range p.targets[i*p.k : (i+1)*p.k] {
+				if j >= 0 {
+					widest = max(widest, squared(z.RawRowView(i), z.RawRowView(int(j))))
+				}
+			}
+			limits[i-lo] = 1 + slack + widest
+		}
+		b := newBlocks(z, norms, hi-lo)
+		for first := lo; first < hi; first += b.rows {
+			end, found := min(first+b.rows, hi), 0
+			err := b.below(ctx, first, end, limits[first-lo:end-lo], func(i, l int) {
+				if p.y[l] != p.y[i] && norms[i]+norms[l]-2*floats.Dot(z.RawRowView(i), z.RawRowView(l)) < limits[i-lo] {
+					p.near[i] = append(p.near[i], int32(l))
+					found++
+				}
+			})
+			if err != nil {
+				return err
+			}
+			if found := all.Add(int64(found)); p.room > 0 && found > p.room {
+				return fmt.Errorf("lmnn: more than %d pairs of documents are in reach of a margin, for which there is no "+
+					"memory: fewer documents or columns that tell more apart help", p.room)
+			}
+		}
+		return nil
+	})
+	return all.Load(), err
+}
+
+// blocks compares documents z, whose ‖z‖² are norms, block by block: rows of them with some columns.
+type blocks struct {
+	z             *mat.Dense
+	norms         []float64
+	rows, columns int
+	by, c         []float64 // of a block the rows and the columns, feature by feature
+	dots          []float64
+}
+
+func newBlocks(z *mat.Dense, norms []float64, rows int) *blocks {
+	n, d := z.Dims()
+	b := &blocks{z: z, norms: norms, rows: min(rows, 128), columns: min(n, 64)}
+	b.by, b.c = make([]float64, b.rows*d), make([]float64, b.columns*d)
+	b.dots = make([]float64, b.rows*b.columns)
+	return b
+}
+
+// below calls visit for rows lo <= i < hi, and for each in order for all columns l whose squared
+// distance may be below the limit of the row. An inner product of d numbers is within d·2⁻⁵³‖a‖‖b‖ of
+// the exact one, whatever its order of sums, so two such distances within 2d·2⁻⁵³(‖a‖² + ‖b‖²) of each
+// other, and a few units of 2⁻⁵³ more.
+func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
+	n, d := b.z.Dims()
+	wrong := 4 * float64(d+8) * 0x1p-53
+	transpose(b.by, b.rows, b.z, lo, hi)
+	for first := 0; first < n; first += b.columns {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		end := min(first+b.columns, n)
+		transpose(b.c, b.columns, b.z, first, end)
+		clear(b.dots)
+		kernels.MultiplyWide(b.dots, b.columns, b.c, b.columns, d, end-first, b.by, b.rows, hi-lo)
+		for i := lo; i < hi; i++ {
+			for at, dot := range b.dots[(i-lo)*b.columns:][:end-first] {
+				norms := b.norms[i] + b.norms[first+at]
+				if !(norms-2*dot >= limits[i-lo]+wrong*norms) {
+					visit(i, first+at)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var kernels = asm.Best()
+
+// transpose writes rows lo to hi to the first columns of to, which has so many.
+func transpose(to []float64, columns int, z *mat.Dense, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		for c, v := range z.RawRowView(i) {
+			to[c*columns+i-lo] = v
+		}
+	}
+}
