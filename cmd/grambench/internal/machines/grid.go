@@ -50,7 +50,7 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 		f.BoolVar(&g.oneSE, "one-se", false, "take the least C that isn't worse than the best by a standard error")
 		f.Group("Output", "")
 		f.Draws(&g.plot, "plot", "draw the errors into `FILE`, a .png")
-		g.shorthand.declareLayers(f)
+		g.shorthand.declare(f)
 		f.Check(g.check)
 		f.Check(g.named)
 		return g.run

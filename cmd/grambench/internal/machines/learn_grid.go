@@ -298,7 +298,8 @@ func (g *grid) learnerCommand(best *learnedGridRow) string {
 	if best.C != 0 {
 		settings = append(settings, "-c", report.Float(best.C))
 	}
-	return g.commandLine([]string{"type", "grid", "folds", "v", "seed", "q", "json", "plot"}, settings)
+	others := []string{"type", "landmarks", "loss", "time", "grid", "folds", "v", "seed", "q", "json", "plot"}
+	return g.commandLine(others, settings)
 }
 
 func (r *learnedGrid) WriteText(w io.Writer) {

@@ -20,11 +20,6 @@ func (l *shorthand) declare(f *cli.Flags) {
 	f.StringVar(&l.number, "landmarks", "", "train on `M` landmarks, or auto: short for -type landmark:m=M")
 	f.StringVar(&l.loss, "loss", "", "with -landmarks: `LOSS` square, logistic or hinge2")
 	f.DurationVar(&l.time, "time", 0, "with -landmarks auto: stay within the time `D`, such as 10m")
-	l.declareLayers(f)
-}
-
-func (l *shorthand) declareLayers(f *cli.Flags) {
-	f.Group("Learners", "learners")
 	f.StringVar(&l.layers, "layers", "", "train -type mkm with `KERNELS`, one per layer, ; between, or none")
 	f.StringVar(&l.width, "width", "", "with -layers: features that pass, auto, all, or `W,W,...` by layer")
 }
