@@ -41,7 +41,7 @@ cluster-check: ## test cluster against an S3 server and Spark, which it installs
 	@test -x $(SPARK_VENV)/bin/spark-submit || { python3 -m venv $(SPARK_VENV) && \
 		$(SPARK_VENV)/bin/pip install -q --require-hashes --no-deps -r cluster/spark/requirements.txt; }
 	cd cluster && GRAM_SERVERS=yes SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') \
-		$(GO) test -timeout 25m ./internal/acceptance
+		$(GO) test -timeout 60m ./internal/acceptance
 	cd cluster && $(GO) test ./internal/chaos -run 'Schedules|Drives' -schedules 100000 -drives 3000
 	cd cluster/kubernetes && $(GO) vet . && $(GO) test .
 
@@ -114,8 +114,8 @@ portable: ## the tests without assembly
 	$(GO) test -tags $(PORTABLE) ./...
 
 race: ## the race detector on what runs concurrently (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 25m $(CONCURRENT)
-	cd cluster && CGO_ENABLED=1 $(GO) test -race -short -timeout 25m ./...
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m $(CONCURRENT)
+	cd cluster && CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./...
 
 arm64: ## build and vet for another processor
 	GOARCH=arm64 $(GO) build ./...
@@ -136,6 +136,6 @@ avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it n
 
 arm64-test: ## run the portable tests of another processor in an emulator (needs qemu-aarch64)
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 25m -exec qemu-aarch64 ./asm ./sparse/... ./tiles/... ./engine/... ./solver/...
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -exec qemu-aarch64 ./asm ./sparse/... ./tiles/... ./engine/... ./solver/...
 
 .PHONY: avx512-test arm64-test
