@@ -439,7 +439,7 @@ func TestNeighboursMemory(t *testing.T) {
 func TestNeighboursRefused(t *testing.T) {
 	k := MustParseKernel("hellinger")
 	x := enginetest.Embed(t, k.Embedding(), [][]float32{{1, 2}, {2, 1}, {1, 1}})
-	e := newEngine(t, x, Options{MemoryBytes: 1 << 20})
+	e := newEngine(t, x, Options{MemoryBytes: 1 << 20, Workers: 1})
 	nan := math.NaN()
 	for want, call := range map[string]func() error{
 		"at least 1": func() error { _, err := e.Neighbours(t.Context(), k, NeighbourOptions{}); return err },

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// for -backend auto no job is too small for the GPU
-	testscript.Main(m, map[string]func(){"grambench": main, "eager": func() {
+	testscript.Main(m, map[string]func(){"grambench": main, "heeds": heeds, "stopped": stopped, "eager": func() {
 		place.AutoSeconds = 0
 		main()
 	}})

@@ -164,7 +164,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 		t.Error("another seed has the same folds")
 	}
 	for what, opt := range map[string]Options{
-		"tiles for a part of the matrix": {CacheBytes: 2400000},
+		"tiles for a part of the matrix": {CacheBytes: 2400000, Workers: 2},
 		"no second matrix":               {MemoryBytes: memoryFor(t, c, k)},
 	} {
 		got := crossValidate(t, problem(t, c, k, opt), s, 5, 3)

@@ -36,7 +36,8 @@ func TestModelIsDetermined(t *testing.T) {
 			}
 			n := int64(corpus.Documents.Rows())
 			for _, part := range []int64{2, 1} { // all of the matrix, and a half, in tiles and rows
-				p := problem(t, corpus, engine.MustParseKernel(DefaultKernel), Options{CacheBytes: 2 * n * n * part})
+				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each takes scratch space of it
+				p := problem(t, corpus, engine.MustParseKernel(DefaultKernel), opt)
 				_, small, err := p.Train(t.Context(), s)
 				if err != nil {
 					t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 )
 
-// grace is how long a command may take to end by itself after ^C.
-const grace = 800 * time.Millisecond
+// Grace is how long a command may take to end by itself after ^C; a variable for tests.
+var Grace = 800 * time.Millisecond
 
 // interruption is the cause of the end of a context that a signal has ended.
 type interruption struct{ signal syscall.Signal }
@@ -42,7 +42,7 @@ func interruptible(stderr io.Writer) (ctx context.Context, stop func()) {
 		}
 		select {
 		case <-done:
-		case <-time.After(grace):
+		case <-time.After(Grace):
 			matrixio.AbortAll()
 			os.Exit(statusOf(ctx, stderr, "grambench"))
 		}

@@ -21,6 +21,10 @@ import (
 // tests.
 var LogEvery = 10 * time.Second
 
+// Watch is told what work reports, such as "pass 2 50% (1 of 2), loss 3", also where nothing is shown; a variable for
+// tests, nil otherwise.
+var Watch func(what string)
+
 // Progress shows how far the work is, one bar a stage, on a terminal. On anything else it is
 // silent, but for [Progress.Tell], which writes a line now and then if it is to. The zero value
 // shows nothing.
@@ -97,12 +101,7 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.name, p.details = stage, details
 	if p.log != nil && time.Since(p.logged) >= LogEvery {
 		p.logged = time.Now()
-		line := stage
-		if total > 0 {
-			line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*float64(done)/float64(total), report.Count(done),
-				report.Count(total))
-		}
-		fmt.Fprintln(p.log, "grambench:", strings.Join(append([]string{line}, details...), ", "))
+		fmt.Fprintln(p.log, "grambench:", p.line(done, total))
 	}
 	p.mu.Unlock()
 	if total == 1 {
@@ -111,8 +110,24 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.Update(done, total)
 }
 
+// line says how far the stage is; a total of 0 means that it isn't known.
+func (p *Progress) line(done, total int64) string {
+	line := p.name
+	if total > 0 {
+		line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*float64(done)/float64(total), report.Count(done),
+			report.Count(total))
+	}
+	return strings.Join(append([]string{line}, p.details...), ", ")
+}
+
 // Update sets the bar of the current stage; a total of 0 means that it isn't known.
 func (p *Progress) Update(done, total int64) {
+	if Watch != nil {
+		p.mu.Lock()
+		line := p.line(done, total)
+		p.mu.Unlock()
+		Watch(line)
+	}
 	if p.w == nil {
 		return
 	}

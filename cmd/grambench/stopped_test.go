@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+)
+
+// heedsWithin is how long a command may go on after a signal in heeds: a hundred times what it takes on a machine that
+// does nothing else, and less than its work.
+const heedsWithin = 15 * time.Second
+
+// heeds SIGNAL SECONDS PATTERN ARGS... is a command that gets a signal while it works: so many seconds after the pattern
+// first matches what progress is reported, however fast the machine is. The command must end by itself.
+func heeds() {
+	cli.Grace = time.Hour
+	stopped()
+}
+
+// stopped is heeds for a command that waits where it can't heed a signal, and must be ended.
+func stopped() {
+	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
+	os.Args = append([]string{"grambench"}, os.Args[4:]...)
+	number := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[sent]
+	wait, err := time.ParseDuration(after + "s")
+	self, err2 := os.FindProcess(os.Getpid())
+	if number == 0 || err != nil || err2 != nil {
+		fmt.Fprintln(os.Stderr, "can't stop:", sent, err, err2)
+		os.Exit(2)
+	}
+	var once sync.Once
+	cli.Watch = func(what string) {
+		if !when.MatchString(what) {
+			return
+		}
+		once.Do(func() {
+			time.AfterFunc(wait, func() {
+				time.AfterFunc(heedsWithin, func() {
+					fmt.Fprintln(os.Stderr, "too late")
+					os.Exit(99)
+				})
+				if err := self.Signal(number); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(2)
+				}
+			})
+		})
+	}
+	main()
+}
