@@ -130,7 +130,7 @@ func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 
 // waitfor PATTERN waits until a file is there.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for range 2000 {
+	for range 12000 { // two minutes: it tells never from late
 		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
 			return
 		}
