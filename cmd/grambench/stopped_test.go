@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 )
 
-// heedsWithin is how long a command may go on after a signal in heeds: a hundred times what it takes on a machine that
-// does nothing else, and less than its work.
+// heedsWithin is how long a command may go on after a signal: a hundred times what it takes on a machine that does nothing
+// else, and less than its work.
 const heedsWithin = 15 * time.Second
 
 // heeds SIGNAL SECONDS PATTERN ARGS... is a command that gets a signal while it works: so many seconds after the pattern
