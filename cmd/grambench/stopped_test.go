@@ -11,12 +11,12 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 )
 
-// heedsWithin is how long a command may go on after a signal: a hundred times what it takes on a machine that does nothing
-// else, and less than its work.
+// heedsWithin is how long a command may go on after a signal: a hundred times what it takes on a machine that does
+// nothing else, and less than its work.
 const heedsWithin = 15 * time.Second
 
-// heeds SIGNAL SECONDS PATTERN ARGS... is a command that gets a signal while it works: so many seconds after the pattern
-// first matches what progress is reported, however fast the machine is. The command must end by itself.
+// heeds SIGNAL SECONDS PATTERN ARGS... is a command that gets a signal while it works: so many seconds after the
+// pattern first matches what progress is reported, however fast the machine is. The command must end by itself.
 func heeds() {
 	cli.Grace = time.Hour
 	stopped()
