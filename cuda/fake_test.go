@@ -76,7 +76,7 @@ func noLeaks(t *testing.T) {
 	t.Cleanup(func() {
 		// one that has done its work may still be ending
 		for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
-			if wait > time.Second {
+			if wait > time.Minute {
 				t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
 				break
 			}

@@ -275,7 +275,7 @@ func TestDeviceRowBytes(t *testing.T) {
 		select {
 		case <-both:
 			return b.make(docs, copies)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			return nil, errors.New("one problem at a time")
 		}
 	}

@@ -13,7 +13,12 @@ import (
 // Many goroutines count; reports come one at a time, never fall, and the last one is the sum.
 func TestReporterCounts(t *testing.T) {
 	var reports []int64 // by one goroutine: the race detector would see another
-	ctx, r := StartReporter(t.Context(), "test", func(done int64) { reports = append(reports, done) })
+	one := make(chan struct{}) // closed at the first report
+	ctx, r := StartReporter(t.Context(), "test", func(done int64) {
+		if reports = append(reports, done); len(reports) == 1 {
+			close(one)
+		}
+	})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -22,7 +27,7 @@ func TestReporterCounts(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(3*reportEvery + reportEvery/2)
+	<-one
 	wg.Wait()
 	failure := errors.New("failure")
 	err := failure

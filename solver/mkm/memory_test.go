@@ -76,9 +76,7 @@ func TestMemoryIsEnough(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	most, stages := int64(0), map[string]bool{}
 	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.Need, Workers: 2, Progress: func(p Progress) {
-		if p.Done == 0 || p.Done == p.Total { // what is reachable
-			runtime.GC()
-		}
+		runtime.GC() // what is reachable: how much garbage there is depends on what else the machine does
 		runtime.ReadMemStats(&now)
 		if held := int64(now.HeapAlloc) - int64(before.HeapAlloc); held > most {
 			most = held
@@ -88,7 +86,6 @@ func TestMemoryIsEnough(t *testing.T) {
 	if err != nil || !stages["components"] || !stages["metric"] {
 		t.Fatalf("%v, stages %v", err, stages)
 	}
-	// garbage between two collections may double what is reachable
 	if t.Logf("%d bytes, of %d", most, memory.Need); most > memory.Need {
 		t.Errorf("%d bytes are held, %d were said to be enough", most, memory.Need)
 	}

@@ -54,18 +54,18 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// An end of the context ends every phase within a second, with its error, and progress comes at
-// least every second in all of them.
+// An end of the context ends every phase within a second of both workers, with its error. A hundredth of that is what it
+// takes where the machine is fast.
 func TestTrainEndsWithItsContext(t *testing.T) {
 	corpus := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", sparse.Options{})
 	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {
 		t.Run(stage, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			var at time.Time
-			opt := Options{Progress: func(p Progress) {
-				if p.Stage == stage && at.IsZero() {
-					at = time.Now()
+			var at time.Duration
+			opt := Options{Workers: 2, Progress: func(p Progress) {
+				if p.Stage == stage && at == 0 {
+					at = worked(t)
 					cancel()
 				}
 			}}
@@ -76,14 +76,15 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 			if err == nil {
 				_, _, err = p.Train(ctx, Settings{C: 1000, Tolerance: 1e-9})
 			}
-			took := time.Since(at)
-			if at.IsZero() {
+			took := worked(t) - at
+			if at == 0 {
 				t.Fatalf("no report of this stage; error %v", err)
 			}
 			// A stage that is over in less than 100 ms reports at its end only, and the next one
 			// finds out.
-			if !errors.Is(err, context.Canceled) || !(took < time.Second) {
-				t.Errorf("error %v after %v, expected that of the context within a second", err, took)
+			t.Log(took)
+			if !errors.Is(err, context.Canceled) || !(took < 2*time.Second) {
+				t.Errorf("error %v after %v, expected that of the context within two seconds of processors", err, took)
 			}
 		})
 	}
@@ -91,15 +92,16 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 
 func TestTrainProgress(t *testing.T) {
 	corpus := read(t, "synthetic:docs=4000,terms=8000,length=80,classes=6,seed=13", sparse.Options{})
-	last, longest := time.Now(), time.Duration(0)
+	last, longest := worked(t), time.Duration(0)
 	stages := map[string]int{}
 	var end Progress
-	p, err := NewProblem(t.Context(), corpus, sparse.Sphere, Options{CacheBytes: 30 << 20, Progress: func(p Progress) {
-		longest = max(longest, time.Since(last))
-		last = time.Now()
+	opt := Options{Workers: 2, CacheBytes: 30 << 20, Progress: func(p Progress) {
+		now := worked(t)
+		longest, last = max(longest, now-last), now
 		stages[p.Stage]++
 		end = p
-	}})
+	}}
+	p, err := NewProblem(t.Context(), corpus, sparse.Sphere, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +110,8 @@ func TestTrainProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 ||
-		!(longest < time.Second) {
-		t.Errorf("stages %v, %v without a report", stages, longest)
+		!(longest < 2*time.Second) { // reports come every 100 ms of two workers
+		t.Errorf("stages %v, %v of processors without a report", stages, longest)
 	}
 	if end.Stage != "training" || end.Done != 15 || end.Total != 15 || end.Solver.Iterations != report.Iterations ||
 		!(end.HitRate >= 0 && end.HitRate <= 1) {
@@ -121,8 +123,13 @@ func TestTrainProgress(t *testing.T) {
 // its end.
 func TestTickerReports(t *testing.T) {
 	var reports []Progress
-	_, tick := startReporter(t.Context(), func(p Progress) { reports = append(reports, p) }, "embedding", 7)
-	time.Sleep(550 * time.Millisecond)
+	two := make(chan struct{}) // closed at the second report
+	_, tick := startReporter(t.Context(), func(p Progress) {
+		if reports = append(reports, p); len(reports) == 2 {
+			close(two)
+		}
+	}, "embedding", 7)
+	<-two
 	tick.Add(7)
 	var err error
 	if tick.Finish(&err); err != nil {
@@ -130,7 +137,7 @@ func TestTickerReports(t *testing.T) {
 	}
 	if n := len(reports); n < 3 || reports[0].Done != 0 || reports[n-1].Done != 7 || reports[n-1].Total != 7 ||
 		reports[n-1].Stage != "embedding" {
-		t.Errorf("in 0.55 s: %+v, expected a report every 100 ms and one at the end", reports)
+		t.Errorf("%+v, expected reports on the way and one at the end", reports)
 	}
 }
 

@@ -166,12 +166,8 @@ func (p *program) badSettings() (svm.Settings, string) {
 func problemTrain(p *program) {
 	classes := pick(p, 2, 3)
 	pr, _ := p.problem(classes)
-	try := func(s svm.Settings) func() error {
+	try := func(ctx context.Context, s svm.Settings) func() error {
 		return func() error {
-			// With a C of 1e300 the search may take all of its ten million steps, for minutes; its
-			// context ends it.
-			ctx, cancel := context.WithTimeout(p.ctx, 5*time.Second)
-			defer cancel()
 			m, _, err := pr.Train(ctx, s)
 			if err == nil {
 				err = m.Validate()
@@ -179,12 +175,15 @@ func problemTrain(p *program) {
 			return err
 		}
 	}
-	p.good("with defaults", try(svm.Settings{}))
-	p.any("any type", try(svm.Settings{Type: pick(p, model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR,
-		model.NuSVR), Scheme: pick(p, solver.OneVsOne, solver.OneVsRest, solver.Labels),
+	p.good("with defaults", try(p.ctx, svm.Settings{}))
+	// With a C of 1e300 the search may take all of its ten million steps, for minutes; its context ends it.
+	limited, cancel := context.WithTimeout(p.ctx, 5*time.Second)
+	defer cancel()
+	p.any("any type", try(limited, svm.Settings{Type: pick(p, model.CSVC, model.NuSVC, model.OneClass,
+		model.EpsilonSVR, model.NuSVR), Scheme: pick(p, solver.OneVsOne, solver.OneVsRest, solver.Labels),
 		Nu: pick(p, 0, 0.01, 0.99, 1), Probabilities: p.chance(2), C: pick(p, 0, 1e-300, 1e300)}))
 	s, why := p.badSettings()
-	p.bad(why, try(s))
+	p.bad(why, try(p.ctx, s))
 	p.bad("a kernel that panics", func() error {
 		own := p.panicking()
 		pr, err := svm.NewProblem(p.ctx, p.trainingCorpus(2), own.Embedding(), svm.Options{})

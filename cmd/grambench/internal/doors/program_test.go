@@ -254,7 +254,7 @@ func runProcess(report func(format string, a ...any), pkg string, list []job, fr
 	}
 	w.Close()
 	var hung atomic.Bool
-	watch := time.AfterFunc(*patience, func() {
+	watch := time.AfterFunc(max(*patience, time.Minute), func() { // to start takes long where much else runs
 		hung.Store(true)
 		c.Process.Signal(syscall.SIGQUIT) // the runtime writes all stacks
 	})

@@ -76,7 +76,7 @@ func TestProgram(t *testing.T) {
 	defer func(all uint64, patient time.Duration, one string) {
 		*seeds, *patience, *only = all, patient, one
 	}(*seeds, *patience, *only)
-	*seeds, *patience, *only = 1, 2*time.Second, ""
+	*seeds, *patience, *only = 1, 10*time.Second, ""
 	list := jobs("self", selfCases())
 	for from := 0; from < len(list); {
 		from = runProcess(report, "self", list, from)

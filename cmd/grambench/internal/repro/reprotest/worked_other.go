@@ -1,0 +1,13 @@
+//go:build !unix
+
+package reprotest
+
+import (
+	"testing"
+	"time"
+)
+
+var began = time.Now()
+
+// worked returns the time since the beginning: what the processors have taken isn't known here.
+func worked(testing.TB) time.Duration { return time.Since(began) }

@@ -1,0 +1,20 @@
+//go:build unix
+
+package svm
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// worked returns the processor time that this process has taken. Unlike the time on a clock it doesn't depend on what
+// else the machine does.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
