@@ -12,7 +12,7 @@ import (
 
 // Many goroutines count; reports come one at a time, never fall, and the last one is the sum.
 func TestReporterCounts(t *testing.T) {
-	var reports []int64 // by one goroutine: the race detector would see another
+	var reports []int64        // by one goroutine: the race detector would see another
 	one := make(chan struct{}) // closed at the first report
 	ctx, r := StartReporter(t.Context(), "test", func(done int64) {
 		if reports = append(reports, done); len(reports) == 1 {

@@ -54,8 +54,7 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// An end of the context ends every phase within a second of both workers, with its error. A hundredth of that is what it
-// takes where the machine is fast.
+// An end of the context ends every phase within a second of both workers, with its error.
 func TestTrainEndsWithItsContext(t *testing.T) {
 	corpus := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", sparse.Options{})
 	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {
