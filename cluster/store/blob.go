@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,24 +16,16 @@ import (
 type cloud struct{ b *blob.Bucket }
 
 // Create implements Bucket. The store itself refuses a second object of a key (If-None-Match on
-// S3), when the writer is closed.
+// S3). It takes Upload, since a writer to Azure panics where the store refuses the object.
 func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // without Close, nothing is written
 	opt := &blob.WriterOptions{
 		IfNotExist: true, ContentType: "application/octet-stream", DisableContentTypeDetection: true,
 	}
-	w, err := c.b.NewWriter(ctx, key, opt)
-	if err != nil {
-		return exists(err)
+	all := make([]io.Reader, len(parts))
+	for i, p := range parts {
+		all[i] = bytes.NewReader(p)
 	}
-	for _, p := range parts {
-		if _, err := w.Write(p); err != nil {
-			cancel()
-			return exists(errors.Join(err, w.Close()))
-		}
-	}
-	return exists(w.Close())
+	return exists(c.b.Upload(ctx, key, io.MultiReader(all...), opt))
 }
 
 // exists puts ErrExists into an error that says so.

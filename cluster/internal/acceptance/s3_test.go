@@ -15,9 +15,10 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// TestS3 does jobs of all kinds with an S3 server, each by eight processes on the same tasks: every task is done once.
+// TestS3 does jobs of all kinds with an S3 server, or the bucket of GRAM_BUCKET, each by eight processes on the same
+// tasks: every task is done once.
 func TestS3(t *testing.T) {
-	url, _ := servers.S3(t)
+	url := servers.Bucket(t)
 	bucket, query, _ := strings.Cut(url, "?")
 	url = bucket + "/some/prefix?" + query
 	for _, k := range kinds {
@@ -48,7 +49,7 @@ func TestS3(t *testing.T) {
 // TestS3Writers has eight writers of different bytes make one object at the same time. One succeeds, and all then read
 // what that has written. With equal bytes, through a Store, all succeed. 12 MiB are sent in parts.
 func TestS3Writers(t *testing.T) {
-	url, _ := servers.S3(t)
+	url := servers.Bucket(t)
 	for _, size := range []int{0, 100, 1 << 20, 6 << 20, 12 << 20} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			key := fmt.Sprintf("results/%d.a0", size)

@@ -11,12 +11,15 @@ import (
 	"testing"
 )
 
-// S3 starts versitygw, an S3 server over a folder, and returns the URL of an empty bucket of it and the folder that
-// holds the bucket's objects as files. It sets the environment's AWS credentials to those of the server.
+// Bucket returns the URL of an empty bucket: that of the environment variable GRAM_BUCKET, or else one of versitygw,
+// an S3 server over a folder, which it starts. It then sets the environment's AWS credentials to those of the server.
 //
 // Go builds the server from source, at the version and with the checksums of versitygw/go.mod, and caches it.
-func S3(t testing.TB) (url, folder string) {
+func Bucket(t testing.TB) (url string) {
 	t.Helper()
+	if url := os.Getenv("GRAM_BUCKET"); url != "" {
+		return url
+	}
 	Need(t)
 	build := exec.Command("go", "tool", "-n", "versitygw")
 	build.Dir = here("versitygw")
@@ -33,13 +36,12 @@ func S3(t testing.TB) (url, folder string) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	t.Setenv("AWS_REGION", "us-east-1")
 	root, sidecar := t.TempDir(), t.TempDir() // not every file system of a test machine has extended attributes
-	bucket := filepath.Join(root, "gram-test")
-	if err := os.Mkdir(bucket, 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(root, "gram-test"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	server := exec.Command(strings.TrimSpace(string(binary)), "-q", "--port", address, "posix", "--sidecar", sidecar, root)
 	server.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret)
 	start(t, server, listening(address))
-	return fmt.Sprintf("s3://gram-test?endpoint=http://%s&use_path_style=true", address), bucket
+	return fmt.Sprintf("s3://gram-test?endpoint=http://%s&use_path_style=true", address)
 }
