@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -111,7 +112,12 @@ func TestOpenMakesNothing(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, address := range []string{filepath.Join(dir, "none"), "file://" + filepath.Join(dir, "none"), dir, file} {
+	for _, open := range []func(context.Context, string) (*store.Store, error){store.Open, store.Create} {
+		if _, err := open(t.Context(), file); err == nil || !strings.Contains(err.Error(), file+" is no folder") {
+			t.Errorf("a file: error %v", err)
+		}
+	}
+	for _, address := range []string{filepath.Join(dir, "none"), "file://" + filepath.Join(dir, "none"), dir} {
 		_, err := store.Open(t.Context(), address)
 		if want := "there is no store in " + strings.TrimPrefix(address, "file://"); err == nil ||
 			!strings.Contains(err.Error(), want) {

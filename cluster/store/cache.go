@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gramengine/gram/tiles/atomicfile"
@@ -31,7 +32,8 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 	return &Cache{dir, bytes}, nil
 }
 
-// suffix is that of copies. Other files in the folder are left alone.
+// suffix is that of copies; the names of those in the making, which a killed process leaves, have it in
+// the middle. Other files in the folder are left alone.
 const suffix = ".object"
 
 // Get is that of the store, from the copy where there is one. Objects are known by name alone, so it
@@ -95,7 +97,7 @@ func (c *Cache) save(path string, parts ...[]byte) error {
 }
 
 // evict removes the copies that were read longest ago, until the rest is within the bound. Another
-// process may do so at the same time.
+// process may do so at the same time, or lose one that it is making.
 func (c *Cache) evict() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -104,7 +106,7 @@ func (c *Cache) evict() {
 	var copies []fs.FileInfo
 	total := int64(0)
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != suffix {
+		if !strings.HasSuffix(e.Name(), suffix) && !strings.Contains(e.Name(), suffix+".") {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {

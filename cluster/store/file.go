@@ -37,7 +37,9 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	case err == nil && !info.IsDir():
 		return nil, fmt.Errorf("%s is no folder", inside)
 	case err == nil:
-	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, fmt.Errorf("%s is no folder, or in none", dir)
+	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case !create:
 		return nil, fmt.Errorf("there is no store in %s, which has no folder %q: gramcluster plan makes one", dir, making)

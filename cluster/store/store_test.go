@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
@@ -290,7 +292,7 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s: %d bytes, %d reads of the store, expected %d; error %v", name, len(b), reads, wantReads, err)
 		}
 	}
-	for _, name := range []string{"f/1", "f/2", "f/3"} {
+	for _, name := range []string{"f/1", "f/2", "f/3", "f/4"} {
 		if _, err := s.Put(t.Context(), name, pattern(1000)); err != nil {
 			t.Fatal(err)
 		}
@@ -313,6 +315,21 @@ func TestCache(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%d copies, expected 2 within 2500 bytes; error %v", len(entries), err)
+	}
+	// A copy that a killed process has begun counts, too, and goes, which one of a stranger doesn't.
+	begun, stranger := filepath.Join(dir, ".f+9.object.123.tmp"), filepath.Join(dir, ".x.123.tmp")
+	for _, path := range []string{begun, stranger} {
+		err := os.WriteFile(path, pattern(1000), 0o666)
+		if err := errors.Join(err, os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get("f/4", 1)
+	if _, err := os.Stat(begun); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a copy in the making of a killed process: %v, expected none", err)
+	}
+	if _, err := os.Stat(stranger); err != nil {
+		t.Errorf("another program's file: %v", err)
 	}
 	if _, err := c.Get(t.Context(), s, "f/none"); !errors.Is(err, store.ErrMissing) {
 		t.Errorf("error %v, expected that of the store", err)
