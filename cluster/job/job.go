@@ -57,7 +57,8 @@ func (d *Description) Encode() ([]byte, error) {
 func (d *Description) validate() error {
 	switch {
 	case d.Version != Version:
-		return fmt.Errorf("job: a description of version %d, expected %d: another program planned it", d.Version, Version)
+		return fmt.Errorf("job: a description of version %d, expected %d: another program planned it; plan it again "+
+			"with this one, or go on with that", d.Version, Version)
 	case d.Kind == "":
 		return errors.New("job: a description without a kind")
 	case d.Corpus != "" && !IsDigest(d.Corpus):

@@ -109,10 +109,24 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
+// What a line has instead of a task is said in words of JSON.
+func TestParseLine(t *testing.T) {
+	ofJob := `"job":"` + strings.Repeat("0a", 32) + `"`
+	for text, want := range map[string]string{
+		"[]": "found array, expected a task", `"x"`: "found string, expected",
+		"{" + ofJob + `,"task":1.5}`: `number 1.5 as "task"`, `{"job":7}`: `found number as "job"`, "{" + ofJob + `,"ta`: "unexpected EOF", "x": "invalid character",
+	} {
+		if _, err := job.ParseLine([]byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "struct") {
+			t.Errorf("%s: error %v, expected one with %s", text, err, want)
+		}
+	}
+}
+
 // Bad lines are handed on with their number and reason, and don't end reading.
 func TestReadLines(t *testing.T) {
 	good := job.Line{Job: strings.Repeat("0a", 32), Task: 5}
-	text := good.String() + "\n\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" +
+	text := good.String() + "\n \t\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" +
 		`{"job":"` + good.Job + `","task":-1}` + "\n" +
 		`{"job":"` + good.Job + `","task":1,"more":2}` + "\n" + good.String()
 	var got []string

@@ -48,7 +48,7 @@ type Reader interface {
 type Divider interface{ Divided() }
 
 // Driver is implemented by a [Planner] of several jobs, each planned from the results of those before,
-// such as landmarks: a command drives it, and its Plan only says so.
+// such as landmarks. A command drives it, after Plan, which only checks the flags.
 type Driver interface {
 	Drive(ctx context.Context, d *Driving) error
 }
@@ -90,7 +90,7 @@ type Output struct {
 	Progress func(done, total int64)
 }
 
-// File writes the file of Path, which is there when all of it is: "-" is standard output.
+// File writes the file of Path, which is there when all of it is.
 func (o *Output) File(write func(w io.Writer) error) error {
 	f, err := atomicfile.Create(o.Path, "")
 	if err != nil {

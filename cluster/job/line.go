@@ -2,6 +2,7 @@ package job
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,14 @@ func ParseLine(text []byte) (Line, error) {
 		Job  *string `json:"job"`
 		Task *int    `json:"task"`
 	}
-	switch err := decode(text, &l); {
+	err := decode(text, &l)
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // whose own text names types of Go
+		err = fmt.Errorf("found %s", other.Value)
+		if other.Field != "" {
+			err = fmt.Errorf("found %s as %q", other.Value, other.Field)
+		}
+	}
+	switch {
 	case err != nil:
 		return Line{}, fmt.Errorf(`%w, expected a task such as {"job":"DIGEST","task":0}`, err)
 	case l.Job == nil || !IsDigest(*l.Job):
@@ -56,7 +64,7 @@ func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if len(lines.Bytes()) == 0 {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
 		l, err := ParseLine(lines.Bytes())
