@@ -91,7 +91,11 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 			usable++
 		}
 	}
-	if folds < 2 || folds > usable {
+	switch {
+	case usable < 2:
+		return nil, fmt.Errorf("svm: %s has %d labelled documents, expected at least 2, for as many folds",
+			p.corpus.source, usable)
+	case folds < 2 || folds > usable:
 		return nil, fmt.Errorf("svm: %d folds of %d labelled documents of %s, expected 2 to %d",
 			folds, usable, p.corpus.source, usable)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -93,7 +94,8 @@ func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefi
 		// Jobs of other versions and damaged ones aren't this command's to judge.
 		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
 		if err != nil {
-			return err
+			return fmt.Errorf("job %.12s can't be read, and so what it needs isn't known (plan it again, or give -job %.12s, "+
+				"too): %w", digest, digest, err)
 		}
 		for _, d := range digests.FindAllString(string(text), -1) {
 			used[d] = true

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 // drive is one run of drive.
@@ -47,12 +48,24 @@ func (d *drive) run(ctx context.Context, e *env) error {
 		return usagef("-in SOURCE is missing")
 	case d.wait < 0:
 		return usagef("-wait %v is below 0", d.wait)
+	case d.out == "-":
+		return usagef("-o -, expected a file, which is there when all of it is")
+	case sameFile(d.out, d.in):
+		return usagef("-o %s would replace what -in reads, expected another file", d.out)
 	}
+	f, err := atomicfile.Create(d.out, "") // hours later is late to hear that there can't be one
+	if err != nil {
+		return err
+	}
+	f.Abort()
 	h, planning, isa, err := d.prepare(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer h.Store.Close()
+	if _, _, err := d.planner.Plan(ctx, planning); err != nil {
+		return err
+	}
 	if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
@@ -80,6 +93,13 @@ func (d *drive) run(ctx context.Context, e *env) error {
 		Planning: *planning, ISA: isa, Output: &job.Output{Path: d.out, Say: e.say, Progress: func(int64, int64) {}},
 		Do: hand.Do,
 	})
+}
+
+// sameFile says whether two paths are the same file, which is there.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, other := os.Stat(b)
+	return err == nil && other == nil && os.SameFile(x, y)
 }
 
 // command has a command do tasks, whose store and job its environment names. What it prints is printed

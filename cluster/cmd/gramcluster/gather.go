@@ -45,6 +45,8 @@ func (g *gather) run(ctx context.Context, e *env) error {
 	switch {
 	case g.out == "" && !g.missing:
 		return usagef("-o FILE is missing")
+	case g.out == "-":
+		return usagef("-o -, expected a file, which is there when all of it is")
 	case g.out != "" && g.missing:
 		return usagef("-o and -missing, expected one of them")
 	}

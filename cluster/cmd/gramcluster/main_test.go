@@ -182,6 +182,11 @@ func TestGram(t *testing.T) {
 // What is wrong is refused in words that say what was found and expected.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
+	file := filepath.Join(dir, "unlabelled.svm")
+	if err := os.WriteFile(file, []byte(" 1:1 2:1\n 1:2\n 1:-1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	drive := "drive landmarks -landmarks 5 -store " + dir + " -in " + file
 	small := []string{"-in", "synthetic:docs=20,terms=50,length=5,classes=2,seed=1"}
 	tasks := must(t, "", append([]string{"plan", "gram", "-q", "-store", dir}, small...)...)
 	for _, c := range []struct {
@@ -199,6 +204,13 @@ func TestRefusals(t *testing.T) {
 		{"", "drive landmarks -store " + dir + " -in synthetic:docs=20", misused, "-o FILE is missing"},
 		{"", "drive landmarks -o x -store " + dir, misused, "-in SOURCE is missing"},
 		{"", "drive landmarks -wait -1s -o x -in goroot -store " + dir, misused, "-wait"},
+		{"", drive + " -o -", misused, "expected a file"},
+		{"", drive + " -o " + file, misused, "would replace what -in reads"},
+		{"", drive + " -o " + dir + "/none/x", failed, "can't be written in folder " + dir + "/none"},
+		{"", drive + " -o x -signed", failed, "has no labels, expected classes"},
+		{"", "plan train -signed -store " + dir + " -in " + file, failed, "has no labels, expected classes"},
+		{"", "plan gram -store " + dir + " -in " + file, failed, "(-signed accepts others)"},
+		{"", "plan gram -m 50 -store " + dir + " -in " + file, failed, "57 MiB of memory, -m allows 50 MiB"},
 		{"", "plan gram", misused, "-store URL is missing"},
 		{"", "plan gram -store " + dir, failed, "expected -in SOURCE"},
 		{"", "plan gram -nonsense", misused, "-nonsense"},
@@ -222,6 +234,7 @@ func TestRefusals(t *testing.T) {
 		{"", "work -store " + dir + " -job xyz", failed, "hexadecimal"},
 		{"", "gather -store " + dir, misused, "-o FILE is missing"},
 		{"", "gather -store " + dir + " -o x -missing", misused, "one of them"},
+		{"", "gather -store " + dir + " -o -", misused, "expected a file"},
 		{"", "gather -store " + dir + " -o " + dir + "/K.txt", failed, "1 of 1 tasks are missing"},
 		{"", "status -store " + dir + " -job 00000", failed, "no job 00000"},
 		{"", "clean -store " + dir, misused, "nothing to delete"},

@@ -141,6 +141,18 @@ func (d *documents) declare(f *flag.FlagSet) {
 	f.StringVar(&d.textKey, "text-key", "", "the texts of JSON lines have this `KEY`")
 }
 
+// leastReading is what reading a few documents takes.
+const leastReading = 1 << 20
+
+// flagOf returns the flag for a field of [sparse.Options].
+func flagOf(field string) string {
+	return map[string]string{
+		"Signed": "-signed", "MaxLineBytes": "-m", "Format": "-format", "Encoding": "-encoding", "Strict": "-strict",
+		"LabelColumn": "-label-column", "TextColumn": "-text-column", "LabelKey": "-label-key", "TextKey": "-text-key",
+		"MinDF": "-min-df", "Groups": "grambench's -sets qid",
+	}[field]
+}
+
 // read reads the documents.
 func (d *documents) read(
 	ctx context.Context, p job.Planner, h *job.Host, e *env, warn func(string, ...any),
@@ -172,6 +184,9 @@ func (d *documents) read(
 	}
 	var c *sparse.Corpus
 	var err error
+	if err := h.Fits(nil, leastReading, "reading documents"); err != nil {
+		return nil, err
+	}
 	if d.in == "-" {
 		c, err = sparse.ReadFrom(ctx, os.Stdin, "standard input", opt)
 	} else {
@@ -180,11 +195,14 @@ func (d *documents) read(
 	if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
 		return nil, h.Fits(nil, memory.Need*5/2, "reading %s and what follows", memory.Place)
 	}
+	if bad := (*sparse.SyntaxError)(nil); errors.As(err, &bad) {
+		return nil, errors.New(bad.Describe(flagOf))
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range c.Warnings {
-		warn("%s, %d times, first at %s", w.Message, w.Count, w.First)
+		warn("%s, %d times, first at %s", w.Describe(flagOf), w.Count, w.First)
 	}
 	return c, nil
 }

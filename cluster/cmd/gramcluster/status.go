@@ -50,17 +50,17 @@ func (s *status) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Store.Close()
-	found, err := work.Jobs(ctx, h.Store, s.job)
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		return fmt.Errorf("no job %sin the store %s: gramcluster plan makes one",
-			s.job+map[bool]string{true: " "}[s.job != ""], h.Store)
-	}
 	// The estimate compares with what was there at the first look.
 	begin, before := time.Now(), -1
 	for {
+		found, err := work.Jobs(ctx, h.Store, s.job) // drive adds some
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("no job %sin the store %s: gramcluster plan makes one",
+				s.job+map[bool]string{true: " "}[s.job != ""], h.Store)
+		}
 		stored, tasks, bad := 0, 0, false
 		for _, digest := range found {
 			j, err := h.Load(ctx, digest)

@@ -76,9 +76,12 @@ func (kind) Declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Plan implements job.Planner.
-func (p *planner) Plan(context.Context, *job.Planning) (any, int, error) {
-	return nil, 0, errors.New("a pass depends on those before, expected gramcluster drive landmarks")
+// Plan implements job.Planner. It only checks the flags: what passes there are depends on those before.
+func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+	if _, err := p.settings(); err != nil {
+		return nil, 0, err
+	}
+	return nil, 0, machines.Labelled(from.Corpus)
 }
 
 // settings reads the flags.

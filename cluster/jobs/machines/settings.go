@@ -61,8 +61,22 @@ func (s *Settings) SVM() (out svm.Settings, err error) {
 	return out, err
 }
 
+// Labelled checks that documents have labels.
+func Labelled(c *sparse.Corpus) error {
+	if len(c.Classes) == 0 {
+		return fmt.Errorf("%s has no labels, expected classes to tell apart (-labels FILE reads those of documents)",
+			c.Source)
+	}
+	return nil
+}
+
 // suit checks settings against the classes of documents, and fills in what follows from them.
 func (s *Settings) suit(c *sparse.Corpus) error {
+	if model.Type(s.Type).Classifies() {
+		if err := Labelled(c); err != nil {
+			return err
+		}
+	}
 	weights := s.Weights
 	s.Weights = nil
 	for name, w := range weights {

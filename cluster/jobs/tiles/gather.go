@@ -17,7 +17,7 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	if err != nil {
 		return err
 	}
-	if out.To != "" && out.To != "tiles" || out.Path == "-" {
+	if out.To != "" && out.To != "tiles" {
 		return fmt.Errorf("-o %s -to %q, expected -o DIR, a folder for tile files", out.Path, out.To)
 	}
 	workers := min(j.Host.Workers, j.Tasks)
