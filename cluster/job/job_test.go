@@ -114,7 +114,8 @@ func TestParseLine(t *testing.T) {
 	ofJob := `"job":"` + strings.Repeat("0a", 32) + `"`
 	for text, want := range map[string]string{
 		"[]": "found array, expected a task", `"x"`: "found string, expected",
-		"{" + ofJob + `,"task":1.5}`: `number 1.5 as "task"`, `{"job":7}`: `found number as "job"`, "{" + ofJob + `,"ta`: "unexpected EOF", "x": "invalid character",
+		"{" + ofJob + `,"task":1.5}`: `number 1.5 as "task"`, `{"job":7}`: `found number as "job"`,
+		"{" + ofJob + `,"ta`: "unexpected EOF", "x": "invalid character",
 	} {
 		if _, err := job.ParseLine([]byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "struct") {
