@@ -165,7 +165,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 	}
 	for what, opt := range map[string]Options{
 		"tiles for a part of the matrix": {CacheBytes: 2400000, Workers: 2},
-		"no second matrix":               {MemoryBytes: memoryFor(t, c, k)},
+		"no second matrix":               {MemoryBytes: memoryFor(t, c, k), Workers: 2},
 	} {
 		got := crossValidate(t, problem(t, c, k, opt), s, 5, 3)
 		differ := 0
@@ -186,7 +186,7 @@ func memoryFor(t testing.TB, c *sparse.Corpus, k engine.Kernel) int64 {
 	p := problem(t, c, k, Options{})
 	bytes := p.Engine().Bytes() + 4*int64(p.Len())*int64(p.Len()) + 8<<20
 	for ; ; bytes += 1 << 19 {
-		q, err := NewProblem(context.Background(), c, k.Embedding(), Options{MemoryBytes: bytes})
+		q, err := NewProblem(context.Background(), c, k.Embedding(), Options{MemoryBytes: bytes, Workers: 2})
 		if err == nil && q.cached.Whole() {
 			if q.spare() >= mappedBytes(int64(q.Len())) {
 				t.Fatal("no bound between one matrix and two")

@@ -38,7 +38,9 @@ func trainWithin(argument string) error {
 	}
 	what = strings.ReplaceAll(what, "_", " ")
 	s := tightCases[what].settings
-	p, err := NewProblem(ctx, c, sparse.Sphere, Options{MemoryBytes: limit, HeldBytes: ownBytes, Once: what == "once"})
+	p, err := NewProblem(ctx, c, sparse.Sphere, Options{
+		MemoryBytes: limit, HeldBytes: ownBytes, Once: what == "once", Workers: 2,
+	})
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func needs(t *testing.T, source string, s Settings) int64 {
 	}
 	limit := int64(ownBytes + 1<<20)
 	for range 20 {
-		p, err := NewProblem(t.Context(), c, sparse.Sphere, Options{MemoryBytes: limit, HeldBytes: ownBytes})
+		p, err := NewProblem(t.Context(), c, sparse.Sphere, Options{MemoryBytes: limit, HeldBytes: ownBytes, Workers: 2})
 		if err == nil {
 			_, err = p.rowsFor(&s)
 		}
@@ -148,7 +150,7 @@ func TestTrainSaysWhatItNeeds(t *testing.T) {
 	c := read(t, "synthetic:docs=2000,terms=3000,length=40,classes=2,seed=10", sparse.Options{})
 	least := needs(t, "synthetic:docs=2000,terms=3000,length=40,classes=2,seed=10", Settings{C: 1})
 	if _, err := NewProblem(
-		t.Context(), c, sparse.Sphere, Options{MemoryBytes: least * 9 / 10, HeldBytes: ownBytes},
+		t.Context(), c, sparse.Sphere, Options{MemoryBytes: least * 9 / 10, HeldBytes: ownBytes, Workers: 2},
 	); err == nil {
 		t.Errorf("no error with nine tenths of %d bytes", least)
 	}

@@ -10,7 +10,9 @@ package servers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -36,15 +38,20 @@ func here(name string) string {
 	return filepath.Join(filepath.Dir(file), name)
 }
 
-// freePort returns a TCP port of 127.0.0.1 that nobody listened on a moment ago.
+// freePort returns a TCP port of 127.0.0.1 that nobody listened on a moment ago, and that no system gives a connection
+// of its own accord: those are above.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		port := 10000 + rand.IntN(22000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			l.Close()
+			return port
+		} else if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Fatal(err)
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // log keeps what a process writes. It may be read while the process runs.
