@@ -93,8 +93,11 @@ func TestDriveKilled(t *testing.T) {
 				count++
 			}
 		}
-		if found := states(t, run(t, lines.String(), "gramcluster", "work", "-store", store)); found["there"] != count {
-			t.Errorf("run %d: %d tasks were acknowledged, of which are %v", i, count, found)
+		if count > 0 { // on a slow machine all may have been killed before there was a store
+			found := states(t, run(t, lines.String(), "gramcluster", "work", "-store", store))
+			if found["there"] != count {
+				t.Errorf("run %d: %d tasks were acknowledged, of which are %v", i, count, found)
+			}
 		}
 		driven(t, store, here)
 	}
