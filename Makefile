@@ -67,7 +67,7 @@ run: build ## build, then the main job: verify the engine on the Go source files
 	bin/grambench verify
 
 test: ## run all tests
-	$(call each,$(GO) test ./...)
+	$(call each,$(GO) test -timeout 60m ./...)
 
 bench: build ## measure against a merge of sorted lists and against the machine
 	bin/grambench bench -workers 1,2
@@ -111,7 +111,7 @@ staticcheck: ## staticcheck, at a fixed version
 
 portable: ## the tests without assembly
 	$(GO) vet -tags $(PORTABLE) ./...
-	$(GO) test -tags $(PORTABLE) ./...
+	$(GO) test -timeout 60m -tags $(PORTABLE) ./...
 
 race: ## the race detector on what runs concurrently (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m $(CONCURRENT)
