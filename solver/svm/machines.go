@@ -19,6 +19,11 @@ func (p *Problem) Machines(s Settings) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !s.Type.Classifies() && s.Type != model.OneClass {
+		if _, err := p.targets(); err != nil {
+			return nil, err
+		}
+	}
 	return p.groups(&s)
 }
 

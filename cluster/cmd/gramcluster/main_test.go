@@ -209,6 +209,8 @@ func TestRefusals(t *testing.T) {
 		{"", drive + " -o " + dir + "/none/x", failed, "can't be written in folder " + dir + "/none"},
 		{"", drive + " -o x -signed", failed, "has no labels, expected classes"},
 		{"", "plan train -signed -store " + dir + " -in " + file, failed, "has no labels, expected classes"},
+		{"", "plan train -type nu_svr -kernel linear -signed -store " + dir + " -in " + file, failed,
+			"has no label, expected a number"},
 		{"", "plan gram -store " + dir + " -in " + file, failed, "(-signed accepts others)"},
 		{"", "plan gram -m 50 -store " + dir + " -in " + file, failed, "57 MiB of memory, -m allows 50 MiB"},
 		{"", "plan gram", misused, "-store URL is missing"},

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// imports says for each package of cluster, but those for tests, which others of them it may import. A kind
+// of job, below jobs, knows no other.
+var imports = map[string][]string{
+	"store":           {},
+	"corpus":          {"store"},
+	"job":             {"store", "corpus"},
+	"jobs/machines":   {"store", "corpus", "job"},
+	"jobs/":           {"store", "corpus", "job", "jobs/machines"},
+	"jobs":            {"job", "jobs/"},
+	"work":            {"store", "corpus", "job"},
+	"cmd/gramcluster": {"store", "corpus", "job", "jobs", "work"},
+}
+
+// Imports point down only.
+func TestImports(t *testing.T) {
+	const module = "github.com/gramengine/gram/cluster/"
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := func(name string) (room string, known bool) {
+		if _, known := imports[name]; !known && strings.HasPrefix(name, "jobs/") {
+			name = "jobs/"
+		}
+		_, known = imports[name]
+		return name, known
+	}
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		name := strings.TrimPrefix(fields[0], module)
+		room, known := rule(name)
+		if strings.HasSuffix(name, "test") || strings.HasPrefix(name, "internal/") {
+			continue
+		}
+		if !known {
+			t.Errorf("package %s has no rule", name)
+		}
+		for _, path := range fields[1:] {
+			of, found := strings.CutPrefix(path, module)
+			if below, _ := rule(of); found && !slices.Contains(imports[room], below) {
+				t.Errorf("%s imports %s, expected of cluster only %v", name, of, imports[room])
+			}
+		}
+		seen++
+	}
+	if seen < len(imports) {
+		t.Errorf("%d packages, expected at least %d", seen, len(imports))
+	}
+}
