@@ -9,10 +9,12 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +33,8 @@ func TestMain(m *testing.M) {
 
 // The scripts run the real command in folders of their own.
 func TestScripts(t *testing.T) {
+	// Where this process runs under nohup, its children would ignore SIGHUP, too; after Notify they don't.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
