@@ -31,7 +31,7 @@ cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
 
 cluster-test: ## run cluster's own tests; those whose server isn't there say so
-	cd cluster && $(GO) test ./...
+	cd cluster && $(GO) test -timeout 60m ./...
 
 # PySpark comes from Python's package index into a virtual environment, the S3 server from Go's module proxy, both with checksums.
 SPARK_VENV = $(CURDIR)/build/spark
@@ -42,7 +42,7 @@ cluster-check: ## test cluster against an S3 server and Spark, which it installs
 		$(SPARK_VENV)/bin/pip install -q --require-hashes --no-deps -r cluster/spark/requirements.txt; }
 	cd cluster && GRAM_SERVERS=yes SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') \
 		$(GO) test -timeout 60m ./internal/acceptance
-	cd cluster && $(GO) test ./internal/chaos -run 'Schedules|Drives' -schedules 100000 -drives 3000
+	cd cluster && $(GO) test -timeout 60m ./internal/chaos -run 'Schedules|Drives' -schedules 100000 -drives 3000
 	cd cluster/kubernetes && $(GO) vet . && $(GO) test .
 
 cuda-binaries: cuda ## build what the scripts of cuda/LEASE.md take to a machine with a GPU
@@ -59,9 +59,9 @@ ptx-check: ## fail where the PTX in git isn't that of its sources
 cuda-check: cuda-header ptx-check ## check and test the GPU back end without a GPU: a fake driver, PTX in an interpreter (needs g++)
 	$(CUDA_ENV) $(GO) vet -tags cuda ./cuda/... ./cmd/...
 	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda ./cuda/... ./cmd/...
-	$(CUDA_ENV) $(GO) test -tags cuda ./cuda/...
-	$(CUDA_ENV) $(GO) test -tags cuda -run CUDA ./cmd/...
-	$(CUDA_ENV) $(GO) test -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
+	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda ./cuda/...
+	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda -run CUDA ./cmd/...
+	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
 
 run: build ## build, then the main job: verify the engine on the Go source files of this machine
 	bin/grambench verify
