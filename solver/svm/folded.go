@@ -93,7 +93,7 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	}
 	switch {
 	case usable < 2:
-		return nil, fmt.Errorf("svm: %s has %d labelled documents, expected at least 2, for as many folds",
+		return nil, fmt.Errorf("svm: labelled documents of %s: %d, expected at least 2, for as many folds",
 			p.corpus.source, usable)
 	case folds < 2 || folds > usable:
 		return nil, fmt.Errorf("svm: %d folds of %d labelled documents of %s, expected 2 to %d",
