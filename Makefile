@@ -2,6 +2,7 @@
 
 GO         ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./cmd/...
 
@@ -138,4 +139,9 @@ arm64-test: ## run the portable tests of another processor in an emulator (needs
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -exec qemu-aarch64 ./asm ./sparse/... ./tiles/... ./engine/... ./solver/...
 
-.PHONY: avx512-test arm64-test
+vulncheck: ## look for known vulnerabilities in what is called (needs curl and Go's database of them; no part of check)
+	@db=$${GOVULNDB:-https://vuln.go.dev}; curl -fsSL -m 30 -o /dev/null "$$db/index/db.json" || \
+		{ echo "vulncheck: the database $$db can't be reached: nothing was checked" >&2; exit 0; }; \
+		for m in $(MODULES); do echo "in $$m:"; (cd $$m && $(GO) run $(GOVULNCHECK) ./...) || exit; done
+
+.PHONY: avx512-test arm64-test vulncheck

@@ -1,6 +1,6 @@
 module github.com/gramengine/gram
 
-go 1.26.8
+go 1.26.0
 
 require (
 	github.com/klauspost/compress v1.20.3
@@ -10,7 +10,7 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1
 	golang.org/x/sync v0.24.0
 	golang.org/x/term v0.47.0
-	golang.org/x/text v0.28.0
+	golang.org/x/text v0.43.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
 	gorgonia.org/cu v0.9.6
@@ -25,8 +25,8 @@ require (
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.1.1 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
-	golang.org/x/image v0.30.0 // indirect
-	golang.org/x/tools v0.36.0 // indirect
+	golang.org/x/image v0.47.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 )
 
 require (

@@ -1,6 +1,6 @@
 module github.com/gramengine/gram/asm/_gen
 
-go 1.26.8
+go 1.26.0
 
 require (
 	github.com/gramengine/gram v0.0.0
