@@ -7,8 +7,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ParseKernel reads -kernel and -embed, and checks that the kernel's text, which a description has,
-// stands for it.
+// ParseKernel reads -kernel and -embed.
 func ParseKernel(spec, embedding string) (engine.Kernel, error) {
 	if engine.IsHyperbolic(spec) {
 		return nil, fmt.Errorf("-kernel %s compares sets of points, expected one of documents", spec)
@@ -21,12 +20,5 @@ func ParseKernel(spec, embedding string) (engine.Kernel, error) {
 		}
 		k, err = engine.ParseKernelIn(spec, e)
 	}
-	if err != nil {
-		return nil, err
-	}
-	again, err := engine.ParseKernel(k.String())
-	if err != nil || !engine.SameKernel(k, again) || k.Embedding() != again.Embedding() {
-		return nil, fmt.Errorf("-kernel %s has no text of its own, error %w", spec, err)
-	}
-	return k, nil
+	return k, err
 }

@@ -47,11 +47,16 @@ type combination struct{ of []component }
 func (f combination) parts() []component          { return f.of }
 func (f combination) embedding() sparse.Embedding { return f.of[0].Embedding() }
 
-// call writes a combination as name(part,part,…).
+// call writes a combination as name(part,part,…), with the last part in parentheses where the grammar
+// takes the keys at its end for those of the whole.
 func (f combination) call(name string, more ...string) string {
 	var args []string
 	for _, p := range f.of {
 		args = append(args, p.String())
+	}
+	last := &args[len(args)-1]
+	if c, err := syntax.Parse(name+"("+*last+")", vocabulary()); err == nil && len(c.Values) > 0 {
+		*last = "(" + *last + ")"
 	}
 	return name + "(" + strings.Join(append(args, more...), ",") + ")"
 }

@@ -44,14 +44,12 @@ func init() {
 		},
 		refuse: refuseArcCosine,
 		build: func(e in, v []float64) component {
-			k := newArcCosine(e, v[arccosN])
-			switch {
-			case v[arccosBias] != 0:
-				k = newBiased(e, v[arccosBias], v[arccosSigma])
-			case v[arccosSigma] > 0:
-				k = compile(arcSmooth{single{e}, v[arccosSigma]})
+			if v[arccosLayers] == 1 {
+				return arcCosineLayer(e, v)
 			}
-			return layered(k, int(v[arccosLayers]))
+			layers := slices.Repeat([]component{arcCosineLayer(in{}, v)}, int(v[arccosLayers]))
+			layers[0] = arcCosineLayer(e, v) // which alone names the embedding
+			return compile(compose(layers))
 		},
 	})
 }
@@ -78,12 +76,15 @@ func refuseArcCosine(v []float64) (int, string) {
 	return 0, ""
 }
 
-// layered returns a composition of a kernel with itself.
-func layered(k component, layers int) component {
-	if layers == 1 {
-		return k
+// arcCosineLayer makes the kernel of one layer.
+func arcCosineLayer(e in, v []float64) component {
+	switch {
+	case v[arccosBias] != 0:
+		return newBiased(e, v[arccosBias], v[arccosSigma])
+	case v[arccosSigma] > 0:
+		return compile(arcSmooth{single{e}, v[arccosSigma]})
 	}
-	return compile(compose(slices.Repeat([]component{k}, layers)))
+	return newArcCosine(e, v[arccosN])
 }
 
 // arccos is the arc-cosine kernel of degree n = 0, 1 or 2, the inner product of two infinite layers

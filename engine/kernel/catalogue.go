@@ -63,6 +63,7 @@ type family struct {
 	// the first part that won't do and says what would.
 	combine func(parts []component, weights, v []float64) component
 	check   func(parts []component, v []float64) (part int, expected string)
+	layers  func(v []float64) int // how many parts there are at least: the last is repeated
 
 	// power is that of the embedding, where the parameters say what it is; then the key embed names
 	// an embedding without one, or with that.

@@ -23,11 +23,9 @@ func init() {
 			whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0,
 				mostLayers),
 		},
-		check: checkCompose,
-		combine: func(parts []component, _, v []float64) component {
-			for len(parts) < int(v[0]) {
-				parts = append(parts, parts[len(parts)-1])
-			}
+		check:  checkCompose,
+		layers: func(v []float64) int { return int(v[0]) },
+		combine: func(parts []component, _, _ []float64) component {
 			if len(parts) == 1 {
 				return parts[0]
 			}

@@ -36,7 +36,8 @@ import (
 // Every kernel takes embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel
 // share one: all that are named must agree, and where none is, it is the default of the first part.
 //
-// Parse(k.String()) gives k again. A specification that is wrong is answered with a [*SpecError].
+// Parse(k.String()) gives k again; it is tried, so that whatever is written with a kernel can be
+// read. A specification that is wrong is answered with a [*SpecError].
 func Parse(spec string) (Kernel, error) { return parseKernel(spec, nil) }
 
 // ParseIn is [Parse] with another default for the embedding, of whatever parts the kernel is made.
@@ -47,7 +48,18 @@ func parseKernel(spec string, e *sparse.Embedding) (Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newBuilder(spec, c).kernel(c, e)
+	k, err := newBuilder(spec, c).kernel(c, e)
+	if err != nil {
+		return nil, err
+	}
+	text := k.String() // which files hold
+	if c, err = syntax.Parse(text, vocabulary()); err == nil {
+		if again, err := newBuilder(text, c).kernel(c, nil); err == nil && Equal(again, k) {
+			return k, nil
+		}
+	}
+	return nil, syntax.Fail(spec, 0, fmt.Sprintf("a kernel that is written %q, which isn't read as that", text),
+		"fewer kernels within each other")
 }
 
 // MustParse is [Parse] for specifications that are part of a program: it panics where Parse returns
@@ -206,6 +218,7 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 		}
 		if c == b.first {
 			e.embedding = b.embedding
+			b.first = nil // where layers are repeated, only the first of them names it
 		}
 		return f.build(e, values), nil
 	}
@@ -229,6 +242,13 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 			part := c.Parts[i]
 			return nil, b.fail(part.Pos, b.text(part), expected)
 		}
+	}
+	if f.layers != nil && len(parts) < f.layers(values) {
+		last, err := b.build(c.Parts[len(parts)-1])
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, slices.Repeat([]component{last}, f.layers(values)-len(parts))...)
 	}
 	weights := c.Weights
 	if c.Weights == nil {
