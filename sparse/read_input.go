@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gramengine/gram/sparse/internal/charset"
 	"github.com/gramengine/gram/sparse/internal/compressed"
@@ -28,6 +29,7 @@ type input struct {
 	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for plain lines
 	form    form
 	meter   *meter
+	packed  bool // compressed
 	decoded bool // from an encoding other than UTF-8
 }
 
@@ -69,6 +71,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if in.r, err = compressed.NewReader(r, buffer, in.form.window); err != nil {
 		return in.readError(0, err)
 	}
+	in.packed = in.r != buffer
 	if head, _ := in.r.Peek(8); slices.ContainsFunc(binaryMagic, func(magic string) bool {
 		return bytes.HasPrefix(head, []byte(magic))
 	}) {
@@ -77,6 +80,14 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	text, decoded := in.form.charset.Decode(in.r)
 	if in.decoded = decoded; decoded {
 		in.r = bufio.NewReaderSize(text, 64<<10)
+	}
+	if !in.packed && compressed.CutSuffix(in.name) != in.name {
+		garbled := in.binary() // and then the magic number is damaged; else a text has a name that misleads
+		head, _ := in.r.Peek(2 * utf8.UTFMax)
+		textCheck{}.find(head, func(at int) bool { garbled = garbled || at < utf8.UTFMax; return false })
+		if garbled {
+			return fault("neither gzip nor zstd data, nor text", "what the name says").at(in.name, 0)
+		}
 	}
 	return nil
 }

@@ -130,10 +130,21 @@ func (r *numpyReader) end(err error, found, expected string) error {
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return r.fail("the end of the file", expected)
+	case err != nil && r.name != r.in.name:
+		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged zip file", Err: err}).at(r.name, 0)
 	case err != nil:
 		return r.in.readError(0, err)
 	}
 	return r.fail(found, expected)
+}
+
+// over checks that the array ends here. Only behind its last byte is known whether its checksum is right.
+func (r *numpyReader) over(from io.Reader) error {
+	n, err := io.ReadFull(from, make([]byte, 1))
+	if n == 0 && err == io.EOF {
+		return nil
+	}
+	return r.end(err, "data behind the values", "the end of the array, as the header says")
 }
 
 // number returns a value, exact unless it is an integer beyond 2⁵³.
@@ -254,8 +265,8 @@ func (r *numpyReader) dense() (*CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.in.r.Peek(1); err != io.EOF {
-		return nil, r.end(err, "data behind the values", "the end of the file, as the header says")
+	if err := r.over(r.in.r); err != nil {
+		return nil, err
 	}
 	if a.fortran {
 		r.opt.memory.add(aNumPyRow*rows + 8*int64(len(rowOf)))
@@ -344,18 +355,15 @@ func (r *numpyReader) compressed() (*CSR, error) {
 				return 0, r.fail("a matrix in the format "+quote(got),
 					"csr, as save_npz(file, matrix.tocsr()) writes it")
 			}
-			return 0, nil
+			return 0, r.over(content)
 		}
 		if len(a.shape) != 1 {
 			return 0, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one dimension")
 		}
-		err = r.each(a, a.shape[0], func(_ int64, v float64) error { return add(v) })
-		if err != nil {
-			if _, known := err.(*SyntaxError); !known && r.ctx.Err() == nil && !r.opt.memory.spent() {
-				err = r.fail(err.Error(), "an undamaged zip file")
-			}
+		if err := r.each(a, a.shape[0], func(_ int64, v float64) error { return add(v) }); err != nil {
+			return 0, err
 		}
-		return a.shape[0], err
+		return a.shape[0], r.over(content)
 	}
 	if _, err := list("format", nil); err != nil {
 		return nil, err

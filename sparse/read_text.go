@@ -385,6 +385,12 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 	}
 	defer in.close()
 	if !r.all && in.binary() {
+		if in.packed { // the checksum tells whether damage has made it binary
+			defer context.AfterFunc(ctx, in.close)()
+			if _, err := io.Copy(io.Discard, in.r); err != nil {
+				return false, 0, in.readError(0, err)
+			}
+		}
 		return true, 0, nil
 	}
 	check, most := checkOf(in, r.opt), r.opt.MaxLineBytes
