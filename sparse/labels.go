@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -41,63 +39,84 @@ type labelPiece struct {
 	numeric bool // numbers are the same label however they are written, as for svm-train: "+1" and "1.0" are "1"
 
 	nameTable
+	at     []int // where in ids each name was put last
 	ids    []int32
 	counts []int32 // labels of each document
-	last   string  // the field before, which is often the same again
+	last   []byte  // the field before, which is often the same again
 	lastN  int
 }
+
+// longField is where fields and names are too long to be compared with the one before, or to be numbers.
+const longField = 1 << 10
 
 const labelExpected = `a label, several with commas between, or "-" for none`
 
 // add appends a document whose label field is given: names with commas between.
 func (p *labelPiece) add(field []byte) *SyntaxError {
-	if len(p.counts) > 0 && string(field) == p.last {
+	if len(p.counts) > 0 && bytes.Equal(field, p.last) {
 		p.ids = append(p.ids, p.ids[len(p.ids)-p.lastN:]...)
 		p.counts = append(p.counts, int32(p.lastN))
 		return nil
 	}
 	start := len(p.ids)
-	if s := string(bytes.TrimSpace(field)); s != noLabel {
-		if !utf8.ValidString(s) {
+	if s := bytes.TrimSpace(field); string(s) != noLabel {
+		if !utf8.Valid(s) {
 			return &SyntaxError{
 				Found: "label " + quote(s) + " is not UTF-8", Expected: "UTF-8",
 				Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
 			}
 		}
-		for name := range strings.SplitSeq(s, ",") {
-			if name = strings.TrimSpace(name); name == "" || name == noLabel {
+		for name := range bytes.SplitSeq(s, []byte{','}) {
+			if name = bytes.TrimSpace(name); len(name) == 0 || string(name) == noLabel {
 				p.ids = p.ids[:start]
 				return fault("label "+quote(s), labelExpected)
 			}
-			if p.numeric {
-				name = canonicalNumber(name)
+			if p.numeric && len(name) < longField {
+				name = []byte(canonicalNumber(string(name)))
 			}
-			id, _ := p.id(name)
-			if slices.Contains(p.ids[start:], id) {
-				p.ids = p.ids[:start]
-				return fault("label "+quote(name)+" twice", "every label of a document once")
+			if bad := p.put(name, start); bad != nil {
+				return bad
 			}
-			p.ids = append(p.ids, id)
 		}
 	}
-	p.last, p.lastN = string(field), len(p.ids)-start
-	p.counts = append(p.counts, int32(p.lastN))
+	p.end(start)
+	if len(field) < longField {
+		p.last, p.lastN = append(p.last[:0], field...), len(p.ids)-start
+	}
 	return nil
+}
+
+// put appends a label of the document whose labels begin at start.
+func (p *labelPiece) put(name []byte, start int) *SyntaxError {
+	id, known := p.index[string(name)] // without a copy of the name
+	if !known {
+		id, _ = p.id(string(name))
+		p.at = append(p.at, -1)
+	}
+	if at := p.at[id]; at >= start && at < len(p.ids) && p.ids[at] == id {
+		p.ids = p.ids[:start]
+		return fault("label "+quote(name)+" twice", "every label of a document once")
+	}
+	p.at[id] = len(p.ids)
+	p.ids = append(p.ids, id)
+	return nil
+}
+
+// end ends the document whose labels begin at start.
+func (p *labelPiece) end(start int) {
+	p.last, p.lastN = append(p.last[:0], noLabel...), 0
+	p.counts = append(p.counts, int32(len(p.ids)-start))
 }
 
 // addNames appends a document with the given labels, none of them empty.
 func (p *labelPiece) addNames(names []string) *SyntaxError {
 	start := len(p.ids)
 	for _, name := range names {
-		id, _ := p.id(name)
-		if slices.Contains(p.ids[start:], id) {
-			p.ids = p.ids[:start]
-			return fault("label "+quote(name)+" twice", "every label of a document once")
+		if bad := p.put([]byte(name), start); bad != nil {
+			return bad
 		}
-		p.ids = append(p.ids, id)
 	}
-	p.last, p.lastN = noLabel, 0
-	p.counts = append(p.counts, int32(len(names)))
+	p.end(start)
 	return nil
 }
 
@@ -111,17 +130,14 @@ func canonicalNumber(name string) string {
 }
 
 // addNone appends a document without a label.
-func (p *labelPiece) addNone() {
-	p.last, p.lastN = noLabel, 0
-	p.counts = append(p.counts, 0)
-}
+func (p *labelPiece) addNone() { p.end(len(p.ids)) }
 
 // dropLast removes the document that was added last.
 func (p *labelPiece) dropLast() {
 	n := len(p.counts) - 1
 	p.ids = p.ids[:len(p.ids)-int(p.counts[n])]
 	p.counts = p.counts[:n]
-	p.last, p.lastN = noLabel, 0
+	p.last, p.lastN = append(p.last[:0], noLabel...), 0
 }
 
 // bytes returns the memory of the piece and of its part of the corpus' labels.
