@@ -189,6 +189,8 @@ type tally struct {
 	truth *sparse.Corpus
 	class []int // by class of truth: its index in s.Classes
 	own   []int // of one document
+	asked int   // for documents' classes, so often
+	met   []int // by class: the asking that met it last
 }
 
 func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, error) {
@@ -221,6 +223,7 @@ func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, er
 	for _, name := range truth.Classes {
 		t.class = append(t.class, add(name))
 	}
+	t.met = make([]int, len(t.s.Classes))
 	return t, nil
 }
 
@@ -248,9 +251,10 @@ func (t *tally) add(own, given []int) (wrong int) {
 // of returns the classes of document i, valid until the next call.
 func (t *tally) of(i int) []int {
 	t.own = t.own[:0]
+	t.asked++
 	for _, id := range t.truth.Labels.Of(i) {
-		if c := t.class[id]; !slices.Contains(t.own, c) { // two classes of the truth may have one name
-			t.own = append(t.own, c)
+		if c := t.class[id]; t.met[c] != t.asked { // two classes of the truth may have one name
+			t.own, t.met[c] = append(t.own, c), t.asked
 		}
 	}
 	return t.own
