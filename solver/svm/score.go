@@ -22,8 +22,8 @@ type Score struct {
 	// documents have, in theirs.
 	Classes []ClassScore
 
-	// Confusion[t][p] counts the documents of class t that were predicted as p; nil for separate
-	// labels.
+	// Confusion[t][p] counts the documents of class t that were predicted as p, a class of the
+	// model; nil for separate labels.
 	Confusion [][]int
 
 	MicroF1 float64 // 2·right / (of + given), summed over the classes; of one class a document it is the accuracy
@@ -59,10 +59,9 @@ func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Sco
 				given, i, len(classes)-1)
 		}
 	}
-	k := len(t.s.Classes)
-	t.s.Confusion = make([][]int, k)
+	t.s.Confusion = make([][]int, len(t.s.Classes))
 	for c := range t.s.Confusion {
-		t.s.Confusion[c] = make([]int, k)
+		t.s.Confusion[c] = make([]int, len(classes)) // not of all: documents may have classes without end
 	}
 	for i, given := range predicted {
 		own := t.of(i)

@@ -212,7 +212,7 @@ func (r *predictReport) writeMatrix(w io.Writer) {
 		return
 	}
 	titles := []string{"class", ">"}
-	for c := range r.Matrix {
+	for c := range r.Matrix[0] {
 		titles = append(titles, ">"+strconv.Itoa(c+1))
 	}
 	t := report.NewTable(titles...)

@@ -155,12 +155,12 @@ func Resume(
 	var stopped time.Duration
 	r := &repro.Run{Data: data, Seed: 1, Workers: 2, State: state, Tell: func(at string, done, _ int64) {
 		if at == stage && done >= after && stopped == 0 {
-			stopped = worked(t)
+			stopped = Worked(t)
 			cancel()
 		}
 	}}
 	report, err := Do(ctx, t, e, r, args...)
-	if took := worked(t) - stopped; stopped > 0 && took > 2*time.Second {
+	if took := Worked(t) - stopped; stopped > 0 && took > 2*time.Second {
 		t.Errorf("it took %v of processors to stop", took)
 	}
 	return report, err

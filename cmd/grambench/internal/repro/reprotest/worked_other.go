@@ -9,5 +9,5 @@ import (
 
 var began = time.Now()
 
-// worked returns the time since the beginning: what the processors have taken isn't known here.
-func worked(testing.TB) time.Duration { return time.Since(began) }
+// Worked returns the time since the beginning: what the processors have taken isn't known here.
+func Worked(testing.TB) time.Duration { return time.Since(began) }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// worked returns the processor time that this process has taken. Unlike the time on a clock it doesn't depend on what
+// Worked returns the processor time that this process has taken. Unlike the time on a clock it doesn't depend on what
 // else the machine does.
-func worked(t testing.TB) time.Duration {
+func Worked(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
