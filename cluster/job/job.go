@@ -73,6 +73,14 @@ func (d *Description) validate() error {
 	return nil
 }
 
+// Within checks a number of a description, before anything is done that grows with it.
+func Within(what string, v, least, most int) error {
+	if v < least || v > most {
+		return fmt.Errorf("%s %d, expected from %d to %d", what, v, least, most)
+	}
+	return nil
+}
+
 // ParseDescription reads what Encode has written, to the byte: a digest then stands for one text.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}

@@ -9,13 +9,15 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 )
 
 // folder is a bucket in a folder. It has its own way to make files, since that of gocloud.dev looks
-// whether there is one and then replaces it, which is no longer one step with several processes.
+// whether there is one and then replaces it, which is no longer one step with several processes. A
+// symbolic link in it that leads out of it is an error wherever it is followed.
 type folder struct {
 	dir    string
 	create bool // where there is none
@@ -47,27 +49,37 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	return folder{dir, create, &settled{}}, nil
 }
 
-func (b folder) path(key string) string { return filepath.Join(b.dir, filepath.FromSlash(key)) }
+// in calls do with the folder, of which nothing outside can be reached.
+func (b folder) in(do func(r *os.Root) error) error {
+	r, err := os.OpenRoot(b.dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return do(r)
+}
 
 // Create implements Bucket: a link gives the complete file its name, which is one step and fails
 // where there is one. File and name are synced to the disk.
 func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
-	path := b.path(key)
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w", key, ErrExists) // saves writing it
-	}
-	temporary := filepath.Join(b.dir, making, fmt.Sprintf("%016x", rand.Uint64()))
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, fs.ErrNotExist) && b.create {
-		if err := os.MkdirAll(filepath.Dir(temporary), 0o777); err != nil {
+	if b.create {
+		if err := os.MkdirAll(filepath.Join(b.dir, making), 0o777); err != nil {
 			return err
 		}
-		f, err = os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	}
+	return b.in(func(r *os.Root) error { return b.make(ctx, r, key, parts) })
+}
+
+func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte) error {
+	if _, err := r.Lstat(key); err == nil {
+		return fmt.Errorf("%s: %w", key, ErrExists) // saves writing it
+	}
+	temporary := path.Join(making, fmt.Sprintf("%016x", rand.Uint64()))
+	f, err := r.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary)
+	defer r.Remove(temporary)
 	all := net.Buffers(parts)
 	for _, p := range all {
 		if err = ctx.Err(); err == nil {
@@ -83,20 +95,24 @@ func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := r.MkdirAll(path.Dir(key), 0o777); err != nil {
 		return err
 	}
-	if err := os.Link(temporary, path); errors.Is(err, fs.ErrExist) {
+	if err := r.Link(temporary, key); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s: %w", key, ErrExists)
 	} else if err != nil {
 		return err
 	}
-	return b.settle(b.dir, path)
+	return b.settle(b.dir, filepath.Join(b.dir, filepath.FromSlash(key)))
 }
 
 // Open implements Bucket.
 func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
-	f, err := os.Open(b.path(key))
+	var f *os.File
+	err := b.in(func(r *os.Root) (err error) {
+		f, err = r.Open(key)
+		return err
+	})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -113,8 +129,8 @@ func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error
 
 // List implements Bucket.
 func (b folder) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
-	begin, _ := filepath.Split(b.path(prefix + "x")) // the deepest folder that all of them are in
-	return filepath.WalkDir(filepath.Clean(begin), func(path string, d fs.DirEntry, err error) error {
+	begin := path.Dir(prefix + "x") // the deepest folder that all of them are in
+	list := func(key string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // never there, or deleted meanwhile
 		}
@@ -124,11 +140,6 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(b.dir, path)
-		if err != nil {
-			return err
-		}
-		key := filepath.ToSlash(rel)
 		if d.IsDir() {
 			if key == making {
 				return filepath.SkipDir
@@ -146,31 +157,38 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 			return err
 		}
 		return yield(key, info.Size())
-	})
+	}
+	err := b.in(func(r *os.Root) error { return fs.WalkDir(r.FS(), begin, list) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Delete implements Bucket. Folders that are empty then go, too.
 func (b folder) Delete(_ context.Context, key string) error {
-	path := b.path(key)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for dir := filepath.Dir(path); dir != b.dir && os.Remove(dir) == nil; {
-		dir = filepath.Dir(dir)
-	}
-	return nil
+	return b.in(func(r *os.Root) error {
+		if err := r.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for dir := path.Dir(key); dir != "." && r.Remove(dir) == nil; {
+			dir = path.Dir(dir)
+		}
+		return nil
+	})
 }
 
 // sweep removes files that killed processes left. No other process may write at the same time.
 func (b folder) sweep() error {
-	dir := filepath.Join(b.dir, making)
-	left, err := os.ReadDir(dir)
-	for _, e := range left {
-		if name := e.Name(); len(name) == 16 && strings.Trim(name, "0123456789abcdef") == "" {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
+	return b.in(func(r *os.Root) error {
+		left, err := fs.ReadDir(r.FS(), making)
+		for _, e := range left {
+			if name := e.Name(); len(name) == 16 && strings.Trim(name, "0123456789abcdef") == "" {
+				err = errors.Join(err, r.Remove(path.Join(making, name)))
+			}
 		}
-	}
-	return err
+		return err
+	})
 }
 
 // Close implements Bucket.

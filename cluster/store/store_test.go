@@ -257,6 +257,39 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// A folder that is a link out of the store is followed by nothing.
+func TestFolderLinks(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	s, err := store.Create(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(t.Context(), "results/a", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "results"), filepath.Join(outside, "results")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "results"), filepath.Join(dir, "results")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := s.Put(t.Context(), "results/b", []byte("y")); err == nil {
+		t.Error("an object is made outside the store")
+	}
+	if b, err := s.Get(t.Context(), "results/a", nil); err == nil || errors.Is(err, store.ErrMissing) {
+		t.Errorf("%q is read outside the store, error %v", b, err)
+	}
+	if err := s.List(t.Context(), "results/", func(store.Object) error { return nil }); err == nil {
+		t.Error("objects outside the store are listed")
+	}
+	if _, _, err := s.Delete(t.Context(), "results/"); err == nil {
+		t.Error("objects outside the store are deleted")
+	}
+	if left, err := os.ReadDir(filepath.Join(outside, "results")); err != nil || len(left) != 1 {
+		t.Errorf("outside the store there are %v, error %v, expected what was there", left, err)
+	}
+}
+
 func TestNames(t *testing.T) {
 	s := store.New(&storetest.Memory{})
 	for _, name := range []string{"", "/", "a/", "/a", "a//b", "..", "a/../b", "a b", "ä", "a\\b", "a:b",

@@ -19,14 +19,13 @@ type SearchTasks struct {
 	settings Settings
 	grid     Grid
 	parts    []*searchPart
-	tasks    []searchTask
+	paths    []searchPath // each of as many tasks as there are folds
 }
 
-// searchTask is a path of kernels of a part, resolved, in one fold.
-type searchTask struct {
+// searchPath is a path of kernels of a part, resolved.
+type searchPath struct {
 	part *searchPart
 	path []kernelAt
-	fold int
 }
 
 // NewSearchTasks divides the search that [SearchProblems] makes of settings and a grid. terms returns
@@ -61,9 +60,7 @@ func NewSearchTasks(
 			kernels = append(kernels, kernelAt{k, engine.Resolve(kernel, n)})
 		}
 		for _, path := range paths(inPath(kernels)) {
-			for fold := range g.Folds {
-				t.tasks = append(t.tasks, searchTask{part, path, fold})
-			}
+			t.paths = append(t.paths, searchPath{part, path})
 		}
 	}
 	return t, nil
@@ -85,20 +82,23 @@ func paths(kernels []kernelAt) (all [][]kernelAt) {
 }
 
 // Len returns the number of tasks.
-func (t *SearchTasks) Len() int { return len(t.tasks) }
+func (t *SearchTasks) Len() int { return len(t.paths) * t.grid.Folds }
+
+// of returns the path of a task, whose fold is the rest of task / Folds.
+func (t *SearchTasks) of(task int) *searchPath { return &t.paths[task/t.grid.Folds] }
 
 // Needs returns the way in which text is cut, and the embedding, of the problem on which a task is
 // done. Tasks of the same problem follow each other. It panics where there is no such task.
 func (t *SearchTasks) Needs(task int) (cut int, e sparse.Embedding) {
-	if task < 0 || task >= len(t.tasks) {
+	if task < 0 || task >= t.Len() {
 		panic(t.errTask(task))
 	}
-	part := t.tasks[task].part
+	part := t.of(task).part
 	return part.cut, part.embedding
 }
 
 func (t *SearchTasks) errTask(task int) error {
-	return fmt.Errorf("svm: task %d of a search, expected one from 0 to before %d", task, len(t.tasks))
+	return fmt.Errorf("svm: task %d of a search, expected one from 0 to before %d", task, t.Len())
 }
 
 // SearchOutcome is what a task has found: numbers that depend on its documents and settings alone, in
@@ -131,10 +131,10 @@ func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutc
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
-	if task < 0 || task >= len(t.tasks) {
+	if task < 0 || task >= t.Len() {
 		return nil, t.errTask(task)
 	}
-	own := t.tasks[task]
+	own, fold := t.of(task), task%t.grid.Folds
 	if err := own.part.suits(p); err != nil {
 		return nil, err
 	}
@@ -143,12 +143,12 @@ func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutc
 		return nil, err
 	}
 	q.begin(own.part)
-	q.only, q.left = []int{own.fold}, len(own.path)
+	q.only, q.left = []int{fold}, len(own.path)
 	found := &SearchOutcome{}
 	err = q.work.run(ctx, p, own.path, func(f *folded, _ kernelAt, out []outcome) error {
 		var fits []FoldOutcome
 		for _, o := range out {
-			fits = append(fits, f.outcome(o, own.fold))
+			fits = append(fits, f.outcome(o, fold))
 		}
 		found.Sorted, found.Fits = f.sorted, append(found.Fits, fits)
 		return nil
@@ -270,9 +270,9 @@ func (t *SearchTasks) Assemble(
 		return nil, err
 	}
 	var p *Problem
-	for first := 0; first < len(t.tasks); first += t.grid.Folds {
-		part := t.tasks[first].part
-		if first == 0 || part != t.tasks[first-1].part {
+	for i, own := range t.paths {
+		first, part := i*t.grid.Folds, own.part
+		if i == 0 || part != t.paths[i-1].part {
 			if p, err = problem(part.cut, part.embedding); err != nil {
 				return nil, err
 			}
@@ -303,7 +303,7 @@ func (t *SearchTasks) Assemble(
 		if err != nil {
 			return nil, err
 		}
-		for i, at := range t.tasks[first].path {
+		for i, at := range own.path {
 			var all []outcome
 			for cell := range part.cells {
 				o, err := f.assembled(first, found, i, cell)
@@ -322,7 +322,7 @@ func (t *SearchTasks) Assemble(
 
 // fits checks that an outcome has the shape of a task's.
 func (t *SearchTasks) fits(task int, out *SearchOutcome) error {
-	own := t.tasks[task]
+	own := t.of(task)
 	if out == nil || len(out.Fits) != len(own.path) {
 		return fmt.Errorf("svm: the outcome of task %d isn't one of %d kernels", task, len(own.path))
 	}

@@ -157,6 +157,9 @@ func specOf(d *job.Description) (s spec, err error) {
 	if len(s.Pieces) != d.Tasks || len(s.First) != d.Tasks {
 		return s, fmt.Errorf("predict: %d pieces for %d tasks", len(s.Pieces), d.Tasks)
 	}
+	if d.Tasks > 0 && s.First[0] != 0 {
+		return s, fmt.Errorf("predict: the first document has the number %d, expected 0", s.First[0])
+	}
 	return s, nil
 }
 
@@ -202,6 +205,9 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	c, err := w.job.Host.Corpus(ctx, w.Pieces[task])
 	if err != nil {
 		return nil, err
+	}
+	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
+		return nil, fmt.Errorf("predict: task %d begins at document %d, expected %d", task+1, w.First[task+1], n)
 	}
 	p, err := w.predictor(ctx, c.Documents, w.held+2*corpus.Bytes(c)) // and what reading it took
 	if err != nil {

@@ -78,6 +78,9 @@ func (s *spec) grid() (svm.Settings, svm.Grid, error) {
 
 // tasks divides the search of documents.
 func (s *spec) tasks(c *sparse.Corpus) (*svm.SearchTasks, error) {
+	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
+		return nil, err
+	}
 	settings, g, err := s.grid()
 	if err != nil {
 		return nil, err
@@ -104,9 +107,6 @@ func (kind) Declare(f *flag.FlagSet) job.Planner {
 func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
 	if err := p.Take(from.Corpus); err != nil {
 		return nil, 0, err
-	}
-	if p.folds < 2 {
-		return nil, 0, fmt.Errorf("-folds %d, expected at least 2", p.folds)
 	}
 	s := spec{p.Settings, p.Kernels, p.Schemes, p.Cs, p.Nus, p.Widths, p.folds}
 	tasks, err := s.tasks(from.Corpus)

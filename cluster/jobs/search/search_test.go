@@ -79,8 +79,8 @@ func TestLikeGrambench(t *testing.T) {
 // Lists that make no sense are refused when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json", map[string]string{
-		"-folds 1":                  "-folds 1, expected at least 2",
-		"-folds 0":                  "-folds 0, expected at least 2",
+		"-folds 1":                  "-folds 1, expected from 2 to 60",
+		"-folds 0":                  "-folds 0, expected from 2 to 60",
 		"-c 1,1":                    "1 twice",
 		"-c 0":                      "-c 0, expected",
 		"-kernel diffusion:t=1|1":   "is in the search twice",

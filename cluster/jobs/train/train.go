@@ -126,6 +126,11 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	if o.problem, err = machines.Problem(ctx, j.Host, c, o.settings.Kernel.Embedding(), j.ISA, true); err != nil {
 		return nil, err
 	}
+	for _, i := range slices.Concat(s.Machines...) {
+		if err := job.Within("train: machine", i, 0, o.count()-1); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+	}
 	return o, nil
 }
 
