@@ -65,5 +65,5 @@ func (s *Store) add(r io.Reader) (p Piece, err error) {
 	if _, err := f.Write(t); err != nil {
 		return p, err
 	}
-	return p, f.Commit()
+	return p, f.CommitUnsynced()
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/gramengine/gram/tiles/atomicfile"
 	"github.com/minio/sha256-simd"
@@ -43,16 +42,14 @@ type Store struct {
 // file is what Save asks of an *atomicfile.File.
 type file interface {
 	io.Writer
-	Commit() error
+	CommitUnsynced() error
 	Abort()
 }
 
-// Temporary files are called after making; those that nobody has written to for staleAfter belong
-// to processes that were killed.
+// Temporary files, where the system needs them, are called after making.
 const (
-	making     = "making-"
-	suffix     = ".tile"
-	staleAfter = time.Hour
+	making = "making-"
+	suffix = ".tile"
 )
 
 // ErrDamaged is wrapped by what Load returns for a file that isn't what Save wrote.
@@ -64,30 +61,16 @@ func OpenStore(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("tiles: %w", err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if _, err := os.ReadDir(dir); err != nil {
 		return nil, fmt.Errorf("tiles: %w", err)
 	}
-	for _, entry := range entries {
-		if !temporary(entry) {
-			continue
-		}
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > staleAfter {
-			_ = os.Remove(filepath.Join(dir, entry.Name())) // another process may be as quick
-		}
-	}
+	atomicfile.Sweep(dir, making+"*")
 	return &Store{dir, func(path string) (file, error) { return atomicfile.Create(path, making+"*") }}, nil
 }
 
 // Owns reports whether a store in a file's folder may replace or remove a file of that name.
 func Owns(name string) bool {
 	return strings.HasPrefix(name, making) || strings.HasSuffix(name, suffix)
-}
-
-// temporary says whether a file has such a name as Save gives.
-func temporary(entry fs.DirEntry) bool {
-	number, ok := strings.CutPrefix(entry.Name(), making)
-	return ok && number != "" && strings.Trim(number, "0123456789") == "" && entry.Type().IsRegular()
 }
 
 // path returns the file of a piece. Its name is the SHA-256 of the header, which says all about the
@@ -147,7 +130,7 @@ func (s *Store) Save(p Piece, row func(i int) []float32) error {
 	if err := p.Write(f, row); err != nil {
 		return err
 	}
-	if err := f.Commit(); err != nil {
+	if err := f.CommitUnsynced(); err != nil {
 		return fmt.Errorf("tiles: %w", err)
 	}
 	return nil

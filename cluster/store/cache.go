@@ -93,7 +93,7 @@ func (c *Cache) save(path string, parts ...[]byte) error {
 			return err
 		}
 	}
-	return f.Commit()
+	return f.CommitUnsynced()
 }
 
 // evict removes the copies that were read longest ago, until the rest is within the bound. Another

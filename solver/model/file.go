@@ -41,8 +41,7 @@ var errNil = fmt.Errorf("model: %w", archive.ErrNil)
 // Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
 // folder until it is complete; an error or the end of ctx removes it. So path is either what it was
 // before or the whole model. A regular file is replaced; anything else of that name (a folder, a
-// link, a device) is an error. Save doesn't wait for the disk: after a power failure the file may
-// be damaged, which [Load] finds.
+// link, a device) is an error. Save waits for the disk.
 func (m *Model) Save(ctx context.Context, path string) error {
 	return save(path, func(w io.Writer) error { return m.Write(ctx, w) })
 }

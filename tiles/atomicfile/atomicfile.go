@@ -1,14 +1,21 @@
-// Package atomicfile writes files that have a temporary name until they are complete: whatever
-// happens, what has the final name is what was there before or the whole file.
+// Package atomicfile writes files that have no name, or a temporary one, until they are complete:
+// whatever happens, a kill or a power failure included, what has the final name is what was there
+// before or the whole file.
+//
+// On Linux a file in the making has no name (O_TMPFILE), so the system frees it with the process
+// that makes it. Where there is no such thing it has a temporary name and a lock; [Sweep] removes
+// those that nobody holds.
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -16,50 +23,118 @@ import (
 // File is a file in the making. The caller that has created it defers [File.Abort], which does
 // nothing after [File.Commit].
 type File struct {
-	path string
-	file *os.File
-	done bool
+	path, pattern string
+	before        fs.FileInfo // of what has the name, nil for none
+	file          *os.File
+	named         string   // the temporary name, "" for none
+	lock          *os.File // on what has that name, nil where there are no locks
+	done          bool
 }
 
-// Create begins the file path under a temporary name in the same folder, with the permissions that
-// a new file has by default. A regular file of that name is replaced when the new one is complete;
-// anything else of that name (a folder, a link, a device) is an error.
+// Create begins the file path in the same folder. A regular file of that name is replaced when the
+// new one is complete, which gets its permissions, and its owner and group as far as the process may
+// set them; a group that it can't set has no more permissions than others. Anything else of that name (a folder, a link, a device) is an error.
 //
-// pattern is the temporary name, in which a number takes the place of "*". Where it is empty it is
-// ".NAME.*.tmp".
-func Create(path, pattern string) (*File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is there and is %s, expected a regular file or none", path, kind(info.Mode()))
+// pattern is the temporary name, for systems that need one, in which a number takes the place of
+// "*". Where it is empty it is ".NAME.*.tmp", and Create removes what killed processes left under such names.
+func Create(path, pattern string) (*File, error) { return create(path, pattern, openUnnamed) }
+
+// create is Create with a way to open a file without a name, which may fail.
+func create(path, pattern string, unnamed func(f *File, perm fs.FileMode) error) (*File, error) {
+	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)
+	before, err := os.Lstat(path)
+	if err == nil {
+		if !before.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is there and is %s, expected a regular file or none", path, kind(before.Mode()))
+		}
+		made.before, perm = before, 0o600 // until it is complete
 	}
 	folder, name := filepath.Split(path)
 	if name == "" {
 		return nil, fmt.Errorf("%q names no file, expected a name that doesn't end in a slash", path)
 	}
-	before, after := "."+name+".", ".tmp"
-	if pattern != "" {
-		before, after, _ = strings.Cut(pattern, "*")
+	if pattern == "" {
+		made.pattern = "." + name + ".*.tmp"
+		Sweep(folder, made.pattern)
 	}
+	made.pattern = folder + made.pattern // as it is: "link/.." isn't "."
 	making.Lock()
 	defer making.Unlock()
 	if making.ended {
 		return nil, fmt.Errorf("%s isn't begun: the program is about to end", path)
 	}
+	if unnamed(made, perm) == nil {
+		err = nil
+	} else if err = made.openNamed(perm); err != nil {
+		var under *fs.PathError
+		if errors.As(err, &under) {
+			err = under.Err // the temporary name means nothing to the user
+		}
+		return nil, fmt.Errorf("%s can't be written in folder %s: %w", name, filepath.Dir(path), err)
+	}
+	making.files[made] = true
+	return made, nil
+}
+
+// temporary returns a temporary name.
+func (f *File) temporary() string {
+	before, after := cut(f.pattern)
+	return fmt.Sprint(before, rand.Uint32(), after)
+}
+
+// cut cuts a pattern at its last "*"; names may have others.
+func cut(pattern string) (before, after string) {
+	at := strings.LastIndexByte(pattern, '*')
+	if at < 0 {
+		return pattern, ""
+	}
+	return pattern[:at], pattern[at+1:]
+}
+
+// openNamed opens the file under a temporary name, with a lock.
+func (f *File) openNamed(perm fs.FileMode) error {
 	for {
-		temporary := folder + fmt.Sprint(before, rand.Uint32(), after) // as it is: "link/.." isn't "."
-		f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		path := f.temporary()
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
-			var under *fs.PathError
-			if errors.As(err, &under) {
-				err = under.Err // the temporary name means nothing to the user
-			}
-			return nil, fmt.Errorf("%s can't be written in folder %s: %w", name, filepath.Dir(path), err)
+			return err
 		}
-		made := &File{path: path, file: f}
-		making.files[made] = true
-		return made, nil
+		lock := hold(path, true)
+		now, err := os.Lstat(path)
+		if own, _ := file.Stat(); err == nil && os.SameFile(own, now) {
+			f.file, f.named, f.lock = file, path, lock
+			return nil
+		}
+		lock.Close()
+		file.Close() // another process has swept it before it was locked
+	}
+}
+
+// number is what takes the place of "*", here and in earlier versions.
+var number = regexp.MustCompile("^([0-9]+|[0-9a-f]{16})$")
+
+// Sweep removes files of a folder, "" for the working directory, that have temporary names of a
+// pattern, which begins with no folder, and that no process is making. It does nothing where the
+// system or the file system has no locks.
+func Sweep(folder, pattern string) {
+	if folder != "" && !os.IsPathSeparator(folder[len(folder)-1]) {
+		folder += string(os.PathSeparator)
+	}
+	entries, _ := os.ReadDir(cmp.Or(folder, "."))
+	before, after := cut(pattern)
+	for _, e := range entries {
+		middle, begins := strings.CutPrefix(e.Name(), before)
+		middle, ends := strings.CutSuffix(middle, after)
+		if !begins || !ends || !number.MatchString(middle) || !e.Type().IsRegular() {
+			continue
+		}
+		if lock := hold(folder+e.Name(), false); lock != nil {
+			_ = os.Remove(folder + e.Name())
+			lock.Close()
+		}
 	}
 }
 
@@ -98,19 +173,59 @@ func (f *File) Sync() error {
 	return f.file.Sync()
 }
 
-// Commit gives the file its name. It doesn't wait for the disk; see [File.Sync]. On an error
+// Commit brings the file to the disk, gives it its name and brings that to the disk. On an error
 // nothing is left behind. After Commit or [File.Abort] it is an error.
 func (f *File) Commit() error {
+	if err := f.commit(true); err != nil {
+		return err
+	}
+	name, _ := filepath.Split(f.path)
+	if folder, err := os.Open(cmp.Or(name, ".")); err == nil {
+		_ = folder.Sync() // a file system that can't sync folders has no say in this
+		folder.Close()
+	}
+	return nil
+}
+
+// CommitUnsynced is Commit without waiting for the disk, for what is checked when it is read and can
+// be made again: after a power failure the file may be short or hold zeros.
+func (f *File) CommitUnsynced() error { return f.commit(false) }
+
+func (f *File) commit(sync bool) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	defer f.end()
-	err := f.file.Close() // some file systems say here that the disk is full
-	if err == nil {
-		err = os.Rename(f.file.Name(), f.path)
+	defer f.Abort() // removes a temporary name that is left
+	if f.before != nil {
+		keep(f.file, f.before)
 	}
-	if err != nil {
-		_ = os.Remove(f.file.Name()) // the first error says more
+	if sync {
+		if err := f.file.Sync(); err != nil {
+			return err
+		}
+	}
+	if f.named != "" { // some file systems say when it is closed that the disk is full
+		if err := f.file.Close(); err != nil {
+			return err
+		}
+	}
+	return f.replace()
+}
+
+// replace gives the file its name, which another may have.
+func (f *File) replace() error {
+	if f.named != "" {
+		return os.Rename(f.named, f.path)
+	}
+	err := linkUnnamed(f.file, f.path)
+	for errors.Is(err, fs.ErrExist) { // a link can't replace a file, a temporary name can
+		temporary := f.temporary()
+		if err = linkUnnamed(f.file, temporary); err == nil {
+			if err = os.Rename(temporary, f.path); err != nil {
+				_ = os.Remove(temporary)
+			}
+			return err
+		}
 	}
 	return err
 }
@@ -120,9 +235,15 @@ func (f *File) Abort() {
 	if f.done {
 		return
 	}
-	defer f.end()
+	f.done = true
 	_ = f.file.Close()
-	_ = os.Remove(f.file.Name())
+	if f.named != "" {
+		_ = os.Remove(f.named)
+	}
+	f.lock.Close()
+	making.Lock()
+	delete(making.files, f)
+	making.Unlock()
 }
 
 // Err returns an error after [File.Commit] or [File.Abort].
@@ -133,20 +254,14 @@ func (f *File) Err() error {
 	return nil
 }
 
-// end takes the file out of those in the making.
-func (f *File) end() {
-	f.done = true
-	making.Lock()
-	delete(making.files, f)
-	making.Unlock()
-}
-
 // making holds the files that are neither committed nor aborted.
 var making = struct {
 	sync.Mutex
 	files map[*File]bool
 	ended bool // no file is begun any more
-}{files: map[*File]bool{}}
+
+	links map[string]bool // folders in which a file without a name can get one
+}{files: map[*File]bool{}, links: map[string]bool{}}
 
 // AbortAll removes all files in the making, and makes [Create] fail from now on, for a program that
 // is about to end. It may be called from any goroutine.
@@ -155,6 +270,8 @@ func AbortAll() {
 	defer making.Unlock()
 	making.ended = true
 	for f := range making.files {
-		_ = os.Remove(f.file.Name())
+		if f.named != "" {
+			_ = os.Remove(f.named)
+		}
 	}
 }

@@ -1,10 +1,15 @@
 package atomicfile
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,18 +28,39 @@ func entries(t *testing.T, folder string) []string {
 	return names
 }
 
-func create(t *testing.T, path string) *File {
+// way is how a file in the making is opened.
+type way = func(f *File, perm fs.FileMode) error
+
+// eachWay runs a test on files with temporary names and on those without one.
+func eachWay(t *testing.T, test func(t *testing.T, open way)) {
+	t.Run("named", func(t *testing.T) { test(t, func(*File, fs.FileMode) error { return errors.ErrUnsupported }) })
+	t.Run("unnamed", func(t *testing.T) {
+		made := &File{pattern: filepath.Join(t.TempDir(), "*")}
+		if err := openUnnamed(made, 0o600); err != nil {
+			t.Skip(err)
+		}
+		made.Abort()
+		test(t, openUnnamed)
+	})
+}
+
+func begin(t *testing.T, path string, open way) *File {
 	t.Helper()
-	f, err := Create(path, "")
+	f, err := create(path, "", open)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Abort)
+	if (f.named == "") != (reflect.ValueOf(open).Pointer() == reflect.ValueOf(openUnnamed).Pointer()) {
+		t.Fatalf("temporary name %q", f.named)
+	}
 	return f
 }
 
-// A file replaces another when it is complete, not before, and has a new file's permissions.
-func TestFileAppearsWhole(t *testing.T) {
+// A file replaces another when it is complete, not before, and has its permissions.
+func TestFileAppearsWhole(t *testing.T) { eachWay(t, testFileAppearsWhole) }
+
+func testFileAppearsWhole(t *testing.T, open way) {
 	folder := t.TempDir()
 	path, fresh := filepath.Join(folder, "a"), filepath.Join(folder, "b")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
@@ -43,7 +69,7 @@ func TestFileAppearsWhole(t *testing.T) {
 	if err := os.WriteFile(fresh, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f := create(t, path)
+	f := begin(t, path, open)
 	if _, err := f.Write([]byte("?e")); err != nil {
 		t.Fatal(err)
 	}
@@ -65,23 +91,35 @@ func TestFileAppearsWhole(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "new" {
 		t.Errorf("%q, expected the new content", got)
 	}
-	made, err := os.Stat(path)
+	whole := begin(t, filepath.Join(folder, "c"), open)
+	if err := whole.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for path, like := range map[string]fs.FileMode{path: 0o600, whole.path: mode(t, fresh)} {
+		if made := mode(t, path); made != like {
+			t.Errorf("%s: permissions %v, expected %v", path, made, like)
+		}
+	}
+	if names := entries(t, folder); !slices.Equal(names, []string{"a", "b", "c"}) {
+		t.Errorf("the folder has %q", names)
+	}
+}
+
+func mode(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if usual, _ := os.Stat(fresh); made.Mode() != usual.Mode() {
-		t.Errorf("permissions %v, expected %v", made.Mode(), usual.Mode())
-	}
-	if names := entries(t, folder); !slices.Equal(names, []string{"a", "b"}) {
-		t.Errorf("the folder has %q", names)
-	}
+	return info.Mode()
 }
 
 // The temporary name is the pattern's, with a number in the place of the star.
 func TestTemporaryNames(t *testing.T) {
 	for pattern, want := range map[string][2]string{"": {".a.", ".tmp"}, "making-*": {"making-", ""}} {
 		folder := t.TempDir()
-		f, err := Create(filepath.Join(folder, "a"), pattern)
+		f, err := create(filepath.Join(folder, "a"), pattern,
+			func(*File, fs.FileMode) error { return errors.ErrUnsupported })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +162,9 @@ func TestCreateRefuses(t *testing.T) {
 // The temporary file is in the folder that the system finds behind a path, not in the one that its
 // text has after cleaning: a file may not change file systems with its name, and a folder that isn't
 // there is noticed before the work.
-func TestFolderOfPath(t *testing.T) {
+func TestFolderOfPath(t *testing.T) { eachWay(t, testFolderOfPath) }
+
+func testFolderOfPath(t *testing.T, open way) {
 	base := t.TempDir()
 	deep := filepath.Join(base, "other", "deep")
 	if err := os.MkdirAll(deep, 0o777); err != nil {
@@ -133,9 +173,16 @@ func TestFolderOfPath(t *testing.T) {
 	if err := os.Symlink(deep, filepath.Join(base, "link")); err != nil {
 		t.Skip(err)
 	}
-	f := create(t, base+"/link/../a") // in other
-	if names := entries(t, filepath.Join(base, "other")); len(names) != 2 {
-		t.Errorf("other has %q, expected a temporary file, too", names)
+	if err := os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f := begin(t, base+"/link/../a", open) // in other
+	want := []string{"deep"}
+	if f.named != "" {
+		want = []string{filepath.Base(f.named), "deep"}
+	}
+	if names := entries(t, filepath.Join(base, "other")); !slices.Equal(names, want) {
+		t.Errorf("other has %q, expected %q", names, want)
 	}
 	if err := f.Commit(); err != nil {
 		t.Error(err)
@@ -149,16 +196,37 @@ func TestFolderOfPath(t *testing.T) {
 	}
 }
 
-// An error of Commit leaves nothing behind: neither that of closing nor that of renaming.
-func TestCommitFails(t *testing.T) {
+// An error of Commit leaves nothing behind and replaces nothing: that of closing, of renaming, and of
+// bringing the file to the disk, without which the file before mustn't go.
+func TestCommitFails(t *testing.T) { eachWay(t, testCommitFails) }
+
+func testCommitFails(t *testing.T, open way) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a")
-	f := create(t, path)
+	f := begin(t, path, open)
 	f.file.Close()
 	if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("the file can't be closed: error %v", err)
 	}
-	f = create(t, path)
+	r, w, err := os.Pipe() // which no disk has
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f = begin(t, path, open)
+	f.file.Close()
+	f.file = w
+	if err := f.Commit(); err == nil {
+		t.Error("a file that can't be synced replaces another")
+	}
+	if got, _ := os.ReadFile(path); string(got) != "old" {
+		t.Errorf("%q, expected the file before", got)
+	}
+	os.Remove(path)
+	f = begin(t, path, open)
 	if err := os.Mkdir(path, 0o777); err != nil { // meanwhile
 		t.Fatal(err)
 	}
@@ -170,11 +238,159 @@ func TestCommitFails(t *testing.T) {
 	}
 }
 
+// A file is new or replaces another, synced or not.
+func TestCommit(t *testing.T) {
+	eachWay(t, func(t *testing.T, open way) {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "a")
+		for i, commit := range []func(*File) error{(*File).CommitUnsynced, (*File).Commit, (*File).CommitUnsynced} {
+			f := begin(t, path, open)
+			if _, err := f.Write([]byte{'0' + byte(i)}); err != nil {
+				t.Fatal(err)
+			}
+			if err := commit(f); err != nil {
+				t.Errorf("commit %d: error %v", i, err)
+			}
+			want := string('0' + rune(i))
+			if got, _ := os.ReadFile(path); string(got) != want {
+				t.Errorf("commit %d leaves %q, expected %q", i, got, want)
+			}
+			if names := entries(t, folder); !slices.Equal(names, []string{"a"}) {
+				t.Errorf("the folder has %q", names)
+			}
+		}
+	})
+}
+
+// Of a process that is killed nothing is left, at the latest when the file is begun again; what another
+// is still making is.
+func TestKilled(t *testing.T) {
+	if path := os.Getenv("ATOMICFILE_PATH"); path != "" { // the process that is killed
+		open := way(openUnnamed)
+		if os.Getenv("ATOMICFILE_NAMED") != "" {
+			open = func(*File, fs.FileMode) error { return errors.ErrUnsupported }
+		}
+		f, err := create(path, "", open)
+		if err == nil {
+			_, err = f.Write([]byte("half"))
+		}
+		fmt.Println("made", err)
+		select {}
+	}
+	eachWay(t, func(t *testing.T, open way) {
+		path := filepath.Join(t.TempDir(), "a")
+		live := begin(t, path, open)
+		child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+		child.Env = append(os.Environ(), "ATOMICFILE_PATH="+path)
+		if live.named != "" {
+			child.Env = append(child.Env, "ATOMICFILE_NAMED=1")
+		}
+		out, err := child.StdoutPipe()
+		if err == nil {
+			err = child.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if line != "made <nil>\n" {
+			t.Errorf("the process says %q, error %v", line, err)
+		}
+		during := len(entries(t, filepath.Dir(path)))
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = child.Wait()
+		again := begin(t, path, open)
+		left := 0
+		for _, f := range []*File{live, again} {
+			if f.named != "" {
+				left++
+			}
+		}
+		if names := entries(t, filepath.Dir(path)); len(names) != left || during != left {
+			t.Errorf("the folder had %d files and has %q, expected %d", during, names, left)
+		}
+		if err := errors.Join(live.Commit(), again.Commit()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Sweep removes what has a temporary name's number, is a file and isn't held, and nothing else.
+func TestSweep(t *testing.T) {
+	folder := t.TempDir()
+	held, err := create(filepath.Join(folder, "a*b"), "", func(*File, fs.FileMode) error { return errors.ErrUnsupported })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Abort()
+	if held.lock == nil {
+		t.Skip("no locks here")
+	}
+	names := []string{".a*b.x.tmp", ".a*b..tmp", ".a*b.1", "a", ".a*b.12.tmp", ".a*b.0123456789abcdef.tmp"}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(folder, ".a*b.2.tmp"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	Sweep(filepath.Join(folder, "none"), "*")
+	Sweep(folder, "no star")
+	Sweep(folder, ".a*b.*.tmp")
+	want := append(names[:4:4], ".a*b.2.tmp", filepath.Base(held.named))
+	slices.Sort(want)
+	if left := entries(t, folder); !slices.Equal(left, want) {
+		t.Errorf("left are %q, expected %q", left, want)
+	}
+}
+
+// Whoever writes a file writes it by this package: a second way is one more that loses files.
+func TestWriters(t *testing.T) {
+	others := map[string]bool{ // to a stream, a device or the system, and to a new folder of the program's own
+		"cmd/grambench/internal/matrixio/stream.go": true, "cmd/grambench/internal/cli/files.go": true,
+		"cmd/grambench/internal/place/memory.go": true, "cmd/grambench/internal/beside/lines.go": true,
+		"cluster/store/near.go": true, "cluster/store/file.go": true, "cuda/internal/mkptx/main.go": true, "cuda/internal/mkheader/main.go": true,
+	}
+	writes := regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile|OpenRoot|Link)\(`)
+	seen := 0
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		if dir := filepath.Base(filepath.Dir(path)); strings.HasSuffix(dir, "test") || dir == "_gen" {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join("../..", path))
+		for i, line := range strings.Split(string(text), "\n") {
+			own := strings.HasPrefix(path, "tiles/atomicfile/")
+			if writes.MatchString(line) {
+				seen++
+				if !own && !others[path] {
+					t.Errorf("%s:%d: %s, expected a file of this package", path, i+1, strings.TrimSpace(line))
+				}
+			}
+			if strings.Contains(line, ".CommitUnsynced(") && !own && path != "tiles/store.go" && path != "tiles/add.go" &&
+				path != "cluster/store/cache.go" {
+				t.Errorf("%s:%d: not synced, which is for caches alone", path, i+1)
+			}
+		}
+		return err
+	})
+	if err != nil || seen < len(others) {
+		t.Errorf("%d places that write, error %v", seen, err)
+	}
+}
+
 // A file that has ended says so, and changes nothing.
-func TestFileAfterItsEnd(t *testing.T) {
+func TestFileAfterItsEnd(t *testing.T) { eachWay(t, testFileAfterItsEnd) }
+
+func testFileAfterItsEnd(t *testing.T, open way) {
 	for name, end := range map[string]func(*File){"committed": func(f *File) { f.Commit() }, "aborted": (*File).Abort} {
 		folder := t.TempDir()
-		f := create(t, filepath.Join(folder, "a"))
+		f := begin(t, filepath.Join(folder, "a"), open)
 		end(f)
 		if making.files[f] {
 			t.Errorf("%s: the file still counts as one in the making", name)
@@ -196,12 +412,14 @@ func TestFileAfterItsEnd(t *testing.T) {
 	}
 }
 
-func TestAbortAll(t *testing.T) {
+func TestAbortAll(t *testing.T) { eachWay(t, testAbortAll) }
+
+func testAbortAll(t *testing.T, open way) {
 	folder := t.TempDir()
-	if err := create(t, filepath.Join(folder, "whole")).Commit(); err != nil {
+	if err := begin(t, filepath.Join(folder, "whole"), open).Commit(); err != nil {
 		t.Fatal(err)
 	}
-	create(t, filepath.Join(folder, "half"))
+	begin(t, filepath.Join(folder, "half"), open)
 	AbortAll()
 	defer func() { making.ended = false }()
 	if late, err := Create(filepath.Join(folder, "late"), ""); err == nil {

@@ -156,6 +156,7 @@ var elsewhere = map[string]string{
 	"atomicfile.Create":       "tiles/atomicfile TestCreateRefuses",
 	"atomicfile.File.Write":   "tiles/atomicfile TestFileAfterItsEnd",
 	"atomicfile.File.WriteAt": "tiles/atomicfile TestFileAppearsWhole",
+	"atomicfile.Sweep":        "tiles/atomicfile TestSweep",
 	"cuda.Columns.BatchRows":  "cuda TestClosed",
 	"cuda.Columns.Close":      "cuda TestClosed",
 	"cuda.Columns.HostBytes":  "cuda TestClosed",

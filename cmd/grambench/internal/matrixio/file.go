@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
@@ -15,7 +13,6 @@ import (
 // Abort, which does nothing after [File.Commit].
 type File struct {
 	target
-	path            string
 	buffer          *bufio.Writer
 	bytes, unsynced int64
 }
@@ -46,7 +43,7 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{target: t, path: path, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
+	return &File{target: t, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
 }
 
 // Make writes a whole file, as [Create] and [File.Commit] do, and returns its size in bytes.
@@ -93,23 +90,11 @@ func (f *File) Write(p []byte) (int, error) {
 func (f *File) Commit() (int64, error) {
 	err := f.buffer.Flush()
 	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
 		err = f.target.Commit()
 	}
 	if err != nil {
 		f.Abort()
 		return 0, err
-	}
-	if IsStream(f.path) {
-		return f.bytes, nil
-	}
-	// The new name itself is on the disk only when the folder is. A file system that can't sync
-	// folders has no say in this.
-	if folder, err := os.Open(filepath.Dir(f.path)); err == nil {
-		_ = folder.Sync()
-		folder.Close()
 	}
 	return f.bytes, nil
 }

@@ -164,7 +164,7 @@ func TestFileAborted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names := entries(t, folder); len(names) != 1 || names[0] == "k.npy" {
+	if names := entries(t, folder); slices.Contains(names, "k.npy") {
 		t.Errorf("in the making, the folder holds %v", names)
 	}
 	f.Write([]byte("half"))

@@ -157,9 +157,6 @@ func (s *State) write(v any) error {
 		if _, err := f.Write(text); err != nil {
 			return err
 		}
-		if err := f.Sync(); err != nil {
-			return err
-		}
 		if err := f.Commit(); err != nil {
 			return err
 		}

@@ -1,0 +1,53 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd
+
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What can't keep the group keeps no permissions that others don't have, either.
+func TestKeep(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	for perm, want := range map[fs.FileMode]fs.FileMode{0o640: 0o600, 0o664: 0o644, 0o604: 0o604} {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, perm)); err != nil {
+			t.Fatal(err)
+		}
+		if os.Getuid() == 0 { // who may keep all
+			if err := os.Chown(path, 1234, 5678); err != nil {
+				t.Skip(err)
+			}
+			want = perm
+		}
+		f, err := Create(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if os.Getuid() != 0 {
+			f.before = foreign{f.before}
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if got := mode(t, path); got != want {
+			t.Errorf("permissions %v become %v, expected %v", perm, got, want)
+		}
+		info, err := os.Stat(path)
+		if owner := fmt.Sprintf("%+v", info.Sys()); err != nil || os.Getuid() == 0 &&
+			!(strings.Contains(owner, "Uid:1234") && strings.Contains(owner, "Gid:5678")) {
+			t.Errorf("owner %s, expected 1234:5678; error %v", owner, err)
+		}
+	}
+}
+
+// foreign is a file of another owner and group.
+type foreign struct{ fs.FileInfo }
+
+func (foreign) Sys() any { return &syscall.Stat_t{Uid: 1234, Gid: 5678} }
