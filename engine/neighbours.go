@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/nearest"
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
@@ -20,8 +21,12 @@ type Neighbour = nearest.Neighbour
 
 // NeighbourOptions says which neighbours are looked for. Count must be given.
 type NeighbourOptions struct {
-	Count int      // most neighbours that a document has
-	Least *float64 // a neighbour's least value; default none
+	Count int // most neighbours that a document has
+
+	// A neighbour's least value, default none. Where float32 is too close to tell, the kernel is
+	// evaluated in float64, and what is equal but for that rounding counts: a cosine of 9/10 is at
+	// least 0.9, though its Value is below.
+	Least *float64
 
 	// Groups gives each document a group, in which it has no neighbours: with the folds of a
 	// cross-validation, neighbours are training documents. Default: every document its own.
@@ -111,9 +116,12 @@ func NeighboursBytes(documents, count int) int64 {
 func (e *Engine) neighbours(
 	ctx context.Context, k Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
-	s, err := e.searchFor(k, opt)
+	s, err := e.searchFor(ctx, k, opt)
 	if err != nil {
 		return nil, err
+	}
+	if r.From != nil {
+		s.rows = r.From
 	}
 	m, count := len(r.Docs), min(opt.Count, most)
 	held := nearest.Bytes(m, count)
@@ -141,37 +149,39 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, s.enough, opt.C); err != nil {
+	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists}, nil
 }
 
 // searchFor checks options of neighbours by a kernel.
-func (e *Engine) searchFor(k Kernel, opt NeighbourOptions) (*search, error) {
+func (e *Engine) searchFor(ctx context.Context, k Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
 	}
 	if opt.C && !kernel.FallsWithC(k) {
 		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
 	}
-	return e.search(k, opt.Least)
+	return e.search(ctx, k, opt.Least)
 }
 
 // search is what the selection of pairs by a kernel's value looks at: c, where the kernel falls with
 // it alone, else the kernel's own values.
 type search struct {
 	e      *Engine
-	of     Kernel   // whose values are wanted
-	kernel Kernel   // that tiles are computed by
-	byC    bool     // that is c
-	least  *float64 // value
-	most   float32  // key
+	of     Kernel  // whose values are wanted
+	kernel Kernel  // that tiles are computed by
+	byC    bool    // that is c
+	most   float32 // key
 	scan   nearest.Search
+
+	rows                  *sparse.Embedded // documents of rows; those of columns are the engine's
+	firstRow, firstColumn int              // documents of row 0 and of column 0
 }
 
-func (e *Engine) search(k Kernel, least *float64) (*search, error) {
-	s := &search{e: e, of: k, kernel: k, byC: kernel.FallsWithC(k), least: least, most: float32(math.Inf(1))}
+func (e *Engine) search(ctx context.Context, k Kernel, least *float64) (*search, error) {
+	s := &search{e: e, of: k, kernel: k, byC: kernel.FallsWithC(k), most: float32(math.Inf(1)), rows: e.c.X}
 	s.scan.Kernels, s.scan.Falling = e.c.Kernels, !s.byC
 	if s.byC {
 		s.kernel = kernel.C{}
@@ -182,25 +192,48 @@ func (e *Engine) search(k Kernel, least *float64) (*search, error) {
 	if *least != *least {
 		return nil, fmt.Errorf("engine: a least value of %v, expected a number", *least)
 	}
+	s.scan.Decide = func(i, j int) bool { return ctx.Err() == nil && s.atLeast(*least, s.firstRow+i, s.firstColumn+j) }
 	if !s.byC {
-		s.most = roundUp(0 - *least) // never -0
+		s.around(0-*least, 0-*least) // never -0
 		return s, nil
 	}
-	// The greatest c whose value is large enough, and somewhat more: rounding makes maps rise here
-	// and there. What is too small then is dropped with its value.
+	// The greatest c whose value is large enough for some bounds, by a map that errs.
 	var failed error
-	first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
-		c := []float32{math.Float32frombits(uint32(bits))}
-		if err := kernel.Map(k, e.c.Kernels, c, c, nil, nil); err != nil {
-			failed = err
-		}
-		return !(float64(c[0]) >= *least)
-	})
-	s.most = -1
-	if first > 0 {
-		s.most = math.Float32frombits(uint32(first-1))*(1+0x1p-14) + 0x1p-20
+	greatest := func(least float64) float64 {
+		first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
+			c := []float32{math.Float32frombits(uint32(bits))}
+			if err := kernel.Map(k, e.c.Kernels, c, c, nil, nil); err != nil {
+				failed = err
+			}
+			return !(float64(c[0]) >= least)
+		})
+		return float64(math.Float32frombits(uint32(max(first-1, 0))))
 	}
+	slack := min(math.Abs(*least), math.MaxFloat64) * 0x1p-18
+	s.around(greatest(*least+slack), greatest(*least-slack))
 	return s, failed
+}
+
+// around has pairs decided whose keys are so near to greatest ones that their error, that of c or of
+// a map, may have moved them across.
+func (s *search) around(sure, most float64) {
+	slack := func(key float64) float64 {
+		if s.byC {
+			return key*0x1p-14 + 0x1p-20
+		}
+		return min(math.Abs(key), math.MaxFloat64) * 0x1p-14
+	}
+	s.most, s.scan.Sure = roundUp(most+slack(most)), -roundUp(slack(sure)-sure)
+}
+
+// atLeast says whether the value of row i and document j is at least a bound in float64, or below it
+// by no more than that may err: by 2⁻²⁴ of what float32 may.
+func (s *search) atLeast(least float64, i, j int) bool {
+	c, x, y := panel.C(s.rows, i, s.e.c.X, j), math.NaN(), math.NaN()
+	if kernel.UsesNorms(s.of) {
+		x, y = s.rows.Norms[i], s.e.c.X.Norms[j]
+	}
+	return s.of.Eval(c, x, y)+kernel.Tolerance(s.of, c, x, y)*0x1p-24 >= least
 }
 
 // roundUp returns the least float32 that isn't below v.
@@ -223,13 +256,9 @@ func (s *search) valuesOf(keys []float32) error {
 	return nil
 }
 
-// enough says whether a value is one of a pair that is wanted.
-func (s *search) enough(v float32) bool {
-	return v == v && (s.least == nil || float64(v) >= *s.least)
-}
-
 // Pairs hands all pairs of documents i < j with k(xᵢ, xⱼ) of at least a bound to visit, which is
-// called by one goroutine at a time, in no particular order. Values are those of [Engine.Neighbours].
+// called by one goroutine at a time, in no particular order. Values are those of [Engine.Neighbours],
+// and compared as there with the bound.
 // An error of visit ends the computation, as does a panic, which comes back as a
 // [tiles.PanicError]. Pairs needs no memory for results.
 func (e *Engine) Pairs(
@@ -238,14 +267,17 @@ func (e *Engine) Pairs(
 	if k, err = e.bind(k); err != nil {
 		return err
 	}
-	s, err := e.search(k, &least)
+	s, err := e.search(ctx, k, &least)
 	if err != nil {
 		return err
 	}
 	return s.pairs(ctx, visit)
 }
 
-// PairsWithin is Pairs for all pairs with c of at most a bound, whatever the kernel; value is c.
+// PairsWithin is Pairs for all pairs with c of at most a bound, whatever the kernel; value is c, and 0
+// for documents that are the same up to a factor above 0, only for these. What counts is c of the
+// weighted values, correctly rounded to float64, so that 1/10 is at most 0.1; of powers other than the
+// square root and of [sparse.JensenShannon] a c within 10⁻¹² of the bound counts, too.
 func (e *Engine) PairsWithin(ctx context.Context, c float64, visit func(i, j int, c float32) error) error {
 	if err := e.open(); err != nil {
 		return err
@@ -253,8 +285,10 @@ func (e *Engine) PairsWithin(ctx context.Context, c float64, visit func(i, j int
 	if !(c >= 0) {
 		return fmt.Errorf("engine: pairs with c of at most %v, expected a number not below 0", c)
 	}
-	s := &search{e: e, kernel: kernel.C{}, most: -roundUp(-c)} // the greatest float32 that isn't above c
+	s := &search{e: e, kernel: kernel.C{}, byC: true}
 	s.scan.Kernels = e.c.Kernels
+	s.scan.Decide = func(i, j int) bool { return ctx.Err() == nil && panel.Within(e.c.X, i, j, c) }
+	s.around(c, c)
 	return s.pairs(ctx, visit)
 }
 
@@ -275,11 +309,19 @@ func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) 
 					return err
 				}
 			}
+			for p, v := range values {
+				if s.of == nil && v <= 0x1p-30 {
+					values[p] = max(v, math.SmallestNonzeroFloat32)
+					if panel.C(e.c.X, int(rows[p]), e.c.X, int(columns[p])) == 0 {
+						values[p] = 0
+					}
+				}
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			return guarded("visit", func() error {
 				for p, v := range values {
-					if s.of != nil && !s.enough(v) {
+					if v != v {
 						continue
 					}
 					if err := visit(int(rows[p]), int(columns[p]), v); err != nil {

@@ -44,10 +44,11 @@ func (e *Engine) NeighbourBlock(
 	if opt.Groups != nil {
 		return nil, fmt.Errorf("engine: groups of %d documents, expected none for a block", len(opt.Groups))
 	}
-	s, err := e.searchFor(k, opt)
+	s, err := e.searchFor(ctx, k, opt)
 	if err != nil {
 		return nil, err
 	}
+	s.firstRow, s.firstColumn = rows[0], columns[0]
 	height, width := rows[1]-rows[0], columns[1]-columns[0]
 	r := &device.Request{
 		Docs: sequence(rows[1])[rows[0]:], Lo: columns[0] / device.Columns * device.Columns, Hi: columns[1],
@@ -104,7 +105,7 @@ func from(t *device.Tile, column int) (part device.Tile, some bool) {
 // keys returns lists of documents from first on, in order.
 func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
 	nothing := func([]float32) error { return nil }
-	if err := l.Sort(ctx, s.e.c.Workers, nothing, func(v float32) bool { return v == v }, true); err != nil {
+	if err := l.Sort(ctx, s.e.c.Workers, nothing, true); err != nil {
 		return nil, err
 	}
 	out := make([][]Neighbour, l.Len())
@@ -122,8 +123,8 @@ func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Nei
 
 // MergeNeighbours makes the lists of [Engine.Neighbours] of those that blocks have: parts[b][i] is the
 // list of document i of some in block b, as [Engine.NeighbourBlock] returned it for the same kernel and
-// options. Blocks may come in any order; none of them has a document that another has in the same
-// list. It computes no pairs. Errors: lists of different numbers of documents, ones that the engine
+// options, which has compared values with the least. Blocks may come in any order; none of them has a
+// document that another has in the same list. It computes no pairs. Errors: lists of different numbers of documents, ones that the engine
 // doesn't have, keys that are no numbers, and those of Neighbours.
 func (e *Engine) MergeNeighbours(
 	ctx context.Context, k Kernel, parts [][][]Neighbour, opt NeighbourOptions,
@@ -137,7 +138,7 @@ func (e *Engine) MergeNeighbours(
 	if opt.Groups != nil {
 		return nil, fmt.Errorf("engine: groups of %d documents, expected none for blocks", len(opt.Groups))
 	}
-	s, err := e.searchFor(k, opt)
+	s, err := e.searchFor(ctx, k, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func (e *Engine) MergeNeighbours(
 			}
 		}
 	}
-	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, s.enough, opt.C); err != nil {
+	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists}, nil

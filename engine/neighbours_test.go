@@ -145,7 +145,8 @@ func TestNeighboursBounds(t *testing.T) {
 	}
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
 		k := MustParseKernel(spec)
-		e := newEngine(t, enginetest.Embedded(t, k.Embedding(), m), Options{Workers: 2})
+		x := enginetest.Embedded(t, k.Embedding(), m)
+		e, ref := newEngine(t, x, Options{Workers: 2}), NewReference(x)
 		g, err := e.Gram(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +156,7 @@ func TestNeighboursBounds(t *testing.T) {
 		for _, share := range []float64{0, 0.5, 0.98, 0.99, 1} {
 			least := float64(all[int(share*float64(len(all)-1))])
 			if share == 0.99 {
-				least = math.Nextafter(least, math.Inf(1)) // what is there is just too small
+				least += 1e-9 * least // what is there may be just too small, as float64 has it
 			}
 			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Least: &least, Groups: groups})
 			if err != nil {
@@ -165,7 +166,7 @@ func TestNeighboursBounds(t *testing.T) {
 			for i := range e.Len() {
 				var list []int
 				for j := range e.Len() {
-					if v := g.Row(i)[j]; float64(v) >= least {
+					if v := g.Row(i)[j]; ref.Value(k, i, j) >= least-1e-12*(1+math.Abs(least)) {
 						if i < j {
 							want[[2]int{i, j}] = v
 						}
@@ -199,7 +200,8 @@ func TestNeighboursBounds(t *testing.T) {
 		}
 	}
 	k := MustParseKernel("hellinger")
-	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), m), Options{Workers: 2})
+	x := enginetest.Embedded(t, k.Embedding(), m)
+	e := newEngine(t, x, Options{Workers: 2})
 	c, err := e.Gram(t.Context(), MustParseKernel("c"))
 	if err != nil {
 		t.Fatal(err)
@@ -215,19 +217,20 @@ func TestNeighboursBounds(t *testing.T) {
 			}
 		}
 	}
-	c39 := float64(c.Row(3)[9])
-	for _, most := range []float64{0, 0.02, c39, math.Nextafter(c39, 0), 0.9, 5} {
+	ref := NewReference(x)
+	c39 := ref.C(3, 9)
+	for _, most := range []float64{0, 0.02, c39 * (1 + 1e-12), c39 * (1 - 1e-12), 0.9, 5} {
 		count := 0
 		err := e.PairsWithin(t.Context(), most, func(i, j int, v float32) error {
-			if count++; i >= j || v != c.Row(i)[j] || float64(v) > most {
+			if count++; i >= j || v != c.Row(i)[j] || ref.C(i, j) > most {
 				return fmt.Errorf("pair %d, %d of %v, expected c of %v", i, j, v, c.Row(i)[j])
 			}
 			return nil
 		})
 		want := 0
 		for i := range e.Len() {
-			for _, v := range c.Row(i)[i+1:] {
-				if float64(v) <= most {
+			for j := range i {
+				if ref.C(i, j) <= most {
 					want++
 				}
 			}
@@ -397,7 +400,7 @@ func TestSearchOfMapsThatRise(t *testing.T) {
 				}
 				for i := range v {
 					least := float64(v[i])
-					s, err := e.search(k, &least)
+					s, err := e.search(t.Context(), k, &least)
 					if err != nil {
 						t.Fatal(err)
 					}

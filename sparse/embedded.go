@@ -24,17 +24,25 @@ type Embedded struct {
 
 // weighted returns the weighted value of a raw one; NaN for a count that can't be damped.
 func (f *Embedder) weighted(column uint32, raw float32) float64 {
-	v := float64(raw)
-	if int(column) == len(f.Terms) {
-		return v
+	v, weight := f.Factors(column, raw)
+	return float64(v * weight)
+}
+
+// Factors returns the two numbers whose product is the weighted value of a raw one: the value itself,
+// or the damped count, NaN where a count can't be damped, and the weight of its column, 1 without idf.
+// The last column, and those that there aren't, have the raw value and 1.
+func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
+	v = float64(raw)
+	if int(column) >= len(f.Terms) {
+		return v, 1
 	}
 	if f.Weighting.damped() {
 		v = damp(v)
 	}
-	if f.Weights == nil {
-		return v
+	if int(column) >= len(f.Weights) { // without idf
+		return v, 1
 	}
-	return float64(v * f.Weights[column])
+	return v, f.Weights[column]
 }
 
 // damp returns 1 + ln v for a finite v of at least 1, else NaN.

@@ -145,11 +145,9 @@ func sink(heap []entry, e entry) {
 const sortKeys = 4096
 
 // Sort ends the search: it puts all lists in order, the least key first, has values turn keys into
-// values, many at a time, and leaves out what isn't enough. Lists then have the values, the greatest
+// values, many at a time, and leaves out what is no number. Lists then have the values, the greatest
 // first, or their keys where those are kept.
-func (l *Lists) Sort(
-	ctx context.Context, workers int, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
-) error {
+func (l *Lists) Sort(ctx context.Context, workers int, values func(keys []float32) error, keepKeys bool) error {
 	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
 	buffers := make([][sortKeys]float32, max(workers, 1))
 	return tiles.Run(ctx, workers, (n+some-1)/some, func(_ context.Context, w, task int) error {
@@ -168,7 +166,7 @@ func (l *Lists) Sort(
 			clear(list[count:])
 			l.count[i] = int32(count)
 		}
-		if err := valued(buffers[w][:], l.lists(first, end), values, enough, keepKeys); err != nil {
+		if err := valued(buffers[w][:], l.lists(first, end), values, keepKeys); err != nil {
 			return err
 		}
 		for i := first; i < end; i++ {
@@ -178,11 +176,9 @@ func (l *Lists) Sort(
 	})
 }
 
-// valued gives neighbours their values in the place of keys, unless these are kept, and NaN where the
-// value isn't enough. It takes as many at a time as the buffer has.
-func valued(
-	buffer []float32, list []Neighbour, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
-) error {
+// valued gives neighbours their values in the place of keys, unless these are kept and values are
+// numbers. It takes as many at a time as the buffer has.
+func valued(buffer []float32, list []Neighbour, values func(keys []float32) error, keepKeys bool) error {
 	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]
 		for at, n := range part {
@@ -192,12 +188,9 @@ func valued(
 			return err
 		}
 		for at, v := range keys {
-			if !enough(v) {
-				v = float32(math.NaN())
-			} else if keepKeys {
-				continue
+			if v != v || !keepKeys {
+				part[at].Value = v
 			}
-			part[at].Value = v
 		}
 	}
 	return nil

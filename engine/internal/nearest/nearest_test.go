@@ -138,7 +138,7 @@ func TestEnter(t *testing.T) {
 			}
 			wg.Wait()
 			id := func([]float32) error { return nil }
-			if err := l.Sort(t.Context(), 2, id, func(float32) bool { return true }, true); err != nil {
+			if err := l.Sort(t.Context(), 2, id, true); err != nil {
 				t.Fatal(err)
 			}
 			for i := range n {
@@ -280,11 +280,13 @@ func TestSort(t *testing.T) {
 					if !(key >= 0 && key < 1) {
 						return fmt.Errorf("a key of %v", key) // what stands behind the end of a list is none
 					}
-					keys[at] = value(key)
+					if keys[at] = value(key); !enough(keys[at]) {
+						keys[at] = float32(math.NaN())
+					}
 				}
 				return nil
 			}
-			if err := l.Sort(t.Context(), 2, values, enough, keepKeys); err != nil {
+			if err := l.Sort(t.Context(), 2, values, keepKeys); err != nil {
 				t.Fatal(err)
 			}
 			for i := range n {
@@ -296,7 +298,7 @@ func TestSort(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	l := NewLists(3, 1, 2, nil)
-	err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, enough, false)
+	err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, false)
 	if !errors.Is(err, failed) {
 		t.Errorf("an error of the map came back as %v", err)
 	}

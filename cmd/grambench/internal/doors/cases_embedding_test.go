@@ -132,6 +132,18 @@ func embedderColumn(p *program) {
 	p.quiet("of the zero value", func() { (&sparse.Embedder{}).Column(t) })
 }
 
+func embedderFactors(p *program) {
+	f := p.embedding().Fit(p.documents())
+	column, raw := uint32(p.odd()), float32(1+p.IntN(9))
+	p.good(fmt.Sprint(column), func() error {
+		if v, weight := f.Factors(column, raw); !(v >= 1 && weight >= 0) {
+			p.fails("factors %v and %v of %v", v, weight, raw)
+		}
+		return nil
+	})
+	p.quiet("of the zero value", func() { (&sparse.Embedder{}).Factors(column, raw) })
+}
+
 func restoreEmbedder(p *program) {
 	f := p.embedding().Fit(p.documents())
 	from := sparse.Embedder{Embedding: f.Embedding, Documents: f.Documents, Terms: slices.Clone(f.Terms),

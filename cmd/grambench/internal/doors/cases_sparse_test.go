@@ -44,6 +44,7 @@ func sparseCases() map[string]testCase {
 		"sparse.PanicError.Unwrap":      messages(&sparse.PanicError{}),
 		"sparse.Embedder.Cols":          sized(func(p *program) any { return &sparse.Embedder{} }),
 		"sparse.Embedder.Column":        {run: embedderColumn},
+		"sparse.Embedder.Factors":       {run: embedderFactors},
 		"sparse.Embedder.Transform":     {run: transform},
 		"sparse.Embedder.TransformRows": {run: transformRows},
 		"sparse.Embedder.Validate":      {run: restoreEmbedder},

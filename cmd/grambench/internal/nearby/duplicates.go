@@ -29,7 +29,8 @@ named by their file, or by their number from 1:
   tsv     number of the group, document, and keep or drop on a line, TABs between
   jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
 c is that of the embedding, by default of √θ; 0.02 is some two words of a hundred. c = 0 has what is
-the same but for the order of its words or a factor.`,
+the same but for the order of its words or a factor. A c that is the bound counts: of twenty words
+and eighteen of them in both, 0.1 is exactly c.`,
 	Examples: `
 grambench duplicates -in goroot -o groups.tsv
 grambench duplicates -within 0.1 -in corpus.jsonl -to jsonl

@@ -30,6 +30,8 @@ out; no matrix is kept. Documents are named by their file, or by their number fr
   jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
   npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
   mm      MatrixMarket: coordinate real general
+Of equal values the one of less c = 1 - cosine comes first where the kernel falls with c, then the
+one of the smaller number. -min compares values in float64, which those written are rounded from.
 With -of the neighbours of -in's documents are found among others, whose terms count. -plot draws
 how near the nearest document is: duplicates are the spike at its end.`,
 	Examples: `
