@@ -184,8 +184,7 @@ func TestChoSchemes(t *testing.T) {
 		}
 		rows := reprotest.Rows(t, report, "mnist")
 		if len(rows) != 1 || rows[0]["documents"] != 120. || rows[0]["validation_percent"] != nil ||
-			rows[0]["printed_percent"] != 1.63 ||
-			report.Trainings != machines {
+			rows[0]["printed_percent"] != nil || report.Trainings != machines {
 			t.Errorf("%s: %v, %d machines", scheme, rows, report.Trainings)
 		}
 	}
