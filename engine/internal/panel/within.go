@@ -2,7 +2,6 @@ package panel
 
 import (
 	"math"
-	"math/big"
 	"slices"
 
 	"github.com/gramengine/gram/sparse"
@@ -49,7 +48,7 @@ func proportional(x *sparse.Embedded, i int, y *sparse.Embedded, j int) bool {
 }
 
 // Within says whether c of rows i and j, rounded to float64, is at most most: so 1/10 is within 0.1,
-// and 3/10 within 0.3, a float64 below it. Where [C] is too close to tell, 128 bits do; but powers
+// and 3/10 within 0.3, a float64 below it. Where [C] is too close to tell, twice its digits do; but powers
 // other than the square root and logarithms of a pairing are known in float64 only, and c that is so
 // close counts.
 func Within(x *sparse.Embedded, i, j int, most float64) bool {
@@ -71,48 +70,74 @@ func Within(x *sparse.Embedded, i, j int, most float64) bool {
 //	1 - Σ √uv / √(Σu Σv)     with the square root
 //	1 - Σ 2uv / (uΣv + vΣu)  by χ²
 //
-// Before rounding it errs by less than 2⁻¹²⁵ for each common term, which 96 bits leave nothing of where
-// c has few digits, such as one in the middle between two float64.
+// Before rounding it errs by less than 2⁻¹⁰⁰ for each value of both rows.
 func roundedC(x *sparse.Embedded, i, j int) float64 {
-	number := func() *big.Float { return new(big.Float).SetPrec(128) }
 	f, squares := x.Embedder, x.Embedder.Pairing == sparse.Dot && x.Embedder.Power == 0
-	row := func(i int) (terms []uint32, values []*big.Float, length *big.Float) {
+	row := func(i int) (terms []uint32, values []wide, length wide) {
 		terms, _ = x.Row(i)
-		length = number()
 		for k, term := range terms {
 			v, weight := f.Factors(term, x.Raw[x.Offsets[i]+int64(k)])
-			u := number().Mul(number().SetFloat64(v), number().SetFloat64(weight))
+			u := wide{v, 0}.times(wide{weight, 0})
 			values = append(values, u)
 			if squares {
-				u = number().Mul(u, u)
+				u = u.times(u)
 			}
-			length.Add(length, u)
+			length = length.plus(u)
 		}
 		return terms, values, length
 	}
 	s, a, lengthA := row(i)
 	t, b, lengthB := row(j)
-	sum := number()
+	var sum wide
 	for p, term := range s {
 		q, both := slices.BinarySearch(t, term)
 		if !both {
 			continue
 		}
-		u, v, uv := a[p], b[q], number().Mul(a[p], b[q])
+		u, v := a[p], b[q]
+		uv := u.times(v)
 		switch {
 		case f.Pairing != sparse.Dot:
-			v.Add(u.Mul(u, lengthB), v.Mul(v, lengthA))
-			uv.Quo(uv.Add(uv, uv), v)
-		case !squares && u.Cmp(v) == 0:
-			uv = u
+			uv = uv.plus(uv).over(u.times(lengthB).plus(v.times(lengthA)))
 		case !squares:
-			uv.Sqrt(uv)
+			uv = uv.root()
 		}
-		sum.Add(sum, uv)
+		sum = sum.plus(uv)
 	}
 	if f.Pairing == sparse.Dot {
-		sum.Quo(sum, lengthA.Sqrt(lengthA.Mul(lengthA, lengthB)))
+		sum = sum.over(lengthA.times(lengthB).root())
 	}
-	c, _ := sum.Sub(number().SetInt64(1), sum).SetPrec(96).Float64()
-	return c
+	return wide{1, 0}.plus(wide{-sum.hi, -sum.lo}).hi
+}
+
+// wide is the number hi + lo, of which hi is the float64 next to it. Operations err by some units of
+// 2⁻¹⁰⁴ of their result, sums of that of their terms. Source: Dekker, Numer. Math. 18 (1971).
+type wide struct{ hi, lo float64 }
+
+// wideSum returns a + b exactly (Knuth's two-sum).
+func wideSum(a, b float64) wide {
+	s := a + b
+	t := s - a
+	return wide{s, (a - (s - t)) + (b - t)}
+}
+
+func (a wide) plus(b wide) wide {
+	s := wideSum(a.hi, b.hi)
+	return wideSum(s.hi, s.lo+(a.lo+b.lo))
+}
+
+func (a wide) times(b wide) wide {
+	p := float64(a.hi * b.hi)
+	return wideSum(p, math.FMA(a.hi, b.hi, -p)+(float64(a.hi*b.lo)+float64(a.lo*b.hi)))
+}
+
+func (a wide) over(b wide) wide {
+	q := a.hi / b.hi
+	return wideSum(q, a.plus(b.times(wide{-q, 0})).hi/b.hi)
+}
+
+// root returns √a for a above 0.
+func (a wide) root() wide {
+	r := math.Sqrt(a.hi)
+	return wideSum(r, a.plus(wide{r, 0}.times(wide{-r, 0})).hi/(2*r))
 }
