@@ -36,18 +36,16 @@ func (e *Engine) GramOf(ctx context.Context, k Kernel, docs []int) (_ *Symmetric
 		first, end := docs[lo], docs[hi-1]+1
 		for _, r := range []*device.Request{
 			{Docs: docs[lo:hi], Hi: end, Half: true, Workers: e.c.Workers},
-			{Docs: docs[:lo], Lo: first / device.Columns * device.Columns, Hi: end, Workers: e.c.Workers},
+			{Docs: docs[:lo], Lo: first, Hi: end, Workers: e.c.Workers},
 		} {
 			row := 0
 			if r.Half {
 				row = lo
 			}
 			err := e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
-				if part, some := from(t, first); some {
-					i, j := row+part.First, lo+part.Lo
-					e.c.Store(g.Data[j*n+i:], n, &part, true)
-					e.c.Store(g.Data[i*n+j:], n, &part, false)
-				}
+				i, j := row+t.First, lo+t.Lo-first
+				e.c.Store(g.Data[j*n+i:], n, t, true)
+				e.c.Store(g.Data[i*n+j:], n, t, false)
 				return nil
 			})
 			if err != nil {

@@ -70,7 +70,10 @@ func (g *HyperbolicGram) Error(i, j int) float64 { return g.heat.Error(i, j) }
 // Against writes the values of the distributions with distribution j of others, of as many
 // coordinates: dst[i] belongs to distribution i.
 func (g *HyperbolicGram) Against(others *Normals, j int, dst []float32) error {
-	return g.heat.Against(others, j, dst)
+	if err := g.heat.Against(others, j, dst); err != nil {
+		return err
+	}
+	return compute.Finite(g.spec, dst, func(i int) (int, int) { return i, j })
 }
 
 // GramBytes returns the memory that Gram allocates, in bytes.
@@ -114,6 +117,9 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 		}
 		return nil
 	})
+	if err == nil {
+		err = g.finite(0, m.Data)
+	}
 	return m, err
 }
 
@@ -129,7 +135,7 @@ func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error 
 			"engine: destination of rows %d to %d, %d columns and %d values, expected rows up to %d of %d columns",
 			first, first+dst.Rows, dst.Cols, len(dst.Data), n, n)
 	}
-	return tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
+	err := tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
 		lo := task * normalTile
 		hi := min(lo+normalTile, n)
 		for i := range dst.Rows {
@@ -142,4 +148,14 @@ func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error 
 		}
 		return nil
 	})
+	if err == nil {
+		err = g.finite(first, dst.Data)
+	}
+	return err
+}
+
+// finite is [compute.Finite] for whole rows from one on.
+func (g *HyperbolicGram) finite(first int, rows []float32) error {
+	n := g.Len()
+	return compute.Finite(g.spec, rows, func(i int) (int, int) { return first + i/n, i % n })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
@@ -207,6 +208,10 @@ func (e *Engine) reduce(
 		sums := sum[:len(r.Docs)*p]
 		if err := guarded("Options.Device", func() error { return d.Multiply(ctx, r, by, p, sums) }); err != nil {
 			return true, err
+		}
+		if at := slices.IndexFunc(sums, func(v float64) bool { return v-v != 0 }); at >= 0 {
+			return true, fmt.Errorf("engine: kernel %s: a product of document %d is %v, expected a finite number", k,
+				first+at/p+1, sums[at])
 		}
 		for i := range r.Docs {
 			copy(dst.Data[(first+i)*dst.Stride:][:p], sums[i*p:])

@@ -60,7 +60,7 @@ func (n *Neighbours) Of(i int) []Neighbour {
 
 // Neighbours returns, for each document i, the Count other documents j of the greatest k(xᵢ, xⱼ),
 // the greatest first and equal ones by number. Fewer where there are no more, or none with a value
-// of Least. A value that is no number belongs to no neighbour.
+// of Least. A value that isn't finite is an error, as for all that an engine computes.
 //
 // Values have the bits of [Engine.Gram] on the processor, and as on all of its matrices neighbours
 // don't depend on the number of workers or on tiles. Where the kernel falls with c alone, by its
@@ -247,13 +247,14 @@ func roundUp(v float64) float32 {
 
 // valuesOf turns keys into values, in their place.
 func (s *search) valuesOf(keys []float32) error {
-	if s.byC {
-		return kernel.Map(s.of, s.e.c.Kernels, keys, keys, nil, nil)
+	if !s.byC {
+		for i, v := range keys {
+			keys[i] = 0 - v
+		}
+	} else if err := kernel.Map(s.of, s.e.c.Kernels, keys, keys, nil, nil); err != nil {
+		return err
 	}
-	for i, v := range keys {
-		keys[i] = 0 - v
-	}
-	return nil
+	return compute.Finite(s.of, keys, nil)
 }
 
 // Pairs hands all pairs of documents i < j with k(xᵢ, xⱼ) of at least a bound to visit, which is

@@ -51,7 +51,7 @@ func (e *Engine) NeighbourBlock(
 	s.firstRow, s.firstColumn = rows[0], columns[0]
 	height, width := rows[1]-rows[0], columns[1]-columns[0]
 	r := &device.Request{
-		Docs: sequence(rows[1])[rows[0]:], Lo: columns[0] / device.Columns * device.Columns, Hi: columns[1],
+		Docs: sequence(rows[1])[rows[0]:], Lo: columns[0], Hi: columns[1],
 		LastFirst: true, Workers: e.c.Workers,
 	}
 	pairs, count, counted := int64(height)*int64(width), min(opt.Count, width), min(opt.Count, height)
@@ -73,9 +73,9 @@ func (e *Engine) NeighbourBlock(
 	ctx, report := e.c.Start(ctx, pairs)
 	defer report.Finish(&err)
 	err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
-		if part, some := from(t, columns[0]); some {
-			s.scan.EnterBoth(own, others, &part)
-		}
+		part := *t
+		part.Lo, part.Hi = t.Lo-columns[0], t.Hi-columns[0]
+		s.scan.EnterBoth(own, others, &part)
 		return nil
 	})
 	e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
@@ -88,18 +88,6 @@ func (e *Engine) NeighbourBlock(
 	}
 	out.Columns, err = s.keys(ctx, others, rows[0])
 	return out, err
-}
-
-// from returns the columns of a tile from one on, which becomes number 0, and whether there are some.
-func from(t *device.Tile, column int) (part device.Tile, some bool) {
-	lo := max(t.Lo, column)
-	if lo >= t.Hi {
-		return part, false
-	}
-	part = *t
-	part.Value = t.Value[(lo-t.Lo)*t.ColStride:]
-	part.Lo, part.Hi = lo-column, t.Hi-column
-	return part, true
 }
 
 // keys returns lists of documents from first on, in order.

@@ -335,49 +335,6 @@ func TestNeighboursAlike(t *testing.T) {
 	}
 }
 
-// A value that is no number belongs to no neighbour, whether c or values are compared.
-func TestNeighboursOfNoNumbers(t *testing.T) {
-	e := newEngine(t, enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(60, 200, 8, 5)), Options{})
-	c, err := e.Gram(t.Context(), MustParseKernel("c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, falling := range []bool{false, true} {
-		k, err := NewKernel(Custom{
-			Name: "half", Embedding: sparse.Sphere, Properties: Properties{Falling: falling},
-			Eval: func(c, _, _ float64) float64 {
-				if c > 0.5 {
-					return math.NaN()
-				}
-				return 1 - c
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 60, C: falling})
-		if err != nil {
-			t.Fatal(err)
-		}
-		total := 0
-		for i := range e.Len() {
-			want := 0
-			for j, v := range c.Row(i) {
-				if j != i && v <= 0.5 {
-					want++
-				}
-			}
-			if len(near.Of(i)) != want {
-				t.Fatalf("falling %v: document %d has %d neighbours, expected %d", falling, i, len(near.Of(i)), want)
-			}
-			total += want
-		}
-		if total == 0 || total == 60*59 {
-			t.Fatalf("%d neighbours: nothing is tried", total)
-		}
-	}
-}
-
 // Where rounding makes a map rise, what is large enough beyond the c that a search finds isn't lost.
 func TestSearchOfMapsThatRise(t *testing.T) {
 	x := enginetest.Embed(t, sparse.Sphere, [][]float32{{1, 2}, {2, 1}})

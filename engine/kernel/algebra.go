@@ -86,6 +86,7 @@ func (f combination) conditions() string {
 
 func isConditional(p Properties) bool   { return p.Definite >= ConditionallyPositive }
 func isNonNegative(p Properties) bool   { return p.NonNegative }
+func isNonPositive(p Properties) bool   { return p.NonPositive }
 func isFalling(p Properties) bool       { return p.Falling }
 func hasPositiveDiag(p Properties) bool { return p.PositiveDiagonal }
 
@@ -104,6 +105,7 @@ func (f product) properties() Properties {
 		Source:           sourceProduct,
 		Condition:        f.conditions(),
 		NonNegative:      f.all(isNonNegative),
+		NonPositive:      len(f.of)%2 == 1 && f.all(isNonPositive),
 		PositiveDiagonal: f.all(hasPositiveDiag),
 		Falling:          f.all(isFalling) && f.all(isNonNegative),
 	}
@@ -263,7 +265,11 @@ func enclose(p component) string {
 func (f weighted) with(of []component) form { return weighted{combination{of}, f.weights} }
 
 func (f weighted) properties() Properties {
-	p := Properties{Source: sourceProduct, Condition: f.conditions()}
+	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonPositive: true}
+	for i, w := range f.weights {
+		of := f.of[i].Properties()
+		p.NonPositive = p.NonPositive && (w > 0 && of.NonPositive || w < 0 && of.NonNegative)
+	}
 	for _, w := range f.weights {
 		if w < 0 {
 			p.Condition = strings.TrimPrefix(p.Condition+"; a weight below 0", "; ")

@@ -122,6 +122,7 @@ func (f composed) properties() Properties {
 		Source:           sourceCho + ", ch. 4",
 		Condition:        f.conditions(),
 		NonNegative:      top.NonNegative,
+		NonPositive:      top.NonPositive,
 		PositiveDiagonal: top.PositiveDiagonal,
 		Falling:          f.all(isFalling), // so that c of the feature space rises with c
 	}

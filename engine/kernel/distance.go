@@ -87,7 +87,8 @@ func newGeodesic(e in, beta float64) component {
 }
 
 func distanceProperties(condition string) Properties {
-	return Properties{Definite: ConditionallyPositive, Condition: condition, Source: sourceProduct, Falling: true}
+	return Properties{Definite: ConditionallyPositive, Condition: condition, Source: sourceProduct, Falling: true,
+		NonPositive: true}
 }
 
 // euclidean is a function of the Euclidean distance d = ‖x-y‖, d² = (x-y)² + 2 x y c in terms of

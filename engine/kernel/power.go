@@ -127,6 +127,7 @@ func (f powered) properties() Properties {
 		Source:           sourceProduct,
 		Condition:        f.conditions(),
 		NonNegative:      of.NonNegative || math.Mod(f.p, 2) == 0,
+		NonPositive:      of.NonPositive && math.Mod(f.p, 2) == 1,
 		PositiveDiagonal: of.PositiveDiagonal,
 		Falling:          of.Falling && (of.NonNegative || math.Mod(f.p, 2) == 1),
 	}

@@ -25,6 +25,7 @@ type Properties struct {
 
 	UsesNorms        bool // the value depends on the documents' norms, not on their cosine alone
 	NonNegative      bool // no value is below 0, whatever the documents
+	NonPositive      bool // no value is above 0, whatever the documents
 	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
 	Falling          bool // for given norms, the value nowhere rises with c from 0 to 2
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -100,5 +101,41 @@ func TestShiftedDistanceIsPositive(t *testing.T) {
 	}
 	if least := floats.Min(eigen.Values(nil)); !(least >= -1e-6) {
 		t.Errorf("ngd:shift=pi of %d unit vectors has the eigenvalue %v", n, least)
+	}
+}
+
+// A kernel that says that its values are never above 0, or never below, has no others, and one that
+// has no others for any documents says so. An offset below 0 is one that documents may make up for.
+func TestSigns(t *testing.T) {
+	specs := append(leafSpecs(), "-1*rbf:gamma=1", "-2*rbf:gamma=1 + 3*ned", "power(ned-log,3)", "power(ned,2)",
+		"product(ned,ngd)", "product(ned,ngd,ngd-log)", "compose(linear,ned)", "ngd:shift=-1", "-1*linear", "-1*ned")
+	found := 0
+	for _, spec := range specs {
+		k, err := Parse(spec)
+		if err != nil {
+			continue
+		}
+		k = Resolve(k, 4)
+		known, below, above := PropertiesOf(k), false, false
+		for c := 0.0; c <= 2; c += 1.0 / 16 {
+			for _, x := range []float64{1e-3, 0.5, 1, 3, 1e4} {
+				for _, y := range []float64{1e-3, 0.5, 1, 3, 1e4} {
+					v := k.Eval(c, x, y)
+					below, above = below || v < 0, above || v > 0
+				}
+			}
+		}
+		if known.NonNegative && below || known.NonPositive && above {
+			t.Errorf("%s: values below 0 %v, above %v, expected none where its properties have none: %+v", k, below, above, known)
+		}
+		if !above && below && !known.NonPositive && !strings.Contains(spec, "r=-") {
+			t.Errorf("%s has no value above 0 and doesn't say so", k)
+		}
+		if known.NonPositive {
+			found++
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d kernels are nowhere above 0, expected those of the distances", found)
 	}
 }

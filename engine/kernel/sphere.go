@@ -164,7 +164,7 @@ func (k ngd) feature(c, x, y float64) (float64, float64, float64) {
 func (k ngd) Properties() Properties {
 	p := Properties{
 		Definite: ConditionallyPositive, Source: sourceZhang + ", §3",
-		NonNegative: k.shift >= 2*math.Pi, PositiveDiagonal: k.shift > 0, Falling: true,
+		NonNegative: k.shift >= 2*math.Pi, NonPositive: k.shift <= 0, PositiveDiagonal: k.shift > 0, Falling: true,
 	}
 	if k.shift >= math.Pi {
 		p.Definite, p.Condition = Positive, "shift >= pi: a power series without negative coefficients"

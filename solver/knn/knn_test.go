@@ -240,6 +240,21 @@ func TestRefused(t *testing.T) {
 		"knn: kernel":   func() error { _, err := Train(c, Settings{Kernel: "nonsense"}); return err },
 		"never above 0": func() error { _, err := Train(c, Settings{Kernel: "ngd-log"}); return err },
 		"kernel ngd":    func() error { return (Settings{Kernel: "ngd"}).Validate() },
+		"kernel ned:":   func() error { return (Settings{Kernel: "ned"}).Validate() },
+		"-1*rbf":        func() error { return (Settings{Kernel: "-1*rbf + ned-log"}).Validate() },
+		"on these documents": func() error {
+			_, err := Train(c, Settings{Kernel: "sigmoid:r=-1,embed=tf-l2"})
+			return err
+		},
+		"documents 1 and 1 is +Inf": func() error {
+			_, err := Train(c, Settings{Kernel: "exp(100*bhattacharyya)"})
+			return err
+		},
+		"is +Inf, expected a finite number": func() error {
+			parts := slices.Repeat([]int{0, 1}, 10)
+			_, err := CrossValidate(t.Context(), c, []Settings{{}, {Kernel: "exp(1000*bhattacharyya)"}}, parts, Options{})
+			return err
+		},
 		"found -1": func() error {
 			signed := texts(20, 1, false)
 			signed.Documents.Values[3] = -1

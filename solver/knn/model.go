@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
@@ -64,16 +63,23 @@ func (s Settings) resolve() (Settings, engine.Kernel, error) {
 		return s, nil, fmt.Errorf("knn: kernel: %w", err)
 	}
 	if s.Kernel = k.String(); !s.Uniform && !votes(k) {
-		return s, nil, fmt.Errorf("knn: the values of kernel %s are never above 0, so nobody would vote, expected another "+
-			"kernel, or one vote for each neighbour (Uniform)", k)
+		return s, nil, nobody(k, "")
 	}
 	return s, k, nil
 }
 
-// votes says whether values of a kernel that falls with c may be above 0: at c = 0, where they are
-// greatest. Of other kernels it isn't known.
+func nobody(k engine.Kernel, where string) error {
+	return fmt.Errorf("knn: the values of kernel %s are never above 0%s, so nobody would vote, expected another "+
+		"kernel, or one vote for each neighbour (Uniform)", k, where)
+}
+
+// votes says whether values of a kernel may be above 0, as far as that is known without documents:
+// of one that falls with c alone by its value at c = 0, which is the greatest.
 func votes(k engine.Kernel) bool {
-	if p := kernel.PropertiesOf(k); p.PositiveDiagonal || !kernel.FallsWithC(k) {
+	switch p := kernel.PropertiesOf(k); {
+	case p.NonPositive:
+		return false
+	case p.PositiveDiagonal || !kernel.FallsWithC(k):
 		return true
 	}
 	table, err := asm.For(asm.Generic)
@@ -133,7 +139,7 @@ func Train(c *sparse.Corpus, s Settings) (*Model, error) {
 		Settings: s, Source: c.Source, Corpus: c.Digest(), Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer,
 		Classes: c.Classes,
 	}
-	if err := takes(k.Embedding(), c.Documents); err != nil {
+	if err := takes(k, c.Documents, s.Uniform); err != nil {
 		return nil, err
 	}
 	if c = labelled(c, s.Scheme); c.Documents.Rows() == 0 {
@@ -143,20 +149,50 @@ func Train(c *sparse.Corpus, s Settings) (*Model, error) {
 	return m, m.Validate()
 }
 
-// takes reports the first value that an embedding doesn't take. It embeds some documents at a time.
-func takes(e sparse.Embedding, docs *sparse.CSR) error {
+// takes reports the first value that a kernel's embedding doesn't take, the first document whose
+// value with itself isn't finite, and a kernel by which no document would vote, not even for itself,
+// where nothing is above that: for norms given it falls with c, and of two norms the greater has it.
+// It embeds some documents at a time.
+func takes(k engine.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096
-	fitted := e.Fit(docs)
+	fitted := k.Embedding().Fit(docs)
+	table, err := asm.For(asm.Generic)
+	if err != nil {
+		return err
+	}
+	k = engine.Resolve(k, len(fitted.Terms))
+	above := uniform || docs.Rows() == 0 || !kernel.PropertiesOf(k).Falling
 	for lo := 0; lo < docs.Rows(); lo += some {
 		rows := make([]int, min(some, docs.Rows()-lo))
 		for k := range rows {
 			rows[k] = lo + k
 		}
-		if _, err := fitted.TransformRows(context.Background(), docs, rows, 0); err != nil {
+		x, err := fitted.TransformRows(context.Background(), docs, rows, 0)
+		if err != nil {
 			return err
 		}
+		for i := range rows {
+			own, norm := []float32{0}, []float32{0}
+			if kernel.UsesNorms(k) {
+				norm[0] = float32(x.Norms[i])
+			}
+			if err := engine.Apply(k, table, own, own, norm, norm); err != nil {
+				return err
+			}
+			if own[0]-own[0] != 0 {
+				return infinite(k, lo+i, lo+i, own[0])
+			}
+			above = above || own[0] > 0
+		}
+	}
+	if !above {
+		return nobody(k, " on these documents")
 	}
 	return nil
+}
+
+func infinite(k engine.Kernel, i, j int, value float32) error {
+	return fmt.Errorf("knn: kernel %s: the value of documents %d and %d is %v, expected a finite number", k, i+1, j+1, value)
 }
 
 // labelled returns the corpus without documents that have nothing to say.
@@ -218,6 +254,3 @@ func commonest(count []int) int {
 	}
 	return best
 }
-
-// finite says whether a value may vote.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -41,7 +41,7 @@ func (p *Prediction) vote(
 		if s.Uniform {
 			weight = 1
 		}
-		if !finite(weight) || weight <= 0 {
+		if weight <= 0 {
 			continue
 		}
 		all += weight

@@ -171,6 +171,9 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 				return err
 			}
 			for p, value := range values {
+				if value-value != 0 {
+					return infinite(k, in[i], in[list[p].Document], value)
+				}
 				list[p].Value = value
 			}
 			out[at].vote(in[i], s, list, v.c.Labels, len(v.c.Classes), fallback[v.parts[i]])

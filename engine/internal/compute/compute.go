@@ -83,7 +83,10 @@ func Start(ctx context.Context, f func(Progress), total int64) (context.Context,
 
 // Map applies a kernel to values of c, those of documents row and lo, lo+1, …
 func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) error {
-	return kernel.Map(k, c.Kernels, dst, values, c.Norms[row:row+1], c.Norms[lo:lo+len(values)])
+	if err := kernel.Map(k, c.Kernels, dst, values, c.Norms[row:row+1], c.Norms[lo:lo+len(values)]); err != nil {
+		return err
+	}
+	return Finite(k, dst, func(i int) (int, int) { return row, lo + i })
 }
 
 // Diagonal returns k(xᵢ, xᵢ) for all documents i.
@@ -130,8 +133,9 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 
 // Rows has the back end compute k for a request and hands it to visit a tile at a time, up to
 // [BlockDocs] columns by a panel of rows. It is where tiles of every back end are checked, counted
-// and mapped. visit is called from up to r.Workers goroutines at the same time; tiles of the same
-// rows come one after the other, their columns ascending. report may be nil.
+// and mapped, and values that aren't finite are refused. r.Lo need not be a multiple of
+// [device.Columns]. visit is called from up to r.Workers goroutines at the same time; tiles of the
+// same rows come one after the other, their columns ascending. report may be nil.
 func (c *Computer) Rows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, report *tiles.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
@@ -141,11 +145,26 @@ func (c *Computer) Rows(
 			return err
 		}
 	}
+	lo, asked := r.Lo, *r
+	asked.Lo -= lo % device.Columns
+	r = &asked
 	var done atomic.Int64
 	part := func(t *device.Tile) error {
+		if t.Hi <= lo {
+			return nil
+		}
+		if t.Lo < lo {
+			wanted := Part(t, t.First, t.First+t.Rows, lo, t.Hi)
+			t = &wanted
+		}
 		begin := time.Now()
 		if !plain && !t.Mapped {
 			if err := c.mapTile(k, r, t); err != nil {
+				return err
+			}
+		}
+		if !plain {
+			if err := finiteTile(k, r, t); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,66 @@
+package compute
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/gramengine/gram/engine/device"
+)
+
+// Finite returns an error where a value of a kernel is an infinity, which is one beyond the range of
+// float32, or no number. All values that engines hand out pass here. at returns the documents of
+// v[i], counted from 0; it is nil where nobody knows them.
+func Finite(k fmt.Stringer, v []float32, at func(i int) (row, column int)) error {
+	if allFinite(v) {
+		return nil
+	}
+	i := slices.IndexFunc(v, func(v float32) bool { return v-v != 0 })
+	of := "a value"
+	if at != nil {
+		row, column := at(i)
+		of = fmt.Sprintf("the value of documents %d and %d", row+1, column+1)
+	}
+	return fmt.Errorf("engine: kernel %s: %s is %v, expected a finite number", k, of, v[i])
+}
+
+// allFinite looks at two values at a time, for a tenth of a nanosecond each: an exponent of ones
+// carries into the place of the sign.
+func allFinite(v []float32) bool {
+	const exponent, one, sign = 0x7f800000_7f800000, 0x00800000_00800000, 0x80000000_80000000
+	pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
+	var a, b, c, d uint64
+	for ; len(pairs) >= 4; pairs = pairs[4:] {
+		a |= pairs[0]&exponent + one
+		b |= pairs[1]&exponent + one
+		c |= pairs[2]&exponent + one
+		d |= pairs[3]&exponent + one
+	}
+	for _, p := range pairs {
+		a |= p&exponent + one
+	}
+	last := len(v) == 0 || v[len(v)-1]-v[len(v)-1] == 0
+	return (a|b|c|d)&sign == 0 && last
+}
+
+// finiteTile is Finite for the values of a tile.
+func finiteTile(k fmt.Stringer, r *device.Request, t *device.Tile) error {
+	lines, length, stride := Lines(t)
+	if length == stride {
+		lines, length = 1, lines*length
+	}
+	for line := range lines {
+		err := Finite(k, t.Value[line*stride:][:length], func(i int) (int, int) {
+			i += line * stride
+			row, column := i/stride, i%stride
+			if t.ColStride != 1 {
+				row, column = column, row
+			}
+			return r.Docs[t.First+row], t.Lo + column
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
