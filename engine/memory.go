@@ -12,6 +12,10 @@ import (
 // Limit is what the machine, or the container that the program is in, has left.
 type MemoryError = compute.MemoryError
 
+// ErrNotFinite is part of the error of every computation with a value of a kernel that is beyond the
+// range of float32, or no number.
+var ErrNotFinite = compute.ErrNotFinite
+
 // NewBytes returns the most memory that New can take for documents of so many rows, columns and
 // values, in bytes: the embedded documents, their head/tail form, the posting lists and what making
 // these takes in passing, but not the scratch space of workers. It is known before the documents

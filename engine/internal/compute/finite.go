@@ -1,12 +1,16 @@
 package compute
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
 
 	"github.com/gramengine/gram/engine/device"
 )
+
+// ErrNotFinite is part of the errors of Finite.
+var ErrNotFinite = errors.New("expected a finite number")
 
 // Finite returns an error where a value of a kernel is an infinity, which is one beyond the range of
 // float32, or no number. All values that engines hand out pass here. at returns the documents of
@@ -21,7 +25,7 @@ func Finite(k fmt.Stringer, v []float32, at func(i int) (row, column int)) error
 		row, column := at(i)
 		of = fmt.Sprintf("the value of documents %d and %d", row+1, column+1)
 	}
-	return fmt.Errorf("engine: kernel %s: %s is %v, expected a finite number", k, of, v[i])
+	return fmt.Errorf("engine: kernel %s: %s is %v, %w", k, of, v[i], ErrNotFinite)
 }
 
 // allFinite looks at two values at a time, for a tenth of a nanosecond each: an exponent of ones
