@@ -19,6 +19,7 @@ type Growth struct {
 	Gain      float64 // over the step before
 	Error     float64 // standard error of the gain
 	Seconds   float64
+	Stop      string // why it was the last step, where that is a bound on work
 }
 
 // String says what was found.
@@ -26,6 +27,9 @@ func (g Growth) String() string {
 	text := fmt.Sprintf("%d landmarks: %.2f%%, %.1f s", g.Landmarks, 100*g.Right, g.Seconds)
 	if g.Landmarks > firstLandmarks {
 		text += fmt.Sprintf(", gain %.2f ± %.2f", 100*g.Gain, 100*g.Error)
+	}
+	if g.Stop != "" {
+		text += "; " + g.Stop
 	}
 	return text
 }
@@ -39,22 +43,24 @@ const (
 
 // Grow trains with 256 landmarks, then 512 and so on, and validates each on documents that are held
 // out, until that gains no more than its standard error, all documents are landmarks, Settings.Landmarks
-// are reached unless it is 0, memory doesn't suffice, or the next step would end after a time, 0 for
-// none: a step takes four times as long as the one before at most, and the last one comes again. Then
-// it trains on all documents, with as many landmarks as gained last. told, if not nil, is called after
-// each step.
+// are reached unless it is 0, memory doesn't suffice, or a bound would be exceeded by the next step and
+// training with as many landmarks. Then it trains on all documents, with as many landmarks as gained
+// last. told, if not nil, is called after each step.
+//
+// Bounds, 0 for none, are on the multiply-adds of all steps, as the passes of the step before predict
+// them, and on time: a step takes four times as long as the one before at most.
 //
 // Errors are those of [Train], and fewer than 20 documents. Without a time the result has the same
 // bits from any number of workers.
 func Grow(
-	ctx context.Context, c *sparse.Corpus, s Settings, opt Options, limit time.Duration, told func(Growth),
+	ctx context.Context, c *sparse.Corpus, s Settings, opt Options, work float64, limit time.Duration, told func(Growth),
 ) (*Model, []Growth, error) {
 	most := s.Landmarks
 	if most == 0 {
 		most = MostLandmarks
 	}
-	if limit < 0 {
-		return nil, nil, fmt.Errorf("landmark: a time of %v, expected at least 0", limit)
+	if limit < 0 || !(work >= 0) {
+		return nil, nil, fmt.Errorf("landmark: a time of %v and %v multiply-adds, expected at least 0", limit, work)
 	}
 	begin := time.Now()
 	s.Landmarks = firstLandmarks
@@ -68,12 +74,12 @@ func Grow(
 	}
 	train, held := all.divide()
 	all.x = nil
-	best, steps := min(firstLandmarks, most), []Growth(nil)
+	best, steps, spent := min(firstLandmarks, most), []Growth(nil), 0.0
 	var before []float64
 	for m := best; ; m = min(2*m, most) {
 		step := time.Now()
 		s.Landmarks = m
-		right, err := validate(ctx, c, s, opt, train, held)
+		right, passes, err := validate(ctx, c, s, opt, train, held)
 		var short *memoryError
 		if errors.As(err, &short) && len(steps) > 0 {
 			break
@@ -95,6 +101,10 @@ func Grow(
 			}
 			g.Error = math.Sqrt(g.Error) / float64(len(right))
 		}
+		spent += all.work(m, passes)
+		if need := spent + 2*all.work(min(2*m, most), passes); work > 0 && need > work {
+			g.Stop = fmt.Sprintf("%.2g multiply-adds to go on, bound %.2g", need, work)
+		}
 		steps = append(steps, g)
 		if err := guarded("told", func() {
 			if told != nil {
@@ -108,13 +118,21 @@ func Grow(
 		}
 		best, before = m, right
 		last := time.Since(step)
-		if m >= len(train) || m >= most || limit > 0 && time.Since(begin)+2*4*last > limit {
+		if m >= len(train) || m >= most || g.Stop != "" || limit > 0 && time.Since(begin)+2*4*last > limit {
 			break
 		}
 	}
 	s.Landmarks = best
 	m, err := Train(ctx, c, s, opt)
 	return m, steps, err
+}
+
+// work predicts the multiply-adds of training m landmarks in so many passes: kernel values once, since
+// those that aren't kept are computed faster than others are multiplied, and two factors.
+func (t *training) work(m, passes int) float64 {
+	n, p, k := float64(len(t.rows)), float64(t.machines()), min(float64(m), float64(len(t.rows)))
+	values := float64(t.c.Documents.NNZ()) / float64(t.c.Documents.Rows())
+	return n*k*values + k*k*k/2 + float64(passes)*2*k*p*(n+k)
 }
 
 // divide returns the rows that are trained on and those that are held out, with the same share of each
@@ -136,17 +154,17 @@ func (t *training) divide() (train, held []int) {
 	return train, held
 }
 
-// validate trains on some rows and says how much of each of others is right.
+// validate trains on some rows and says how much of each of others is right, and the passes it took.
 func validate(
 	ctx context.Context, c *sparse.Corpus, s Settings, opt Options, train, held []int,
-) (right []float64, err error) {
+) (right []float64, passes int, err error) {
 	models, err := trainPath(ctx, c, s, nil, train, opt)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p, err := models[0].Predict(ctx, c.Documents.SelectRows(held), opt)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for i, row := range held {
 		own, r := c.Labels.Of(row), 0.0
@@ -163,5 +181,5 @@ func validate(
 		}
 		right = append(right, r)
 	}
-	return right, nil
+	return right, models[0].Passes, nil
 }

@@ -16,7 +16,7 @@ func TestGrow(t *testing.T) {
 		c := texts(1500, 3, 8, scheme == solver.Labels)
 		s := Settings{Scheme: scheme, C: 10}
 		var told []Growth
-		m, steps, err := Grow(t.Context(), c, s, Options{Workers: 2}, 0, func(g Growth) { told = append(told, g) })
+		m, steps, err := Grow(t.Context(), c, s, Options{Workers: 2}, 0, 0, func(g Growth) { told = append(told, g) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,12 +40,16 @@ func TestGrow(t *testing.T) {
 		if !slices.Equal(want.Machines[0].Coefficients, m.Machines[0].Coefficients) {
 			t.Error("other coefficients than those of Train")
 		}
-		m, steps, err = Grow(t.Context(), c, Settings{Scheme: scheme}, Options{}, time.Nanosecond, nil)
+		m, steps, err = Grow(t.Context(), c, Settings{Scheme: scheme, C: 10}, Options{}, 1e9, 0, nil)
+		if err != nil || len(steps) != 2 || m.Settings.Landmarks > 512 || steps[0].Stop != "" || steps[1].Stop == "" {
+			t.Errorf("with a bound on work: %v, %v", steps, err)
+		}
+		m, steps, err = Grow(t.Context(), c, Settings{Scheme: scheme}, Options{}, 0, time.Nanosecond, nil)
 		if err != nil || len(steps) != 1 || m.Settings.Landmarks != 256 {
 			t.Errorf("in no time: %v, %v", steps, err)
 		}
 	}
-	if _, _, err := Grow(t.Context(), texts(19, 2, 1, false), Settings{}, Options{}, 0, nil); err == nil ||
+	if _, _, err := Grow(t.Context(), texts(19, 2, 1, false), Settings{}, Options{}, 0, 0, nil); err == nil ||
 		!strings.Contains(err.Error(), "expected at least 20") {
 		t.Errorf("19 documents: %v", err)
 	}

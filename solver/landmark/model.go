@@ -19,9 +19,10 @@ type Machine struct {
 	Coefficients []float64
 	Bias         float64 // their sum
 	Objective    float64 // ½‖f‖² + C Σℓ
+	Gap          float64 // what that is above its minimum, at most; files don't keep it: 0
 	Gradient     float64 // its length, as a part of that at f = 0
 	Steps        int     // of Newton's method
-	Converged    bool
+	Converged    bool    // whether the gap was at most Settings.Tolerance of the objective
 }
 
 // mirrored returns the machine of the other class of two.

@@ -56,9 +56,11 @@ type Settings struct {
 	C         float64 // price of the losses against ½‖f‖²; default 1
 	Scheme    solver.Scheme
 
-	Tolerance  float64 // a search ends at a gradient of this part of that at f = 0; default 1e-3
-	Iterations int     // passes over the documents, at most; default 100
-	Seed       uint64  // of the landmarks
+	// Tolerance is a part of the objective: a search ends when the objective is at most that above its
+	// minimum, and the gradient at most that part of that at f = 0. Default 1e-3.
+	Tolerance  float64
+	Iterations int    // passes over the documents, at most; default 100
+	Seed       uint64 // of the landmarks
 }
 
 // resolve checks the settings and fills in defaults.

@@ -21,7 +21,8 @@ type column struct {
 	first      float64   // its length
 	mean       float64   // weight ℓ'' of a document
 	steps      int       // of Newton's
-	converged  bool
+	gap        float64   // what the objective is above its minimum, at most
+	converged  bool      // whether the gap is within the tolerance
 	from, step []float64 // where the last step began, and where it leads; nil before the first
 	size       float64   // the part of the step that was gone
 	before     float64   // the objective there
@@ -80,8 +81,9 @@ func (t *training) searches(ctx context.Context) error {
 	return nil
 }
 
-// search takes Newton's steps for all columns at once, until each has converged or the passes are
-// spent. Squares need one.
+// search takes Newton's steps for all columns at once, until gradient and gap of each are within the
+// tolerance or the passes are spent; the last pass says where columns are, back from a step that was too
+// long. Squares need one step.
 func (t *training) search(ctx context.Context, columns []*column) error {
 	var weights []float32 // ℓ'' of each document and column
 	if t.s.Loss != Square {
@@ -89,7 +91,7 @@ func (t *training) search(ctx context.Context, columns []*column) error {
 	}
 	p := &preconditioner{t: t}
 	last := t.passes + t.s.Iterations
-	for active := columns; len(active) > 0 && t.passes < last; {
+	for active := columns; len(active) > 0; {
 		gradients, err := t.gradients(ctx, active, weights, len(columns))
 		if err != nil {
 			return err
@@ -104,26 +106,31 @@ func (t *training) search(ctx context.Context, columns []*column) error {
 		if err != nil {
 			return err
 		}
-		var on, moving []*column
-		var down [][]float64
+		var near, moving []*column
+		var there, down [][]float64
 		for i, c := range active {
-			if c.step != nil && c.size > leastOfStep && !(c.objective <= c.before+enough*c.size*c.slope) {
-				c.walk(c.size / 2)
-				on = append(on, c)
-				continue
-			}
 			if c.gradient = 0; c.first > 0 {
 				c.gradient = lengths[i] / c.first
 			}
-			if c.converged = c.gradient <= t.s.Tolerance; !c.converged {
-				on, moving, down = append(on, c), append(moving, c), append(down, gradients[i])
+			if c.converged = false; c.step != nil && c.size > leastOfStep && !(c.objective <= c.before+enough*c.size*c.slope) {
+				if c.walk(c.size / 2); t.passes >= last-1 {
+					c.walk(0)
+				}
+				continue
+			}
+			if moving, down = append(moving, c), append(down, gradients[i]); c.gradient <= t.s.Tolerance || t.passes >= last {
+				near, there = append(near, c), append(there, gradients[i])
 			}
 		}
-		if err := t.newton(ctx, moving, down, p, weights, len(columns), last); err != nil {
+		if err := t.settle(ctx, near, there, p); err != nil || t.passes >= last {
 			return err
 		}
-		if active = on; t.s.Loss == Square {
-			return nil
+		active = slices.DeleteFunc(slices.Clone(active), func(c *column) bool { return c.converged })
+		if t.s.Loss != Square && t.passes >= last-1 {
+			continue
+		}
+		if err := t.newton(ctx, moving, down, p, weights, len(columns), last); err != nil || t.s.Loss == Square {
+			return err
 		}
 	}
 	return nil
@@ -172,13 +179,8 @@ func (t *training) gradients(
 
 // losses puts ℓ' of a row in the place of w, adds up ℓ and ℓ”, and hands ℓ” of each class to weigh.
 func (t *training) losses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
-	own := t.c.Labels.Of(t.rows[row])
 	for i, class := range classes {
-		y := -1.0
-		if slices.Contains(own, int32(class)) {
-			y = 1
-		}
-		loss, first, second := t.s.Loss.of(y, w[i])
+		loss, first, second := t.s.Loss.of(t.sign(row, class), w[i])
 		w[i] = first
 		figures[i] += loss
 		figures[len(classes)+i] += second
@@ -186,27 +188,35 @@ func (t *training) losses(classes []int, row int, w, figures []float64, weigh fu
 	}
 }
 
+// sign is y of a row.
+func (t *training) sign(row, class int) float64 {
+	if slices.Contains(t.c.Labels.Of(t.rows[row]), int32(class)) {
+		return 1
+	}
+	return -1
+}
+
 // newton solves (I + C T⁻ᵀKᵀDK T⁻¹) d = -g by preconditioned conjugate gradients, for all columns at
-// once, and takes the steps d.
+// once, and takes the steps d. Of squares it is settled here whether they have converged.
 func (t *training) newton(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner, weights []float32, stride, last int,
 ) error {
-	if len(columns) == 0 {
-		return nil
-	}
-	part, passes := forcing, min(last, t.passes+stepPasses)
+	part, passes := forcing, min(last-2, t.passes+stepPasses)
 	if t.s.Loss == Square {
 		part, passes = t.s.Tolerance, last
 	}
 	type state struct {
-		c          *column
-		d, r, q    []float64
-		rho, first float64
-		begin      []float64
+		c                *column
+		d, r, q          []float64
+		rho, first, part float64
+		begin            []float64
 	}
 	var all []*state
 	for i, c := range columns {
-		s := &state{c: c, d: make([]float64, len(c.u)), r: gradients[i], begin: slices.Clone(gradients[i])}
+		if c.converged {
+			continue
+		}
+		s := &state{c: c, part: part, d: make([]float64, len(c.u)), r: gradients[i], begin: slices.Clone(gradients[i])}
 		c.from, c.before = slices.Clone(c.u), c.objective
 		floats.Scale(-1, s.r)
 		all = append(all, s)
@@ -216,6 +226,9 @@ func (t *training) newton(
 			columns, r = append(columns, s.c), append(r, s.r)
 		}
 		return columns, r
+	}
+	if len(all) == 0 {
+		return nil
 	}
 	cs, rs := of(all)
 	z, err := p.solve(ctx, cs, rs)
@@ -228,11 +241,29 @@ func (t *training) newton(
 			s.first = s.c.first * s.c.first
 		}
 	}
-	for active := all; t.passes < passes; {
-		active = slices.DeleteFunc(slices.Clone(active), func(s *state) bool {
-			return !(s.rho > part*part*s.first)
-		})
-		if len(active) == 0 {
+	for active := all; ; {
+		there := func(s *state) bool { return !(s.rho > s.part*s.part*s.first) }
+		if t.s.Loss == Square {
+			var near []*state
+			for _, s := range active {
+				if there(s) || t.passes >= passes {
+					// J(d) = J(0) + gᵀd + ½dᵀHd, with Hd = -g - r
+					s.c.objective = s.c.before + (floats.Dot(s.begin, s.d)/2 - floats.Dot(s.d, s.r)/2)
+					near = append(near, s)
+				}
+			}
+			cs, rs := of(near) // r is -g, which makes no difference
+			if err := t.settle(ctx, cs, rs, p); err != nil {
+				return err
+			}
+			for _, s := range near {
+				if s.part *= forcing; s.c.converged {
+					s.part = math.Inf(1)
+				}
+			}
+		}
+		active = slices.DeleteFunc(slices.Clone(active), there)
+		if len(active) == 0 || t.passes >= passes {
 			break
 		}
 		at := make([][]float64, len(active))
@@ -283,10 +314,8 @@ func (t *training) newton(
 		c.slope = floats.Dot(s.begin, s.d)
 		c.steps++
 		c.walk(1)
-		if t.s.Loss == Square { // J(d) = J(0) + gᵀd + ½dᵀHd, with Hd = -g - r
-			c.objective += c.slope/2 - floats.Dot(s.d, s.r)/2
+		if t.s.Loss == Square {
 			c.gradient = math.Sqrt(max(s.rho, 0) / s.first)
-			c.converged = c.gradient <= t.s.Tolerance
 		}
 	}
 	return nil

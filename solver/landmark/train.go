@@ -365,8 +365,8 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 // machine makes a machine of a search's end.
 func (t *training) machine(ctx context.Context, c *column) (*Machine, error) {
 	m := &Machine{
-		Coefficients: slices.Clone(c.u), Objective: c.objective, Gradient: c.gradient, Steps: c.steps,
-		Converged: c.converged,
+		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, Gradient: c.gradient,
+		Steps: c.steps, Converged: c.converged,
 	}
 	if err := t.factor.Back(ctx, t.do, m.Coefficients); err != nil {
 		return nil, err

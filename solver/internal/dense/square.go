@@ -13,6 +13,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/tiles"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Square is a matrix of N×N: a symmetric one, or a triangular factor T with upper[k][i] = T[k][i],
@@ -260,6 +261,24 @@ func (s *Square) Back(ctx context.Context, do Do, b []float64) error {
 			}
 			do.Kernels.MultiplyWide(b, s.N, s.from(k0, 0), s.stride, k1-k0, k0, by, count, count)
 		}
+	})
+}
+
+// Times returns Tx, or Tᵀx, for several x, which lie one behind the other. It takes N²/2 multiply-adds
+// each.
+func (s *Square) Times(ctx context.Context, do Do, x []float64, transposed bool) ([]float64, error) {
+	out := make([]float64, len(x))
+	return out, tiles.Run(ctx, do.Workers, (s.N+bar-1)/bar, func(_ context.Context, _, part int) error {
+		for i := part * bar; i < min((part+1)*bar, s.N); i++ {
+			lo, hi := i, s.N
+			if transposed {
+				lo, hi = 0, i+1
+			}
+			for v := 0; v < len(x); v += s.N {
+				out[v+i] = floats.Dot(s.Row(i)[lo:hi], x[v+lo:v+hi])
+			}
+		}
+		return nil
 	})
 }
 

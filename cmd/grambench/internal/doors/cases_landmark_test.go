@@ -76,13 +76,14 @@ func landmarkTrain(p *program) {
 		p.bad("bad options", func() error { _, err := landmark.Train(p.ctx, c, s, bad); return err })
 	}
 	p.any("Grow", func() error {
-		_, _, err := landmark.Grow(p.ctx, c, s, opt, pick[time.Duration](p, 0, 1, time.Hour), nil)
+		_, _, err := landmark.Grow(p.ctx, c, s, opt, pick(p, 0.0, 1, 1e9), pick[time.Duration](p, 0, 1, time.Hour), nil)
 		return err
 	})
-	p.bad("Grow without a corpus", func() error { _, _, err := landmark.Grow(p.ctx, nil, s, opt, 0, nil); return err })
-	p.bad("Grow in a time below 0", func() error { _, _, err := landmark.Grow(p.ctx, c, s, opt, -1, nil); return err })
+	p.bad("Grow without a corpus", func() error { _, _, err := landmark.Grow(p.ctx, nil, s, opt, 0, 0, nil); return err })
+	p.bad("Grow in a time below 0", func() error { _, _, err := landmark.Grow(p.ctx, c, s, opt, 0, -1, nil); return err })
+	p.bad("Grow with work below 0", func() error { _, _, err := landmark.Grow(p.ctx, c, s, opt, -1, 0, nil); return err })
 	p.bad("Grow that panics", func() error {
-		_, _, err := landmark.Grow(p.ctx, c, s, opt, 0, func(landmark.Growth) { panic(ownPanic) })
+		_, _, err := landmark.Grow(p.ctx, c, s, opt, 0, 0, func(landmark.Growth) { panic(ownPanic) })
 		return err
 	})
 }

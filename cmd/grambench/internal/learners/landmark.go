@@ -23,6 +23,8 @@ var landmarkLearner = &Learner{
 		t.s.Landmarks = 4096
 		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number, of landmarks, or auto, as many as are of use")
 		f.DurationVar(&t.limit, "time", 0, "a time such as 10m that auto stays within, 0 for none")
+		f.Float64Var(&t.work, "work", 0, "multiply-adds that auto stays within by prediction, such as 1e13 or inf; 0 for "+
+			"1e12, or none with time")
 		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
 			"probabilities, or hinge2")
 		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
@@ -43,8 +45,12 @@ var landmarkLearner = &Learner{
 type landmarks struct {
 	s            landmark.Settings // no landmarks: auto
 	limit        time.Duration
+	work         float64
 	loss, choice string
 }
+
+// autoWork bounds the multiply-adds of m=auto: some minutes on two cores.
+const autoWork = 1e12
 
 // numberOrAuto is a parameter that takes a number above 0, or auto, which is 0.
 type numberOrAuto struct{ value *int }
@@ -87,11 +93,12 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 		}
 		s.Kernel = k.String()
 	}
-	if s.Iterations < 1 || t.limit < 0 {
-		return s, fmt.Errorf("-type landmark:passes=%d,time=%v, expected at least 1, and at least 0", s.Iterations, t.limit)
+	if s.Iterations < 1 || t.limit < 0 || !(t.work >= 0) {
+		return s, fmt.Errorf("-type landmark:passes=%d,time=%v,work=%v, expected at least 1, and at least 0", s.Iterations,
+			t.limit, t.work)
 	}
-	if s.Landmarks > 0 && t.limit > 0 {
-		return s, errors.New("-type landmark:time=D has a part in m=auto alone")
+	if s.Landmarks > 0 && (t.limit > 0 || t.work > 0) {
+		return s, errors.New("-type landmark:time=D,work=W have a part in m=auto alone")
 	}
 	return s, s.Validate()
 }
@@ -129,7 +136,11 @@ func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mod
 		return landmarkModel{m, nil}, err
 	}
 	var steps []string
-	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), t.limit, func(g landmark.Growth) {
+	work := t.work
+	if work == 0 && t.limit == 0 {
+		work = autoWork
+	}
+	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), work, t.limit, func(g landmark.Growth) {
 		steps = append(steps, g.String())
 		o.Saying("%s", g)
 	})
@@ -178,6 +189,7 @@ func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options)
 type landmarkRow struct {
 	Class     string  `json:"class"`
 	Objective float64 `json:"objective"`
+	Gap       float64 `json:"gap"`
 	Gradient  float64 `json:"gradient"`
 	Steps     int     `json:"steps"`
 	Converged bool    `json:"converged"`
@@ -223,13 +235,13 @@ func (m landmarkModel) About() About {
 	if s.Iterations != 100 {
 		a.Type += ",passes=" + strconv.Itoa(s.Iterations)
 	}
-	unfinished, most := 0, 0.0
+	value, gap := 0.0, 0.0
+	a.Ended.More = "landmark:passes=N"
 	for k, q := range m.Machines {
-		if !q.Converged {
-			unfinished, most = unfinished+1, max(most, q.Gradient)
-		}
+		value, gap = value+q.Objective, gap+q.Gap
+		a.Ended.count(q.Converged, q.Gap, q.Objective)
 		a.Rows = append(a.Rows, landmarkRow{
-			m.Classes[k], q.Objective, q.Gradient, q.Steps, q.Converged, q.Bias, n, m.Passes, m.Residual,
+			m.Classes[k], q.Objective, q.Gap, q.Gradient, q.Steps, q.Converged, q.Bias, n, m.Passes, m.Residual,
 		})
 	}
 	a.Text = append(a.Text, m.steps...)
@@ -239,10 +251,7 @@ func (m landmarkModel) About() About {
 	}
 	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s, %s %s of the trace; %s", s.Kernel,
 		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), s.Choice, leave,
-		residual(m.Residual), counted(m.Passes, "pass", "passes")))
-	if unfinished > 0 {
-		a.Text = append(a.Text, fmt.Sprintf("%d of %d searches stopped before -tolerance was reached, at up to %.2g of "+
-			"the first gradient", unfinished, len(m.Machines), most))
-	}
+		residual(m.Residual), counted(m.Passes, "pass", "passes")),
+		fmt.Sprintf("objective %.8g, at most %.2g above the optimum", value, gap))
 	return a
 }

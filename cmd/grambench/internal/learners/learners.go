@@ -104,8 +104,41 @@ type About struct {
 	Terms      int   // that it knows
 	Bytes      int64 // of memory, about
 
-	Text []string // what was found in training, in lines
-	Rows []any    // the same for JSON, by machine
+	Ended Ended    // how the searches of the training ended
+	Text  []string // what was found in training, in lines
+	Rows  []any    // the same for JSON, by machine
+}
+
+// Ended counts machines, and those that stopped before they had converged.
+type Ended struct {
+	Machines, Unfinished int
+	Gap                  float64 // of these, the most that an objective may be above its optimum, as its part; 0: unknown
+	More                 string  // what -type takes that lets them go on; "" for nothing
+}
+
+// Add adds others.
+func (e *Ended) Add(o Ended) {
+	*e = Ended{e.Machines + o.Machines, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
+}
+
+// count counts a machine.
+func (e *Ended) count(converged bool, gap, objective float64) {
+	if e.Machines++; !converged {
+		e.Unfinished, e.Gap = e.Unfinished+1, max(e.Gap, gap/objective)
+	}
+}
+
+// String warns of machines that stopped.
+func (e Ended) String() string {
+	text := fmt.Sprintf("%d of %s stopped before -tolerance was reached", e.Unfinished,
+		counted(e.Machines, "machine", "machines"))
+	if e.Gap > 0 {
+		text += fmt.Sprintf(", up to %.3g%% of their objective above the optimum", 100*e.Gap)
+	}
+	if e.More != "" {
+		text += "; -type " + e.More + " allows more passes"
+	}
+	return text
 }
 
 // SchemeName names the scheme, "" where votes choose one of the classes.

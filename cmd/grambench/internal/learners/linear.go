@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/linear"
@@ -19,6 +20,7 @@ var linearLearner = &Learner{
 	Setup: func(f *flag.FlagSet) Trainer {
 		l := &lines{}
 		f.Var(oneOf{&l.loss, []string{"squared-hinge", "hinge"}}, "loss", "squared-hinge or hinge")
+		f.IntVar(&l.passes, "passes", 1000, "a whole number above 0, most passes over the documents")
 		f.Float64Var(&l.bias, "bias", 1, "a number from 0, each document's value for the bias; 0 for no bias")
 		return l
 	},
@@ -33,14 +35,16 @@ var linearLearner = &Learner{
 
 // lines trains linear machines.
 type lines struct {
-	loss string
-	bias float64
+	loss   string
+	bias   float64
+	passes int
 }
 
 // settings are those of options.
 func (l *lines) settings(o Options) linear.Settings {
 	s := linear.Settings{
 		C: o.C, Scheme: o.Scheme, Tolerance: o.Tolerance, Seed: o.Seed, Intercept: l.bias, NoBias: l.bias == 0,
+		Iterations: l.passes,
 	}
 	if l.loss == "hinge" {
 		s.Loss = linear.Hinge
@@ -77,6 +81,8 @@ func (l *lines) Check(o Options) error {
 	switch {
 	case !(l.bias >= 0 && l.bias <= math.MaxFloat32):
 		return fmt.Errorf("-type linear: bias=%v, expected a number from 0", l.bias)
+	case l.passes < 1:
+		return fmt.Errorf("-type linear: passes=%d, expected at least 1", l.passes)
 	case o.Tolerance >= 1:
 		return fmt.Errorf("-tolerance %v, expected a number below 1: a share of the objective", o.Tolerance)
 	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
@@ -148,26 +154,27 @@ func (m linearModel) About() About {
 	if s.Scheme == solver.OneVsOne {
 		a.Scheme = solver.OneVsRest
 	}
-	separator := ":"
+	var with []string
 	if s.Loss == linear.Hinge {
-		a.Type, separator = a.Type+":loss=hinge", ","
+		with = append(with, "loss=hinge")
 	}
 	if s.Intercept != 1 {
-		a.Type += fmt.Sprintf("%sbias=%v", separator, s.Intercept)
+		with = append(with, fmt.Sprintf("bias=%v", s.Intercept))
 	}
-	var passes, unfinished int
+	if s.Iterations != 1000 {
+		with = append(with, fmt.Sprintf("passes=%d", s.Iterations))
+	}
+	if with != nil {
+		a.Type += ":" + strings.Join(with, ",")
+	}
+	var passes int
 	var value, gap float64
+	a.Ended.More = "linear:passes=N"
 	for k, q := range m.Machines {
 		passes, value, gap = passes+q.Passes, value+q.Value, gap+q.Gap
-		if !q.Converged {
-			unfinished++
-		}
+		a.Ended.count(q.Converged, q.Gap, q.Value)
 		a.Rows = append(a.Rows, linearRow{m.Classes[k], q.Value, q.Gap, q.Passes, q.Support, q.Converged, q.Bias})
 	}
 	a.Text = append(a.Text, fmt.Sprintf("%d passes, objective %.8g, at most %.2g above the optimum", passes, value, gap))
-	if unfinished > 0 {
-		a.Text = append(a.Text, fmt.Sprintf("%d of %d machines stopped before -tolerance was reached", unfinished,
-			len(m.Machines)))
-	}
 	return a
 }

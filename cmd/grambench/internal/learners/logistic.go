@@ -262,14 +262,12 @@ func (m *Regression) About() About {
 	if m.chosen != "" {
 		a.Text = append(a.Text, m.chosen)
 	}
-	var steps, passes, unfinished, differ, bounded int
+	var steps, passes, differ, bounded int
 	var value, most float64
 	for k, q := range m.Machines {
 		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
 		differ, most = differ+q.Differ, max(most, q.MostApart)
-		if !q.Converged {
-			unfinished++
-		}
+		a.Ended.count(q.Converged, 0, 1)
 		if q.Bounded {
 			bounded++
 		}
@@ -282,10 +280,6 @@ func (m *Regression) About() About {
 	if s.Margin == logistic.Spherical {
 		a.Text = append(a.Text, fmt.Sprintf("the paper's boundary would change %d of %d margins, by up to %.2g rad", differ,
 			m.Documents*len(m.Machines), most))
-	}
-	if unfinished > 0 {
-		a.Text = append(a.Text, fmt.Sprintf("%d of %d searches stopped before -tolerance was reached", unfinished,
-			len(m.Machines)))
 	}
 	if bounded > 0 {
 		a.Text = append(a.Text, fmt.Sprintf("θ is at its bound in %d of %d machines: their classes are separable, and C "+

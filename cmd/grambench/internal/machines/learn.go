@@ -156,6 +156,14 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 	return l, nil
 }
 
+// warnOf warns of machines that stopped, and returns how many did.
+func warnOf(e *cli.Env, d learners.Ended) int {
+	if d.Unfinished > 0 {
+		e.Warn("%s", d)
+	}
+	return d.Unfinished
+}
+
 // held is what the process holds beside what a learner does.
 func (l *learning) held() int64 { return place.RuntimeBytes + l.corpus.Documents.Bytes() }
 
@@ -203,7 +211,8 @@ type learnReport struct {
 	FileFormat string `json:"file_format"`
 	FileBytes  int64  `json:"file_bytes"`
 
-	Machines int `json:"machines"`
+	Machines   int `json:"machines"`
+	Unfinished int `json:"unfinished_machines"`
 
 	Seconds      float64 `json:"seconds"`
 	SecondsRead  float64 `json:"seconds_read"`
@@ -243,7 +252,7 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 			Values: l.corpus.Documents.NNZ(), Terms: a.Terms, Digest: hex.EncodeToString(digest[:]),
 		},
 		learnedLine: t.learnedLine(a), File: t.out, FileFormat: t.to, Machines: len(a.Machines),
-		SecondsRead: l.read, SecondsSolve: time.Since(begin).Seconds(), Rows: a.Rows, details: a.Text,
+		Unfinished: warnOf(e, a.Ended), SecondsRead: l.read, SecondsSolve: time.Since(begin).Seconds(), Rows: a.Rows, details: a.Text,
 	}
 	if a.Votes {
 		r.Machines = 0

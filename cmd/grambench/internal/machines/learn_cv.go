@@ -23,6 +23,7 @@ import (
 type learnedScore struct {
 	c        float64 // 0 where the learner has none
 	about    learners.About
+	ended    learners.Ended
 	score    *svm.Score   // of all documents together
 	byFold   []*svm.Score // of the documents of each fold
 	mean, sd float64      // of the measure over the folds
@@ -96,6 +97,7 @@ func (l *learning) validate(
 				}
 			}
 			out[p].about = m.About()
+			out[p].ended.Add(out[p].about.Ended)
 			if prices != nil {
 				out[p].c = prices[p]
 			}
@@ -165,7 +167,7 @@ func (l *learning) validateTogether(
 	}
 	out := make([]*learnedScore, len(points))
 	for p, prediction := range found {
-		s := &learnedScore{about: abouts[p]}
+		s := &learnedScore{about: abouts[p], ended: abouts[p].Ended}
 		class, labels := prediction.Class, prediction.Labels
 		if !separate {
 			labels = make([][]int, len(part))
@@ -268,6 +270,8 @@ type learnedCV struct {
 	Mean    report.Number `json:"mean"`
 	SD      report.Number `json:"standard_deviation"`
 
+	Unfinished int `json:"unfinished_machines"`
+
 	Seconds      float64 `json:"seconds"`
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"`
@@ -302,7 +306,7 @@ func (v *validation) runLearner(ctx context.Context, e *cli.Env) error {
 	p.Clear()
 	s, labels := found[0], l.o.Scheme == solver.Labels
 	r.SecondsSolve = time.Since(begin).Seconds()
-	r.learnedLine = v.learnedLine(s.about)
+	r.learnedLine, r.Unfinished = v.learnedLine(s.about), warnOf(e, s.ended)
 	r.Scored, r.Right, r.figures = s.score.Documents, s.score.Right, newFigures(s.score, false, labels)
 	r.Measure, r.Mean, r.SD = measure(l.o.Scheme), report.Number(s.mean), report.Number(s.sd)
 	for i, f := range s.byFold {

@@ -129,12 +129,15 @@ type learnedGrid struct {
 
 // learnedGridRow is one point.
 type learnedGridRow struct {
-	Type    string          `json:"type"`
-	Kernel  string          `json:"kernel,omitempty"`
-	C       float64         `json:"c,omitempty"`
-	Mean    report.Number   `json:"mean"`
-	SD      report.Number   `json:"standard_deviation"`
-	Seconds float64         `json:"seconds"` // of all folds, and of all C of the point together
+	Type    string        `json:"type"`
+	Kernel  string        `json:"kernel,omitempty"`
+	C       float64       `json:"c,omitempty"`
+	Mean    report.Number `json:"mean"`
+	SD      report.Number `json:"standard_deviation"`
+	Seconds float64       `json:"seconds"` // of all folds, and of all C of the point together
+
+	Unfinished int `json:"unfinished_machines"`
+
 	Figures []report.Number `json:"figures"` // by fold
 }
 
@@ -161,6 +164,7 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 	}
 	begin := time.Now()
 	var failed error
+	var ended learners.Ended
 	together, err := l.validateAll(ctx, points, prices, g.folds, g.seed)
 	if err != nil {
 		return l.named(err)
@@ -176,7 +180,8 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 		}
 		for _, s := range found {
 			row := learnedGridRow{Type: at.spec, Kernel: at.kernel, C: s.c, Mean: report.Number(s.mean), SD: report.Number(s.sd),
-				Seconds: time.Since(started).Seconds()}
+				Seconds: time.Since(started).Seconds(), Unfinished: s.ended.Unfinished}
+			ended.Add(s.ended)
 			for _, f := range s.byFold {
 				row.Figures = append(row.Figures, report.Number(figure(l.o.Scheme, f)))
 			}
@@ -185,6 +190,7 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	p.Clear()
+	warnOf(e, ended)
 	if failed != nil && len(r.Rows) == 0 {
 		return failed
 	}

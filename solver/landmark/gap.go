@@ -1,0 +1,95 @@
+package landmark
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// settle bounds how far the objective P of columns is above its minimum, by duality and without a
+// pass; those where that is at most the tolerance times P have converged. For every a,
+//
+//	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
+//
+// with ℓ* the conjugate of ℓ by f. At aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖² with the gradient g by u. Rows of Φ at
+// landmarks are those of Tᵀ; so with b added to a there
+//
+//	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ'(fⱼ) - bⱼ/C.
+//
+// The preconditioner gives b: Cℓ”Tᵀ(AᵀA)⁻¹g, times the number that is best for losses that ℓ” bends.
+// The gap is the least of that, of ½‖g‖² and of P, since D(0) = 0.
+func (t *training) settle(
+	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner,
+) error {
+	m := t.factor.N
+	v, err := p.solve(ctx, columns, gradients)
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		v = append(v, c.u)
+	}
+	both, err := t.factor.Times(ctx, t.do, slices.Concat(v...), true)
+	if err != nil {
+		return err
+	}
+	b, f := both[:len(both)/2], both[len(both)/2:]
+	y, bend := make([]float64, len(b)), make([]float64, len(columns))
+	for at := range b {
+		c := columns[at/m]
+		y[at] = t.sign(t.chosen[at%m], c.class)
+		_, _, second := t.s.Loss.of(y[at], f[at])
+		bend[at/m] += c.price * second * b[at] * b[at]
+		b[at] *= c.price * second
+	}
+	tb, err := t.factor.Times(ctx, t.do, b, false)
+	if err != nil {
+		return err
+	}
+	losses := make([]float64, len(columns))
+	for at := range b {
+		c, own := columns[at/m], tb[at/m*m:][:m]
+		_, first, _ := t.s.Loss.of(y[at], f[at])
+		by := floats.Dot(own, gradients[at/m]) / max(floats.Dot(own, own)+bend[at/m], math.SmallestNonzeroFloat64)
+		slope, apart := t.s.Loss.dual(y[at], f[at], first-by*b[at]/c.price)
+		losses[at/m] += c.price * apart
+		b[at] = c.price * (first - slope)
+	}
+	if tb, err = t.factor.Times(ctx, t.do, b, false); err != nil {
+		return err
+	}
+	for i, c := range columns {
+		g, own := gradients[i], tb[i*m:][:m]
+		c.gap = min(floats.Dot(g, g)/2, c.objective)
+		floats.Sub(own, g)
+		if gap := floats.Dot(own, own)/2 + losses[i]; gap < c.gap {
+			c.gap = gap
+		}
+		c.converged = c.gap <= t.s.Tolerance*c.objective
+	}
+	return nil
+}
+
+// dual returns the slope that is nearest to q among those that ℓ* is finite for, and ℓ(f) + ℓ*(q) - qf
+// there, which is 0 at ℓ'(f).
+func (l Loss) dual(y, f, q float64) (slope, apart float64) {
+	p, margin := -y*q, y*f
+	switch l {
+	case Logistic: // the divergence of p from 1/(1 + e^margin)
+		p = min(max(p, 0), 1)
+		for _, v := range [][2]float64{{p, margin}, {1 - p, -margin}} {
+			if v[0] > 0 { // log(1 + e^m) without overflow
+				apart += v[0] * (math.Log(v[0]) + max(v[1], 0) + math.Log1p(math.Exp(-math.Abs(v[1]))))
+			}
+		}
+		return -y * p, max(apart, 0)
+	case Hinge2:
+		p = max(p, 0)
+		d := p - max(1-margin, 0)
+		return -y * p, d*d/2 + p*max(margin-1, 0)
+	}
+	d := p - (1 - margin)
+	return q, d * d / 2
+}
