@@ -29,7 +29,8 @@ func (f *Embedder) weighted(column uint32, raw float32) float64 {
 }
 
 // Factors returns the two numbers whose product is the weighted value of a raw one: the value itself,
-// or the damped count, NaN where a count can't be damped, and the weight of its column, 1 without idf.
+// less the shift of a scaled column, or the damped count, NaN where a count can't be damped, and the
+// weight of its column, 1 without idf and scale.
 // The last column, and those that there aren't, have the raw value and 1.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	v = float64(raw)
@@ -39,8 +40,11 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	if f.Weighting.damped() {
 		v = damp(v)
 	}
-	if int(column) >= len(f.Weights) { // without idf
+	if int(column) >= len(f.Weights) { // without idf and scale
 		return v, 1
+	}
+	if int(column) < len(f.Shifts) {
+		v -= f.Shifts[column]
 	}
 	return v, f.Weights[column]
 }

@@ -16,7 +16,8 @@ type Embedder struct {
 	Documents int       // number of training documents, D
 	Terms     []uint32  // Terms[j] is the term index, in the corpus, of column j
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
-	Weights   []float64 // Weights[j] is the weight of column j; nil without idf, where it is 1
+	Weights   []float64 // Weights[j] is the weight of column j; nil without idf and scale, where it is 1
+	Shifts    []float64 // of Standard and Range: Shifts[j] is taken from values of column j before they are weighted
 
 	// Open, only for the raw counts (tf), counts terms that weren't seen at training: the last
 	// column of a document v holds √Σ v[t]² over them. So the inner product with a training
@@ -25,6 +26,7 @@ type Embedder struct {
 	Open bool
 
 	columns *termTable // of Terms; nil if filled by hand
+	filled  []uint32   // terms, ascending, whose zeros have a value
 	err     error      // of Fit
 }
 
@@ -50,6 +52,9 @@ func (e Embedding) Fit(train *CSR) *Embedder {
 			f.Weights[j] = logRatio(float64(f.Documents), float64(df))
 		}
 	}
+	if e.Scales() {
+		f.fitScale(train)
+	}
 	return f
 }
 
@@ -71,7 +76,7 @@ func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 //
 // Errors: an unknown embedding, a negative number of documents, lists of different length, terms
 // that don't ascend, a document frequency outside of 1 … Documents, a weight that isn't finite,
-// weights for an embedding without or none for one with weights, Open with an embedding other than
+// weights or shifts for an embedding without or none for one with them, Open with an embedding other than
 // tf.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &Embedder{
@@ -80,6 +85,7 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 		Terms:     from.Terms,
 		DF:        from.DF,
 		Weights:   from.Weights,
+		Shifts:    from.Shifts,
 		Open:      from.Open,
 	}
 	if err := f.validateFields(); err != nil {
@@ -87,6 +93,7 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	}
 	const valuesPerTerm = 16 // as if each term were that often in the training documents, which aren't known here
 	f.columns = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
+	f.fill()
 	return f, nil
 }
 
@@ -126,10 +133,13 @@ func (f *Embedder) validateLengths() error {
 		return fmt.Errorf("sparse: an embedding of %d documents", f.Documents)
 	case len(f.DF) != len(f.Terms):
 		return fmt.Errorf("sparse: an embedding of %d terms has %d document frequencies", len(f.Terms), len(f.DF))
-	case f.Weighting.IDF() && len(f.Weights) != len(f.Terms):
+	case f.Weighted() && len(f.Weights) != len(f.Terms):
 		return fmt.Errorf("sparse: embedding %s of %d terms has %d weights", f.Embedding, len(f.Terms), len(f.Weights))
-	case !f.Weighting.IDF() && f.Weights != nil:
+	case !f.Weighted() && f.Weights != nil:
 		return fmt.Errorf("sparse: embedding %s has %d weights, expected none", f.Embedding, len(f.Weights))
+	case f.Scales() && len(f.Shifts) != len(f.Terms) || !f.Scales() && f.Shifts != nil:
+		return fmt.Errorf("sparse: embedding %s of %d terms has %d shifts, expected one for each where columns are scaled, "+
+			"else none", f.Embedding, len(f.Terms), len(f.Shifts))
 	case f.Open && f.Embedding != Embedding{}:
 		return fmt.Errorf("sparse: embedding %s is open, which only %s can be", f.Embedding, Embedding{})
 	}
@@ -149,9 +159,11 @@ func (f *Embedder) validateFields() error {
 			return fmt.Errorf("sparse: embedding: term %d is in %d documents of %d", t, df, f.Documents)
 		}
 	}
-	for j, w := range f.Weights {
-		if math.IsNaN(w) || math.IsInf(w, 0) {
-			return fmt.Errorf("sparse: embedding: weight %v of term %d is not finite", w, f.Terms[j])
+	for _, list := range [][]float64{f.Weights, f.Shifts} {
+		for j, w := range list {
+			if math.IsNaN(w) || math.IsInf(w, 0) {
+				return fmt.Errorf("sparse: embedding: weight %v of term %d is not finite", w, f.Terms[j])
+			}
 		}
 	}
 	return nil

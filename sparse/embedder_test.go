@@ -11,14 +11,8 @@ import (
 // fields returns what is exported of an embedder, in slices of its own.
 func fields(f *Embedder) Embedder {
 	return Embedder{
-		f.Embedding,
-		f.Documents,
-		slices.Clone(f.Terms),
-		slices.Clone(f.DF),
-		slices.Clone(f.Weights),
-		f.Open,
-		nil,
-		nil,
+		Embedding: f.Embedding, Documents: f.Documents, Terms: slices.Clone(f.Terms), DF: slices.Clone(f.DF),
+		Weights: slices.Clone(f.Weights), Shifts: slices.Clone(f.Shifts), Open: f.Open,
 	}
 }
 

@@ -15,6 +15,8 @@ const (
 	TFIDF                     // counts times log(D/df): D training documents, df of them with the term
 	LogTF                     // damped counts, 1 + ln count, as sublinear_tf of scikit-learn
 	LogTFIDF                  // damped counts times log(D/df)
+	Standard                  // measurements: columns of mean 0 and variance 1, see [Embedding.Scales]
+	Range                     // measurements: columns from Lower to Upper
 )
 
 // IDF reports whether the weighting has weights log(D/df).
@@ -59,6 +61,8 @@ type Embedding struct {
 	Norm      Norm
 	Power     float64 // from LeastPower to MostPower; 0 for none, since 1 itself isn't allowed
 	Pairing   Pairing
+
+	Lower, Upper float64 // of Range: Lower below Upper, both from -MostBound to MostBound; else 0
 }
 
 // Root is the power of the square root.
@@ -71,12 +75,13 @@ const LeastPower, MostPower = 0.01, 8
 
 // Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ.
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.
-var Sphere = Embedding{TF, NormL1, Root, Dot}
+var Sphere = Embedding{Norm: NormL1, Power: Root}
 
 var (
-	weightingNames = [...]string{TF: "tf", TFIDF: "tfidf", LogTF: "logtf", LogTFIDF: "logtfidf"}
-	normNames      = [...]string{NormNone: "", NormL1: "-l1", NormL2: "-l2"}
-	pairingNames   = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
+	weightingNames = [...]string{TF: "tf", TFIDF: "tfidf", LogTF: "logtf", LogTFIDF: "logtfidf",
+		Standard: "standard", Range: "scale"}
+	normNames    = [...]string{NormNone: "", NormL1: "-l1", NormL2: "-l2"}
+	pairingNames = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
 )
 
 // String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75"
@@ -85,50 +90,60 @@ func (e Embedding) String() string {
 	if !e.named() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)
 	}
-	s := weightingNames[e.Weighting] + normNames[e.Norm] + pairingNames[e.Pairing]
+	s := weightingNames[e.Weighting]
+	if e.Weighting == Range {
+		s += number(e.Lower) + ".." + number(e.Upper)
+	}
+	s += normNames[e.Norm] + pairingNames[e.Pairing]
 	switch e.Power {
 	case 0:
 		return s
 	case Root:
 		return s + "-sqrt"
 	}
-	return s + powerSuffix + strconv.FormatFloat(e.Power, 'g', -1, 64)
+	return s + powerSuffix + number(e.Power)
 }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // powerSuffix stands before a power that has no name of its own.
 const powerSuffix = "-pow"
 
 // Embeddings lists every embedding without a power or with the square root, for help texts and
-// tests.
+// tests, and one of each that scales columns.
 func Embeddings() []Embedding {
 	var all []Embedding
-	for w := range weightingNames {
+	for w := range Standard {
 		for n := range normNames {
 			for _, power := range []float64{0, Root} {
-				all = append(all, Embedding{Weighting: Weighting(w), Norm: Norm(n), Power: power})
+				all = append(all, Embedding{Weighting: w, Norm: Norm(n), Power: power})
 			}
 		}
 	}
-	for w := range weightingNames {
+	for w := range Standard {
 		for _, p := range []Pairing{ChiSquare, JensenShannon} {
-			all = append(all, Embedding{Weighting: Weighting(w), Norm: NormL1, Pairing: p})
+			all = append(all, Embedding{Weighting: w, Norm: NormL1, Pairing: p})
 		}
 	}
-	return all
+	return append(all, Embedding{Weighting: Standard}, Embedding{Weighting: Range, Upper: 1})
 }
 
 // ParseEmbedding reads "tf", "tfidf", "logtf" or "logtfidf", then optionally "-l1" or "-l2", then
 // optionally "-sqrt" or "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75".
 // "-pow0.5" is "-sqrt", and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" behind it instead,
-// for [ChiSquare] and [JensenShannon].
+// for [ChiSquare] and [JensenShannon]. Or it reads "standard", or "scale" and two numbers, such as
+// "scale-1..1", for [Standard] and [Range].
 func ParseEmbedding(s string) (Embedding, error) {
+	if bounds, ok := strings.CutPrefix(s, weightingNames[Range]); ok {
+		return parseRange(bounds)
+	}
 	name, power, raised := strings.Cut(s, powerSuffix)
 	var names []string
 	for _, e := range Embeddings() {
 		switch {
 		case e.String() == name && !raised:
 			return e, nil
-		case e.String() == name && e.Power == 0 && e.Pairing == Dot:
+		case e.String() == name && e.Power == 0 && e.Pairing == Dot && !e.Scales():
 			p, err := strconv.ParseFloat(power, 64)
 			if err == nil {
 				e, err = e.WithPower(p)
@@ -143,8 +158,8 @@ func ParseEmbedding(s string) (Embedding, error) {
 		names = append(names, e.String())
 	}
 	return Embedding{}, fmt.Errorf(
-		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power", s,
-		strings.Join(names, ", "), powerSuffix)
+		"sparse: embedding %q is unknown, expected one of %s, one without -sqrt and behind it %s and a power, or a range as in "+
+			"scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 
 // WithPower returns e with another power, from LeastPower to MostPower; 1 is none.
@@ -175,6 +190,9 @@ func (e Embedding) validate() error {
 	}
 	if e.Pairing != Dot && (e.Norm != NormL1 || e.Power != 0) {
 		return fmt.Errorf("sparse: embedding %s, expected -l1 and no power, since it pairs histograms", e)
+	}
+	if err := e.validateScale(); err != nil {
+		return err
 	}
 	if e.Power != 0 && !(e.Power >= LeastPower && e.Power <= MostPower && e.Power != 1) {
 		return fmt.Errorf(

@@ -15,7 +15,7 @@ import (
 func withPowers() []Embedding {
 	all := Embeddings()
 	for _, e := range Embeddings() {
-		if e.Power == 0 && e.Pairing == Dot {
+		if e.Power == 0 && e.Pairing == Dot && !e.Scales() {
 			for _, p := range []float64{LeastPower, 0.75, 3} {
 				e.Power = p
 				all = append(all, e)
@@ -103,9 +103,9 @@ func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 
 func TestPowerNames(t *testing.T) {
 	for name, want := range map[string]Embedding{
-		"tf-l1-pow0.75": {TF, NormL1, 0.75, Dot}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01, Dot},
-		"tf-l2-pow8":   {TF, NormL2, 8, Dot},
-		"tf-l1-pow0.5": Sphere, "tf-l1-pow1": {TF, NormL1, 0, Dot}, "tf-l1-pow7.5e-1": {TF, NormL1, 0.75, Dot},
+		"tf-l1-pow0.75": {TF, NormL1, 0.75, Dot, 0, 0}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01, Dot, 0, 0},
+		"tf-l2-pow8":   {TF, NormL2, 8, Dot, 0, 0},
+		"tf-l1-pow0.5": Sphere, "tf-l1-pow1": {TF, NormL1, 0, Dot, 0, 0}, "tf-l1-pow7.5e-1": {TF, NormL1, 0.75, Dot, 0, 0},
 	} {
 		got, err := ParseEmbedding(name)
 		if err != nil || got != want {
@@ -135,7 +135,7 @@ func TestPowerRefuses(t *testing.T) {
 	m := csrOf([][]float32{{1}, {0, -2}})
 	const want = "row 1, term 1: found -2, expected a finite value not below 0, " +
 		"for the embedding tf-l1-pow0.75: it takes the power 0.75"
-	_, err := (Embedding{TF, NormL1, 0.75, Dot}).Fit(m).Transform(m)
+	_, err := (Embedding{TF, NormL1, 0.75, Dot, 0, 0}).Fit(m).Transform(m)
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a negative count under a power is answered with %v", err)
 	}
@@ -159,7 +159,7 @@ func TestPowerRefuses(t *testing.T) {
 func TestPowerDigest(t *testing.T) {
 	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}})
 	const want = "13bf4c749dbbf916bc9c2c8666a6e671615e7c5da6f3a23bca37b667ea93ccd5"
-	got := mustTransform(t, Embedding{TFIDF, NormL1, 0.7, Dot}.Fit(m), m).Digest()
+	got := mustTransform(t, Embedding{TFIDF, NormL1, 0.7, Dot, 0, 0}.Fit(m), m).Digest()
 	if hex.EncodeToString(got[:]) != want {
 		t.Errorf("digest %x, expected %s", got, want)
 	}

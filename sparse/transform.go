@@ -13,7 +13,8 @@ import (
 // row i is x itself, a histogram, and Norms[i] is 1.
 //
 // Terms that weren't seen at training are left out (unless the embedder is Open), and so are values
-// of weight 0 (tfidf of a term that is in every document). A document without any term left becomes
+// of weight 0 (tfidf of a term that is in every document). Where columns are scaled, so are their
+// zeros. A document without any term left becomes
 // the unit vector of the last column, which only such documents use: its cosine is 0 with every
 // other document and 1 with another of its kind. Its norm is 0, so that it's the zero vector to
 // whatever looks at norms (1 for an L1-normalised square root, a point of the sphere).
@@ -65,7 +66,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 			if err := m.validateRow(r); err != nil {
 				return err
 			}
-			x.Offsets[i+1] = f.kept(m.Row(r))
+			x.Offsets[i+1] = f.kept(f.row(m, r))
 		}
 		return nil
 	})
@@ -77,7 +78,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	err = inChunks(ctx, workers, n, func(_, lo, hi int) (err error) {
 		var unit []float64
 		for i := lo; i < hi && err == nil; i++ {
-			terms, values := m.Row(row(i))
+			terms, values := f.row(m, row(i))
 			unit, err = x.embed(i, terms, values, row(i), unit)
 		}
 		return err
@@ -106,7 +107,7 @@ func (f *Embedder) kept(terms []uint32, values []float32) int64 {
 	for k, t := range terms {
 		column, ok := f.Column(t)
 		switch {
-		case values[k] == 0:
+		case values[k] == 0 && f.Shifts == nil:
 		case !ok:
 			unseen = f.Open
 		case f.weighted(column, values[k]) != 0:
@@ -133,7 +134,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		if !ok && f.Open {
 			unseen += float64(float64(values[k]) * float64(values[k]))
 		}
-		if !ok || values[k] == 0 {
+		if !ok || values[k] == 0 && f.Shifts == nil {
 			continue
 		}
 		v := f.weighted(column, values[k])

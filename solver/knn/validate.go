@@ -53,7 +53,7 @@ func CrossValidate(
 		out[at] = newPrediction(n, s.Scheme)
 		v.settings, v.kernels = append(v.settings, s), append(v.kernels, k)
 		e := k.Embedding()
-		if !kernel.FallsWithC(k) || e.Weighting.IDF() {
+		if !kernel.FallsWithC(k) || e.Weighted() {
 			if err := v.byParts(ctx, at, in, out[at]); err != nil {
 				return nil, err
 			}

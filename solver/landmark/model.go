@@ -160,7 +160,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 	s, k, _ := m.Settings.resolve()
 	n, classes := docs.Rows(), len(m.Classes)
 	some := min(n, chunk)
-	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, int64(some)*int64(docs.LongestRow())) +
+	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, int64(some)*int64(docs.LongestRow()+m.Embedder.Filled())) +
 		engine.NewBytes(m.Landmarks.Rows(), m.Landmarks.Cols, m.Landmarks.NNZ())
 	if limit := opt.limit(); limit > 0 && need > limit {
 		return nil, fmt.Errorf("landmark: predicting %d documents needs %s of memory, allowed are %s", n,

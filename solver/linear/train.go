@@ -93,8 +93,8 @@ func (p *problem) largest() float64 {
 // trainingBytes is the memory that training takes beside the corpus.
 func trainingBytes(c *sparse.Corpus, f *sparse.Embedder, models, workers int) int64 {
 	rows, cols, classes := c.Documents.Rows(), int64(f.Cols()), len(c.Classes)
-	embedding := int64(workers) * sparse.EmbeddedBytes(chunk, chunk*int64(c.Documents.LongestRow()))
-	return bytesOf(rows, c.Documents.NNZ(), f.Cols()) + 8*int64(rows) + 32*cols + embedding +
+	embedding := int64(workers) * sparse.EmbeddedBytes(chunk, chunk*int64(c.Documents.LongestRow()+f.Filled()))
+	return bytesOf(rows, c.Documents.NNZ()+int64(rows)*int64(f.Filled()), f.Cols()) + 8*int64(rows) + 32*cols + embedding +
 		8*cols*int64(classes*models) + (13*int64(rows)+8*cols)*int64(min(workers, classes))
 }
 

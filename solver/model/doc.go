@@ -40,7 +40,8 @@
 //	                 b × byte        the terms, one behind the other
 //	embedding        e × uint32      term of each column, ascending
 //	                 e × int32       its document frequency
-//	                 e × float64     its weight, only with idf
+//	                 e × float64     its weight, only with idf or scaled columns
+//	                 e × float64     its shift, only with scaled columns
 //	support          (s+1) × int64   offsets of the vectors
 //	                 z × uint32      terms
 //	                 z × float32     raw values

@@ -116,8 +116,9 @@ type Validation struct {
 
 // CrossValidate trains on all folds but one and predicts that one, for each fold. The seed divides
 // the documents of each class, or all of regression, into folds of nearly equal size; documents of
-// several labels by their first. An embedding learns, for
-// example idf weights, from all documents, held out or not: only so can folds share dot products.
+// several labels by their first. idf weights are those of all documents, held out or not: only so can
+// folds share dot products. Where columns are scaled ([sparse.Embedding.Scales]) that is learnt from
+// the other folds alone, and each fold has dot products of its own.
 //
 // It computes each dot product once, where the whole matrix fits into memory, or those of each row
 // where a device keeps the rows (Options.Place). The result is the same from any number of workers.
@@ -143,7 +144,7 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 		return nil, err
 	}
 	v.SolvedOn, v.Unplaced = w.solvedOn, w.unplaced
-	v.DotProducts = p.Cache().Computed - before
+	v.DotProducts = p.Cache().Computed - before + w.computed
 	v.Gram, v.Solve = w.gram, w.solve
 	return v, nil
 }

@@ -274,11 +274,13 @@ type work struct {
 	folds int
 	seed  uint64
 	stage string // of progress
-	only  []int  // folds, see folded
+	only  []int  // folds, see folded; at most one where columns are scaled
 
 	relay
 	before int64 // problems of kernels that are done
 	left   int   // kernels that are not done
+
+	computed int64 // dot products of problems of its own
 
 	solvedOn, unplaced string        // as in Validation, of any kernel
 	gram, solve        time.Duration // computing tiles before, and the rest
@@ -289,6 +291,9 @@ type work struct {
 func (w *work) run(
 	ctx context.Context, p *Problem, kernels []kernelAt, keep func(f *folded, at kernelAt, out []outcome) error,
 ) (err error) {
+	if p.Embedding().Scales() && !p.apart {
+		return w.apart(ctx, p, kernels, keep)
+	}
 	var all []engine.Kernel
 	computed := false
 	for _, at := range kernels {
@@ -299,7 +304,7 @@ func (w *work) run(
 	if err != nil {
 		return err
 	}
-	f, err := p.fold(&w.s, w.folds, w.seed, ours)
+	f, err := p.fold(&w.s, w.folds, w.seed, ours && !p.apart)
 	if err != nil {
 		return err
 	}

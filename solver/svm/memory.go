@@ -180,7 +180,8 @@ func (p *Problem) prepares(c *sparse.Corpus, embedder *sparse.Embedder) error {
 		return nil
 	}
 	docs := c.Documents
-	values := docs.NNZ() + int64(docs.EmptyRows()) // a document without terms gets one of its own
+	values := docs.NNZ() + int64(docs.EmptyRows()) + // a document without terms gets one of its own
+		int64(docs.Rows())*int64(embedder.Filled())
 	need := p.opt.HeldBytes + docs.Bytes() + engine.NewBytes(docs.Rows(), embedder.Cols(), values)
 	if need <= limit {
 		return nil

@@ -24,6 +24,8 @@ type Problem struct {
 	budget budget
 	values []float32 // of a matrix that was computed elsewhere, in the problem's order; else nil
 
+	apart bool // its columns are scaled without a fold that is to be predicted, see work.apart
+
 	training atomic.Bool // progress comes from the solver now, and the engine's is left out
 }
 
@@ -46,6 +48,14 @@ type corpus struct {
 // one name, options out of range, what the embedding refuses, more memory than was allowed, the end
 // of ctx.
 func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
+	if c == nil {
+		return newProblem(ctx, c, nil, opt)
+	}
+	return newProblem(ctx, c, embedding.Fit(c.Documents), opt)
+}
+
+// newProblem is NewProblem with an embedding that has learnt.
+func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
@@ -62,7 +72,6 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
 	}
 	p := &Problem{opt: opt}
-	embedder := embedding.Fit(c.Documents)
 	if err := p.prepares(c, embedder); err != nil {
 		return nil, err
 	}

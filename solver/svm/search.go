@@ -314,7 +314,8 @@ func (q *searching) run(ctx context.Context, problem func(cut int, e sparse.Embe
 		before := p.Cache().Computed
 		q.begin(part)
 		err := q.work.run(ctx, p, inPath(kernels), q.keep)
-		q.out.DotProducts += p.Cache().Computed - before
+		q.out.DotProducts += p.Cache().Computed - before + q.computed
+		q.computed = 0
 		if err != nil {
 			return err
 		}

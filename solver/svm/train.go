@@ -288,13 +288,8 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 		Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1), Terms: make([]uint32, 0, most),
 		Values: make([]float32, 0, most),
 	}
-	terms := p.x.Embedder.Terms
 	for _, i := range rows {
-		for k := p.x.Offsets[i]; k < p.x.Offsets[i+1]; k++ {
-			if column := int(p.x.Terms[k]); column < len(terms) { // the last stands for documents without terms
-				out.Terms, out.Values = append(out.Terms, terms[column]), append(out.Values, p.x.Raw[k])
-			}
-		}
+		out.Terms, out.Values = p.x.AppendRaw(i, out.Terms, out.Values)
 		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
 	}
 	return out

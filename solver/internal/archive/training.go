@@ -97,8 +97,11 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	}
 	Array(f, "embedding", &raw.Terms, terms)
 	Array(f, "embedding", &raw.DF, terms)
-	if raw.Weighting.IDF() {
+	if raw.Weighted() {
 		Array(f, "embedding", &raw.Weights, terms)
+	}
+	if raw.Scales() {
+		Array(f, "embedding", &raw.Shifts, terms)
 	}
 	f.Then("embedding", func() (err error) {
 		*e, err = sparse.RestoreEmbedder(raw)

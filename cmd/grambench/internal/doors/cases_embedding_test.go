@@ -99,6 +99,19 @@ func embeddedDigest(p *program) {
 	p.good("of good documents", func() error { x := p.embedded(e, m); x.Digest(); x.Empty(); return nil })
 }
 
+func appendRaw(p *program) {
+	x := p.embedded(p.embedding(), p.documents())
+	i := p.IntN(x.Rows())
+	p.good("of a row", func() error {
+		if t, v := x.AppendRaw(i, nil, nil); len(t) != len(v) {
+			p.fails("%d values of %d terms", len(v), len(t))
+		}
+		return nil
+	})
+	i = p.outside(x.Rows())
+	p.bad(fmt.Sprint("of row ", i, " of ", x.Rows()), func() error { x.AppendRaw(i, nil, nil); return nil })
+}
+
 // vectors64 is the case of a row in float64.
 func vectors64(vector bool) func(p *program) {
 	of := (*sparse.Embedded).Unit64
@@ -136,7 +149,7 @@ func embedderFactors(p *program) {
 	f := p.embedding().Fit(p.documents())
 	column, raw := uint32(p.odd()), float32(1+p.IntN(9))
 	p.good(fmt.Sprint(column), func() error {
-		if v, weight := f.Factors(column, raw); !(v >= 1 && weight >= 0) {
+		if v, weight := f.Factors(column, raw); !((v >= 1 || f.Scales()) && weight >= 0) {
 			p.fails("factors %v and %v of %v", v, weight, raw)
 		}
 		return nil
@@ -147,7 +160,7 @@ func embedderFactors(p *program) {
 func restoreEmbedder(p *program) {
 	f := p.embedding().Fit(p.documents())
 	from := sparse.Embedder{Embedding: f.Embedding, Documents: f.Documents, Terms: slices.Clone(f.Terms),
-		DF: slices.Clone(f.DF), Weights: slices.Clone(f.Weights), Open: f.Open}
+		DF: slices.Clone(f.DF), Weights: slices.Clone(f.Weights), Shifts: slices.Clone(f.Shifts), Open: f.Open}
 	p.good("of what Fit made", func() error { _, err := sparse.RestoreEmbedder(from); return err })
 	wrong, n := from, len(from.Terms)
 	why := ""

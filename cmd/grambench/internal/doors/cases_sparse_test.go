@@ -18,6 +18,8 @@ func sparseCases() map[string]testCase {
 		"sparse.CSR.EmptyRows":         matrixMethod(func(m *sparse.CSR) { m.EmptyRows() }),
 		"sparse.CSR.LongestRow":        matrixMethod(func(m *sparse.CSR) { m.LongestRow() }),
 		"sparse.CSR.NNZ":               matrixMethod(func(m *sparse.CSR) { m.NNZ() }),
+		"sparse.CSR.NoCounts":          matrixMethod(func(m *sparse.CSR) { m.NoCounts() }),
+		"sparse.CSR.Unscaled":          matrixMethod(func(m *sparse.CSR) { m.Unscaled() }),
 		"sparse.CSR.Rows":              matrixMethod(func(m *sparse.CSR) { m.Rows() }),
 		"sparse.CSR.Row":               {run: matrixRow, index: true, panics: true},
 		"sparse.CSR.SelectRows":        {run: selectRows, panics: true},
@@ -31,6 +33,8 @@ func sparseCases() map[string]testCase {
 		"sparse.Embedded.Digest":       {run: embeddedDigest, panics: true},
 		"sparse.Embedded.Empty":        {run: embeddedDigest, panics: true},
 		"sparse.Embedded.Unit64":       {run: vectors64(false), index: true, panics: true},
+		"sparse.Embedded.AppendRaw":    {run: appendRaw, index: true, panics: true},
+		"sparse.Embedder.Filled":       sized(func(p *program) any { return &sparse.Embedder{} }),
 		"sparse.Embedded.Vector64":     {run: vectors64(true), index: true, panics: true},
 		"sparse.EmbeddedBytes": {run: func(p *program) {
 			r, v := p.odd(), int64(p.odd())

@@ -37,9 +37,7 @@ type nearest struct{ s knn.Settings }
 func (t *nearest) settings(o Options) (knn.Settings, error) {
 	s := t.s
 	s.Scheme = o.Scheme
-	if s.Kernel = o.Kernel; s.Kernel == "" {
-		s.Kernel = knn.DefaultKernel
-	}
+	s.Kernel = o.kernelOr(knn.DefaultKernel)
 	if o.Embedding != nil {
 		k, err := engine.ParseKernelIn(s.Kernel, *o.Embedding)
 		if err != nil {

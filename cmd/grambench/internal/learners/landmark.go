@@ -83,9 +83,7 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
 	s.Loss = map[string]landmark.Loss{"logistic": landmark.Logistic, "hinge2": landmark.Hinge2}[t.loss]
 	s.Choice = map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[t.choice]
-	if s.Kernel = o.Kernel; s.Kernel == "" {
-		s.Kernel = svm.DefaultKernel
-	}
+	s.Kernel = o.kernelOr(svm.DefaultKernel)
 	if o.Embedding != nil {
 		k, err := engine.ParseKernelIn(s.Kernel, *o.Embedding)
 		if err != nil {

@@ -154,6 +154,7 @@ type Options struct {
 	C         float64           // 0 where none is given
 	Embedding *sparse.Embedding // nil where none is given
 	Kernel    string            // specification, "" where none is given
+	Vectors   *sparse.Embedding // what suits vectors that are no counts; nil for text and counts
 	Scheme    solver.Scheme     // OneVsRest or Labels where that is asked for, else OneVsOne
 	Tolerance float64           // 0 where none is given
 	Seed      uint64
@@ -169,6 +170,23 @@ type Options struct {
 	Progress func(stage string, done, total int64, details ...string) // nil for none
 	Warn     func(format string, args ...any)                         // nil for none
 	Say      func(format string, args ...any)                         // what was found on the way; nil for none
+}
+
+// VectorKernel is the default kernel of vectors that are no counts: with a gamma of one divided by the
+// number of columns, on columns of variance 1, as gamma='scale' of scikit-learn.
+const VectorKernel = "rbf:embed=standard"
+
+// kernelOr is the kernel that was asked for, or one that suits the corpus: counts, or else vectors.
+func (o *Options) kernelOr(counts string) string {
+	switch {
+	case o.Kernel != "":
+		return o.Kernel
+	case o.Embedding != nil && o.Embedding.Scales():
+		return "rbf"
+	case o.Embedding == nil && o.Vectors != nil:
+		return VectorKernel
+	}
+	return counts
 }
 
 // Tell reports progress.

@@ -72,6 +72,8 @@ func lineEmbedding(c *sparse.Corpus, o Options) sparse.Embedding {
 		return *o.Embedding
 	case c.Vocabulary != nil:
 		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
+	case o.Vectors != nil:
+		return *o.Vectors
 	}
 	return sparse.Embedding{Norm: sparse.NormL2}
 }

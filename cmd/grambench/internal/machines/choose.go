@@ -44,7 +44,7 @@ const mostPairs = 6000
 // declareChoice declares -choose-time.
 func (m *machine) declareChoice(work float64, usage string) {
 	kernel := m.f.Lookup("kernel") // on one line of the help
-	kernel.Usage = "compute `SPEC`, or several (default: chosen for text, else " + svm.DefaultKernel + ")"
+	kernel.Usage = "compute `SPEC`, or several (default: chosen for text and measurements, else " + svm.DefaultKernel + ")"
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= mostChooseTime) {
@@ -61,9 +61,9 @@ func (m *machine) mayChoose() bool {
 		!m.OfSets(&m.Kernels) && !(m.f.Given("c") && m.wholeKernel())
 }
 
-// chooses says whether train chooses for a corpus, which must be text.
+// chooses says whether train chooses for a corpus: for text, and vectors that are no counts.
 func (t *train) chooses(c *sparse.Corpus) bool {
-	return t.mayChoose() && t.to == "gram" && c.Vocabulary != nil
+	return t.mayChoose() && t.to == "gram" && (c.Vocabulary != nil || t.ofVectors())
 }
 
 // wholeKernel reports whether a kernel is given with its parameters, or has none to choose.
@@ -102,6 +102,8 @@ func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []stri
 	}
 	var err error
 	switch {
+	case m.ofVectors() && (len(embeddings) == 0 || m.scale != ""):
+		out.Kernels, err = m.vectorKernels(c)
 	case len(m.Specs) == 0 && len(embeddings) > 0:
 		out.Kernels, err = m.with([]string{"diffusion", "linear"}, embeddings)
 	case len(m.Specs) == 0:

@@ -47,6 +47,9 @@ type machine struct {
 
 	chooseTime float64 // what a choice may cost
 
+	scale    string // of columns
+	noCounts string // why vectors get a kernel of vectors by default: see sparse.CSR.NoCounts
+
 	kept int64 // bytes of the corpus, if it is kept while machines are trained
 	once bool  // one model is trained, and nothing else
 }
@@ -64,6 +67,8 @@ func (m *machine) declare(f *cli.Flags) {
 	m.Documents.Declare(f, "", &m.Limits)
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
+	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard: mean 0, variance 1; "+
+		"short for -embed")
 	f.StringVar(&m.kind, "type", "",
 		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner")
 	f.Choose(&m.scheme, "scheme", "", "machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`",
@@ -88,6 +93,9 @@ func (m *machine) declare(f *cli.Flags) {
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
 	err := m.shorthand.take(&m.kind)
+	if err == nil {
+		err = m.takeScale()
+	}
 	if err != nil {
 		return err
 	}
@@ -133,7 +141,8 @@ func (m *machine) check() error {
 	case m.place() == svm.PlaceDevice && !m.OnGPU():
 		return cli.Usagef("-solver %s works on rows that the GPU computes, expected -backend cuda with it", m.solver)
 	}
-	_, err = m.kernelsOf(nil)
+	kernels, err := m.kernelsOf(nil)
+	m.Signed = m.Signed || slices.ContainsFunc(kernels, func(k engine.Kernel) bool { return k.Embedding().Scales() })
 	return err
 }
 
@@ -186,6 +195,12 @@ func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
 	}
 	if m.number >= 0 {
 		return m.Parse(m.spec(c))
+	}
+	switch {
+	case m.scale != "":
+		return m.Parse("rbf")
+	case m.noCounts != "":
+		return m.Parse(learners.VectorKernel)
 	}
 	return m.Parse(svm.DefaultKernel)
 }

@@ -227,7 +227,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(true)
 	defer p.Clear()
-	corpus, err := g.Read(ctx, e, p)
+	corpus, err := g.readVectors(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0)
 	if err != nil {
 		return err
 	}
@@ -245,6 +245,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	g.hintScale(e, corpus, points.Kernels[0].Embedding())
 	r := newGridReport(corpus, g, points, settings)
 	r.SecondsRead = time.Since(begin).Seconds()
 	watch := &gridWatch{measure: settings.Measure(), total: r.Points}

@@ -352,7 +352,7 @@ func (m *machine) commandLine(others, settings []string) string {
 	words := []string{"grambench", "train", "-in", m.In}
 	m.f.Visit(func(fl *flag.Flag) {
 		switch {
-		case slices.Contains([]string{"in", "kernel", "embed", "t", "g", "d", "r", "c", "weight"}, fl.Name):
+		case slices.Contains([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, fl.Name):
 		case slices.Contains(others, fl.Name):
 		case m.f.IsBool(fl.Name):
 			words = append(words, "-"+fl.Name)

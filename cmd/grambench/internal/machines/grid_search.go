@@ -79,7 +79,7 @@ func (g *grid) embedded(c *sparse.Corpus) (all []engine.Kernel, err error) {
 
 // searches says whether values are tried until the best is found, in place of all of a list.
 func (g *grid) searches() bool {
-	return g.mayChoose() && len(g.lists.numbers) == 0 && len(g.Specs) <= 1 && !g.Signed && g.plot == "" &&
+	return g.mayChoose() && len(g.lists.numbers) == 0 && len(g.Specs) <= 1 && (!g.Signed || g.unnamed()) && g.plot == "" &&
 		!g.f.Given("tiles", "solver", "backend")
 }
 

@@ -56,8 +56,8 @@ func (m *machine) checkLearner() error {
 	var unused string
 	m.f.Visit(func(f *flag.Flag) {
 		name := f.Name
-		if name == "e" { // -tolerance
-			name = "tolerance"
+		if own, ok := map[string]string{"e": "tolerance", "scale": "embed"}[name]; ok {
+			name = own
 		}
 		if unused == "" && slices.Contains(machineFlags, name) && !slices.Contains(m.learner.Flags, name) {
 			unused = f.Name
@@ -127,12 +127,18 @@ type learning struct {
 func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*learning, error) {
 	l := &learning{begin: time.Now()}
 	var err error
-	if l.corpus, err = m.Read(ctx, e, p); err != nil {
+	if l.corpus, err = m.readVectors(ctx, e, p, m.learnsDefault()); err != nil {
 		return nil, err
 	}
 	l.read = time.Since(l.begin).Seconds()
 	if l.o, err = m.learnerOptions(); err != nil {
 		return nil, err
+	}
+	if m.noCounts != "" {
+		l.o.Vectors = &sparse.Embedding{} // as they are
+		if l.corpus.Documents.Unscaled() != "" {
+			l.o.Vectors.Weighting = sparse.Standard
+		}
 	}
 	switch {
 	case severalLabels(l.corpus) && m.scheme == "":
@@ -143,6 +149,7 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 	if err := checkClasses(e, l.corpus, l.o.Scheme); err != nil {
 		return nil, err
 	}
+	m.hintLearner(e, l.corpus, l.o)
 	l.o.MemoryBytes = left(m.Budget(), l.held())
 	l.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
 	l.o.Say = func(format string, args ...any) {

@@ -30,7 +30,7 @@ var Topic = cli.Topic{Name: topic, Summary: "the letters that train, cv and grid
 The letters of svm-train mean the same in train, cv and grid, and so does -wCLASS W, which is
 -weight CLASS=W. The source stands behind the flags, and behind it the model. -m bounds the memory
 of the whole command, not that of the cache. The kernel is one of text, diffusion:t=0.5, unless
--kernel, -t or -g ask for another, or train and cv find values below 0: then it is -t 2. With -t 4
+-kernel, -t or -g ask for another, or vectors are no counts: then it is rbf:embed=standard. -t 4:
 the source is a Gram matrix: lines label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict
 takes such rows of test documents. With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
 	Declare: func(f *cli.Flags) { (&machine{}).declareLetters(f) }}

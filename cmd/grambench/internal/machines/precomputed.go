@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -50,21 +49,4 @@ func kernelRows(c *sparse.Corpus) (err error) {
 	}
 	c.Documents, err = c.KernelRows()
 	return err
-}
-
-// unnamed reports whether no flag says anything of the kernel, so that values below 0 may ask for
-// that of svm-train.
-func (m *machine) unnamed() bool {
-	return len(m.Specs) == 0 && m.number < 0 && m.Embedding == "" && !m.OfSets(&m.Kernels)
-}
-
-// takeGaussian takes svm-train's kernel where vectors have values below 0, which the default kernel
-// doesn't take.
-func (m *machine) takeGaussian(e *cli.Env, c *sparse.Corpus) {
-	if !slices.ContainsFunc(c.Documents.Values, func(v float32) bool { return v < 0 }) {
-		return
-	}
-	m.number = slices.Index(kernelNames, "rbf")
-	e.Say("values below 0, which the kernel of text doesn't take: -t 2, svm-train's default, with gamma = %s",
-		report.Float(1/float64(max(greatestIndex(c.Documents), 1))))
 }

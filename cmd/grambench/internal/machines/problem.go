@@ -35,15 +35,9 @@ func (m *machine) prepare(
 	seen func(c *sparse.Corpus, s svm.Settings) error,
 ) (*job, error) {
 	j := &job{begin: time.Now()}
-	unnamed, signed := m.unnamed(), m.Signed
-	m.Signed = signed || unnamed // values below 0 say which kernel is meant
-	corpus, err := m.Read(ctx, e, p)
-	m.Signed = signed
+	corpus, err := m.readVectors(ctx, e, p, m.unnamed())
 	if err != nil {
 		return nil, err
-	}
-	if unnamed {
-		m.takeGaussian(e, corpus)
 	}
 	if corpus, err = m.distributions(ctx, e, p, corpus); err != nil {
 		return nil, err
@@ -72,6 +66,7 @@ func (m *machine) prepare(
 		return nil, err
 	}
 	if asked { // a choice was made by results
+		m.hintScale(e, corpus, k.Embedding())
 		source.WarnDoubtful(e, k)
 	}
 	if j.problem, err = m.newProblem(ctx, e, corpus, k.Embedding(), p, training(p, details)); err != nil {

@@ -26,8 +26,9 @@ var Train = &cli.Command{
 	Summary: "train a support vector machine and write its model",
 	Args:    "[SOURCE [MODEL]]",
 	Help: `
-Trains a support vector machine on documents and writes a model for grambench predict. Of text,
-embedding, kernel, C and scheme are chosen by cross-validation on samples, but for what is given.`,
+Trains a support vector machine on documents and writes a model for grambench predict. Of text, and
+of vectors that are no counts, embedding, kernel, C and scheme are chosen by cross-validation on
+samples, but for what is given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
 grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model

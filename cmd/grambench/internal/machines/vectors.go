@@ -1,0 +1,132 @@
+package machines
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/learners"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// takeScale makes -scale an embedding.
+func (m *machine) takeScale() error {
+	if e, err := sparse.ParseEmbedding(m.Embedding); m.scale == "" {
+		m.Signed = m.Signed || err == nil && e.Scales()
+		return nil
+	}
+	if m.Embedding != "" {
+		return cli.Usagef("-scale %s and -embed %s, expected one of them: -scale is short for an embedding", m.scale,
+			m.Embedding)
+	}
+	e, err := sparse.ParseEmbedding(m.scale)
+	if err != nil || !e.Scales() {
+		e, err = sparse.ParseEmbedding("scale" + m.scale)
+	}
+	if err != nil {
+		return cli.Usagef("-scale %s, expected standard or a range of ascending numbers such as 0..1", m.scale)
+	}
+	m.Embedding, m.Signed = e.String(), true
+	return nil
+}
+
+// unnamed reports whether no flag says anything of the kernel but how columns are scaled, so that the
+// documents may ask for one.
+func (m *machine) unnamed() bool {
+	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "") && !m.OfSets(&m.Kernels)
+}
+
+// learnsDefault is unnamed for a learner.
+func (m *machine) learnsDefault() bool {
+	return len(m.Specs) == 0 && m.Embedding == "" && slices.Contains(m.learner.Flags, "embed")
+}
+
+// readVectors reads the documents. If they may say what suits them and are vectors that are no counts,
+// it keeps why, and accepts values below 0.
+func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*sparse.Corpus, error) {
+	signed := m.Signed
+	m.Signed = signed || may
+	c, err := m.Read(ctx, e, p)
+	m.Signed = signed
+	if err != nil || !may || c.Vocabulary != nil {
+		return c, err
+	}
+	m.noCounts = c.Documents.NoCounts()
+	m.Signed = signed || m.noCounts == sparse.Negative
+	if m.noCounts != "" && m.scale == "" && m.learner.Learner == nil {
+		e.Say("%s: no counts of terms, so a kernel of vectors, by default on columns of mean 0 and variance 1 "+
+			"(-scale standard)", m.noCounts)
+	}
+	return c, nil
+}
+
+// ofVectors says whether the default kernel is one of vectors.
+func (m *machine) ofVectors() bool { return len(m.Specs) == 0 && (m.noCounts != "" || m.scale != "") }
+
+// hintScale warns of columns that want to be scaled where they are taken as they are.
+func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding) {
+	if c.Vocabulary != nil || embedding.Scales() || embedding.Norm != sparse.NormNone || m.precomputed() || m.OfSets(&m.Kernels) {
+		return
+	}
+	if why := c.Documents.Unscaled(); why != "" {
+		e.Warn("columns are not scaled, %s: -scale standard or -scale 0..1 makes them alike", why)
+	}
+}
+
+// hintLearner is hintScale for what a learner embeds documents in.
+func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learners.Options) {
+	var embedding sparse.Embedding
+	switch k, err := engine.ParseKernel(o.Kernel); {
+	case !slices.Contains(m.learner.Flags, "embed"):
+		return // takes them as they are
+	case o.Embedding != nil:
+		embedding = *o.Embedding
+	case err == nil:
+		embedding = k.Embedding()
+	case slices.Contains(m.learner.Flags, "kernel"):
+		return // its default suits
+	case o.Vectors != nil:
+		embedding = *o.Vectors
+	}
+	m.hintScale(e, c, embedding)
+}
+
+// vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as
+// they are, unless a scale is given or they need one.
+func (m *machine) vectorKernels(c *sparse.Corpus) (out []engine.Kernel, err error) {
+	terms, _ := c.Documents.TermFrequencies()
+	gamma := 1 / float64(max(len(terms), 1))
+	scaled, alone := "standard", c.Documents.Unscaled() != ""
+	if m.Embedding != "" {
+		scaled, alone = m.Embedding, true
+	}
+	for _, k := range []struct {
+		name, embedding string
+		gamma           float64 // 0 where it has none
+	}{
+		{"rbf", scaled, 1}, {"linear", scaled, 0}, {"polynomial:r=1,degree=3", scaled, 1}, {"rbf", scaled, 0.25},
+		{"rbf", scaled, 4}, {"linear", "tf", 0}, {"rbf", "tf", 1},
+	} {
+		if k.embedding != scaled && alone {
+			continue
+		}
+		embedding, err := sparse.ParseEmbedding(k.embedding)
+		if err != nil {
+			return nil, err
+		}
+		one, err := engine.ParseKernelIn(k.name, embedding)
+		if err == nil && k.gamma > 0 {
+			var some []engine.Kernel
+			some, _, err = source.KernelsOn([]engine.Kernel{one},
+				[]source.Values{{Name: "gamma", Values: []float64{k.gamma * gamma}}})
+			one = some[0]
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}

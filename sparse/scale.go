@@ -1,0 +1,248 @@
+package sparse
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MostBound is the greatest absolute value of a bound of [Range].
+const MostBound = 1e6
+
+// Scales reports whether the embedding is [Standard] or [Range], which suit measurements: it learns
+// of each column of the training documents a shift s and a weight w, and x becomes (x - s)·w. Values
+// that aren't stored are zeros, and count as such. A column that is constant in training becomes 0.
+//
+//   - Standard: s is the mean and w = 1/σ, with σ² the mean squared deviation from the mean. In a column
+//     that fewer than half of the documents have a value in s is 0, so that its zeros stay zeros and
+//     documents have at most twice as many values as before.
+//   - Range: the least value of training becomes Lower, the greatest Upper, as svm-scale of LIBSVM has
+//     it; others may lie outside. Zeros stay zeros where Lower is 0 and the column has no values below.
+func (e Embedding) Scales() bool { return e.Weighting == Standard || e.Weighting == Range }
+
+// Weighted reports whether the embedding learns a weight of each column: whether it has idf weights
+// or scales columns.
+func (e Embedding) Weighted() bool { return e.Weighting.IDF() || e.Scales() }
+
+// validateScale checks what scaled columns allow.
+func (e Embedding) validateScale() error {
+	lower, upper := e.Lower, e.Upper
+	switch {
+	case e.Weighting != Range && (lower != 0 || upper != 0):
+		return fmt.Errorf("sparse: embedding %s with the range %v to %v, expected none", e, lower, upper)
+	case e.Weighting == Range && !(-MostBound <= lower && lower < upper && upper <= MostBound):
+		return fmt.Errorf("sparse: embedding %s, expected a range of ascending numbers from %v to %v", e, -MostBound,
+			MostBound)
+	case e.Scales() && (e.Norm != NormNone || e.Power != 0 || e.Pairing != Dot):
+		return fmt.Errorf("sparse: embedding %s, expected scaled columns alone", e)
+	}
+	return nil
+}
+
+// parseRange reads the bounds of [Range], such as -1..1.
+func parseRange(s string) (Embedding, error) {
+	lower, upper, _ := strings.Cut(s, "..")
+	e := Embedding{Weighting: Range}
+	var err [2]error
+	e.Lower, err[0] = strconv.ParseFloat(lower, 64)
+	e.Upper, err[1] = strconv.ParseFloat(upper, 64)
+	if err[0] != nil || err[1] != nil {
+		return Embedding{}, fmt.Errorf("sparse: embedding scale%s: found %q, expected a range such as 0..1", s, s)
+	}
+	e.Lower, e.Upper = e.Lower+0, e.Upper+0 // -0 is 0
+	return e, e.validate()
+}
+
+// column is what is known of a column: values that aren't 0, their sum, the least and greatest value
+// and the sum of squared deviations from the mean, zeros included.
+type column struct {
+	term                   uint32
+	df                     int32
+	sum, least, most, dev2 float64
+}
+
+// statistics returns what is known of the columns of terms, of valid documents.
+func (m *CSR) statistics(columns *termTable, df []int32) []column {
+	all := make([]column, len(df))
+	n := m.Rows()
+	for j := range all {
+		c := &all[j]
+		if c.df = df[j]; int(c.df) == n {
+			c.least, c.most = math.Inf(1), math.Inf(-1)
+		}
+	}
+	each := func(do func(c *column, v float64)) {
+		for k, t := range m.Terms {
+			if v := float64(m.Values[k]); v != 0 {
+				j, _ := columns.find(t)
+				do(&all[j], v)
+			}
+		}
+	}
+	each(func(c *column, v float64) { c.sum, c.least, c.most = c.sum+v, min(c.least, v), max(c.most, v) })
+	each(func(c *column, v float64) { c.dev2 += float64((v - c.sum/float64(n)) * (v - c.sum/float64(n))) })
+	for j := range all {
+		c := &all[j]
+		c.dev2 += float64(float64(n-int(c.df)) * float64(c.sum/float64(n)) * float64(c.sum/float64(n)))
+	}
+	return all
+}
+
+// fitScale learns shifts and weights.
+func (f *Embedder) fitScale(train *CSR) {
+	f.Weights, f.Shifts = make([]float64, len(f.Terms)), make([]float64, len(f.Terms))
+	n := float64(f.Documents)
+	for j, c := range train.statistics(f.columns, f.DF) {
+		switch w := (f.Upper - f.Lower) / (c.most - c.least); {
+		case c.least == c.most:
+			f.Shifts[j] = c.least
+		case f.Weighting == Range:
+			f.Weights[j], f.Shifts[j] = w, c.least-f.Lower/w
+		default:
+			f.Weights[j] = 1 / math.Sqrt(c.dev2/n)
+			if 2*float64(c.df) >= n {
+				f.Shifts[j] = c.sum / n
+			}
+		}
+	}
+	f.fill()
+}
+
+// fill lists the terms whose zeros have a value.
+func (f *Embedder) fill() {
+	for j, s := range f.Shifts {
+		if s != 0 && f.Weights[j] != 0 {
+			f.filled = append(f.filled, f.Terms[j])
+		}
+	}
+}
+
+// Filled returns the number of columns whose zeros have a value: an embedded document has at most
+// that many values more than it had before.
+func (f *Embedder) Filled() int { return len(f.filled) }
+
+// row returns a row with the zeros that have a value.
+func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
+	terms, values := m.Row(i)
+	if len(f.filled) == 0 {
+		return terms, values
+	}
+	n := len(terms) + len(f.filled)
+	all, own := make([]uint32, 0, n), make([]float32, 0, n)
+	left := f.filled
+	for k, t := range terms {
+		for ; len(left) > 0 && left[0] < t; left = left[1:] {
+			all, own = append(all, left[0]), append(own, 0)
+		}
+		if len(left) > 0 && left[0] == t {
+			left = left[1:]
+		}
+		all, own = append(all, t), append(own, values[k])
+	}
+	return append(all, left...), append(own, make([]float32, len(left))...)
+}
+
+// AppendRaw appends the terms and values of row i as the documents had them, less what the embedding
+// leaves out. It panics if there is no row i.
+func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32, []float32) {
+	x.mustHaveRow(i)
+	f := x.Embedder
+	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]
+	add := func(j int, v float32) {
+		if v != 0 {
+			terms, values = append(terms, f.Terms[j]), append(values, v)
+		}
+	}
+	next := 0 // column
+	upTo := func(end int) {
+		for ; f.Shifts != nil && next < end; next++ {
+			add(next, float32(f.Shifts[next])) // what becomes 0 is the shift itself
+		}
+		next = end + 1
+	}
+	for k, c := range columns {
+		upTo(int(c))
+		if int(c) < len(f.Terms) { // the last stands for documents without terms
+			add(int(c), raw[k])
+		}
+	}
+	upTo(len(f.Terms))
+	return terms, values
+}
+
+// unlikeScales is the ratio of scales from which on they are unlike.
+const unlikeScales = 30
+
+// Negative is what [CSR.NoCounts] says of values below 0.
+const Negative = "values below 0"
+
+// NoCounts says why values aren't counts of terms, or "" where they may be: [Negative], "fractions",
+// "columns of unlike scales", whose standard deviations differ by a factor of more than 30, or "one
+// column", in which nothing but the length of a vector differs. It looks at the columns that
+// [CSR.Unscaled] does. It panics with the error of [CSR.Validate].
+func (m *CSR) NoCounts() string {
+	must(m.Validate())
+	fractions, several := false, false
+	for k, v := range m.Values {
+		if v < 0 {
+			return Negative
+		}
+		fractions = fractions || float64(v) != math.Trunc(float64(v))
+		several = several || m.Terms[k] != m.Terms[0]
+	}
+	unlike, _ := m.unscaled()
+	switch {
+	case fractions:
+		return "fractions"
+	case len(m.Values) > 0 && !several:
+		return "one column"
+	case unlike:
+		return "columns of unlike scales"
+	}
+	return ""
+}
+
+// Unscaled says why columns want to be scaled before vectors are compared or added up: where standard
+// deviations differ by a factor of more than 30 from each other or from 1, or a mean is more than 30
+// times the standard deviation; else it returns "". It looks at columns that at least half of the rows
+// have a value in, and only where these hold half of all values: vectors of sparse terms have unlike
+// columns by nature. It panics with the error of [CSR.Validate].
+func (m *CSR) Unscaled() string {
+	_, why := m.unscaled()
+	return why
+}
+
+func (m *CSR) unscaled() (unlike bool, why string) {
+	terms, df := m.TermFrequencies()
+	n, values := float64(m.Rows()), int64(0)
+	deviation := func(c *column) float64 { return math.Sqrt(c.dev2 / n) }
+	var all []*column
+	for j, c := range m.statistics(newTermTable(terms, m.NNZ()), df) {
+		if 2*float64(c.df) < n {
+			continue
+		}
+		if values += int64(c.df); c.least < c.most {
+			c.term = terms[j]
+			all = append(all, &c)
+		}
+	}
+	if len(all) == 0 || 2*values < m.NNZ() {
+		return false, ""
+	}
+	least := slices.MinFunc(all, func(a, b *column) int { return cmp.Compare(a.dev2, b.dev2) })
+	most := slices.MaxFunc(all, func(a, b *column) int { return cmp.Compare(a.dev2, b.dev2) })
+	unlike = deviation(most) > unlikeScales*deviation(least)
+	if unlike || deviation(least) < 1.0/unlikeScales || deviation(most) > unlikeScales {
+		return unlike, fmt.Sprintf("standard deviations from %.3g (index %d) to %.3g (index %d)", deviation(least),
+			least.term, deviation(most), most.term)
+	}
+	for _, c := range all {
+		if mean := c.sum / n; math.Abs(mean) > unlikeScales*deviation(c) {
+			return false, fmt.Sprintf("a mean of %.3g and a standard deviation of %.3g (index %d)", mean, deviation(c), c.term)
+		}
+	}
+	return false, ""
+}

@@ -1,0 +1,133 @@
+package sparse
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// scaledByHand is the value of row i and column j by the definition, in sums of its own.
+func scaledByHand(e Embedding, rows [][]float32, i, j int) float64 {
+	least, most, sum, df := math.Inf(1), math.Inf(-1), 0.0, 0
+	for _, r := range rows {
+		v := float64(r[j])
+		if least, most, sum = min(least, v), max(most, v), sum+v; v != 0 {
+			df++
+		}
+	}
+	v := float64(rows[i][j])
+	if e.Weighting == Range {
+		return e.Lower + (e.Upper-e.Lower)*(v-least)/(most-least)
+	}
+	n := float64(len(rows))
+	var squares float64
+	for _, r := range rows {
+		squares += (float64(r[j]) - sum/n) * (float64(r[j]) - sum/n)
+	}
+	if 2*df >= len(rows) {
+		v -= sum / n
+	}
+	return v / math.Sqrt(squares/n)
+}
+
+// Zeros count as values, whether they are stored or not, a constant column becomes 0, and what is
+// restored embeds to the same bits, with the raw values that it was made of.
+func TestScaledColumns(t *testing.T) {
+	rows := [][]float32{{1, -5, 0, 7, 0}, {3, 0, 0, 7, 2}, {2, 5, 4, 7, 0}, {9, 1, 0, 7, -2}, {5, 3, 0, 7, 0}}
+	m := csrOf(rows)
+	for _, name := range []string{"standard", "scale0..1", "scale-1..1", "scale2..5", "scale-3..-1.5"} {
+		e, err := ParseEmbedding(name)
+		if err != nil || e.String() != name || !e.Scales() || !e.Weighted() {
+			t.Fatalf("%s: %v, %v", name, e, err)
+		}
+		f := e.Fit(m)
+		x := mustTransform(t, f, m)
+		if err := x.Validate(); err != nil {
+			t.Error(err)
+		}
+		restored, err := RestoreEmbedder(fields(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y := mustTransform(t, restored, m); x.Digest() != y.Digest() {
+			t.Errorf("%s: other bits from what is restored", name)
+		}
+		raw := &CSR{Cols: m.Cols, Offsets: []int64{0}}
+		for i := range rows {
+			got := make([]float64, 5)
+			terms, _ := x.Row(i)
+			for k, v := range x.Vector64(i, nil) {
+				got[terms[k]] = v
+			}
+			for j := range got {
+				want := 0.0
+				if j != 3 {
+					want = scaledByHand(e, rows, i, j)
+				}
+				// A dozen roundings of numbers below 10.
+				if err := math.Abs(got[j] - want); !(err <= 1e-14) {
+					t.Errorf("%s: row %d, column %d is %v, expected %v", name, i, j, got[j], want)
+				}
+			}
+			raw.Terms, raw.Values = x.AppendRaw(i, raw.Terms, raw.Values)
+			raw.Offsets = append(raw.Offsets, int64(len(raw.Terms)))
+		}
+		if y := mustTransform(t, f, raw); x.Digest() != y.Digest() {
+			t.Errorf("%s: raw values %v of %v make other bits", name, raw.Values, m.Values)
+		}
+	}
+	// Sparse columns keep their zeros under Standard, and under a range from 0 without values below.
+	if f := (Embedding{Weighting: Standard}).Fit(m); f.Filled() != 2 {
+		t.Errorf("standard fills %d columns, expected those of 5 and 4 values", f.Filled())
+	}
+	if f := (Embedding{Weighting: Range, Upper: 1}).Fit(m); f.Filled() != 3 {
+		t.Errorf("a range from 0 fills %d columns, expected those whose least value isn't 0", f.Filled())
+	}
+}
+
+func TestScalesAreRefused(t *testing.T) {
+	for name, want := range map[string]string{
+		"scale": "found", "scale1": "found", "scale1..": "found", "scale1..0": "ascending", "scale0..0": "ascending",
+		"scaleNaN..1": "ascending", "scale0..1e9": "ascending", "standard-l2": "unknown", "standard-pow2": "unknown",
+	} {
+		if _, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", name, err, want)
+		}
+	}
+	good := Embedding{Weighting: Standard}.Fit(csrOf([][]float32{{1, 2}, {3, 1}}))
+	for want, f := range map[string]*Embedder{
+		"has 1 shifts":                    altered(good, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
+		"has 2 shifts":                    altered(good, func(f *Embedder) { f.Weighting = TFIDF }),
+		"is not finite":                   altered(good, func(f *Embedder) { f.Shifts = []float64{1, math.NaN()} }),
+		"range 0 to 1, expected none":     altered(good, func(f *Embedder) { f.Upper = 1 }),
+		"expected scaled columns alone":   altered(good, func(f *Embedder) { f.Norm = NormL2 }),
+		"expected a range of ascending n": altered(good, func(f *Embedder) { f.Weighting = Range }),
+	} {
+		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+func TestNoCounts(t *testing.T) {
+	alike := [][]float32{{1, 2, 0}, {3, 1, 1}, {0, 2, 5}, {2, 2, 2}}
+	unlike := [][]float32{{1, 2000, 0}, {3, 100, 1}, {0, 200, 5}, {2, 5000, 2}}
+	sparse := [][]float32{{0, 2000, 0, 1}, {0, 0, 1, 1}, {1, 0, 0, 1}, {0, 0, 0, 2}, {0, 0, 1, 1}, {1, 0, 0, 1}}
+	for _, c := range []struct {
+		why, unlike string
+		rows        [][]float32
+	}{
+		{"", "", alike}, {"", "", sparse}, {"", "", [][]float32{{}, {}}},
+		{"", "standard deviations from 450 (index 1) to 500 (index 0)", [][]float32{{0, 1000}, {1000, 100}}},
+		{"fractions", "a mean of 150 and a standard deviation of 0.5 (index 0)", [][]float32{{150, 0.5}, {151, 3}}},
+		{"columns of unlike scales", "standard deviations from 1.12 (index 0) to 1.98e+03 (index 1)", unlike},
+		{"one column", "", [][]float32{{1}, {5}, {9}}},
+		{"fractions", "", [][]float32{{1, 0.5}, {2, 3}}},
+		{Negative, "", [][]float32{{1, -2}, {2, 3}}},
+	} {
+		m := csrOf(c.rows)
+		if why, unlike := m.NoCounts(), m.Unscaled(); why != c.why || unlike != c.unlike {
+			t.Errorf("%v: %q, %q, expected %q, %q", c.rows, why, unlike, c.why, c.unlike)
+		}
+	}
+}
