@@ -67,7 +67,8 @@ func (m *machine) ofVectors() bool { return len(m.Specs) == 0 && (m.noCounts != 
 
 // hintScale warns of columns that want to be scaled where they are taken as they are.
 func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding) {
-	if c.Vocabulary != nil || embedding.Scales() || embedding.Norm != sparse.NormNone || m.precomputed() || m.OfSets(&m.Kernels) {
+	asIs := embedding.Norm == sparse.NormNone && !embedding.Scales()
+	if c.Vocabulary != nil || !asIs || m.precomputed() || m.OfSets(&m.Kernels) {
 		return
 	}
 	if why := c.Documents.Unscaled(); why != "" {
