@@ -158,8 +158,8 @@ func ParseEmbedding(s string) (Embedding, error) {
 		names = append(names, e.String())
 	}
 	return Embedding{}, fmt.Errorf(
-		"sparse: embedding %q is unknown, expected one of %s, one without -sqrt and behind it %s and a power, or a range as in scale-1..1",
-		s, strings.Join(names, ", "), powerSuffix)
+		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power, "+
+			"or a range as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 
 // WithPower returns e with another power, from LeastPower to MostPower; 1 is none.
