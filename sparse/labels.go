@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -38,6 +39,10 @@ func (t *nameTable) id(name string) (id int32, isNew bool) {
 type labelPiece struct {
 	numeric bool // numbers are the same label however they are written, as for svm-train: "+1" and "1.0" are "1"
 
+	separator string // of several labels, "" for a comma
+	split     bool   // some field has several
+	spaced    string // the first field with a comma and a blank, which may be a name
+
 	nameTable
 	at     []int // where in ids each name was put last
 	ids    []int32
@@ -66,7 +71,10 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 				Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
 			}
 		}
-		for name := range bytes.SplitSeq(s, []byte{','}) {
+		if p.separator == "" && p.spaced == "" && bytes.Contains(s, []byte(", ")) {
+			p.spaced = quote(s)
+		}
+		for name := range bytes.SplitSeq(s, []byte(cmp.Or(p.separator, ","))) {
 			if name = bytes.TrimSpace(name); len(name) == 0 || string(name) == noLabel {
 				p.ids = p.ids[:start]
 				return fault("label "+quote(s), labelExpected)
@@ -79,11 +87,21 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 			}
 		}
 	}
+	p.split = p.split || len(p.ids)-start > 1
 	p.end(start)
 	if len(field) < longField {
 		p.last, p.lastN = append(p.last[:0], field...), len(p.ids)-start
 	}
 	return nil
+}
+
+// labels returns a piece for labels that are separated as the options say.
+func (o *Options) labels(numeric bool) labelPiece {
+	p := labelPiece{numeric: numeric, separator: o.LabelSeparator}
+	if p.separator == "none" {
+		p.separator = "\xff" // no byte of UTF-8
+	}
+	return p
 }
 
 // put appends a label of the document whose labels begin at start.
@@ -154,6 +172,8 @@ func (p *labelPiece) bytes() int64 {
 type classTable struct {
 	nameTable
 	labels Labels
+	split  bool // as of pieces
+	spaced string
 }
 
 func newClassTable() *classTable {
@@ -172,6 +192,7 @@ func (t *classTable) append(p *labelPiece) {
 	for i, name := range p.list {
 		ids[i], _ = t.id(name)
 	}
+	t.split, t.spaced = t.split || p.split, cmp.Or(t.spaced, p.spaced)
 	for _, id := range p.ids {
 		t.labels.IDs = append(t.labels.IDs, ids[id])
 	}
@@ -180,6 +201,45 @@ func (t *classTable) append(p *labelPiece) {
 		end += int64(n)
 		t.labels.Offsets = append(t.labels.Offsets, end)
 	}
+}
+
+// warnSplit warns of commas in labels that may be part of names: those with a blank behind, or
+// else where most documents of several labels have one that stands beside the same others only.
+func (c *Corpus) warnSplit(t *classTable, opt *Options) {
+	if opt.LabelSeparator != "" || !t.split {
+		return
+	}
+	documents, fields := make([]int, len(c.Classes)), map[string]int{}
+	of := make([]string, c.Documents.Rows()) // the field of each document with several labels
+	several, bound, example := int64(0), int64(0), t.spaced
+	for i := range of {
+		ids := c.Labels.Of(i)
+		for _, id := range ids {
+			documents[id]++
+		}
+		if len(ids) > 1 {
+			several++
+			of[i] = fmt.Sprint(ids)
+			fields[of[i]]++
+		}
+	}
+	for i, field := range of {
+		own := func(id int32) bool { return documents[id] == fields[field] }
+		if ids := c.Labels.Of(i); field == "" || fields[field] < 2 || !slices.ContainsFunc(ids, own) {
+			continue
+		} else if bound++; example == "" {
+			example = quote(c.Classes[ids[0]] + "," + c.Classes[ids[1]])
+		}
+	}
+	if t.spaced == "" && 2*bound <= several {
+		return
+	}
+	warn := warnings(c.Warnings)
+	warn.warn(Warning{
+		Message: "label with a comma, such as " + example + ", taken for several labels", Count: several,
+		Option: "LabelSeparator", Remedy: "none takes it for one, a comma for several",
+	})
+	c.Warnings = warn
 }
 
 // Sets says which vectors of a corpus, its points, belong to which set. A set has one class at
@@ -376,7 +436,7 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 	if head, _ := in.r.Peek(len(npyMagic)); string(head) == npyMagic {
 		return fault("a NumPy array", expected+", of text: numpy.savetxt(FILE, labels, \"%s\") writes them").at(in.name, 0)
 	}
-	piece := labelPiece{numeric: c.Vocabulary == nil}
+	piece := opt.labels(c.Vocabulary == nil)
 	for ; ; in.line++ {
 		if in.line%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -391,6 +451,7 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 			table := newClassTable()
 			table.append(&piece)
 			c.Classes, c.Labels = table.list, table.labels
+			c.warnSplit(table, opt)
 			return nil
 		case err == io.EOF:
 			return fault("the end of the file", expected).at(in.name, in.line)

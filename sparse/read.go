@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gramengine/gram/sparse/internal/charset"
 	"github.com/gramengine/gram/sparse/internal/intern"
@@ -51,6 +52,11 @@ type Options struct {
 	LabelColumn, TextColumn string
 	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
 	LabelKey, TextKey string
+
+	// LabelSeparator is what stands between several labels of a text, or of a line of the file Labels:
+	// any text, or "none" where each field is one label. The default is a comma, with a warning where it may
+	// be part of a name.
+	LabelSeparator string
 
 	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV,
 	// that take the place of those of the source. What stands behind a TAB isn't looked at.
@@ -218,7 +224,7 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 	if err != nil {
 		return nil, err
 	}
-	var piece labelPiece
+	piece := opt.labels(false)
 	var warn warnings
 	for i := range texts {
 		warn.warn(badBytes(bad[i], place(name, int64(i+1))))
@@ -231,7 +237,11 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 	classes := newClassTable()
 	classes.append(&piece)
 	c := &Corpus{Source: name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
-	return c, c.fillText(ctx, opt, counters, documents, func(i int) string { return place(name, int64(i+1)) })
+	err = c.fillText(ctx, opt, counters, documents, func(i int) string { return place(name, int64(i+1)) })
+	if err == nil {
+		c.warnSplit(classes, opt)
+	}
+	return c, err
 }
 
 // start makes options ready, calls f with a meter, and reads the file of labels.
@@ -354,6 +364,9 @@ func (o *Options) check() error {
 	}
 	if o.Vocabulary != nil && o.VocabularyLater != nil {
 		return fmt.Errorf("sparse: Vocabulary and VocabularyLater are both given, expected one of them")
+	}
+	if !utf8.ValidString(o.LabelSeparator) {
+		return fmt.Errorf("sparse: LabelSeparator %q, expected UTF-8", o.LabelSeparator)
 	}
 	if err := o.Tokenizer.Validate(); err != nil {
 		return fmt.Errorf("sparse: Tokenizer: %w", err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Names that columns and keys of labels and texts have where none is given, best first.
@@ -269,13 +270,25 @@ func (q quoteState) next(c, separator byte) quoteState {
 }
 
 func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	return readTextLines(ctx, in, opt, m, "texts, one per line", func(p *textPiece, l []byte, line int32) *SyntaxError {
+	var tabs atomic.Int64
+	add := func(p *textPiece, l []byte, line int32) *SyntaxError {
 		if !p.skips(l, line) {
 			p.labels.addNone()
 			p.add(nil, l, line)
+			if bytes.IndexByte(l, '\t') >= 0 {
+				tabs.Add(1)
+			}
 		}
 		return nil
-	})
+	}
+	c, err := readTextLines(ctx, in, opt, m, "texts, one per line", add)
+	if err == nil && tabs.Load() == int64(c.Documents.Rows()) {
+		(*warnings)(&c.Warnings).warn(Warning{
+			Message: "TAB in each line, what stands before it counted as words", Count: tabs.Load(),
+			First: place(in.name, 1), Option: "Format", Remedy: "tsv takes it for labels",
+		})
+	}
+	return c, err
 }
 
 // readCSV reads a table with commas, or with semicolons where only these make the first line a header,

@@ -180,7 +180,7 @@ func readTexts(
 	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
 		return func(data []byte) (*textPiece, *SyntaxError) {
-			p := &textPiece{counter: counters[w]}
+			p := &textPiece{counter: counters[w], labels: opt.labels(false)}
 			return p, parse(p, check, data)
 		}
 	}, func(p *textPiece, firstLine int64) error {
@@ -207,6 +207,9 @@ func readTexts(
 		return nil, err
 	}
 	c.suspect(&look, at)
+	if opt.Labels == "" {
+		c.warnSplit(classes, opt)
+	}
 	return c, nil
 }
 

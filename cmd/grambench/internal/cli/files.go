@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -211,6 +212,14 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 			return Usagef("%s and %s are both standard input, expected one of them", stdin, in.flag)
 		}
 		stdin = in.flag
+	}
+	if _, lost := e.Stdout.(closed); lost {
+		written := slices.ContainsFunc(outputs, func(o *output) bool { return strings.HasSuffix(o.flag, "-o") })
+		if !written { // early: nothing else has the result
+			_, err := e.Stdout.Write(nil)
+			return err
+		}
+		e.Stdout, e.reports = io.Discard, io.Discard
 	}
 	if err := f.checkOverwriting(ctx, append(outputs, e.streams()...)); err != nil {
 		f.keepMessagesOut(ctx, e)

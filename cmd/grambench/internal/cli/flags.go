@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -103,6 +104,11 @@ func (f *Flags) parseArgs(args []string) error {
 			return err
 		}
 	}
+	f.VisitAll(func(fl *flag.Flag) {
+		if _, several := fl.Value.(interface{ Several() }); !several {
+			fl.Value = &once{Value: fl.Value}
+		}
+	})
 	for {
 		if err := f.FlagSet.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -142,6 +148,29 @@ func (f *Flags) explain(err error) error {
 		return Usagef("%s, expected %s", plain, expected)
 	}
 	return UsageError{err}
+}
+
+// once is the value of a flag that is given once, or again with the same text: another one would
+// replace the first without a word.
+type once struct {
+	flag.Value
+	given bool
+	text  string
+}
+
+// Set implements flag.Value.
+func (o *once) Set(text string) error {
+	if o.given && text != o.text {
+		return fmt.Errorf("%q was given before, expected one value", o.text)
+	}
+	o.given, o.text = true, text
+	return o.Value.Set(text)
+}
+
+// IsBoolFlag is that of the value.
+func (o *once) IsBoolFlag() bool {
+	b, ok := o.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
 }
 
 // isBool reports whether a flag takes no value of its own.

@@ -7,9 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 )
 
 // Version is the version of the program.
@@ -100,6 +103,9 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 		return Misuse
 	}
 	e := &Env{Stdout: stdout, Stderr: stderr}
+	if file, ok := stdout.(*os.File); ok && matrixio.Closed(file) {
+		e.Stdout = closed{}
+	}
 	name, rest := args[0], args[1:]
 	switch name {
 	case "-h", "-help", "--help", "help":
@@ -139,6 +145,13 @@ func (p *Program) names() []string {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// closed is standard output where it is closed: what is written there is lost.
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) {
+	return 0, errors.New("standard output is closed, expected a file, a pipe or >/dev/null")
 }
 
 // print prints what write writes at once, and returns the exit status: on a full disk a text isn't

@@ -49,8 +49,9 @@ Sources for -in (files may be compressed by gzip or zstd):
   goroot          the Go source files of the local installation, labelled by top folder
   synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
                   frequencies
-Several labels of a document are separated by commas, in a column of CSV as well; JSON lines have
-them in an array, where a label may hold commas.
+Several labels of a document are separated by commas, in a column of CSV as well, or as
+-label-separator says: none where commas are part of names. JSON lines have them in an array, where
+a label may hold commas.
 
 With -sets the vectors are points of R^P. Each set of them is a spherical normal distribution by
 its maximum-likelihood estimate (mean and standard deviation), and takes the place of a document;
@@ -203,7 +204,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
 		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
-		LabelKey: d.text.labelKey, TextKey: d.text.textKey,
+		LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
 		Progress: func(s sparse.Progress) { p.Update(s.Done, s.Total) },
 	}
@@ -234,6 +235,8 @@ func flagOf(field string) string {
 		"TextColumn":   "-text-column",
 		"LabelKey":     "-label-key",
 		"TextKey":      "-text-key",
+
+		"LabelSeparator": "-label-separator",
 	}[field]
 }
 
