@@ -203,43 +203,31 @@ func (t *classTable) append(p *labelPiece) {
 	}
 }
 
-// warnSplit warns of commas in labels that may be part of names: those with a blank behind, or
-// else where most documents of several labels have one that stands beside the same others only.
+// warnSplit warns of commas in labels that may be part of names: those with a blank behind, or else
+// where none of the labels that they separate ever stands alone.
 func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 	if opt.LabelSeparator != "" || !t.split {
 		return
 	}
-	documents, fields := make([]int, len(c.Classes)), map[string]int{}
-	of := make([]string, c.Documents.Rows()) // the field of each document with several labels
-	several, bound, example := int64(0), int64(0), t.spaced
-	for i := range of {
-		ids := c.Labels.Of(i)
-		for _, id := range ids {
-			documents[id]++
-		}
-		if len(ids) > 1 {
+	several, example, alone := int64(0), t.spaced, map[int32]bool{}
+	for i := range c.Documents.Rows() {
+		if ids := c.Labels.Of(i); len(ids) == 1 {
+			alone[ids[0]] = true
+		} else if len(ids) > 1 {
 			several++
-			of[i] = fmt.Sprint(ids)
-			fields[of[i]]++
+			example = cmp.Or(example, quote(c.Classes[ids[0]]+","+c.Classes[ids[1]]))
 		}
 	}
-	for i, field := range of {
-		own := func(id int32) bool { return documents[id] == fields[field] }
-		if ids := c.Labels.Of(i); field == "" || fields[field] < 2 || !slices.ContainsFunc(ids, own) {
-			continue
-		} else if bound++; example == "" {
-			example = quote(c.Classes[ids[0]] + "," + c.Classes[ids[1]])
+	for i := range c.Documents.Rows() {
+		ids := c.Labels.Of(i)
+		if t.spaced == "" && len(ids) > 1 && slices.ContainsFunc(ids, func(id int32) bool { return alone[id] }) {
+			return
 		}
 	}
-	if t.spaced == "" && 2*bound <= several {
-		return
-	}
-	warn := warnings(c.Warnings)
-	warn.warn(Warning{
+	(*warnings)(&c.Warnings).warn(Warning{
 		Message: "label with a comma, such as " + example + ", taken for several labels", Count: several,
 		Option: "LabelSeparator", Remedy: "none takes it for one, a comma for several",
 	})
-	c.Warnings = warn
 }
 
 // Sets says which vectors of a corpus, its points, belong to which set. A set has one class at

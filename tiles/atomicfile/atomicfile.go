@@ -3,8 +3,8 @@
 // before or the whole file.
 //
 // On Linux a file in the making has no name (O_TMPFILE), so the system frees it with the process
-// that makes it. Where there is no such thing it has a temporary name and a lock; [Sweep] removes
-// those that nobody holds.
+// that makes it. File systems without such files give it a temporary name and a lock, by which
+// [Sweep] knows those of killed processes. Other systems give it the name alone.
 package atomicfile
 
 import (
@@ -33,10 +33,12 @@ type File struct {
 
 // Create begins the file path in the same folder. A regular file of that name is replaced when the
 // new one is complete, which gets its permissions, and its owner and group as far as the process may
-// set them; a group that it can't set has no more permissions than others. Anything else of that name (a folder, a link, a device) is an error.
+// set them; a group that it can't set has no more permissions than others. Anything else of that
+// name (a folder, a link, a device) is an error.
 //
 // pattern is the temporary name, for systems that need one, in which a number takes the place of
-// "*". Where it is empty it is ".NAME.*.tmp", and Create removes what killed processes left under such names.
+// "*". Where it is empty it is ".NAME.*.tmp", and Create removes what killed processes left under
+// such names.
 func Create(path, pattern string) (*File, error) { return create(path, pattern, openUnnamed) }
 
 // create is Create with a way to open a file without a name, which may fail.
@@ -113,9 +115,6 @@ func (f *File) openNamed(perm fs.FileMode) error {
 	}
 }
 
-// number is what takes the place of "*", here and in earlier versions.
-var number = regexp.MustCompile("^([0-9]+|[0-9a-f]{16})$")
-
 // Sweep removes files of a folder, "" for the working directory, that have temporary names of a
 // pattern, which begins with no folder, and that no process is making. It does nothing where the
 // system or the file system has no locks.
@@ -125,10 +124,9 @@ func Sweep(folder, pattern string) {
 	}
 	entries, _ := os.ReadDir(cmp.Or(folder, "."))
 	before, after := cut(pattern)
+	ours := regexp.MustCompile("^" + regexp.QuoteMeta(before) + "[0-9]+" + regexp.QuoteMeta(after) + "$")
 	for _, e := range entries {
-		middle, begins := strings.CutPrefix(e.Name(), before)
-		middle, ends := strings.CutSuffix(middle, after)
-		if !begins || !ends || !number.MatchString(middle) || !e.Type().IsRegular() {
+		if !ours.MatchString(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
 		if lock := hold(folder+e.Name(), false); lock != nil {

@@ -328,7 +328,7 @@ func TestSweep(t *testing.T) {
 	if held.lock == nil {
 		t.Skip("no locks here")
 	}
-	names := []string{".a*b.x.tmp", ".a*b..tmp", ".a*b.1", "a", ".a*b.12.tmp", ".a*b.0123456789abcdef.tmp"}
+	names := []string{".a*b.x.tmp", ".a*b..tmp", ".a*b.1", "a", ".a*b.12.tmp"}
 	for _, name := range names {
 		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o666); err != nil {
 			t.Fatal(err)

@@ -121,7 +121,7 @@ type documents struct {
 	tokenizer                                  string
 	encoding, labels                           string
 	strict                                     bool
-	labelColumn, textColumn, labelKey, textKey string
+	labelColumn, textColumn, labelKey, textKey, labelSeparator string
 }
 
 func (d *documents) declare(f *flag.FlagSet) {
@@ -138,6 +138,7 @@ func (d *documents) declare(f *flag.FlagSet) {
 	f.StringVar(&d.labelColumn, "label-column", "", "the labels of a table are in this `COLUMN`")
 	f.StringVar(&d.textColumn, "text-column", "", "the texts of a table are in this `COLUMN`")
 	f.StringVar(&d.labelKey, "label-key", "", "the labels of JSON lines have this `KEY`")
+	f.StringVar(&d.labelSeparator, "label-separator", "", "what stands between several labels, or none: each is one `LABEL`")
 	f.StringVar(&d.textKey, "text-key", "", "the texts of JSON lines have this `KEY`")
 }
 
@@ -149,7 +150,7 @@ func flagOf(field string) string {
 	return map[string]string{
 		"Signed": "-signed", "MaxLineBytes": "-m", "Format": "-format", "Encoding": "-encoding", "Strict": "-strict",
 		"LabelColumn": "-label-column", "TextColumn": "-text-column", "LabelKey": "-label-key", "TextKey": "-text-key",
-		"MinDF": "-min-df", "Groups": "grambench's -sets qid",
+		"LabelSeparator": "-label-separator", "MinDF": "-min-df", "Groups": "grambench's -sets qid",
 	}[field]
 }
 
@@ -167,7 +168,7 @@ func (d *documents) read(
 	opt := sparse.Options{
 		Format: format, Workers: h.Workers, MinDF: d.minDF, MaxDF: d.maxDF, Signed: d.signed,
 		Encoding: d.encoding, Strict: d.strict, Labels: d.labels, LabelColumn: d.labelColumn, TextColumn: d.textColumn,
-		LabelKey: d.labelKey, TextKey: d.textKey,
+		LabelKey: d.labelKey, TextKey: d.textKey, LabelSeparator: d.labelSeparator,
 		MemoryBytes: (2*h.Left(nil) + 4) / 5, // one and a half times as much for what follows
 	}
 	if d.tokenizer != "" {

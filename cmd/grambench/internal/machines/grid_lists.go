@@ -26,9 +26,6 @@ type wordList struct {
 
 func (g *gridLists) String() string { return "" }
 
-// Several marks the flag as in [cli.List].
-func (g *gridLists) Several() {}
-
 // Set implements flag.Value.
 func (g *gridLists) Set(v string) error {
 	name, values, _ := strings.Cut(v, "=")

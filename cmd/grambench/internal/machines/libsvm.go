@@ -188,9 +188,6 @@ func (w *weights) String() string { return "" }
 
 func (w *weights) given() bool { return len(w.of) > 0 || w.balanced }
 
-// Several marks the flag as in [cli.List].
-func (w *weights) Several() {}
-
 // Set implements flag.Value.
 func (w *weights) Set(v string) error {
 	if w.balanced = w.balanced || v == "balanced"; v == "balanced" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 )
 
@@ -21,6 +22,24 @@ func IsStream(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0
 }
+
+// Closed reports whether standard output was closed when the program began. Go's runtime then opens
+// the null device in its place, for reading and writing, so that nothing is heard of what is lost;
+// Linux says so. A caller that opens it in that way, such as subprocess.DEVNULL of Python, can't be
+// told apart; >/dev/null of a shell can.
+func Closed(stdout *os.File) bool {
+	info, err := stdout.Stat()
+	if err != nil {
+		return true
+	}
+	null, err := os.Stat(os.DevNull)
+	flags, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", stdout.Fd()))
+	return err == nil && os.SameFile(info, null) && readWrite.Match(flags)
+}
+
+// readWrite matches the flags of a file that is open for reading and writing: octal, the last digit
+// says what for.
+var readWrite = regexp.MustCompile(`(?m)^flags:\s+\d*2$`)
 
 // stream is an open stream.
 type stream struct {
