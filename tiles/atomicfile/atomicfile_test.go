@@ -352,7 +352,8 @@ func TestWriters(t *testing.T) {
 	others := map[string]bool{ // to a stream, a device or the system, and to a new folder of the program's own
 		"cmd/grambench/internal/matrixio/stream.go": true, "cmd/grambench/internal/cli/files.go": true,
 		"cmd/grambench/internal/place/memory.go": true, "cmd/grambench/internal/beside/lines.go": true,
-		"cluster/store/near.go": true, "cluster/store/file.go": true, "cuda/internal/mkptx/main.go": true, "cuda/internal/mkheader/main.go": true,
+		"cluster/store/near.go": true, "cluster/store/file.go": true, "cuda/internal/mkptx/main.go": true,
+		"cuda/internal/mkheader/main.go": true,
 	}
 	writes := regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenFile|OpenRoot|Link)\(`)
 	seen := 0

@@ -115,12 +115,12 @@ func (p *plan) prepare(ctx context.Context, e *env) (h *job.Host, planning *job.
 
 // documents are the flags that say what documents are read and how, as those of grambench.
 type documents struct {
-	in, format                                 string
-	minDF, maxDF                               int
-	signed                                     bool
-	tokenizer                                  string
-	encoding, labels                           string
-	strict                                     bool
+	in, format                                                 string
+	minDF, maxDF                                               int
+	signed                                                     bool
+	tokenizer                                                  string
+	encoding, labels                                           string
+	strict                                                     bool
 	labelColumn, textColumn, labelKey, textKey, labelSeparator string
 }
 
@@ -138,7 +138,7 @@ func (d *documents) declare(f *flag.FlagSet) {
 	f.StringVar(&d.labelColumn, "label-column", "", "the labels of a table are in this `COLUMN`")
 	f.StringVar(&d.textColumn, "text-column", "", "the texts of a table are in this `COLUMN`")
 	f.StringVar(&d.labelKey, "label-key", "", "the labels of JSON lines have this `KEY`")
-	f.StringVar(&d.labelSeparator, "label-separator", "", "what stands between several labels, or none: each is one `LABEL`")
+	f.StringVar(&d.labelSeparator, "label-separator", "", "what stands between labels, or none: each is one `LABEL`")
 	f.StringVar(&d.textKey, "text-key", "", "the texts of JSON lines have this `KEY`")
 }
 
