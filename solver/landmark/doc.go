@@ -23,7 +23,8 @@
 // takes one pass over Kₙₘ, whose rows are kept as far as there is room and computed anew otherwise
 // (engine.Rectangle), for all classes and all C at once. Newton's steps are solved by conjugate
 // gradients, as Falkon preconditions them: KₙₘᵀDKₙₘ ≈ w n/m Kₘₘ² for a mean weight w, so that
-// I + C w n/m TTᵀ is what is left to be solved (solve.go, dense). Squares take one such step.
+// I + C w n/m TTᵀ is what is left to be solved (solve.go, dense). Squares take one such step. A search
+// ends at a duality gap (gap.go).
 //
 // Everything m×m is float64. Results have the same bits from any number of workers.
 //
