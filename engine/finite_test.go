@@ -82,7 +82,10 @@ var finiteDoors = map[string]func(ctx context.Context, e *Engine, k Kernel) erro
 	"Cached.Rows": withCache(func(ctx context.Context, c *Cached, k Kernel) error {
 		return c.Rows(ctx, k, []int{1}, [][2]int{{0, 3}}, [][]float32{make([]float32, 3)})
 	}),
-	"Cached.Ready": withCache(func(ctx context.Context, c *Cached, k Kernel) error { _, err := c.Ready(ctx, k); return err }),
+	"Cached.Ready": withCache(func(ctx context.Context, c *Cached, k Kernel) error {
+		_, err := c.Ready(ctx, k)
+		return err
+	}),
 }
 
 func mergedNeighbours(ctx context.Context, e *Engine, k Kernel) error {

@@ -126,7 +126,7 @@ func TestSigns(t *testing.T) {
 			}
 		}
 		if known.NonNegative && below || known.NonPositive && above {
-			t.Errorf("%s: values below 0 %v, above %v, expected none where its properties have none: %+v", k, below, above, known)
+			t.Errorf("%s: values below 0 %v, above %v, but its properties are %+v", k, below, above, known)
 		}
 		if !above && below && !known.NonPositive && !strings.Contains(spec, "r=-") {
 			t.Errorf("%s has no value above 0 and doesn't say so", k)

@@ -192,7 +192,8 @@ func takes(k engine.Kernel, docs *sparse.CSR, uniform bool) error {
 }
 
 func infinite(k engine.Kernel, i, j int, value float32) error {
-	return fmt.Errorf("knn: kernel %s: the value of documents %d and %d is %v, expected a finite number", k, i+1, j+1, value)
+	return fmt.Errorf("knn: kernel %s: the value of documents %d and %d is %v, %w", k, i+1, j+1, value,
+		engine.ErrNotFinite)
 }
 
 // labelled returns the corpus without documents that have nothing to say.

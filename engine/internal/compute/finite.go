@@ -3,6 +3,7 @@ package compute
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -28,23 +29,21 @@ func Finite(k fmt.Stringer, v []float32, at func(i int) (row, column int)) error
 	return fmt.Errorf("engine: kernel %s: %s is %v, %w", k, of, v[i], ErrNotFinite)
 }
 
-// allFinite looks at two values at a time, for a tenth of a nanosecond each: an exponent of ones
+// allFinite looks at two values at a time, for some 0.2 ns each where a pair takes 5 to 15: an exponent of ones
 // carries into the place of the sign.
 func allFinite(v []float32) bool {
 	const exponent, one, sign = 0x7f800000_7f800000, 0x00800000_00800000, 0x80000000_80000000
-	pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/2)
-	var a, b, c, d uint64
-	for ; len(pairs) >= 4; pairs = pairs[4:] {
-		a |= pairs[0]&exponent + one
-		b |= pairs[1]&exponent + one
-		c |= pairs[2]&exponent + one
-		d |= pairs[3]&exponent + one
+	var a, b uint64
+	groups := unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/16)
+	for i := range groups {
+		p := &groups[i]
+		a |= (p[0]&exponent + one) | (p[1]&exponent + one) | (p[2]&exponent + one) | (p[3]&exponent + one)
+		b |= (p[4]&exponent + one) | (p[5]&exponent + one) | (p[6]&exponent + one) | (p[7]&exponent + one)
 	}
-	for _, p := range pairs {
-		a |= p&exponent + one
+	for _, v := range v[len(v)/16*16:] {
+		a |= uint64(math.Float32bits(v))&exponent + one
 	}
-	last := len(v) == 0 || v[len(v)-1]-v[len(v)-1] == 0
-	return (a|b|c|d)&sign == 0 && last
+	return (a|b)&sign == 0
 }
 
 // finiteTile is Finite for the values of a tile.
