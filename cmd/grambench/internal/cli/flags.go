@@ -105,7 +105,7 @@ func (f *Flags) parseArgs(args []string) error {
 		}
 	}
 	f.VisitAll(func(fl *flag.Flag) {
-		if _, list := fl.Value.(*List); !list && !strings.Contains(fl.Usage, "several times") {
+		if _, several := fl.Value.(interface{ Several() }); !several {
 			fl.Value = &once{Value: fl.Value}
 		}
 	})

@@ -13,6 +13,7 @@ type List []string
 
 func (l *List) String() string     { return strings.Join(*l, " ") }
 func (l *List) Set(v string) error { *l = append(*l, v); return nil }
+func (l *List) Several()           {} // marks a flag whose values all count
 
 // ByteSize is a number of bytes, written with a unit: 500M, 4G, 1.5g, 2GiB. Units are powers of
 // 1024. A plain number is in MB, as svm-train's -m has it. Zero means that none was given.

@@ -25,6 +25,7 @@ type wordList struct {
 }
 
 func (g *gridLists) String() string { return "" }
+func (g *gridLists) Several()       {}
 
 // Set implements flag.Value.
 func (g *gridLists) Set(v string) error {

@@ -185,6 +185,7 @@ type weights struct {
 }
 
 func (w *weights) String() string { return "" }
+func (w *weights) Several()       {}
 
 func (w *weights) given() bool { return len(w.of) > 0 || w.balanced }
 
