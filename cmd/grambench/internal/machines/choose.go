@@ -44,7 +44,7 @@ const mostPairs = 6000
 // declareChoice declares -choose-time.
 func (m *machine) declareChoice(work float64, usage string) {
 	kernel := m.f.Lookup("kernel") // on one line of the help
-	kernel.Usage = "compute `SPEC`, or several (default: chosen for text and measurements, else " + svm.DefaultKernel + ")"
+	kernel.Usage = "compute `SPEC`, or several (default: chosen for text, else " + svm.DefaultKernel + ")"
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= mostChooseTime) {

@@ -67,8 +67,7 @@ func (m *machine) declare(f *cli.Flags) {
 	m.Documents.Declare(f, "", &m.Limits)
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
-	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard: mean 0, variance 1; "+
-		"short for -embed")
+	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard, as an embedding")
 	f.StringVar(&m.kind, "type", "",
 		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner")
 	f.Choose(&m.scheme, "scheme", "", "machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`",

@@ -25,9 +25,8 @@ var Grid = &cli.Command{
 	Args:    "[SOURCE]",
 	Help: `
 Without lists of numbers, searches all that follows on growing samples, and compares the best on all
-documents. With lists, tries all combinations on the same folds: -grid takes C, nu, epsilon, a
-kernel's parameter (values, FROM..TO*FACTOR, FROM..TO+STEP), embed, scheme and ngrams; -kernel may
-have values with | between. Prints how each did, and what trains the best; ^C: what is complete.`,
+documents. With lists, tries all combinations on the same folds: C, nu, epsilon, embed, scheme,
+ngrams, a kernel's parameter (values, FROM..TO*FACTOR, FROM..TO+STEP); -kernel takes 1|2|4, too.`,
 	Examples: `
 grambench grid train.tsv.gz                              everything, for text
 grambench grid -grid t=0.1,0.2,0.5,1,2 -grid C=1..1000*10 train.tsv.gz

@@ -26,9 +26,8 @@ var Train = &cli.Command{
 	Summary: "train a support vector machine and write its model",
 	Args:    "[SOURCE [MODEL]]",
 	Help: `
-Trains a support vector machine on documents and writes a model for grambench predict. Of text, and
-of vectors that are no counts, embedding, kernel, C and scheme are chosen by cross-validation on
-samples, but for what is given.`,
+Trains a support vector machine on documents and writes a model for grambench predict. Of text and
+measurements, embedding, kernel, C and scheme are chosen by folds of samples, but for what is given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
 grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model
@@ -41,7 +40,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
-		t.declareChoice(1, "choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
+		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {

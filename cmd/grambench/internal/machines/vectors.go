@@ -3,10 +3,11 @@ package machines
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
@@ -98,36 +99,22 @@ func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learners.Options) 
 // they are, unless a scale is given or they need one.
 func (m *machine) vectorKernels(c *sparse.Corpus) (out []engine.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
-	gamma := 1 / float64(max(len(terms), 1))
-	scaled, alone := "standard", c.Documents.Unscaled() != ""
+	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
+	specs := []string{"rbf:gamma=$1,embed=$e", "linear:embed=$e", "polynomial:gamma=$1,r=1,degree=3,embed=$e",
+		"rbf:gamma=$less,embed=$e", "rbf:gamma=$more,embed=$e"}
 	if m.Embedding != "" {
-		scaled, alone = m.Embedding, true
+		scaled = m.Embedding
+	} else if c.Documents.Unscaled() == "" {
+		specs = append(specs, "linear", "rbf:gamma=$1")
 	}
-	for _, k := range []struct {
-		name, embedding string
-		gamma           float64 // 0 where it has none
-	}{
-		{"rbf", scaled, 1}, {"linear", scaled, 0}, {"polynomial:r=1,degree=3", scaled, 1}, {"rbf", scaled, 0.25},
-		{"rbf", scaled, 4}, {"linear", "tf", 0}, {"rbf", "tf", 1},
-	} {
-		if k.embedding != scaled && alone {
-			continue
-		}
-		embedding, err := sparse.ParseEmbedding(k.embedding)
+	values := strings.NewReplacer("$1", report.Float(gamma), "$less", report.Float(gamma/4), "$more",
+		report.Float(4*gamma), "$e", scaled)
+	for _, spec := range specs {
+		k, err := engine.ParseKernel(values.Replace(spec))
 		if err != nil {
 			return nil, err
 		}
-		one, err := engine.ParseKernelIn(k.name, embedding)
-		if err == nil && k.gamma > 0 {
-			var some []engine.Kernel
-			some, _, err = source.KernelsOn([]engine.Kernel{one},
-				[]source.Values{{Name: "gamma", Values: []float64{k.gamma * gamma}}})
-			one = some[0]
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, one)
+		out = append(out, k)
 	}
 	return out, nil
 }
