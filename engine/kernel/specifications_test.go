@@ -24,8 +24,8 @@ func (q param) settings() []string {
 	return texts
 }
 
-// leafSpecs returns specifications of all kernels that aren't made of others: with each of their parameters, with two of
-// them, and with an embedding.
+// leafSpecs returns specifications of all kernels that aren't made of others: with each of their
+// parameters, with two of them, and with an embedding.
 func leafSpecs() (specs []string) {
 	for _, f := range families {
 		if f.sets || f.combine != nil {

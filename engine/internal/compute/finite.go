@@ -29,8 +29,8 @@ func Finite(k fmt.Stringer, v []float32, at func(i int) (row, column int)) error
 	return fmt.Errorf("engine: kernel %s: %s is %v, %w", k, of, v[i], ErrNotFinite)
 }
 
-// allFinite looks at two values at a time, for some 0.2 ns each where a pair takes 5 to 15: an exponent of ones
-// carries into the place of the sign.
+// allFinite looks at two values at a time, for some 0.2 ns each where a pair takes 5 to 15: an
+// exponent of ones carries into the place of the sign.
 func allFinite(v []float32) bool {
 	const exponent, one, sign = 0x7f800000_7f800000, 0x00800000_00800000, 0x80000000_80000000
 	var a, b uint64
