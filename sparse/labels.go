@@ -42,6 +42,7 @@ type labelPiece struct {
 	separator string // of several labels, "" for a comma
 	split     bool   // some field has several
 	spaced    string // the first field with a comma and a blank, which may be a name
+	memory *allowance
 
 	nameTable
 	at     []int // where in ids each name was put last
@@ -64,6 +65,11 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 		return nil
 	}
 	start := len(p.ids)
+	separator := []byte(cmp.Or(p.separator, ","))
+	if !p.memory.room(aName * int64(1+bytes.Count(field, separator))) {
+		p.addNone() // the piece isn't looked at
+		return nil
+	}
 	if s := bytes.TrimSpace(field); string(s) != noLabel {
 		if !utf8.Valid(s) {
 			return &SyntaxError{
@@ -74,7 +80,7 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 		if p.separator == "" && p.spaced == "" && bytes.Contains(s, []byte(", ")) {
 			p.spaced = quote(s)
 		}
-		for name := range bytes.SplitSeq(s, []byte(cmp.Or(p.separator, ","))) {
+		for name := range bytes.SplitSeq(s, separator) {
 			if name = bytes.TrimSpace(name); len(name) == 0 || string(name) == noLabel {
 				p.ids = p.ids[:start]
 				return fault("label "+quote(s), labelExpected)
@@ -97,7 +103,7 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 
 // labels returns a piece for labels that are separated as the options say.
 func (o *Options) labels(numeric bool) labelPiece {
-	p := labelPiece{numeric: numeric, separator: o.LabelSeparator}
+	p := labelPiece{numeric: numeric, separator: o.LabelSeparator, memory: o.memory}
 	if p.separator == "none" {
 		p.separator = "\xff" // no byte of UTF-8
 	}
@@ -158,10 +164,13 @@ func (p *labelPiece) dropLast() {
 	p.last, p.lastN = append(p.last[:0], noLabel...), 0
 }
 
-// bytes returns the memory of the piece and of its part of the corpus' labels.
+// aName is the memory of a name in the slices and maps of a piece and of the corpus, beside its text, where these
+// have just grown.
+const aName = 192
+
+// bytes returns the memory of the piece and of its part of the corpus' labels, with what is copied while they grow.
 func (p *labelPiece) bytes() int64 {
-	const aName = 64 // in slices and maps, beside its text
-	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 4*int64(len(p.ids)) + 8*int64(len(p.counts))
+	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {
 		bytes += aName + int64(len(name))
 	}

@@ -64,7 +64,7 @@ type Options struct {
 
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
 	Signed       bool  // accept negative values
-	MaxLineBytes int   // longest line; default 64 MiB, or a quarter of MemoryBytes
+	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes
 	MemoryBytes  int64 // bound on the memory of reading, the corpus included; default none; see [MemoryError]
 
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.

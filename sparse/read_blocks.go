@@ -60,8 +60,15 @@ func scanBlocks[P sized](
 			}
 			b.data, b.behind = cutter.next(ctx, buf)
 			last = b.behind != nil
+			long := cap(b.data) > max(2*blockBytes, opt.MaxLineBytes/(4*opt.Workers))
 			if !send(ctx, order, b) || !send(ctx, jobs, b) {
 				return
+			}
+			if long { // the next waits, or as many as are under way would take memory without bound
+				select {
+				case <-b.parsed:
+				case <-ctx.Done():
+				}
 			}
 		}
 	})

@@ -55,7 +55,8 @@ func TestDamagedBytes(t *testing.T) {
 		}
 		return string(data)
 	}
-	const svm, tsv, csv = "1 1:2 3:4\n-1 2:0.5 7:1\n1 3:1\n", "x\ta b c\ny\ta c d\nx\tb d\n", "label,text\nx,\"a b\"\ny,c d\n"
+	const svm, tsv = "1 1:2 3:4\n-1 2:0.5 7:1\n1 3:1\n", "x\ta b c\ny\ta c d\nx\tb d\n"
+	const csv = "label,text\nx,\"a b\"\ny,c d\n"
 	images, labels := idx("\x01\x00\x03\x04\x00\x00\x07\x08\x09\x00\x00\x02", 3, 2, 2), idx("\x02\x07\x02", 3)
 	plain := map[string]map[string]string{ // the first file is read, or the folder of those in folders
 		"csr.npz": {"a.npz": numpy("csr.npz")}, "plain.npz": {"a.npz": numpy("plain.npz")},

@@ -109,6 +109,15 @@ func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error
 	return nil
 }
 
+// room reports whether bytes that are needed for a while are there, and passes the bound where they aren't.
+func (a *allowance) room(bytes int64) bool {
+	if a == nil || a.held.Load()+bytes <= a.limit {
+		return true
+	}
+	a.add(bytes)
+	return false
+}
+
 // spent reports whether the bound is passed.
 func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
 
@@ -140,7 +149,7 @@ func (o *Options) bound() {
 	o.memory = &allowance{limit: o.MemoryBytes}
 	o.Workers = int(min(int64(o.Workers), max(o.MemoryBytes/workerBytes, 1)))
 	o.form.window = max(o.MemoryBytes/8/int64(o.Workers), 1)
-	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/4, 1)))
+	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))
 }
 
 // emptyRows warns of rows without terms; at names the place of a row.

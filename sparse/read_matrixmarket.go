@@ -29,7 +29,7 @@ type entryPiece struct {
 
 // bytes returns the memory of the piece and of its part of the matrix.
 func (p *entryPiece) bytes() int64 {
-	return 4*int64(cap(p.rows)+cap(p.cols)+cap(p.values)+cap(p.blank)) + 8*int64(len(p.rows))
+	return 4*int64(cap(p.rows)+cap(p.cols)+cap(p.values)+2*cap(p.blank)) + 8*int64(len(p.rows))
 }
 
 // line returns the number of the line of entry k.

@@ -374,7 +374,7 @@ func (r *numpyReader) compressed() (*CSR, error) {
 				return r.fail(fmt.Sprintf("%s %v", what, v), fmt.Sprintf("a whole number from 0 to %d", most))
 			}
 			*into = append(*into, int64(v))
-			r.opt.memory.add(16)
+			r.opt.memory.add(aNumPyRow)
 			return nil
 		}
 	}
@@ -456,7 +456,7 @@ func (r *numpyReader) archive() (*zip.Reader, error) {
 		for part := make([]byte, 256<<10); ; {
 			n, err := r.in.r.Read(part)
 			all = append(all, part[:n]...)
-			r.opt.memory.add(2 * int64(n))
+			r.opt.memory.add(3 * int64(n)) // once more and a quarter while it grows
 			switch {
 			case err == io.EOF:
 				from, size = bytes.NewReader(all), int64(len(all))

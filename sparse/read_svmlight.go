@@ -46,12 +46,13 @@ type svmParser struct {
 	nnz     int    // of the block before: the next is likely to have as many
 	groups  bool   // keep qids, one in every line
 	group   int64  // qid of the line, -1 for none yet
+	memory  *allowance
 }
 
 func (p *svmParser) parse(data []byte) (*vectorPiece, *SyntaxError) {
 	most := p.nnz + p.nnz/8
 	out := &vectorPiece{
-		labels: labelPiece{numeric: true}, terms: make([]uint32, 0, most), values: make([]float32, 0, most),
+		labels: labelPiece{numeric: true, memory: p.memory}, terms: make([]uint32, 0, most), values: make([]float32, 0, most),
 	}
 	bad := eachLine(data, p.maxLine, func(l []byte, line int32) *SyntaxError { return p.parseLine(l, line, out) })
 	p.nnz = len(out.terms)
@@ -205,7 +206,9 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	var rows int64
 	classes := newClassTable()
 	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
-		return (&svmParser{maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns, groups: opt.Groups}).parse
+		return (&svmParser{
+			maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns, groups: opt.Groups, memory: opt.memory,
+		}).parse
 	}, func(p *vectorPiece, firstLine int64) error {
 		p.firstLine = firstLine
 		pieces = append(pieces, p)
@@ -214,6 +217,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		warn.lines("qid, left out", p.qid, in.name, firstLine)
 		warn.lines("value in a column beyond the vocabulary, left out", p.beyond, in.name, firstLine)
 		classes.append(&p.labels)
+		p.labels = labelPiece{}
 		rows += int64(len(p.ends))
 		m.documents.Store(rows)
 		return nil

@@ -20,6 +20,10 @@ var (
 	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
 )
 
+// Memory while a record or an object is read: that of a field, a key or a label beside its text, in bytes, and how
+// often a text is there, with what is copied while buffers grow.
+const itemBytes, copies = 256, 12
+
 // columns say which fields of a record are label and text.
 type columns struct {
 	label, text int      // from 0; label is -1 for none
@@ -188,6 +192,17 @@ type tableParser struct {
 }
 
 func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
+	separator := []byte(string(p.separator))
+	fields, long := bytes.Count(data, separator), len(data) // of a record, at most
+	if len(data) <= 2*blockBytes {
+		fields, long = 0, 0 // of a line: a quote that holds many of them is long
+		for l := range bytes.Lines(data) {
+			fields = max(fields, bytes.Count(l, separator))
+		}
+	}
+	if !out.labels.memory.room(itemBytes*int64(fields) + copies*int64(long)) {
+		return nil // the piece isn't looked at
+	}
 	clean := check.clean(data)
 	r := newCSV(bytes.NewReader(data), p.separator)
 	r.ReuseRecord = true
@@ -335,6 +350,9 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	if p.skips(l, line) {
 		return nil
+	}
+	if !p.labels.memory.room(itemBytes*int64(bytes.Count(l, []byte{','})) + copies*int64(len(l))) {
+		return nil // the piece isn't looked at
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(l, &object); err != nil || object == nil {

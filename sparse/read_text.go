@@ -179,9 +179,13 @@ func readTexts(
 	classes := newClassTable()
 	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
+		n := 0 // documents of the block before: the next is likely to have as many
 		return func(data []byte) (*textPiece, *SyntaxError) {
 			p := &textPiece{counter: counters[w], labels: opt.labels(false)}
-			return p, parse(p, check, data)
+			p.documents, p.lines = make([]countedDocument, 0, n+n/8), make([]int32, 0, n+n/8)
+			bad := parse(p, check, data)
+			n = len(p.documents)
+			return p, bad
 		}
 	}, func(p *textPiece, firstLine int64) error {
 		documents = append(documents, p.documents...)
