@@ -58,7 +58,7 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 const (
 	countedValueBytes    = 8 + 8/joinSteps
 	countedTermBytes     = intern.Bytes + 32
-	countedDocumentBytes = 112
+	countedDocumentBytes = 144
 )
 
 // stopEvery is the number of words between two checks for cancellation: the words of one line may
