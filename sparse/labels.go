@@ -42,7 +42,7 @@ type labelPiece struct {
 	separator string // of several labels, "" for a comma
 	split     bool   // some field has several
 	spaced    string // the first field with a comma and a blank, which may be a name
-	memory *allowance
+	memory    *allowance
 
 	nameTable
 	at     []int // where in ids each name was put last
