@@ -4,7 +4,7 @@ GO         ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PORTABLE    = purego,noasm
-CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./cmd/...
+CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./learn/... . ./cmd/... ./internal/...
 
 # The Go modules of this repository: cluster has a go.mod of its own, so that the engine needs no client of a store.
 MODULES = . cluster
@@ -137,7 +137,7 @@ avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it n
 
 arm64-test: ## run the portable tests of another processor in an emulator (needs qemu-aarch64)
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -exec qemu-aarch64 ./asm ./sparse/... ./tiles/... ./engine/... ./solver/...
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -exec qemu-aarch64 ./asm ./sparse/... ./tiles/... ./engine/... ./solver/... ./learn/...
 
 vulncheck: ## look for known vulnerabilities in what is called (needs curl and Go's database of them; no part of check)
 	@db=$${GOVULNDB:-https://vuln.go.dev}; curl -fsSL -m 30 -o /dev/null "$$db/index/db.json" || \

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // Every flag that names a file or a folder says whether it is read or written, or checkFiles would

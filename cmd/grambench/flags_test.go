@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // No flag of any command drops a value that was given: a second one is refused, unless all count.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // helped is what a call prints on standard output; it must succeed.

@@ -16,16 +16,16 @@ import (
 	"os"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/bench"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 	"github.com/gramengine/gram/cmd/grambench/internal/explain"
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	"github.com/gramengine/gram/cmd/grambench/internal/nearby"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
 	"github.com/gramengine/gram/cmd/grambench/internal/verify"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/source"
 )
 
 // program has the commands in the order of the help.
@@ -39,7 +39,7 @@ that goes, and trains support vector machines.`,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
 		experiments.Command,
 	},
-	Topics: append([]cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic, machines.LearnersTopic},
+	Topics: append([]cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},
 		experiments.Topics()...),
 	Examples: `
 grambench verify                             kernels against the reference, on Go's own sources
@@ -51,7 +51,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
 func run(args []string, stdout, stderr io.Writer) int {
-	if err := place.Startable(); err != nil {
+	if err := backend.Startable(); err != nil {
 		fmt.Fprintln(stderr, "grambench:", err)
 		return cli.Failed
 	}

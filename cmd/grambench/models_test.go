@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // Models that earlier programs wrote can be loaded, and predict what those programs predicted:

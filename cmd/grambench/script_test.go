@@ -20,13 +20,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/internal/backend"
 )
 
 func TestMain(m *testing.M) {
 	// for -backend auto no job is too small for the GPU
 	testscript.Main(m, map[string]func(){"grambench": main, "heeds": heeds, "stopped": stopped, "eager": func() {
-		place.AutoSeconds = 0
+		backend.AutoSeconds = 0
 		main()
 	}})
 }

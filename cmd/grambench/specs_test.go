@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // senseless lists specifications without a sense, what is wrong with them, and what would do.

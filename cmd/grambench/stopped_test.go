@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // heedsWithin is how long a command may go on after a signal: a hundred times what it takes on a machine that does

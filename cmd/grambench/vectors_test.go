@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // vectorsOf draws vectors of three classes in ten columns: values around a mean of the class, which

@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
-	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/sparse"
 )
 

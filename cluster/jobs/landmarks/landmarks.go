@@ -14,8 +14,8 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
-	"github.com/gramengine/gram/solver/landmark"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/tiles"
 )
 

@@ -9,7 +9,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/learn/landmark"
 )
 
 // parse reads a request, which is JSON. Whoever takes the pass checks it against the documents.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cluster/job"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 

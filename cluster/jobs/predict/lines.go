@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/svm"
 )
 
 // lines writes predictions as grambench predict does, a document a line.

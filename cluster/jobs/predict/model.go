@@ -7,15 +7,15 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/knn"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/linear"
+	"github.com/gramengine/gram/learn/lmnn"
+	"github.com/gramengine/gram/learn/logistic"
+	"github.com/gramengine/gram/learn/mkm"
+	svmodel "github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/knn"
-	"github.com/gramengine/gram/solver/landmark"
-	"github.com/gramengine/gram/solver/linear"
-	"github.com/gramengine/gram/solver/lmnn"
-	"github.com/gramengine/gram/solver/logistic"
-	"github.com/gramengine/gram/solver/mkm"
-	svmodel "github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -5,8 +5,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 )
 
 // report is what gather writes: keys and numbers are those of grambench grid -json.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/svm"
 )
 
 // encode writes what a task has found; JSON passes its numbers on without loss.

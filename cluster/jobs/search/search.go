@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -15,11 +15,11 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -64,7 +64,7 @@ grambench bench -family -isa avx2`,
 type bench struct {
 	source.Documents
 	source.Kernels
-	place.Compute
+	backend.Compute
 	f               *cli.Flags
 	workers         workerList
 	count, docs     int
@@ -149,7 +149,7 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	if n < 2 {
 		return fmt.Errorf("%s holds %s, expected 2 or more", b.corpus.Source, report.Documents(n))
 	}
-	b.held = place.RuntimeBytes + b.corpus.Documents.Bytes()
+	b.held = backend.RuntimeBytes + b.corpus.Documents.Bytes()
 	b.embedded, b.engines = map[sparse.Embedding]*sparse.Embedded{}, map[setting]*engine.Engine{}
 	measure := b.measurePairs
 	switch {

@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // headsReport is the report of bench -explain.

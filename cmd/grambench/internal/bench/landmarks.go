@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/landmark"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/landmark"
 )
 
 // landmarksReport is the report of bench -landmarks: what an iteration of conjugate gradients takes,

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -170,7 +170,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
 					row.Kernel, row.values = s.name, 0
 					row.run = func(ctx context.Context) error { return s.pass(ctx, e, k) }
 				}
-				if isa != place.CUDA {
+				if isa != backend.CUDA {
 					if row.table, err = asm.For(isa); err != nil {
 						return nil, err
 					}
@@ -194,7 +194,7 @@ func (row *pairsRow) measure(ctx context.Context, m *machine) error {
 	if err != nil {
 		return err
 	}
-	row.PeakBytes = max(row.PeakBytes, place.PeakBytes())
+	row.PeakBytes = max(row.PeakBytes, backend.PeakBytes())
 	s.Seconds, s.PairsPerS = seconds, float64(row.Pairs)/seconds
 	round := len(row.rounds)
 	row.rounds = append(row.rounds, s)
@@ -263,7 +263,7 @@ func (r *pairsReport) WriteText(w io.Writer) {
 		}
 		if row.engine != nil {
 			cells = append(cells, fmt.Sprintf("%.2f", row.SpeedUp), report.Seconds(row.Seconds),
-				report.Bytes(row.PeakBytes), place.Recomputed(row.ISA, row.Recomputed))
+				report.Bytes(row.PeakBytes), backend.Recomputed(row.ISA, row.Recomputed))
 		}
 		return cells
 	}, ">pairs/s", ">least", ">most", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // A machine changes its speed while it is measured. So all that is compared is measured once in
@@ -38,7 +38,7 @@ func timed(
 	if e != nil {
 		before = e.Stats()
 	}
-	place.ResetPeak()
+	backend.ResetPeak()
 	begin := time.Now()
 	err = run(ctx)
 	seconds = max(time.Since(begin).Seconds(), 1e-9)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // Every round measures each thing once, in order, and the first error ends all.

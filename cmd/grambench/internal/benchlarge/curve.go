@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/internal/chart"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )

@@ -27,8 +27,8 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/beside"
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/report"
 	"gonum.org/v1/plot"
 )
 

@@ -25,7 +25,7 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/beside"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/internal/report"
 )
 
 //go:embed peers.py

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // Ran is a run of a program.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/knn"
+	"github.com/gramengine/gram/learn/knn"
 	"github.com/gramengine/gram/sparse"
 )
 

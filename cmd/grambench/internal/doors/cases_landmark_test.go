@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/landmark"
 	"github.com/gramengine/gram/sparse"
 )
 

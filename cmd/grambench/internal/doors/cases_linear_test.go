@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/learn/linear"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/linear"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gramengine/gram/solver/lmnn"
+	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/logistic"
 	"github.com/gramengine/gram/sparse"
 )
 

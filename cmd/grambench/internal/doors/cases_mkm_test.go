@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gramengine/gram/solver/mkm"
+	"github.com/gramengine/gram/learn/mkm"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/spectrum"
-	"github.com/gramengine/gram/solver/pca"
+	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )

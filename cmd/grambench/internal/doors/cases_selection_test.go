@@ -3,7 +3,7 @@ package doors
 import (
 	"fmt"
 
-	"github.com/gramengine/gram/solver/selection"
+	"github.com/gramengine/gram/learn/selection"
 )
 
 func selectionCases() map[string]testCase {

@@ -3,7 +3,7 @@ package doors
 import (
 	"fmt"
 
-	"github.com/gramengine/gram/solver/width"
+	"github.com/gramengine/gram/learn/width"
 	"gonum.org/v1/gonum/mat"
 )
 

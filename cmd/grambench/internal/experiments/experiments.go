@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -52,7 +52,7 @@ var Command = &cli.Command{
 
 // run is one run of the command.
 type run struct {
-	place.Compute
+	backend.Compute
 	f                 *cli.Flags
 	experiment        repro.Experiment
 	chosen            bool
@@ -113,7 +113,7 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 		return report.Write(e.Stdout, newListing(), r.f.JSON)
 	}
 	begin := time.Now()
-	place.ResetPeak()
+	backend.ResetPeak()
 	r.Limit()
 	state, err := repro.OpenState(r.state)
 	if err != nil {
@@ -121,14 +121,14 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 	}
 	p := e.Progress(true)
 	defer p.Clear()
-	device, backend, computer := r.device()
+	device, name, computer := r.device()
 	if dropped := state.Dropped(); dropped != "" {
 		e.Warn("%s", dropped)
 	}
 	out, err := r.measure(ctx, &repro.Run{
 		Data: r.data, Workers: r.Workers, ISA: r.ISA, MemoryBytes: r.Budget(), Seed: r.seed, State: state,
 		Plot:   r.plot != "",
-		Device: device, Backend: backend, Tell: (&watch{p: p}).tell,
+		Device: device, Backend: name, Tell: (&watch{p: p}).tell,
 		Warn: func(message string) { p.Clear(); e.Warn("%s", message) },
 	})
 	p.Clear()
@@ -142,7 +142,7 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 		out.Set("computed by", "%s", computer)
 	}
 	out.Experiment, out.Paper = r.experiment.Name, r.experiment.Paper
-	out.Seconds, out.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	out.Seconds, out.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	if err != nil {
 		out.Incomplete = "stopped before the end"
 		if state.Results() > 0 {
@@ -167,7 +167,7 @@ func (r *run) device() (device func(context.Context, *sparse.Embedded) (engine.D
 	}
 	name, err := r.Device()
 	if err != nil { // where -backend names it, that has been an error before
-		return nil, "", place.WithWhy(string(asm.Best().ISA), err.Error())
+		return nil, "", backend.WithWhy(string(asm.Best().ISA), err.Error())
 	}
 	name = "cuda: " + name
 	if r.GPUTensor { // which gives values other bits
@@ -177,7 +177,7 @@ func (r *run) device() (device func(context.Context, *sparse.Embedded) (engine.D
 		return r.Load, name, name
 	}
 	device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
-		if r.Job(x.Rows()) != place.CUDA {
+		if r.Job(x.Rows()) != backend.CUDA {
 			return nil, nil
 		}
 		return r.Load(ctx, x)
@@ -185,7 +185,7 @@ func (r *run) device() (device func(context.Context, *sparse.Embedded) (engine.D
 	return device, name + ", auto", fmt.Sprintf(
 		"%s, what would keep the processor busy for more than %g s; %s, the rest (auto)",
 		name,
-		place.AutoSeconds,
+		backend.AutoSeconds,
 		asm.Best().ISA,
 	)
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro/reprotest"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // small is a run of an experiment in a few seconds: on generated corpora of its form, and on the real

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
 )
 
 // Command is the command explain.
@@ -85,12 +85,12 @@ type terms struct {
 
 // load reads a model of any kind that has weights by term.
 func load(ctx context.Context, path string) (*terms, error) {
-	if l := learners.Of(path); l != nil {
+	if l := learn.Of(path); l != nil {
 		loaded, err := l.Load(ctx, path, nil)
 		if err != nil {
 			return nil, err
 		}
-		m, ok := loaded.(learners.Weighted)
+		m, ok := loaded.(learn.Weighted)
 		if !ok {
 			return nil, fmt.Errorf("%s: a model of -type %s has no weights by term, expected %s", path, l.Name, explained)
 		}

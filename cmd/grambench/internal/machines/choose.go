@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -231,7 +231,7 @@ func (m *machine) chosen(
 ) (*svm.Chosen, *choiceReport, error) {
 	begin := time.Now()
 	out, err := svm.Choose(ctx, c, s, from, svm.Options{
-		ISA: m.processor(), Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: place.RuntimeBytes,
+		ISA: m.processor(), Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: backend.RuntimeBytes,
 		Progress: training(p, func(s svm.Progress) []string { return append(wait(begin, s), details(s)...) }),
 	})
 	p.Clear()
@@ -271,7 +271,7 @@ func (m *machine) oneAnswer(s *svm.Score) string {
 
 // processor is the processor's instruction set that is asked for.
 func (m *machine) processor() string {
-	if m.ISA == string(place.CUDA) {
+	if m.ISA == string(backend.CUDA) {
 		return ""
 	}
 	return m.ISA

@@ -5,12 +5,12 @@ import (
 	"io"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/svm"
 )
 
 // cvReport is the report of the command cv.
@@ -71,7 +71,7 @@ func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
 	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
 	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()
 	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache(), v.SolvedOn)
-	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(run.Memory)
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(run.Memory)
 	for fold, score := range v.ByFold {
 		row := foldRow{Fold: fold + 1, Documents: score.Documents, Support: v.Support[fold], Right: score.Right,
 			figures: newFigures(score, regression, false)}

@@ -9,15 +9,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -26,7 +26,7 @@ import (
 type machine struct {
 	source.Documents
 	source.Kernels
-	place.Compute
+	backend.Compute
 	f *cli.Flags
 
 	kind       string // -type or -s
@@ -98,7 +98,7 @@ func (m *machine) check() error {
 	if err != nil {
 		return err
 	}
-	if m.learner.Learner, m.learner.trainer, err = learners.Parse(m.kind); err != nil {
+	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.kind); err != nil {
 		return cli.UsageError{Err: err}
 	}
 	if m.learner.Learner != nil {
@@ -111,7 +111,7 @@ func (m *machine) check() error {
 	t := model.Type(m.kind)
 	if !slices.Contains(types, t) {
 		return cli.Usagef("-type %q, expected one of %s, or a learner: %s", m.kind, report.Join(types),
-			report.Join(learners.Names()))
+			report.Join(learn.Names()))
 	}
 	for _, q := range []struct {
 		name string
@@ -199,7 +199,7 @@ func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
 	case m.scale != "":
 		return m.Parse("rbf")
 	case m.noCounts != "":
-		return m.Parse(learners.VectorKernel)
+		return m.Parse(learn.VectorKernel)
 	}
 	return m.Parse(svm.DefaultKernel)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )

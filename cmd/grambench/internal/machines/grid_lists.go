@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 )
 
 // gridLists is the flag -grid, which may be given several times: lists of numbers, and lists of
@@ -36,7 +36,7 @@ func (g *gridLists) Set(v string) error {
 		}
 	}
 	list, err := source.ParseValues(v)
-	if name = strings.TrimSpace(name); err == nil || !learners.Has(name) {
+	if name = strings.TrimSpace(name); err == nil || !learn.Has(name) {
 		return g.add(list, err)
 	}
 	if g.has(name) {

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/cmd/grambench/internal/surface"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -121,7 +121,7 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 	r.Complete, r.Fits = len(result.Points) == result.Total, result.Fits()
 	r.DotProducts, r.Saved = result.DotProducts, result.Saved()
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
-	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(r.run.Memory)
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(r.run.Memory)
 	r.Rows = []gridRow{}
 	for _, p := range result.Points {
 		row := newGridRow(p, model.Type(r.Type), r.Measure)

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -50,7 +50,7 @@ func (g *grid) checkTexts() error {
 			return cli.Usagef("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
 		}
 	}
-	if len(l.ngramList) > 1 && !place.Rereadable(g.In) {
+	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
 		return cli.Usagef("-grid ngrams reads %s several times, expected a file or a folder", g.In)
 	}
 	for i := len(l.ngramList) - 1; i >= 0; i-- {
@@ -123,7 +123,7 @@ func (g *grid) runSearch(
 		}
 	}
 	ngrams := g.lists.ngramList
-	if ngrams == nil && c.Vocabulary != nil && place.Rereadable(g.In) &&
+	if ngrams == nil && c.Vocabulary != nil && backend.Rereadable(g.In) &&
 		!g.f.Given("ngrams", "analyzer", "token-pattern") {
 		ngrams = searchedNGrams
 	}
@@ -161,7 +161,7 @@ func (g *grid) runSearch(
 	}
 	r.Points, r.Fits, r.DotProducts = len(choice.Rows), choice.Fits, choice.DotProducts
 	r.SecondsSolve, r.Seconds = choice.Seconds, time.Since(begin).Seconds()
-	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(g.Memory)
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(g.Memory)
 	return errors.Join(g.Report(e, g.f, r), err)
 }
 

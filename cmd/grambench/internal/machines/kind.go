@@ -6,13 +6,13 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -129,7 +129,7 @@ func (p machinePredictor) work(r *predictReport) {
 }
 
 // learnedModel is a model that a learner trained.
-type learnedModel struct{ learners.Model }
+type learnedModel struct{ learn.Model }
 
 func (m learnedModel) kind() *kind {
 	a := m.About()
@@ -154,7 +154,7 @@ type learnedPredictor struct {
 }
 
 func (p learnedPredictor) Predict(ctx context.Context, docs *sparse.CSR) (*svm.Prediction, error) {
-	found, err := p.Model.Predict(ctx, docs, learners.Options{
+	found, err := p.Model.Predict(ctx, docs, learn.Options{
 		ISA: p.run.ISA, Workers: p.run.Workers, MemoryBytes: left(p.run.Budget(), p.held),
 		Progress: func(_ string, done, total int64, _ ...string) { p.p.Update(done, total) },
 	})
@@ -192,7 +192,7 @@ func left(budget, held int64) int64 {
 
 // open reads a model of any kind.
 func open(ctx context.Context, path string, early func(sparse.Tokenizer)) (trained, error) {
-	if l := learners.Of(path); l != nil {
+	if l := learn.Of(path); l != nil {
 		m, err := l.Load(ctx, path, early)
 		if err != nil {
 			return nil, err
@@ -207,4 +207,4 @@ func open(ctx context.Context, path string, early func(sparse.Tokenizer)) (train
 }
 
 // heldBeside is what the process holds beside documents while it predicts.
-func (k *kind) heldBeside() int64 { return place.RuntimeBytes + k.bytes }
+func (k *kind) heldBeside() int64 { return backend.RuntimeBytes + k.bytes }

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -28,12 +28,12 @@ Beside support vector machines -type names learners of other kinds for train, cv
 their parameters behind a colon: -type NAME:parameter=value,parameter=value. predict tells their
 models apart by itself. -grid takes lists of their parameters, and of C.
 
-` + learners.Help()}
+` + learn.Help()}
 
 // learner is what -type names beside the machines of package svm; empty where it names one of those.
 type learner struct {
-	*learners.Learner
-	trainer learners.Trainer
+	*learn.Learner
+	trainer learn.Trainer
 }
 
 // machineFlags are the flags of support vector machines; a learner takes those that it names.
@@ -87,8 +87,8 @@ func (m *machine) checkLearner() error {
 }
 
 // learnerOptions are what the flags say to a learner.
-func (m *machine) learnerOptions() (learners.Options, error) {
-	o := learners.Options{
+func (m *machine) learnerOptions() (learn.Options, error) {
+	o := learn.Options{
 		Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Layers: m.shorthand.layers, Width: m.shorthand.width,
 	}
 	if m.f.Given("c") {
@@ -118,7 +118,7 @@ func (m *machine) learnerOptions() (learners.Options, error) {
 // learning is a corpus that a learner is trained on.
 type learning struct {
 	corpus *sparse.Corpus
-	o      learners.Options
+	o      learn.Options
 	begin  time.Time
 	read   float64 // seconds
 }
@@ -164,7 +164,7 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 }
 
 // warnOf warns of machines that stopped, and returns how many did.
-func warnOf(e *cli.Env, d learners.Ended) int {
+func warnOf(e *cli.Env, d learn.Ended) int {
 	if d.Unfinished > 0 {
 		e.Warn("%s", d)
 	}
@@ -172,7 +172,7 @@ func warnOf(e *cli.Env, d learners.Ended) int {
 }
 
 // held is what the process holds beside what a learner does.
-func (l *learning) held() int64 { return place.RuntimeBytes + l.corpus.Documents.Bytes() }
+func (l *learning) held() int64 { return backend.RuntimeBytes + l.corpus.Documents.Bytes() }
 
 // named names documents and terms in a learner's errors, and memory that is enough.
 func (l *learning) named(err error) error { return enough(source.NameValue(l.corpus, err), l.held()) }
@@ -187,7 +187,7 @@ type learnedLine struct {
 	Workers   int     `json:"workers"`
 }
 
-func (m *machine) learnedLine(a learners.About) learnedLine {
+func (m *machine) learnedLine(a learn.About) learnedLine {
 	isa := m.ISA
 	if isa == "" {
 		isa = string(asm.Best().ISA)
@@ -275,7 +275,7 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r.SecondsWrite = time.Since(begin).Seconds()
-	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(t.Memory)
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(t.Memory)
 	r.Seconds = time.Since(l.begin).Seconds()
 	if t.f.Quiet && !t.f.JSON {
 		return nil

@@ -9,21 +9,21 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
 // learnedScore is a learner's cross-validation with one C.
 type learnedScore struct {
 	c        float64 // 0 where the learner has none
-	about    learners.About
-	ended    learners.Ended
+	about    learn.About
+	ended    learn.Ended
 	score    *svm.Score   // of all documents together
 	byFold   []*svm.Score // of the documents of each fold
 	mean, sd float64      // of the measure over the folds
@@ -49,7 +49,7 @@ func figure(scheme solver.Scheme, s *svm.Score) float64 {
 // ascending; nil stands for what the options say. Embeddings learn from the documents of the
 // training alone. Folds are those of package svm.
 func (l *learning) validate(
-	ctx context.Context, trainer learners.Trainer, prices []float64, folds int, seed uint64,
+	ctx context.Context, trainer learn.Trainer, prices []float64, folds int, seed uint64,
 ) ([]*learnedScore, error) {
 	c, separate := l.corpus, l.o.Scheme == solver.Labels
 	n := c.Documents.Rows()
@@ -57,8 +57,8 @@ func (l *learning) validate(
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := trainer.(learners.Validator); ok && prices == nil {
-		return l.validateTogether(ctx, v, []learners.Point{{Trainer: trainer, Kernel: l.o.Kernel}}, part, folds)
+	if v, ok := trainer.(learn.Validator); ok && prices == nil {
+		return l.validateTogether(ctx, v, []learn.Point{{Trainer: trainer, Kernel: l.o.Kernel}}, part, folds)
 	}
 	out := make([]*learnedScore, max(len(prices), 1))
 	class, labels := make([][]int, len(out)), make([][][]int, len(out))
@@ -152,7 +152,7 @@ func (l *learning) parts(folds int, seed uint64) ([]int, error) {
 
 // validateTogether is validate for learners that take many points at once, without C.
 func (l *learning) validateTogether(
-	ctx context.Context, v learners.Validator, points []learners.Point, part []int, folds int,
+	ctx context.Context, v learn.Validator, points []learn.Point, part []int, folds int,
 ) ([]*learnedScore, error) {
 	c, separate := l.corpus, l.o.Scheme == solver.Labels
 	found, abouts, err := v.Validate(ctx, c, l.o, points, part)
@@ -213,12 +213,12 @@ func (s *learnedScore) sum(l *learning, class []int, labels [][]int) (err error)
 
 // train trains a learner for each C of prices, or as the options say for nil.
 func (l *learning) train(
-	ctx context.Context, trainer learners.Trainer, c *sparse.Corpus, prices []float64,
-) ([]learners.Model, error) {
-	if path, ok := trainer.(learners.PathTrainer); ok && prices != nil {
+	ctx context.Context, trainer learn.Trainer, c *sparse.Corpus, prices []float64,
+) ([]learn.Model, error) {
+	if path, ok := trainer.(learn.PathTrainer); ok && prices != nil {
 		return path.TrainPath(ctx, c, l.o, prices)
 	}
-	var models []learners.Model
+	var models []learn.Model
 	for _, price := range append([]float64{l.o.C}, prices...)[min(len(prices), 1):] {
 		o := l.o
 		o.C = price
@@ -312,7 +312,7 @@ func (v *validation) runLearner(ctx context.Context, e *cli.Env) error {
 	for i, f := range s.byFold {
 		r.Rows = append(r.Rows, learnedFold{i + 1, f.Documents, f.Right, newFigures(f, false, labels)})
 	}
-	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(v.Memory)
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(v.Memory)
 	r.Seconds = time.Since(l.begin).Seconds()
 	if v.f.Quiet && !v.f.JSON {
 		writeAccuracy(e.Stdout, r.figures)

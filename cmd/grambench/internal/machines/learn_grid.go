@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
@@ -26,7 +26,7 @@ import (
 type learnerPoint struct {
 	spec    string
 	kernel  string // "" where none is given
-	trainer learners.Trainer
+	trainer learn.Trainer
 }
 
 // learnerPoints returns what is to be searched.
@@ -63,9 +63,9 @@ func (g *grid) learnerPoints() ([]learnerPoint, error) {
 	}
 	for _, spec := range specs {
 		for _, kernel := range kernels {
-			_, trainer, err := learners.Parse(spec)
+			_, trainer, err := learn.Parse(spec)
 			if err == nil {
-				var o learners.Options
+				var o learn.Options
 				if o, err = g.learnerOptions(); err == nil {
 					o.Kernel = kernel
 					err = trainer.Check(o)
@@ -164,7 +164,7 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 	}
 	begin := time.Now()
 	var failed error
-	var ended learners.Ended
+	var ended learn.Ended
 	together, err := l.validateAll(ctx, points, prices, g.folds, g.seed)
 	if err != nil {
 		return l.named(err)
@@ -203,7 +203,7 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	r.Train = g.learnerCommand(r.Best)
-	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(g.Memory)
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(g.Memory)
 	r.Seconds = time.Since(l.begin).Seconds()
 	if failed == nil && g.plot != "" {
 		failed = r.draw(g.plot, g.plotted())
@@ -277,7 +277,7 @@ func without(name, parameter string) (value float64, rest string) {
 func (l *learning) validateAll(
 	ctx context.Context, points []learnerPoint, prices []float64, folds int, seed uint64,
 ) ([]*learnedScore, error) {
-	v, ok := points[0].trainer.(learners.Validator)
+	v, ok := points[0].trainer.(learn.Validator)
 	if !ok || prices != nil {
 		return nil, nil
 	}
@@ -285,9 +285,9 @@ func (l *learning) validateAll(
 	if err != nil {
 		return nil, err
 	}
-	var all []learners.Point
+	var all []learn.Point
 	for _, p := range points {
-		all = append(all, learners.Point{Trainer: p.trainer, Kernel: p.kernel})
+		all = append(all, learn.Point{Trainer: p.trainer, Kernel: p.kernel})
 	}
 	return l.validateTogether(ctx, v, all, part, folds)
 }

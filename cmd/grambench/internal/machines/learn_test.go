@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -33,14 +33,14 @@ type majority struct {
 
 const majorityForm = "gram majority "
 
-var majorityLearner = &learners.Learner{
+var majorityLearner = &learn.Learner{
 	Name: "majority", Summary: "the most frequent class", Flags: []string{"c", "scheme"}, Form: majorityForm,
-	Setup: func(f *flag.FlagSet) learners.Trainer {
+	Setup: func(f *flag.FlagSet) learn.Trainer {
 		m := &majority{}
 		f.IntVar(&m.rank, "rank", 0, "a whole number, the class's place by frequency")
 		return m
 	},
-	Load: func(_ context.Context, path string, early func(sparse.Tokenizer)) (learners.Model, error) {
+	Load: func(_ context.Context, path string, early func(sparse.Tokenizer)) (learn.Model, error) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
@@ -53,14 +53,14 @@ var majorityLearner = &learners.Learner{
 	},
 }
 
-func (m *majority) Check(learners.Options) error {
+func (m *majority) Check(learn.Options) error {
 	if m.rank < 0 {
 		return errors.New("rank below 0")
 	}
 	return nil
 }
 
-func (m *majority) Train(_ context.Context, c *sparse.Corpus, o learners.Options) (learners.Model, error) {
+func (m *majority) Train(_ context.Context, c *sparse.Corpus, o learn.Options) (learn.Model, error) {
 	count := make([]int, len(c.Classes))
 	for _, id := range c.Labels.IDs {
 		count[id]++
@@ -73,12 +73,12 @@ func (m *majority) Train(_ context.Context, c *sparse.Corpus, o learners.Options
 	return out, nil
 }
 
-func (m *majority) About() learners.About {
-	return learners.About{Type: "majority", Scheme: solver.OneVsRest, C: m.Price, Classes: m.Classes, Machines: m.Classes,
+func (m *majority) About() learn.About {
+	return learn.About{Type: "majority", Scheme: solver.OneVsRest, C: m.Price, Classes: m.Classes, Machines: m.Classes,
 		Vocabulary: m.Vocabulary, Text: []string{"counted"}}
 }
 
-func (m *majority) Predict(_ context.Context, d *sparse.CSR, _ learners.Options) (*svm.Prediction, error) {
+func (m *majority) Predict(_ context.Context, d *sparse.CSR, _ learn.Options) (*svm.Prediction, error) {
 	out := &svm.Prediction{}
 	for range d.Rows() {
 		out.Class = append(out.Class, m.Order[m.At])
@@ -98,9 +98,9 @@ func (m *majority) Write(_ context.Context, w io.Writer) error {
 // The commands train, validate, search and predict with any learner of the table, and refuse flags
 // that it has no use for.
 func TestLearners(t *testing.T) {
-	before := learners.All
-	learners.All = append(slices.Clone(before), majorityLearner)
-	defer func() { learners.All = before }()
+	before := learn.All
+	learn.All = append(slices.Clone(before), majorityLearner)
+	defer func() { learn.All = before }()
 	dir := t.TempDir()
 	docs, model := filepath.Join(dir, "docs.tsv"), filepath.Join(dir, "docs.model")
 	if err := os.WriteFile(docs, []byte("a\tx y\na\tx\na\tx z\nb\ty x\nb\tz y\n"), 0o666); err != nil {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -134,7 +134,7 @@ func (r *predict) device(
 			return nil, context.Cause(ctx)
 		}
 		documents.waited += time.Since(begin)
-		if r.Pairs(float64(documents.n)*float64(support.Rows())) != place.CUDA {
+		if r.Pairs(float64(documents.n)*float64(support.Rows())) != backend.CUDA {
 			return nil, nil
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -21,7 +21,7 @@ func TestPredictWaitsForCUDA(t *testing.T) {
 	}{
 		{"cpu", "", false}, {"auto", "generic", false}, {"auto", "", cuda.Built},
 	} {
-		r := &predict{Compute: place.Compute{Backend: tc.backend, ISA: tc.isa}}
+		r := &predict{Compute: backend.Compute{Backend: tc.backend, ISA: tc.isa}}
 		d, err := r.device(ended, support, &readDocuments{done: make(chan struct{})}) // which never come
 		if d != nil || (err != nil) != tc.waits {
 			t.Errorf("-backend %s -isa %q: device %v, error %v, expected to wait: %v", tc.backend, tc.isa, d, err,

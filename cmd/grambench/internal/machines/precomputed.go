@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 

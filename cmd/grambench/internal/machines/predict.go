@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -59,7 +59,7 @@ printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv
 // predict is one run of the command.
 type predict struct {
 	source.Documents
-	place.Compute
+	backend.Compute
 	f          *cli.Flags
 	model, out string
 	output     string

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 )
 
 // predictionLines writes predictions, a document a line.

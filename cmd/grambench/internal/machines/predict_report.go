@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -139,7 +139,7 @@ func (r *predictReport) fill(of *kind, p predictor) {
 	}
 	r.SecondsSolve = r.SecondsPredict
 	p.work(r)
-	r.PeakBytes = place.PeakBytes()
+	r.PeakBytes = backend.PeakBytes()
 }
 
 // widestMatrix is the number of classes up to which the confusion matrix is printed, where a
@@ -162,7 +162,7 @@ func (r *predictReport) WriteText(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s: %s%s%s\n", r.Model, r.Type, scheme, machines)
 	}
-	fmt.Fprintf(w, "%s, %s\n", place.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
+	fmt.Fprintf(w, "%s, %s\n", backend.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
 	dots := ""
 	if r.Support > 0 { // other models count none

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/svm"
 )
 
 // With probabilities a document gets the most probable class whatever the votes say, the first of

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -107,7 +107,7 @@ func (m *machine) newProblem(
 	ctx context.Context, e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding, p *cli.Progress,
 	tell func(svm.Progress),
 ) (*svm.Problem, error) {
-	opt := svm.Options{ISA: m.ISA, Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: place.RuntimeBytes + m.kept,
+	opt := svm.Options{ISA: m.ISA, Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: backend.RuntimeBytes + m.kept,
 		Once: m.once, Progress: tell}
 	if m.precomputed() {
 		p.Stage("preparing the matrix")
@@ -116,10 +116,10 @@ func (m *machine) newProblem(
 	}
 	embedded, inEngine := source.WorkBytes(c.Documents)
 	what := "preparing " + report.Documents(c.Documents.Rows()) + " for training"
-	if err := m.Fits(what, place.RuntimeBytes+c.Documents.Bytes()+max(embedded, inEngine)); err != nil {
+	if err := m.Fits(what, backend.RuntimeBytes+c.Documents.Bytes()+max(embedded, inEngine)); err != nil {
 		return nil, err
 	}
-	if !m.OfSets(&m.Kernels) && m.Job(c.Documents.Rows()) == place.CUDA { // which compares no sets
+	if !m.OfSets(&m.Kernels) && m.Job(c.Documents.Rows()) == backend.CUDA { // which compares no sets
 		opt.Device, opt.Place = m.Load, m.place()
 	}
 	if m.tiles != "" {

@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/svm"
 )
 
 // training returns the callback for package svm.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 )
 
 // machineLine is what the reports of train, cv and grid say about what was trained.
@@ -45,12 +45,12 @@ func newMachineLine(s svm.Settings) machineLine {
 func (l *machineLine) computedBy(isa, why, solvedOn string, workers int) {
 	l.ISA, l.Why, l.Solver, l.Workers = isa, why, "cpu", workers
 	if solvedOn != "" {
-		l.Solver = string(place.CUDA)
+		l.Solver = string(backend.CUDA)
 	}
 }
 
 // onGPU reports whether the GPU had the solver's rows and scores.
-func (l *machineLine) onGPU() bool { return l.Solver == string(place.CUDA) }
+func (l *machineLine) onGPU() bool { return l.Solver == string(backend.CUDA) }
 
 // text says in a line what was trained, with other facts before what computed it.
 func (l *machineLine) text(others ...string) string {
@@ -62,7 +62,7 @@ func (l *machineLine) text(others ...string) string {
 	if l.Scheme != "" {
 		parts = append(parts, l.Scheme)
 	}
-	parts = append(append(parts, others...), place.WithWhy(l.ISA, l.Why))
+	parts = append(append(parts, others...), backend.WithWhy(l.ISA, l.Why))
 	if l.onGPU() {
 		parts = append(parts, "solved on the GPU")
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // shorthand are flags that are short for a -type: -landmarks for landmark with parameters, -layers for

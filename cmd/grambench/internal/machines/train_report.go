@@ -6,12 +6,12 @@ import (
 	"io"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 )
 
 // trainReport is the report of the command train.
@@ -85,7 +85,7 @@ func (r *trainReport) fill(t *train, m *model.Model, result *svm.Report, j *job)
 		stats.Bytes = 4 * n * n // of the kernel's own values instead of c
 	}
 	r.DotProducts, r.Cache = stats.Computed, newCacheLine(stats, result.SolvedOn)
-	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(t.Memory)
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(t.Memory)
 	r.Rows = machineRows(m)
 	r.Seconds = time.Since(j.begin).Seconds()
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/learners"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -78,7 +78,7 @@ func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embed
 }
 
 // hintLearner is hintScale for what a learner embeds documents in.
-func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learners.Options) {
+func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learn.Options) {
 	var embedding sparse.Embedding
 	switch k, err := engine.ParseKernel(o.Kernel); {
 	case !slices.Contains(m.learner.Flags, "embed"):

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -68,7 +68,7 @@ grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 type corpus struct {
 	source.Documents
 	source.Kernels // -embed
-	place.Limits
+	backend.Limits
 	listed    int // number of classes to print
 	out, like string
 	selects   string

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -62,7 +62,7 @@ func (w *corpus) write(
 	if w.Embedding != "" {
 		embedded, _ := source.WorkBytes(c.Documents)
 		if err := w.Fits("embedding the documents",
-			place.RuntimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
+			backend.RuntimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
 			return err
 		}
 		emb, err := sparse.ParseEmbedding(w.Embedding)

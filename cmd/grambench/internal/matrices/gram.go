@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -99,14 +99,14 @@ func (r *gramReport) WriteText(w io.Writer) {
 func (r *gramRow) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", r.File, r.Kernel,
 		report.Count(r.Documents), report.Count(cmp.Or(r.Columns, r.Documents)), r.Format, report.Bytes(r.FileBytes),
-		place.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
+		backend.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
 }
 
 // gram is one run of the command.
 type gram struct {
 	source.Documents
 	source.Kernels
-	place.Compute
+	backend.Compute
 	f                     *cli.Flags
 	test                  string
 	out, outTrain, format string
@@ -187,7 +187,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	need := place.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)
+	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)
 	if test != nil {
 		need += test.Documents.Bytes()
 	}
@@ -220,7 +220,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 
 // done ends the row of a matrix that is written.
 func (r gramRow) done(begin time.Time) []gramRow {
-	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	return []gramRow{r}
 }
 
@@ -275,7 +275,7 @@ func (g *gram) write(
 func (g *gram) writeSquare(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k engine.Kernel, f *matrixFile, row *gramRow,
 ) error {
-	base := eng.Bytes() + place.RuntimeBytes + f.held
+	base := eng.Bytes() + backend.RuntimeBytes + f.held
 	budget := g.Budget()
 	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {
 		row.Method = "stripes"

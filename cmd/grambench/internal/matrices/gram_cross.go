@@ -6,12 +6,12 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -102,7 +102,7 @@ func (g *gram) writeCross(
 	m, rows := docs.Rows(), min(crossRows, docs.Rows())
 	row.Method = "stripes"
 	for budget := g.Budget(); budget > 0; rows = max(rows/2, eng.Panel()) {
-		need := place.RuntimeBytes + eng.Bytes() + docs.Bytes() + crossBytes(eng, docs, rows)
+		need := backend.RuntimeBytes + eng.Bytes() + docs.Bytes() + crossBytes(eng, docs, rows)
 		if need <= budget {
 			break
 		}

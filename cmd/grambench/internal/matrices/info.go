@@ -12,10 +12,10 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -79,7 +79,7 @@ func newInfo() *info {
 		Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
 		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
-		MemoryBytes: place.ProcBytes("/proc/meminfo", "MemTotal:"),
+		MemoryBytes: backend.ProcBytes("/proc/meminfo", "MemTotal:"),
 		Features:    []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
 	}
 	if b := tiles.AvailableBound(); b.By != "" {
@@ -109,7 +109,7 @@ func newInfo() *info {
 	} else {
 		r.GPU, r.Device = d.Name, &d
 		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for "+
-			"more than %g s, else cpu (-backend auto); the reports say which and why", place.AutoSeconds)
+			"more than %g s, else cpu (-backend auto); the reports say which and why", backend.AutoSeconds)
 	}
 	r.Reason = "the best of those that this build holds and this processor can run"
 	if len(panel) == 1 {

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -93,7 +93,7 @@ type largestGroup struct {
 func (r *duplicatesReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.Corpus)
 	fmt.Fprintf(w, "%s within c = %v of each other, %s at c = 0, %s, %s\n",
-		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, place.WithWhy(r.ISA, r.Why))
+		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, backend.WithWhy(r.ISA, r.Why))
 	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
 	fmt.Fprintf(w, "%s of %s; %s would go, %s\n", report.Counted(r.Groups, "group", "groups"),
 		report.Documents(r.Grouped), report.Count(r.Dropped), share)
@@ -142,7 +142,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	n := corpus.Documents.Rows()
 	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	need := place.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine+int64(n)*8)
+	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine+int64(n)*8)
 	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	p.Clear()
-	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	return d.Report(e, d.f, r)
 }
 

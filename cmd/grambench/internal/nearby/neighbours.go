@@ -11,11 +11,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -118,7 +118,7 @@ func (r *neighboursReport) WriteText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s, %s of each document, %s in all, %s pairs/s, %s\n", r.Kernel,
 		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.PairsPerS)),
-		place.WithWhy(r.ISA, r.Why))
+		backend.WithWhy(r.ISA, r.Why))
 	if r.Neighbours > 0 {
 		fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Least,
 			r.Nearest.Most, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
@@ -243,7 +243,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	}
 	p.Clear()
 	r.Nearest = newDistribution(nearest)
-	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	return n.Report(e, n.f, r)
 }
 
@@ -258,7 +258,7 @@ func (n *neighbours) embed(ctx context.Context, e *cli.Env, corpus, columns *spa
 	}
 	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
 		report.Documents(corpus.Documents.Rows()))
-	if err := n.Fits(what, place.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
+	if err := n.Fits(what, backend.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
 		return nil, err
 	}
 	x, err := source.Embed(ctx, columns, n.kernel.Embedding(), n.Workers)

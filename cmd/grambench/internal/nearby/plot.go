@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/internal/chart"
 )
 
 // bins is the number of bars of the picture.

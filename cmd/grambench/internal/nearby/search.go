@@ -7,18 +7,18 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 )
 
 // search is what runs of both commands have: documents, where to compute, and what to write.
 type search struct {
 	source.Documents
 	source.Kernels
-	place.Compute
+	backend.Compute
 	f           *cli.Flags
 	out, format string
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/internal/chart"
 )
 
 // Figure is a figure of a paper: curves in panels side by side, such as tf on the left and tfidf on

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/internal/chart"
 )
 
 func TestTableObjects(t *testing.T) {

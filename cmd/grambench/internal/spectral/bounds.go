@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // bounds are what §4 of the source says of a kernel on the documents, by the eigenvalues λ of K/n

@@ -8,11 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -139,7 +139,7 @@ func (c *call) measure(ctx context.Context, e *cli.Env, p *cli.Progress, m *matr
 	} else {
 		err = c.extremes(ctx, p, m, row)
 	}
-	row.Seconds, row.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	row.Seconds, row.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	return err
 }
 

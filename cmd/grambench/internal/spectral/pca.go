@@ -9,14 +9,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/landmark"
-	"github.com/gramengine/gram/solver/pca"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -70,7 +70,7 @@ grambench pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 type components struct {
 	source.Documents
 	source.Kernels
-	place.Compute
+	backend.Compute
 	f                        *cli.Flags
 	test, out, testOut, plot string
 	count, landmarks         int
@@ -157,7 +157,7 @@ func (r *componentsReport) WriteText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s: %s, %d of them converged, from %s, %s, %s\n\n", r.Kernel,
 		report.Counted(len(r.Rows), "component", "components"), r.Converged,
-		report.Counted(r.Basis, "vector", "vectors"), kept, place.WithWhy(r.ISA, r.Why))
+		report.Counted(r.Basis, "vector", "vectors"), kept, backend.WithWhy(r.ISA, r.Why))
 	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "")
 	for i, row := range r.Rows {
 		if i >= shown && i < len(r.Rows)-1 {
@@ -203,7 +203,7 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 			report.Documents(corpus.Documents.Rows()))
 	}
 	begin := time.Now()
-	held := place.RuntimeBytes + corpus.Documents.Bytes()
+	held := backend.RuntimeBytes + corpus.Documents.Bytes()
 	if test != nil {
 		held += test.Documents.Bytes()
 	}
@@ -248,7 +248,7 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	p.Clear()
-	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	return c.Report(e, c.f, r)
 }
 

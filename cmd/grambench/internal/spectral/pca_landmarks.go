@@ -6,12 +6,12 @@ import (
 	"math"
 	"runtime/debug"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/landmark"
-	"github.com/gramengine/gram/solver/pca"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 )
 

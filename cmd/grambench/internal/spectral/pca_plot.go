@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
 )
 

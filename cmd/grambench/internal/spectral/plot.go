@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // draw draws the decay of the eigenvalues and, where there are several t, the smallest eigenvalue

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 )
 
 // spectra is the report of the command.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -64,7 +64,7 @@ grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 2
 type call struct {
 	source.Documents
 	source.Kernels
-	place.Compute
+	backend.Compute
 	f               *cli.Flags
 	k, steps        int
 	seed            uint64
@@ -195,7 +195,7 @@ func (c *call) documents(
 	n := corpus.Documents.Rows()
 	what := "a Gram matrix of " + report.Documents(n)
 	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	held := place.RuntimeBytes + corpus.Documents.Bytes()
+	held := backend.RuntimeBytes + corpus.Documents.Bytes()
 	if err := c.Fits("embedding the documents for "+what, held+embedded+inEngine); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/internal/chart"
 )
 
 // Surface is the errors of a search, line by line from below; NaN where a point is missing.

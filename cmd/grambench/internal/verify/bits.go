@@ -15,10 +15,10 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -61,7 +61,7 @@ func (v *verifier) sameBits(ctx context.Context, c engine.Kernel, limit int) err
 	v.p.Stage("workers, " + emb.String())
 	var room int64
 	if budget := v.Budget(); budget > 0 { // half, for the scratch space of workers
-		room = max((budget-place.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
+		room = max((budget-backend.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
 	}
 	corpus := v.corpus
 	if documents := spread(corpus.Documents, limit, room); len(documents) < corpus.Documents.Rows() {
@@ -115,7 +115,7 @@ func (v *verifier) anyWorkers(
 		return eng, nil
 	}
 	beside := min(v.NumWorkers(), 2) // one worker leaves the others idle, whom two then employ
-	if isa == place.CUDA {
+	if isa == backend.CUDA {
 		beside = 1
 	}
 	err = tiles.Run(ctx, beside, 2, func(_ context.Context, _, i int) error {

@@ -13,9 +13,9 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -94,7 +94,7 @@ func (a *rowResult) merge(b *rowResult) {
 // Values among the sample's rows are kept, for the symmetry, in a square of len(s.rows)² values a
 // back end.
 func (v *verifier) compare(
-	ctx context.Context, x *sparse.Embedded, s *sample, backends []*backend, k engine.Kernel, room *room,
+	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k engine.Kernel, room *room,
 ) ([]*comparison, error) {
 	var found []*comparison
 	for range backends {

@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -115,7 +115,7 @@ func (r *verification) WriteText(w io.Writer) {
 		t.Add(row.ISA, report.Shorten(row.shown, 32), report.Error(float64(row.MaxAbsErr)),
 			report.Error(float64(row.Tolerance)), fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J),
 			report.Error(float64(row.MaxRelErr)), fmt.Sprintf("%.1f", float64(row.MaxULP)),
-			place.Recomputed(row.ISA, row.Recomputed), row.Digest[:8], passedText(row.Passed))
+			backend.Recomputed(row.ISA, row.Recomputed), row.Digest[:8], passedText(row.Passed))
 	}
 	t.Write(w)
 	fmt.Fprintln(w)

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
-	"github.com/gramengine/gram/cmd/grambench/internal/place"
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -62,7 +62,7 @@ grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 type verifier struct {
 	source.Documents
 	source.Kernels
-	place.Compute
+	backend.Compute
 	f       *cli.Flags
 	seed    uint64
 	kernels []engine.Kernel
@@ -170,8 +170,8 @@ func groupByEmbedding(kernels []engine.Kernel) [][]engine.Kernel {
 	return groups
 }
 
-// backend is an instruction set, or the GPU, in one embedding.
-type backend struct {
+// candidate is an instruction set, or the GPU, in one embedding.
+type candidate struct {
 	isa        asm.ISA
 	engine     *engine.Engine
 	rows       rowSource
@@ -188,7 +188,7 @@ type rowSource interface {
 func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err error) {
 	emb := kernels[0].Embedding()
 	embedded, inEngine := source.WorkBytes(v.corpus.Documents)
-	v.held = place.RuntimeBytes + v.corpus.Documents.Bytes()
+	v.held = backend.RuntimeBytes + v.corpus.Documents.Bytes()
 	if err := v.Fits("embedding the documents and making an engine", v.held+inEngine); err != nil {
 		return err
 	}
@@ -267,10 +267,10 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err 
 // same time, since each is made on one goroutine for the most part, or where memory doesn't hold
 // that many one after the other, as long as there is room. It returns those that were made with an
 // error, too.
-func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*backend, error) {
-	var list []*backend
+func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*candidate, error) {
+	var list []*candidate
 	for _, isa := range v.All() {
-		list = append(list, &backend{isa: isa})
+		list = append(list, &candidate{isa: isa})
 	}
 	beside := v.NumWorkers()
 	if budget := v.Budget(); budget > 0 && v.held+int64(len(list))*bytes > budget {
@@ -311,7 +311,7 @@ func (s cachedRows) Rows(ctx context.Context, k engine.Kernel, rows []int, dst *
 
 // keepRows puts a cache that holds c of the sample's rows before every engine, where memory allows:
 // the kernels then cost their maps alone.
-func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*backend) error {
+func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate) error {
 	// A tile takes somewhat more than its values, and each worker of an engine has a block to work
 	// in.
 	bytes := 5*int64(len(s.rows))*int64(s.n) + int64(v.NumWorkers())<<20 + 1<<20
@@ -320,7 +320,7 @@ func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*backend) 
 		return nil
 	}
 	for _, b := range backends {
-		if b.isa == place.CUDA {
+		if b.isa == backend.CUDA {
 			continue // it has maps of its own, which a cache of c would leave out
 		}
 		c, err := b.engine.Cached(engine.CachedOptions{CacheBytes: bytes})

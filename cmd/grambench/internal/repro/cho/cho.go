@@ -16,8 +16,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	words "github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	words "github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )

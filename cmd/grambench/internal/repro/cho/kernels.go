@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // row is a row of a table: a kernel, or several of which the best on the validation set is taken.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	words "github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
-	"github.com/gramengine/gram/solver/mkm"
+	words "github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/mkm"
 )
 
 // multilayer is the family of multilayer kernel machines, chapter 5.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
-	"github.com/gramengine/gram/solver/logistic"
+	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/sparse"
 )
 

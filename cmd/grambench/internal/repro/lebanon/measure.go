@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
-	"github.com/gramengine/gram/solver/logistic"
+	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/tiles"
 )
 

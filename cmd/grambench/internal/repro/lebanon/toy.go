@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
-	"github.com/gramengine/gram/solver/logistic"
+	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -1,7 +1,0 @@
-package learners
-
-// All are the learners in the order of the help.
-var All = []*Learner{
-	euclideanLearner, sphericalLearner, linearLearner, neighboursLearner, landmarkLearner, metricLearner,
-	multilayerLearner,
-}

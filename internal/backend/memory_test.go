@@ -1,0 +1,60 @@
+package backend
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/tiles"
+)
+
+// The budget is -m, within what the limits of the process leave, or three quarters of the least of
+// machine, control groups and limits; an error says which it was, and the system is asked once.
+func TestBudget(t *testing.T) {
+	none := tiles.Bound{}
+	machine := tiles.Bound{Bytes: 4000 << 20, By: "the machine"}
+	group := tiles.Bound{Bytes: 400 << 20, By: "memory.max of a control group", Limit: 500 << 20}
+	process := tiles.Bound{Bytes: 200 << 20, By: "ulimit -v", Limit: 2 << 30}
+	short := tiles.Bound{Bytes: -1, By: "ulimit -v", Limit: 1 << 30}
+	for name, c := range map[string]struct {
+		m            cli.ByteSize
+		all, process tiles.Bound
+		want         int64
+		says         string
+	}{
+		"nothing known":        {0, none, none, 0, ""},
+		"the machine":          {0, machine, none, 3000 << 20, "three quarters of what is free are 2.93 GiB (set -m"},
+		"a group":              {0, group, none, 300 << 20, "what memory.max of a control group leaves are 300 MiB (set -m"},
+		"a limit":              {0, process, process, 150 << 20, "three quarters of what ulimit -v leaves are 150 MiB"},
+		"-m":                   {1 << 30, group, none, 1 << 30, "-m allows 1 GiB"},
+		"-m within a limit":    {100 << 20, process, process, 100 << 20, "-m allows 100 MiB"},
+		"-m beyond a limit":    {1 << 30, process, process, 200 << 20, "ulimit -v leaves 200 MiB"},
+		"a limit of nothing":   {0, short, short, 1, "three quarters of what ulimit -v leaves are 1 B"},
+		"-m, and nothing":      {1 << 30, short, short, 1, "ulimit -v leaves 0 B"},
+		"-m, nothing is known": {1 << 30, none, none, 1 << 30, "-m allows 1 GiB"},
+	} {
+		asked := 0
+		l := Limits{Memory: c.m}
+		l.DeclareMemory(cli.NewFlags("test"))
+		l.Memory = c.m
+		l.bounds = func() (all, process tiles.Bound) { asked++; return c.all, c.process }
+		if got := l.Budget(); got != c.want {
+			t.Errorf("%s: a budget of %d bytes, expected %d", name, got, c.want)
+		}
+		err := l.Fits("a matrix", 5000<<20)
+		if (err == nil) != (c.want == 0) || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: error %v, expected %q in it", name, err, c.says)
+		}
+		if err := l.Fits("a matrix", c.want); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if asked == 0 {
+			t.Errorf("%s: nobody was asked", name)
+		}
+	}
+	l := Limits{}
+	l.DeclareMemory(cli.NewFlags("test"))
+	if a, b := l.Budget(), l.Budget(); a != b {
+		t.Errorf("the budget is %d bytes, then %d", a, b)
+	}
+}

@@ -1,0 +1,59 @@
+package backend
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// Report prints a command's report where [cli.Env.Reports] says, in the form that was asked for, with
+// the times of the GPU's kernels where the environment asks for them with GRAM_CUDA_TIMES=1.
+func (c *Compute) Report(e *cli.Env, f *cli.Flags, r report.Report) error {
+	return report.Write(e.Reports(), c.Timed(r), f.JSON)
+}
+
+// Timed adds the times of the GPU's kernels to a report where they are asked for.
+func (c *Compute) Timed(r report.Report) report.Report {
+	if c.gpu.device != nil {
+		if times := c.gpu.device.KernelTimes(); len(times) > 0 {
+			return &timed{r, times}
+		}
+	}
+	return r
+}
+
+// timed is a report with what the GPU's kernels took.
+type timed struct {
+	report.Report
+	times []cuda.KernelTime
+}
+
+func (r *timed) WriteText(w io.Writer) {
+	r.Report.WriteText(w)
+	fmt.Fprintln(w, "\nGPU, by its own clock")
+	t := report.NewTable("kernel", ">launches", ">seconds")
+	for _, k := range r.times {
+		t.Add(k.Kernel, report.Count(k.Launches), report.Seconds(k.Seconds))
+	}
+	t.Write(w)
+}
+
+// MarshalJSON adds gpu_kernels to the report's object.
+func (r *timed) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r.Report); err != nil {
+		return nil, err
+	}
+	times, err := json.Marshal(r.times)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(bytes.TrimSuffix(b.Bytes(), []byte("}\n")), `,"gpu_kernels":%s}`, times), nil
+}

@@ -1,0 +1,41 @@
+package backend
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cuda"
+)
+
+// some is a report.
+type some struct {
+	Rows int `json:"rows"`
+}
+
+func (s *some) WriteText(w io.Writer) { fmt.Fprintln(w, "rows", s.Rows) }
+
+// The times stand behind the text of a report, and in its object.
+func TestTimes(t *testing.T) {
+	r := &timed{&some{3}, []cuda.KernelTime{{Kernel: "panels", Launches: 1200, Seconds: 0.5}}}
+	var text strings.Builder
+	r.WriteText(&text)
+	want := "rows 3\n\nGPU, by its own clock\nkernel  launches  seconds\npanels     1,200   500 ms\n"
+	if text.String() != want {
+		t.Errorf("%q, expected %q", text.String(), want)
+	}
+	object, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		Rows int
+		GPU  []cuda.KernelTime `json:"gpu_kernels"`
+	}
+	err = json.Unmarshal(object, &read)
+	if err != nil || read.Rows != 3 || len(read.GPU) != 1 || read.GPU[0] != r.times[0] {
+		t.Errorf("%s: %+v, %v", object, read, err)
+	}
+}

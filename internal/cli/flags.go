@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/internal/report"
+)
+
+// Flags are the flags of one call of a command, and what is known of them. A command composes it
+// from groups: small structs each of which has a method Declare that declares its flags, the checks
+// that they need, and the files that they name.
+type Flags struct {
+	*flag.FlagSet
+	JSON  bool // print one JSON object instead of text
+	Quiet bool // neither progress nor messages, nor a report of what -o writes
+
+	MaxArgs int                                   // how many arguments the command takes beside flags
+	Args    []string                              // those that were given
+	Rewrite func(args []string) ([]string, error) // brings other programs' forms into those of package flag
+
+	Usage, Help, Examples string // in place of the command's where they depend on the arguments
+
+	groups  []*group
+	group   *group // the one that flags are declared in
+	grouped map[string]bool
+	choices map[string][]string // values of flags that have few
+	checks  []func() error
+	around  func(context.Context, *Env, Work) error
+	ends    []func() error
+	inputs  []input
+	outputs []output
+}
+
+// NewFlags makes the flags of the command of that name, which has -json.
+func NewFlags(name string) *Flags {
+	f := &Flags{
+		FlagSet: flag.NewFlagSet(name, flag.ContinueOnError),
+		choices: map[string][]string{},
+		grouped: map[string]bool{},
+	}
+	f.SetOutput(io.Discard) // errors and help are printed by the caller, each to its own stream
+	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
+	f.Group("Output", "")
+	f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
+	f.BoolVar(&f.Quiet, "q", false, "neither progress nor warnings, nor a report of what -o writes")
+	return f
+}
+
+// Check adds a check of the flags, which is called when all are parsed and before anything is read.
+// Checks are called in the order in which they were added.
+func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
+
+// Around has run call the command's work, once or several times.
+func (f *Flags) Around(run func(context.Context, *Env, Work) error) { f.around = run }
+
+// AtEnd adds what is called when the command has ended, in any way.
+func (f *Flags) AtEnd(end func() error) { f.ends = append(f.ends, end) }
+
+// Given reports whether any of some flags was given.
+func (f *Flags) Given(names ...string) bool {
+	given := false
+	f.Visit(func(fl *flag.Flag) { given = given || slices.Contains(names, fl.Name) })
+	return given
+}
+
+// Choose declares a flag that takes one of some choices; others are accepted, too, without being
+// named.
+func (f *Flags) Choose(value *string, name, fallback, usage string, choices []string, others ...string) {
+	f.StringVar(value, name, fallback, usage)
+	f.choices[name] = choices
+	f.Check(func() error {
+		if *value == fallback || slices.Contains(choices, *value) || slices.Contains(others, *value) {
+			return nil
+		}
+		last := len(choices) - 1
+		return Usagef("-%s %q, expected %s or %s", name, *value, report.Join(choices[:last]), choices[last])
+	})
+}
+
+// Parse reads the flags and checks what can be checked without reading anything.
+func (f *Flags) Parse(args []string) error {
+	if err := f.parseArgs(args); err != nil {
+		return err
+	}
+	for _, check := range f.checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseArgs reads flags and the arguments between and behind them.
+func (f *Flags) parseArgs(args []string) error {
+	if f.Rewrite != nil {
+		var err error
+		if args, err = f.Rewrite(args); err != nil {
+			return err
+		}
+	}
+	f.VisitAll(func(fl *flag.Flag) {
+		if _, several := fl.Value.(interface{ Several() }); !several {
+			fl.Value = &once{Value: fl.Value}
+		}
+	})
+	for {
+		if err := f.FlagSet.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return err
+			}
+			return f.explain(err)
+		}
+		switch {
+		case f.NArg() == 0:
+			return nil
+		case f.MaxArgs == 0:
+			hint := ""
+			if f.Lookup("in") != nil {
+				hint = " (a source is given by -in)"
+			}
+			return Usagef("unexpected argument %q, expected flags only%s", f.Arg(0), hint)
+		case len(f.Args) == f.MaxArgs:
+			return Usagef("unexpected argument %q behind %s", f.Arg(0), report.Join(f.Args))
+		}
+		f.Args, args = append(f.Args, f.Arg(0)), f.FlagSet.Args()[1:]
+	}
+}
+
+// explain makes a usage error of what package flag says, with the flag that may have been meant, or
+// what it takes.
+func (f *Flags) explain(err error) error {
+	const unknown = "flag provided but not defined: -"
+	if text := err.Error(); len(text) > len(unknown) && text[:len(unknown)] == unknown {
+		var names []string
+		f.VisitAll(func(fl *flag.Flag) { names = append(names, "-"+fl.Name) })
+		return Usagef("%w%s", err, meant(text[len(unknown)-1:], names))
+	} else if plain, is := strings.CutSuffix(text, ": parse error"); is {
+		expected := "a number"
+		if strings.Contains(plain, "boolean") {
+			expected = "true or false"
+		}
+		return Usagef("%s, expected %s", plain, expected)
+	}
+	return UsageError{err}
+}
+
+// once is the value of a flag that is given once, or again with the same text: another one would
+// replace the first without a word.
+type once struct {
+	flag.Value
+	given bool
+	text  string
+}
+
+// Set implements flag.Value.
+func (o *once) Set(text string) error {
+	if o.given && text != o.text {
+		return fmt.Errorf("%q was given before, expected one value", o.text)
+	}
+	o.given, o.text = true, text
+	return o.Value.Set(text)
+}
+
+// IsBoolFlag is that of the value.
+func (o *once) IsBoolFlag() bool {
+	b, ok := o.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// isBool reports whether a flag takes no value of its own.
+func isBool(fl *flag.Flag) bool {
+	b, ok := fl.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// IsBool reports whether a flag is declared and takes no value of its own.
+func (f *Flags) IsBool(name string) bool {
+	fl := f.Lookup(name)
+	return fl != nil && isBool(fl)
+}

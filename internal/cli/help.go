@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/internal/report"
+)
+
+// width is how many columns a help text has.
+const width = 100
+
+// group is some flags of a command that belong together.
+type group struct {
+	title string
+	topic string // where help explains them; their command's help then only lists them
+	flags []*flag.Flag
+}
+
+// mostListed is how many flags of a topic the help of a command lists; of more it names the topic alone.
+const mostListed = 12
+
+// Group begins a group of flags, or goes on with it: those that are declared until the next belong
+// to it. The help of a command only lists the flags of a group that has a topic of the help, where
+// they are explained.
+func (f *Flags) Group(title, topic string) {
+	f.collect()
+	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.title == title })
+	if at < 0 {
+		at = len(f.groups)
+		f.groups = append(f.groups, &group{title: title, topic: topic})
+	}
+	f.group = f.groups[at]
+}
+
+// collect gives the flags that have no group yet to the last one.
+func (f *Flags) collect() {
+	f.VisitAll(func(fl *flag.Flag) {
+		if !f.grouped[fl.Name] {
+			f.grouped[fl.Name] = true
+			f.group.flags = append(f.group.flags, fl)
+		}
+	})
+}
+
+// Assign puts flags that are declared, but in no group yet, into a group, see [Flags.Group].
+func (f *Flags) Assign(title, topic string, names ...string) {
+	g := &group{title: title, topic: topic}
+	for _, name := range names {
+		if fl := f.Lookup(name); fl != nil && !f.grouped[name] {
+			f.grouped[name] = true
+			g.flags = append(g.flags, fl)
+		}
+	}
+	f.groups = append(f.groups, g)
+}
+
+// StringVar and the others declare flags as package flag has it. Groups list them in that order.
+func (f *Flags) StringVar(p *string, name, value, usage string) {
+	f.FlagSet.StringVar(p, name, value, usage)
+	f.collect()
+}
+
+// IntVar declares a flag, see StringVar.
+func (f *Flags) IntVar(p *int, name string, value int, usage string) {
+	f.FlagSet.IntVar(p, name, value, usage)
+	f.collect()
+}
+
+// Float64Var declares a flag, see StringVar.
+func (f *Flags) Float64Var(p *float64, name string, value float64, usage string) {
+	f.FlagSet.Float64Var(p, name, value, usage)
+	f.collect()
+}
+
+// BoolVar declares a flag, see StringVar.
+func (f *Flags) BoolVar(p *bool, name string, value bool, usage string) {
+	f.FlagSet.BoolVar(p, name, value, usage)
+	f.collect()
+}
+
+// Var declares a flag, see StringVar.
+func (f *Flags) Var(value flag.Value, name, usage string) {
+	f.FlagSet.Var(value, name, usage)
+	f.collect()
+}
+
+// Topic is something that help explains beside commands, for several of them.
+type Topic struct {
+	Name, Summary string // one without a summary isn't listed
+	Text          string
+	Declare       func(f *Flags) // declares the flags that belong to the topic; nil for none
+}
+
+func (t Topic) write(w io.Writer) {
+	fmt.Fprintln(w, strings.TrimSpace(t.Text))
+	if t.Declare == nil {
+		return
+	}
+	f := NewFlags(t.Name)
+	t.Declare(f)
+	for _, g := range f.groups {
+		if g.topic == t.Name {
+			fmt.Fprintf(w, "\n%s:\n", g.title)
+			writeFlags(w, g.flags)
+		}
+	}
+}
+
+// overview prints what the program is and which commands it has.
+func (p *Program) overview(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\nUsage: grambench COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.About))
+	for _, c := range p.Commands {
+		fmt.Fprintf(w, "  %-10s %s\n", c.Name, c.Summary)
+	}
+	fmt.Fprintf(w, "  %-10s %s\n", "completion", "what completes commands and flags in bash, zsh or fish")
+	fmt.Fprintf(w, "  %-10s %s\n", "help", "this text, or that of a command or a topic: grambench help gram")
+	fmt.Fprint(w, "\nTopics of the help:\n")
+	for _, t := range p.Topics {
+		if t.Summary != "" {
+			fmt.Fprintf(w, "  %-10s %s\n", t.Name, t.Summary)
+		}
+	}
+	fmt.Fprintf(w, "\nExamples:\n%s", indent(p.Examples))
+	fmt.Fprint(w, "\nResults go to standard output, progress and diagnostics to standard error.\n"+
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by ^C.\n")
+}
+
+// writeHelp prints the help of a command: usage, what it does, its flags by group, examples.
+func (c *Command) writeHelp(w io.Writer, f *Flags) {
+	f.collect()
+	usage, help, examples := f.Usage, f.Help, f.Examples
+	if usage == "" {
+		usage = strings.TrimSpace("grambench " + c.Name + " [flags] " + c.Args)
+	}
+	if help == "" {
+		help = c.Help
+	}
+	if examples == "" {
+		examples = c.Examples
+	}
+	fmt.Fprintf(w, "Usage: %s\n\n%s\n\n", usage, strings.TrimSpace(help))
+	var listed, topics []string
+	for _, g := range append(f.groups[1:], f.groups[0]) { // output comes last
+		switch {
+		case g.topic != "":
+			var names []string
+			for _, fl := range g.flags {
+				if names = append(names, nameOf(fl)); fl.Name == "in" && fl.DefValue != "" {
+					names = append(names, "("+fl.DefValue+" by default)")
+				}
+			}
+			var b strings.Builder
+			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
+			if len(names) <= mostListed {
+				listed = append(listed, b.String())
+			}
+			if !slices.Contains(topics, g.topic) {
+				topics = append(topics, g.topic)
+			}
+		default:
+			fmt.Fprintf(w, "%s:\n", g.title)
+			writeFlags(w, g.flags)
+		}
+	}
+	fmt.Fprint(w, strings.Join(listed, ""))
+	if examples != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s", indent(examples))
+	}
+	if len(topics) > 0 {
+		more := "grambench help " + strings.Join(topics, ", ")
+		if f.Lookup("kernel") != nil {
+			more += "; grambench kernels"
+		}
+		fmt.Fprintf(w, "\nMore: %s\n", more)
+	}
+}
+
+// nameOf is a flag with the name of its value.
+func nameOf(fl *flag.Flag) string {
+	arg, _ := flag.UnquoteUsage(fl)
+	return strings.TrimSpace("-" + fl.Name + " " + arg)
+}
+
+func writeFlags(w io.Writer, flags []*flag.Flag) {
+	for _, fl := range flags {
+		_, text := flag.UnquoteUsage(fl)
+		if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
+			text += " (default: " + fl.DefValue + ")"
+		}
+		head := "  " + report.Pad(nameOf(fl), 18) + " "
+		report.Wrap(w, head, text, width)
+	}
+}
+
+// indent writes lines two columns to the right.
+func indent(lines string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n  ") + "\n"
+}

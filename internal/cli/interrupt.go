@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/gramengine/gram/internal/matrixio"
+)
+
+// Grace is how long a command may take to end by itself after ^C; a variable for tests.
+var Grace = 800 * time.Millisecond
+
+// interruption is the cause of the end of a context that a signal has ended.
+type interruption struct{ signal syscall.Signal }
+
+func (i interruption) Error() string { return i.signal.String() }
+
+// interruptible returns a context that the first signal to end ends. After it the default behaviour
+// is back, so a second ^C kills at once. Commands heed the context, but some steps can't (a sort, a
+// sync of a slow disk): past the grace period the program removes what is half written and ends.
+func interruptible(stderr io.Writer) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup the work goes on when the terminal closes
+		signals = append(signals, syscall.SIGHUP)
+	}
+	received, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(received, signals...)
+	go func() {
+		select {
+		case <-done:
+			return
+		case s := <-received:
+			signal.Stop(received)
+			number, _ := s.(syscall.Signal)
+			cancel(interruption{number})
+		}
+		select {
+		case <-done:
+		case <-time.After(Grace):
+			matrixio.AbortAll()
+			os.Exit(statusOf(ctx, stderr, "grambench"))
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(received)
+		close(done)
+		cancel(context.Canceled)
+	}
+}
+
+// statusOf says on behalf of who that a signal has ended ctx, and returns the exit status.
+func statusOf(ctx context.Context, stderr io.Writer, who string) int {
+	fmt.Fprintf(stderr, "%s: interrupted, nothing half-written was left behind\n", who)
+	if by, ok := context.Cause(ctx).(interruption); ok {
+		return Signalled + int(by.signal)
+	}
+	return Failed
+}

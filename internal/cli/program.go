@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/gramengine/gram/internal/matrixio"
+)
+
+// Version is the version of the program.
+const Version = "0.1.0"
+
+// Exit statuses. A command that a signal has ended returns Signalled plus the signal's number, as
+// shells have it: 130 after ^C, 143 after SIGTERM, 129 when the terminal has closed.
+const (
+	Done      = 0
+	Failed    = 1
+	Misuse    = 2
+	Signalled = 128
+)
+
+// Program is a program of several commands.
+type Program struct {
+	About    string     // the first lines of the help
+	Examples string     // its last ones, a line each
+	Commands []*Command // in the order of the help
+	Topics   []Topic    // what help explains beside commands
+}
+
+// Command is one of the program's commands.
+type Command struct {
+	Name     string
+	Summary  string // for the list of commands
+	Args     string // what may stand behind the flags, for the usage line
+	Help     string // what it does, in a few lines
+	Examples string // three, a line each
+	// Setup declares the flags and returns what runs once they are parsed and checked.
+	Setup func(f *Flags) Work
+}
+
+// Work is what a command does.
+type Work func(ctx context.Context, e *Env) error
+
+// Env is the world as a command sees it.
+type Env struct {
+	Stdout, Stderr io.Writer
+
+	Quiet bool // neither progress nor messages, errors alone
+
+	reports io.Writer // where reports go
+
+	mu   sync.Mutex
+	said map[string]bool
+}
+
+// Reports returns where a command's report goes: to standard output or, where this takes what the
+// command writes, to standard error; a quiet command has none of what -o writes.
+func (e *Env) Reports() io.Writer { return cmp.Or(e.reports, e.Stdout) }
+
+// Say prints a message on standard error, once.
+func (e *Env) Say(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !e.Quiet && !e.said[text] {
+		if e.said == nil {
+			e.said = map[string]bool{}
+		}
+		e.said[text] = true
+		fmt.Fprintf(e.Stderr, "grambench: %s\n", text)
+	}
+}
+
+// Warn prints a warning on standard error, once.
+func (e *Env) Warn(format string, args ...any) { e.Say("warning: "+format, args...) }
+
+// UsageError is a mistake in how the program was called.
+type UsageError struct{ Err error }
+
+func (u UsageError) Error() string { return u.Err.Error() }
+func (u UsageError) Unwrap() error { return u.Err }
+
+// Usagef makes a [UsageError].
+func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// ErrReported says that the command failed and has said so already.
+var ErrReported = errors.New("failed")
+
+// Run runs the program and returns its exit status.
+func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := interruptible(stderr)
+	defer stop()
+
+	if len(args) == 0 {
+		p.overview(stderr)
+		return Misuse
+	}
+	e := &Env{Stdout: stdout, Stderr: stderr}
+	if file, ok := stdout.(*os.File); ok && matrixio.Closed(file) {
+		e.Stdout = closed{}
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "-h", "-help", "--help", "help":
+		if name != "help" || len(rest) != 1 {
+			return e.print(p.overview)
+		}
+		for _, t := range append(p.Topics, completion) {
+			if t.Name == rest[0] {
+				return e.print(t.write)
+			}
+		}
+		name, rest = rest[0], []string{"-help"}
+	case "version", "-version", "--version":
+		return e.print(func(w io.Writer) { fmt.Fprintln(w, "grambench", Version) })
+	case "completion":
+		return p.complete(e, rest)
+	}
+	for _, c := range p.Commands {
+		if c.Name == name {
+			return p.execute(ctx, c, rest, e)
+		}
+	}
+	what, known := "command", p.names()
+	if args[0] == "help" {
+		what = "command or topic"
+		for _, t := range p.Topics {
+			known = append(known, t.Name)
+		}
+	}
+	e.Say("unknown %s %q, expected one of %s%s", what, name, strings.Join(known, ", "), meant(name, known))
+	return Misuse
+}
+
+func (p *Program) names() []string {
+	var names []string
+	for _, c := range p.Commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// closed is standard output where it is closed: what is written there is lost.
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) {
+	return 0, errors.New("standard output is closed, expected a file, a pipe or >/dev/null")
+}
+
+// print prints what write writes at once, and returns the exit status: on a full disk a text isn't
+// done.
+func (e *Env) print(write func(io.Writer)) int {
+	var b strings.Builder
+	write(&b)
+	if _, err := io.WriteString(e.Stdout, b.String()); err != nil {
+		fmt.Fprintf(e.Stderr, "grambench: %v\n", err)
+		return Failed
+	}
+	return Done
+}
+
+// execute parses the command's flags, runs it and turns its error into an exit status.
+func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env) int {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // a command's limit ends with it
+	f := NewFlags(c.Name)
+	work := c.Setup(f)
+	err := f.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return e.print(func(w io.Writer) { c.writeHelp(w, f) })
+	}
+	if err == nil {
+		err = f.checkFiles(ctx, e)
+	}
+	if err == nil {
+		e.Quiet = f.Quiet
+		err = f.around(ctx, e, work)
+	}
+	for _, end := range f.ends {
+		err = errors.Join(err, end())
+	}
+	var usage UsageError
+	switch {
+	case err == nil:
+		return Done
+	case errors.As(err, &usage):
+		fmt.Fprintf(e.Stderr, "grambench %s: %v\nRun 'grambench %s -help' for what is allowed.\n", c.Name, err, c.Name)
+		return Misuse
+	case ctx.Err() != nil:
+		return statusOf(ctx, e.Stderr, "grambench "+c.Name)
+	case !errors.Is(err, ErrReported):
+		fmt.Fprintf(e.Stderr, "grambench %s: %v\n", c.Name, err)
+	}
+	return Failed
+}
+
+// meant names the known word that is nearest to a mistyped one, for the end of an error message; it
+// is empty where none is near.
+func meant(word string, known []string) string {
+	best, least := "", 1+len(word)/3
+	for _, k := range known {
+		if d := edits(word, k); d <= least && 2*d < len(word) {
+			best, least = k, d-1
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+// edits counts the letters to insert, delete or replace that make b of a.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost = 1 + min(corner, row[j], row[j+1])
+			}
+			corner, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

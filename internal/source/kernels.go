@@ -1,0 +1,116 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Kernels are the flags that say which kernels are computed.
+type Kernels struct {
+	Specs     cli.List
+	Embedding string
+}
+
+// Declare declares the kernels; fallback is the text that says which are taken when none is given.
+func (k *Kernels) Declare(f *cli.Flags, fallback string) {
+	f.Var(
+		&k.Specs,
+		"kernel",
+		"compute the kernel `SPEC`, or several (default: "+fallback+")",
+	)
+	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as kernels want)")
+}
+
+// DeclareEmbedding declares -embed alone.
+func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
+	f.StringVar(&k.Embedding, "embed", "", usage)
+	f.Check(func() error {
+		if k.Embedding == "" {
+			return nil
+		}
+		if _, err := sparse.ParseEmbedding(k.Embedding); err != nil {
+			return cli.UsageError{Err: fmt.Errorf("-embed: %w", err)}
+		}
+		return nil
+	})
+}
+
+// Parse parses the kernels that were asked for, or else the given ones.
+func (k *Kernels) Parse(fallback ...string) ([]engine.Kernel, error) {
+	specs := []string(k.Specs)
+	if len(specs) == 0 {
+		specs = fallback
+	}
+	embedding, err := sparse.ParseEmbedding(k.Embedding)
+	if err != nil && k.Embedding != "" {
+		return nil, cli.UsageError{Err: err}
+	}
+	var out []engine.Kernel
+	for _, spec := range specs {
+		if engine.IsHyperbolic(spec) {
+			return nil, cli.Usagef(
+				"-kernel %s compares sets of points: gram, spectrum, train, cv and predict take it, with -sets",
+				spec,
+			)
+		}
+		parsed, err := engine.ParseKernel(spec)
+		if k.Embedding != "" {
+			parsed, err = engine.ParseKernelIn(spec, embedding)
+		}
+		if err != nil {
+			return nil, cli.UsageError{Err: err}
+		}
+		out = append(out, parsed)
+	}
+	return out, nil
+}
+
+// Variants are specifications that take other ways through the maps than the examples of the
+// catalogue do.
+func Variants() []string {
+	return []string{"arccos:n=2.5", "arccos:n=0,bias=100", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.5",
+		"arccos:n=0,bias=0.3,embed=tf-l1-sqrt", "arccos:n=0,layers=3", "compose(rbf,arccos:n=1)",
+		"compose(polynomial:r=1,degree=2,arccos:n=1,arccos:n=1)", "compose(polynomial:r=1,degree=3,arccos:n=1)",
+		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf,0.5)", "centred(ned)"}
+}
+
+// Examples returns all specifications that the engine gives as examples, and [Variants].
+func Examples() []string {
+	var specs []string
+	for _, info := range engine.Catalogue() {
+		specs = append(specs, info.Examples...)
+	}
+	return append(specs, Variants()...)
+}
+
+// WarnDoubtful says where a kernel's matrices may have eigenvalues below 0 well beyond rounding.
+// Conditionally positive definite kernels go without: a support vector machine and a centred matrix
+// take them for positive definite.
+func WarnDoubtful(e *cli.Env, k engine.Kernel) {
+	if p := engine.PropertiesOf(k); p.Definite == engine.NotProven && p.Doubtful() != "" {
+		e.Warn("%s is not known to be positive definite (%s)", k, p.Condition)
+	}
+}
+
+// WarnZeros says of how many documents the matrix has next to nothing, since their k(x, x) is so
+// small that it comes out as 0.
+func WarnZeros(e *cli.Env, eng *engine.Engine, k engine.Kernel) error {
+	if engine.IsPrecomputed(k) {
+		return nil
+	}
+	zero, err := eng.ZeroDiagonal(k)
+	if err != nil || zero.Documents == 0 {
+		return err
+	}
+	var norms string
+	if engine.PropertiesOf(k).UsesNorms {
+		norms = fmt.Sprintf(", of norms from %.4g to %.4g", zero.LeastNorm, zero.MostNorm)
+	}
+	e.Warn("%s: k(x, x) is so small that it comes out as 0 for %s of %s%s: next to nothing can be learnt from them", k,
+		report.Count(zero.Documents), report.Documents(eng.Len()), norms)
+	return nil
+}

@@ -1,0 +1,358 @@
+// Package source is what a command works on: documents or sets of points, and the kernels that
+// compare them. Its flag groups are [Documents] and [Kernels].
+package source
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Documents are the flags that say which documents are read and how.
+type Documents struct {
+	In, Format   string
+	MinDF, MaxDF int
+	Signed       bool
+	MaxLine      cli.ByteSize
+	Sets         string // what says which points belong together, for commands that compare sets of them
+
+	text textFlags
+
+	TokenizerLater  func() (sparse.Tokenizer, error) // if not nil: what cuts text, in place of the flags
+	OnlyReads       bool                             // nothing follows reading that takes memory
+	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
+	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
+
+	limits *backend.Limits
+}
+
+const topic = "sources"
+
+// Topic is what help says of sources.
+var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: `
+Sources for -in (files may be compressed by gzip or zstd):
+  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV, JSON
+                  lines, lines of text, MatrixMarket, .npy, .npz of SciPy, or idx images
+                  (MNIST); see -format
+  -               standard input, in the format of a file; FIFOs are read once, too
+  FOLDER          one sub-folder per class, one file per document; or files alone, documents
+                  without a class; or idx files: train-images-idx3-ubyte
+  goroot          the Go source files of the local installation, labelled by top folder
+  synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
+                  frequencies
+Several labels of a document are separated by commas, in a column of CSV as well, or as
+-label-separator says: none where commas are part of names. JSON lines have them in an array, where
+a label may hold commas.
+
+With -sets the vectors are points of R^P. Each set of them is a spherical normal distribution by
+its maximum-likelihood estimate (mean and standard deviation), and takes the place of a document;
+sets come in the order of their first point, and the kernel is hyperbolic. Coordinates that are 0
+for all points don't count. Which points belong together:
+  -sets qid       those of one qid in an svmlight file; the set has the class of their labels
+  -sets label     those of one label
+  -sets FILE      has a line for each point: the name of its set and, behind a TAB, its class`,
+	Declare: func(f *cli.Flags) {
+		d := &Documents{}
+		d.Declare(f, "", &backend.Limits{})
+		d.DeclareSets(f)
+	}}
+
+// Declare declares what to read, by default the source fallback, and how. The documents are read
+// within limits.
+func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limits) {
+	d.DeclareInput(f, fallback, limits)
+	f.IntVar(
+		&d.MinDF,
+		"min-df",
+		0,
+		"leave out terms that fewer than `N` documents have (default: 2 for text, 1 for vectors)",
+	)
+	f.IntVar(&d.MaxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
+	f.BoolVar(&d.Signed, "signed", false, "accept negative values")
+	d.text.declareTokenizer(f)
+	f.Check(func() error {
+		if d.MinDF < 0 || d.MaxDF < 0 {
+			return cli.Usagef("-min-df and -max-df can't be negative")
+		}
+		if d.MaxDF > 0 && d.MaxDF < d.MinDF {
+			return cli.Usagef("-max-df %d is below -min-df %d: no term could stay", d.MaxDF, d.MinDF)
+		}
+		return nil
+	})
+}
+
+// DeclareInput is Declare for commands that take all terms.
+func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.Limits) {
+	d.limits = limits
+	f.Group("Documents", topic)
+	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
+	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
+	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, csv, jsonl, lines, folder, matrixmarket, "+
+		"idx or numpy (default: from the name and the first bytes)",
+		[]string{"svmlight", "tsv", "csv", "jsonl", "lines", "folder", "matrixmarket", "idx", "numpy"},
+		"auto", "libsvm")
+	d.text.declare(f)
+	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
+	f.Check(func() error {
+		if parameters, ok := strings.CutPrefix(d.In, "synthetic:"); ok {
+			if _, err := sparse.ParseSynthetic(parameters); err != nil {
+				return cli.UsageError{Err: err}
+			}
+		}
+		return nil
+	})
+}
+
+// Like returns the flags for other documents, in source, whose terms are those of train and whose
+// labels are their own.
+func (d *Documents) Like(source string, train *sparse.Corpus) *Documents {
+	o := *d
+	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
+	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // of text alone
+	return &o
+}
+
+// Files lists the files of a source, for [cli.Flags.ReadsFiles].
+func (d *Documents) Files(source *string) func(ctx context.Context) []string {
+	return func(ctx context.Context) []string {
+		if *source == "-" {
+			return []string{"/dev/stdin"}
+		}
+		// What can't be listed can't be read either, which is reported then.
+		files, _ := sparse.Files(ctx, *source, d.sparseFormat())
+		return files
+	}
+}
+
+// Missing is the error for documents that must be named and aren't; what says what for.
+func Missing(what string) error {
+	return cli.Usagef(
+		"no documents to %s: name a source, such as -in mail/, a folder with a sub-folder for each class, "+
+			"or -in train.svm, a file; -in goroot takes Go's own source files",
+		what,
+	)
+}
+
+// sparseFormat returns the format as package sparse names it.
+func (d *Documents) sparseFormat() sparse.Format {
+	switch d.Format {
+	case "auto":
+		return sparse.FormatAuto
+	case "libsvm":
+		return sparse.FormatSVMLight
+	}
+	return sparse.Format(d.Format)
+}
+
+// Read reads the corpus and prints its warnings.
+func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
+	corpus, err := d.read(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range corpus.Warnings {
+		text := w.Describe(flagOf)
+		if w.Count > 1 {
+			text += " (" + report.Count(w.Count) + " times)"
+		}
+		if w.First != "" {
+			text += ", first at " + w.First
+		}
+		e.Warn("%s", text)
+	}
+	return corpus, nil
+}
+
+// ReadAs reads the corpus with its text cut into other n-grams, as -ngrams has them, without
+// warnings.
+func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) (*sparse.Corpus, error) {
+	own := *d
+	own.text.ngrams = ngrams
+	return own.read(ctx, p)
+}
+
+// SetNGrams is -ngrams.
+func (d *Documents) SetNGrams(ngrams string) error {
+	d.text.ngrams = ngrams
+	_, err := d.text.withoutStopWords()
+	return err
+}
+
+// read reads the corpus.
+func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, error) {
+	if limit := d.limits.Limit(); d.limits.Memory > 0 && limit < backend.RuntimeBytes {
+		return nil, d.limits.Fits("any command", backend.RuntimeBytes)
+	}
+	p.Stage("reading " + report.Shorten(d.In, 40))
+	tokenizer, err := d.text.tokenizer()
+	if err != nil {
+		return nil, err
+	}
+	opt := sparse.Options{
+		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
+		Signed: d.Signed || d.Sets != "", Groups: d.Sets == setsByQID,
+		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
+		Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
+		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
+		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
+		LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,
+		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
+		Progress: func(s sparse.Progress) { p.Update(s.Done, s.Total) },
+	}
+	var corpus *sparse.Corpus
+	if d.In == "-" {
+		corpus, err = sparse.ReadFrom(ctx, os.Stdin, "standard input", opt)
+	} else {
+		corpus, err = sparse.Read(ctx, d.In, opt)
+	}
+	p.Clear()
+	if err != nil {
+		return nil, d.explainMemory(nameFlags(err))
+	}
+	return corpus, nil
+}
+
+// flagOf returns the flag for a field of the options of package sparse.
+func flagOf(field string) string {
+	return map[string]string{
+		"Signed":       "-signed",
+		"Groups":       "-sets qid",
+		"MaxLineBytes": "-max-line",
+		"Format":       "-format",
+		"Encoding":     "-encoding",
+		"Strict":       "-strict",
+		"LabelColumn":  "-label-column",
+		"MinDF":        "-min-df",
+		"TextColumn":   "-text-column",
+		"LabelKey":     "-label-key",
+		"TextKey":      "-text-key",
+
+		"LabelSeparator": "-label-separator",
+	}[field]
+}
+
+// nameFlags puts flags where a message of package sparse names fields of its options.
+func nameFlags(err error) error {
+	if syntax, ok := err.(*sparse.SyntaxError); ok {
+		return errors.New(syntax.Describe(flagOf))
+	}
+	return err
+}
+
+// Bytes returns the bound for reading, 0 for none: all that the program itself leaves of the budget
+// where nothing follows, else half of it. Reading takes 9 bytes a value at its height, and what follows, the
+// embedded documents and an engine, takes 40, so no run that could end is stopped here.
+func (d *Documents) Bytes() int64 {
+	limit := d.limits.Budget()
+	if limit == 0 {
+		return 0
+	}
+	limit -= backend.RuntimeBytes
+	if !d.OnlyReads {
+		limit /= 2
+	}
+	return max(limit, 1)
+}
+
+// explainMemory adds to a bound that reading has passed where it comes from.
+func (d *Documents) explainMemory(err error) error {
+	var memory *sparse.MemoryError
+	if !errors.As(err, &memory) {
+		return err
+	}
+	share := fmt.Sprintf("less %s for the program", report.Bytes(backend.RuntimeBytes))
+	if !d.OnlyReads {
+		share += " and as much again as reading takes for what follows"
+	}
+	return fmt.Errorf("%w (%s, %s)", err, d.limits.Bound(), share)
+}
+
+// Line is what all reports say about the corpus.
+type Line struct {
+	Source    string `json:"source"`
+	Documents int    `json:"documents"`
+	Classes   int    `json:"classes"`
+	Terms     int    `json:"terms"`
+	Values    int64  `json:"values"`
+	Digest    string `json:"sha256"`
+}
+
+// NewLine describes a corpus.
+func NewLine(c *sparse.Corpus) Line {
+	d := c.Digest()
+	terms, _ := c.Documents.TermFrequencies()
+	return Line{c.Source, c.Documents.Rows(), len(c.Classes), len(terms), c.Documents.NNZ(), hex.EncodeToString(d[:])}
+}
+
+func (l Line) String() string {
+	return fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents),
+		report.Counted(l.Classes, "class", "classes"), report.Counted(l.Terms, "term", "terms"),
+		report.Counted(l.Values, "value", "values"))
+}
+
+// FileOf returns the file that document i came from, "" where it is a line of one.
+func FileOf(c *sparse.Corpus, i int) string {
+	if c.Names == nil {
+		return ""
+	}
+	return c.Names[i]
+}
+
+// NameOf returns what document i is called: its file, or its number counted from 1, as lines are.
+func NameOf(c *sparse.Corpus, i int) string {
+	if c.Names != nil {
+		return c.Names[i]
+	}
+	return fmt.Sprintf("document %d", i+1)
+}
+
+// Embed fits an embedding on the corpus and embeds it.
+func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
+	x, err := emb.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, workers)
+	if err != nil {
+		return nil, NameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
+	}
+	return x, nil
+}
+
+// WarnEmptied says how many documents an embedding has left without terms, beyond those that had
+// none when they were read.
+func WarnEmptied(e *cli.Env, c *sparse.Corpus, x *sparse.Embedded) {
+	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
+		e.Warn("%s leaves %s without terms: at a right angle to all others, the same as each other", x.Embedder,
+			report.Documents(n))
+	}
+}
+
+// NameValue puts the document's name and the term's into an error of a value that an embedding
+// can't take; others stay as they are.
+func NameValue(c *sparse.Corpus, err error) error {
+	var value *sparse.ValueError
+	if !errors.As(err, &value) {
+		return err
+	}
+	term := fmt.Sprintf("index %d", value.Term)
+	if int(value.Term) < len(c.Vocabulary) {
+		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
+	}
+	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, NameOf(c, value.Row), term, value.Value,
+		value.Expected)
+}
+
+// WorkBytes returns the most that the documents take once they are read: beside themselves in
+// embedded form, and that form in an engine. The first counts while documents are embedded, the
+// second while the engine is made.
+func WorkBytes(m *sparse.CSR) (embedded, inEngine int64) {
+	terms, _ := m.TermFrequencies()
+	values := m.NNZ() + int64(m.EmptyRows()) // a document without terms gets one of its own
+	return sparse.EmbeddedBytes(m.Rows(), values), engine.NewBytes(m.Rows(), len(terms)+1, values)
+}

@@ -1,0 +1,146 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/sparse/token"
+)
+
+// textFlags are the flags that say how text is read, and cut into terms.
+type textFlags struct {
+	encoding, labels        string
+	strict                  bool
+	labelColumn, textColumn string
+	labelKey, textKey       string
+	labelSeparator          string
+
+	analyzer, ngrams, pattern, stopWords, normalize string
+	digits, keepCase, stripAccents                  bool
+}
+
+// TextTopic is what help says of text.
+var TextTopic = cli.Topic{Name: "text", Summary: "how text is read, and cut into terms", Text: `
+Text is UTF-8, or UTF-16 by its byte order mark; -encoding names another encoding. Bytes that are
+not text separate terms and are counted in a warning, files of binary data in a folder are left
+out, and -strict refuses both.
+
+Tables (CSV, TSV with -label-column or -text-column) and JSON lines have labels and texts in columns
+or keys of usual names, or of those that the flags give. An empty label is none.
+
+Terms are runs of letters in lower case unless flags say otherwise; they mean what parameters of
+scikit-learn's CountVectorizer mean: -ngrams its ngram_range, -token-pattern its token_pattern (in
+Go's syntax, RE2), -analyzer, -stop-words and -strip-accents (unicode) those of the same names, and
+-embed logtfidf its sublinear_tf. Lists of stop words are those of the Snowball stemmers, shorter
+than scikit-learn's. Models keep all of it, and predict cuts text as train did.`,
+	Declare: func(f *cli.Flags) {
+		t := &textFlags{}
+		t.declare(f)
+		t.declareTokenizer(f)
+	}}
+
+// declare declares what says how text is read.
+func (t *textFlags) declare(f *cli.Flags) {
+	f.Group("Text", "text")
+	defer f.Group("Documents", topic)
+	f.StringVar(&t.encoding, "encoding", "", "`NAME` of the encoding of text: utf-8, utf-16, latin-1, windows-1252 or "+
+		"any other of the web's (default: UTF-8, or UTF-16 by its byte order mark)")
+	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are else "+
+		"left out and counted")
+	f.StringVar(&t.labelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name in "+
+		"its first line, or a number from 1 (default: label, class, ..., or the first of two)")
+	f.StringVar(&t.textColumn, "text-column", "",
+		"the texts are in this `COLUMN` (default: text, ..., or the second of two)")
+	f.StringVar(&t.labelKey, "label-key", "", "the labels of JSON lines have this `KEY` (default: label, class, ...)")
+	f.StringVar(&t.textKey, "text-key", "", "the texts of JSON lines have this `KEY` (default: text, content, ...)")
+	f.StringVar(&t.labelSeparator, "label-separator", "", "what stands between several labels, or none: each field "+
+		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
+	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line for each document")
+	f.Check(func() error {
+		if err := sparse.CheckEncoding(t.encoding); err != nil {
+			return cli.UsageError{Err: fmt.Errorf("-encoding: %w", err)}
+		}
+		return nil
+	})
+}
+
+// declareTokenizer declares what says how text is cut.
+func (t *textFlags) declareTokenizer(f *cli.Flags) {
+	f.Group("Text", "text")
+	defer f.Group("Documents", topic)
+	f.Choose(&t.analyzer, "analyzer", "word",
+		"make terms by the `ANALYZER` word, char or char_wb (characters within words)",
+		[]string{"word", "char", "char_wb"})
+	f.StringVar(&t.ngrams, "ngrams", "", "count n-grams, such as 1..2 for words and pairs of them; `N` or FROM..TO "+
+		"(default: 1)")
+	f.BoolVar(&t.digits, "digits", false, "keep digits in words")
+	f.BoolVar(&t.keepCase, "case", false, "keep capitals")
+	f.StringVar(&t.pattern, "token-pattern", "", "words are what matches the regular expression `RE`, as in "+
+		`[\pL\pN_]{2,}`)
+	f.Reads(&t.stopWords, "stop-words", "leave out the words in `FILE`, white space between them, or those of a "+
+		"language: "+strings.Join(token.StopLists(), ", "))
+	f.Choose(&t.normalize, "normalize", "", "bring text into the Unicode `FORM` NFC, NFD, NFKC or NFKD",
+		[]string{"NFC", "NFD", "NFKC", "NFKD"})
+	f.BoolVar(&t.stripAccents, "strip-accents", false, "take accents off letters")
+	f.Check(func() error {
+		_, err := t.withoutStopWords()
+		if err != nil {
+			return cli.UsageError{Err: err}
+		}
+		return nil
+	})
+}
+
+// withoutStopWords returns the tokenizer without the words of a file.
+func (t *textFlags) withoutStopWords() (sparse.Tokenizer, error) {
+	out := sparse.Tokenizer{
+		Analyzer: token.Analyzer(t.analyzer), Digits: t.digits, KeepCase: t.keepCase, Pattern: t.pattern,
+		Normalize: t.normalize, StripAccents: t.stripAccents,
+	}
+	if t.analyzer == "word" {
+		out.Analyzer = token.Word
+	}
+	var ok bool
+	if out.MinN, out.MaxN, ok = token.ParseRange(cmp.Or(t.ngrams, "1")); !ok {
+		return out, fmt.Errorf("-ngrams %q, expected a range within 1 to 100, such as 1..2 or 3", t.ngrams)
+	}
+	return out, out.Validate()
+}
+
+// mostStopWords bounds the file of stop words, in bytes.
+const mostStopWords = 16 << 20
+
+// tokenizer returns the tokenizer, with the stop words.
+func (t *textFlags) tokenizer() (sparse.Tokenizer, error) {
+	out, err := t.withoutStopWords()
+	if err != nil || t.stopWords == "" {
+		return out.Canonical(), err
+	}
+	if slices.Contains(token.StopLists(), t.stopWords) {
+		out.StopWords = "@" + t.stopWords
+		return out.Canonical(), out.Validate()
+	}
+	file, err := os.Open(t.stopWords)
+	if err != nil {
+		return out, fmt.Errorf("-stop-words: %w, expected a file of words or one of %s", err,
+			strings.Join(token.StopLists(), ", "))
+	}
+	defer file.Close()
+	words, err := io.ReadAll(io.LimitReader(file, mostStopWords+1))
+	switch {
+	case err != nil:
+		return out, err
+	case len(words) > mostStopWords:
+		return out, fmt.Errorf("-stop-words %s: more than 16 MiB, expected a list of words", t.stopWords)
+	case len(strings.Fields(string(words))) == 0:
+		return out, fmt.Errorf("-stop-words %s: no words, expected some", t.stopWords)
+	}
+	out.StopWords = string(words)
+	return out.Canonical(), out.Validate()
+}

@@ -1,0 +1,281 @@
+package learn
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// twoClasses makes documents of two classes that have no term in common, of which some have the other
+// class unless they are to be separable.
+func twoClasses(n int, separable bool) *sparse.Corpus {
+	r := rand.New(rand.NewPCG(7, 7))
+	c := &sparse.Corpus{
+		Source: "two", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}},
+	}
+	for i := range n {
+		counts := make([]float32, 60)
+		for range 3 + r.IntN(12) {
+			counts[30*(i%2)+min(r.IntN(30), r.IntN(30))]++
+		}
+		for t, v := range counts {
+			if v > 0 {
+				c.Documents.Terms = append(c.Documents.Terms, uint32(t))
+				c.Documents.Values = append(c.Documents.Values, v)
+			}
+		}
+		c.Documents.Offsets = append(c.Documents.Offsets, int64(len(c.Documents.Terms)))
+		class := int32(i % 2)
+		if !separable && r.IntN(5) == 0 {
+			class = 1 - class
+		}
+		c.Labels.Add(class)
+	}
+	return c
+}
+
+// losses are of a margin, with two derivatives; mu rounds off the hinge's kink.
+var losses = map[string]func(m, mu float64) (l, first, second float64){
+	"square": func(m, _ float64) (float64, float64, float64) { return (1 - m) * (1 - m) / 2, m - 1, 1 },
+	"logistic": func(m, _ float64) (float64, float64, float64) {
+		p := 1 / (1 + math.Exp(m))
+		return math.Max(-m, 0) + math.Log1p(math.Exp(-math.Abs(m))), -p, p / (1 + math.Exp(-m))
+	},
+	"hinge2": func(m, _ float64) (float64, float64, float64) {
+		if m >= 1 {
+			return 0, 0, 0
+		}
+		return (1 - m) * (1 - m) / 2, m - 1, 1
+	},
+	"squared-hinge": func(m, _ float64) (float64, float64, float64) {
+		if m >= 1 {
+			return 0, 0, 0
+		}
+		return (1 - m) * (1 - m), 2 * (m - 1), 2
+	},
+	"hinge": func(m, mu float64) (float64, float64, float64) {
+		switch d := 1 - m; {
+		case d <= 0:
+			return 0, 0, 0
+		case d < mu:
+			return d * d / (2 * mu), -d / mu, 1 / mu
+		default:
+			return d - mu/2, -1, 0
+		}
+	},
+}
+
+// problem is ½Σ scaleₖwₖ² + C Σ ℓ(yᵢ⟨φᵢ,w⟩), with rows φ.
+type problem struct {
+	phi   *mat.Dense
+	y     []float64
+	scale []float64
+	c     float64
+	loss  func(m, mu float64) (l, first, second float64)
+}
+
+func (p *problem) at(w *mat.VecDense, mu float64) (value float64, g *mat.VecDense, h *mat.SymDense) {
+	n, m := p.phi.Dims()
+	g, h = mat.NewVecDense(m, nil), mat.NewSymDense(m, nil)
+	for k, s := range p.scale {
+		value += s * w.AtVec(k) * w.AtVec(k) / 2
+		g.SetVec(k, s*w.AtVec(k))
+		h.SetSym(k, k, s+1e-13)
+	}
+	for i := range n {
+		row := p.phi.RowView(i)
+		l, first, second := p.loss(p.y[i]*mat.Dot(row, w), mu)
+		value += p.c * l
+		g.AddScaledVec(g, p.c*first*p.y[i], row)
+		h.SymRankOne(h, p.c*second, row)
+	}
+	return value, g, h
+}
+
+// minimum is the least value that dense Newton steps in float64 reach.
+func (p *problem) minimum(t *testing.T) float64 {
+	_, m := p.phi.Dims()
+	w := mat.NewVecDense(m, nil)
+	least, _, _ := p.at(w, 0)
+	for mu := 1.0; mu > 1e-9; mu /= 4 {
+		for range 40 {
+			value, g, h := p.at(w, mu)
+			var factor mat.Cholesky
+			if !factor.Factorize(h) {
+				t.Fatal("a Hessian that isn't positive definite")
+			}
+			step, next := mat.NewVecDense(m, nil), mat.NewVecDense(m, nil)
+			_ = factor.SolveVecTo(step, g) // its condition may be bad
+			slope := mat.Dot(step, g)
+			if !(slope > 1e-15*value) {
+				break
+			}
+			for size := 1.0; size > 1e-10; size /= 2 {
+				next.AddScaledVec(w, -size, step)
+				if v, _, _ := p.at(next, mu); v <= value-1e-4*size*slope {
+					w = next
+					break
+				}
+			}
+			exact, _, _ := p.at(w, 0)
+			least = min(least, exact)
+		}
+	}
+	return least
+}
+
+// plain has the embedded documents as rows, a column of bias behind them.
+func plain(t *testing.T, e *sparse.Embedder, c *sparse.Corpus, bias float64) *mat.Dense {
+	x, err := e.Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := mat.NewDense(x.Rows(), x.Cols+1, nil)
+	for i := range x.Rows() {
+		terms, unit := x.Row(i)
+		for k, at := range terms {
+			out.Set(i, int(at), float64(float32(float64(unit[k])*x.Norms[i])))
+		}
+		out.Set(i, x.Cols, bias)
+	}
+	return out
+}
+
+// onLandmarks has KₙₘT⁻¹ of k + 1, with TᵀT the kernel between landmarks.
+func onLandmarks(t *testing.T, m landmarkModel, c *sparse.Corpus) *mat.Dense {
+	k, err := engine.ParseKernel(m.Settings.Kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := m.Embedder.Transform(m.Landmarks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := m.Embedder.Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(z, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	plusOne := func(x *sparse.Embedded) *mat.Dense {
+		g, err := e.Cross(t.Context(), engine.Resolve(k, len(m.Embedder.Terms)), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out mat.Dense
+		out.Apply(func(_, _ int, v float64) float64 { return v + 1 }, g)
+		return &out
+	}
+	mm, n := plusOne(z), m.Landmarks.Rows()
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			sym.SetSym(i, j, mm.At(i, j))
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(sym) {
+		t.Fatal("landmarks that depend on each other")
+	}
+	var upper mat.TriDense
+	factor.UTo(&upper)
+	var out mat.Dense
+	if err := out.Solve(upper.T(), plusOne(x).T()); err != nil {
+		t.Fatal(err)
+	}
+	return mat.DenseCopyOf(out.T())
+}
+
+// Where a machine says that it has converged, its objective is within the tolerance of the optimum, and
+// wherever it ends the gap that it states bounds what is above: by dense Newton steps, for documents
+// that can be separated and others, from small C to great. Logistic regression converges by its gradient, and tells no gap.
+//
+// Nothing else bounds what "converged" says: a learner that says so belongs here.
+func TestConverged(t *testing.T) {
+	told := map[string]bool{"knn": true, "lmnn": true, "mkm": true, "sphere-logistic": true, "logistic": true}
+	defer func() {
+		for _, l := range All {
+			if !told[l.Name] {
+				t.Errorf("%s tells no gap of machines that have converged", l.Name)
+			}
+		}
+	}()
+	for _, separable := range []bool{true, false} {
+		c := twoClasses(160, separable)
+		y := make([]float64, 160)
+		for i := range y {
+			if y[i] = 1; c.Labels.Of(i)[0] != 0 {
+				y[i] = -1
+			}
+		}
+		for _, spec := range []string{
+			"landmark:m=50,loss=square", "landmark:m=50,loss=logistic", "landmark:m=50,loss=hinge2", "landmark:m=160,loss=hinge2",
+			"landmark:m=50,loss=hinge2,passes=9", "landmark:m=50,loss=square,passes=3", "landmark:m=50,loss=logistic,passes=6",
+			"linear", "linear:loss=hinge", "linear:loss=hinge,bias=3,passes=20", "logistic",
+		} {
+			for _, price := range []float64{1e-2, 1, 1e2, 1e4} {
+				name := fmt.Sprintf("%s C=%v separable=%v", spec, price, separable)
+				l, trainer, err := Parse(spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := Options{C: price}
+				if l.Name == "landmark" {
+					o.Kernel = "diffusion:t=0.5"
+				}
+				model, err := trainer.Train(t.Context(), c, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := json.Marshal(model.About().Rows[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				var row struct {
+					Objective float64
+					Gap       *float64
+					Converged bool
+				}
+				if err := json.Unmarshal(text, &row); err != nil {
+					t.Fatal(err)
+				}
+				p := &problem{y: y, c: price}
+				switch m := model.(type) {
+				case landmarkModel:
+					p.phi, p.loss = onLandmarks(t, m, c), losses[m.Settings.Loss.String()]
+				case linearModel:
+					p.phi, p.loss = plain(t, m.Embedder, c, m.Settings.Intercept), losses[m.Settings.Loss.String()]
+				case *Regression:
+					p.phi, p.loss = plain(t, m.Embedder, c, 1), losses["logistic"]
+					row.Objective *= price // less ‖w‖²/2C
+				}
+				_, cols := p.phi.Dims()
+				p.scale = slices.Repeat([]float64{1}, cols)
+				if l.Name == "logistic" {
+					p.scale[cols-1] = 0
+				}
+				excess, rounding := row.Objective-p.minimum(t), 1e-9*row.Objective
+				if !(excess >= -rounding) {
+					t.Errorf("%s: %v is %v below the optimum", name, row.Objective, -excess)
+				}
+				if row.Converged && row.Gap != nil && !(excess <= 1e-3*row.Objective) {
+					t.Errorf("%s: %v has converged %v above the optimum", name, row.Objective, excess)
+				}
+				if row.Gap != nil && !(excess <= *row.Gap+rounding) {
+					t.Errorf("%s: %v is %v above the optimum, at most %v by the gap", name, row.Objective, excess, *row.Gap)
+				}
+				told[l.Name] = told[l.Name] || row.Converged && row.Gap != nil
+			}
+		}
+	}
+}

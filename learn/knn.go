@@ -1,0 +1,144 @@
+package learn
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/knn"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var neighboursLearner = &Learner{
+	Name: "knn", Summary: "votes of the nearest documents by their values of -kernel (bhattacharyya)",
+	Flags: []string{"kernel", "embed", "scheme"}, Form: knn.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		t := &nearest{}
+		f.IntVar(&t.s.K, "k", 5, "a whole number above 0, the neighbours that vote")
+		f.BoolVar(&t.s.Uniform, "uniform", false, "true or false: one vote for each, in place of the kernel's value")
+		return t
+	},
+	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		m, err := knn.Load(ctx, path, early)
+		if err != nil {
+			return nil, err
+		}
+		return neighboursModel{m}, nil
+	},
+}
+
+// nearest makes models of nearest neighbours.
+type nearest struct{ s knn.Settings }
+
+// settings are those of options, with the kernel in the embedding that was asked for.
+func (t *nearest) settings(o Options) (knn.Settings, error) {
+	s := t.s
+	s.Scheme = o.Scheme
+	s.Kernel = o.kernelOr(knn.DefaultKernel)
+	if o.Embedding != nil {
+		k, err := engine.ParseKernelIn(s.Kernel, *o.Embedding)
+		if err != nil {
+			return s, err
+		}
+		s.Kernel = k.String()
+	}
+	if s.K < 1 {
+		return s, fmt.Errorf("-type knn:k=%d, expected at least 1", s.K)
+	}
+	return s, s.Validate()
+}
+
+// Check implements Trainer.
+func (t *nearest) Check(o Options) error {
+	_, err := t.settings(o)
+	return err
+}
+
+func (o *Options) neighbours() knn.Options {
+	return knn.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p engine.Progress) { o.Tell("neighbours", p.Done, p.Total) }}
+}
+
+// Train implements Trainer.
+func (t *nearest) Train(_ context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	m, err := knn.Train(c, s)
+	if err != nil {
+		return nil, err
+	}
+	return neighboursModel{m}, nil
+}
+
+// Validate implements Validator.
+func (t *nearest) Validate(
+	ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
+) ([]*svm.Prediction, []About, error) {
+	var settings []knn.Settings
+	var abouts []About
+	for _, p := range points {
+		o.Kernel = p.Kernel
+		s, err := p.Trainer.(*nearest).settings(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		settings, abouts = append(settings, s), append(abouts, aboutNeighbours(s))
+	}
+	found, err := knn.CrossValidate(ctx, c, settings, parts, o.neighbours())
+	var out []*svm.Prediction
+	for _, p := range found {
+		out = append(out, prediction(p))
+	}
+	return out, abouts, err
+}
+
+func prediction(p *knn.Prediction) *svm.Prediction {
+	out := &svm.Prediction{Decisions: p.Shares, Class: p.Class, Labels: p.Labels}
+	if p.Class != nil {
+		out.Probabilities = p.Shares
+	}
+	return out
+}
+
+// neighboursModel is a model of nearest neighbours.
+type neighboursModel struct{ *knn.Model }
+
+// Predict implements Model.
+func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.neighbours())
+	if err != nil {
+		return nil, err
+	}
+	return prediction(p), nil
+}
+
+// About implements Model.
+func (m neighboursModel) About() About {
+	a := aboutNeighbours(m.Settings)
+	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer
+	terms, _ := m.Documents.TermFrequencies()
+	a.Terms, a.Bytes = len(terms), m.Bytes()
+	a.Text = []string{fmt.Sprintf("%s, %d documents", m.Settings.Kernel, m.Documents.Rows())}
+	return a
+}
+
+// aboutNeighbours is what settings alone say.
+func aboutNeighbours(s knn.Settings) About {
+	if s.Scheme != solver.Labels {
+		s.Scheme = solver.OneVsRest
+	}
+	a := About{Type: fmt.Sprintf("knn:k=%d", s.K), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels,
+		Votes: true}
+	if s.Uniform {
+		a.Type += ",uniform=true"
+	}
+	if k, err := engine.ParseKernel(s.Kernel); err == nil {
+		a.Embedding = k.Embedding().String()
+	}
+	return a
+}

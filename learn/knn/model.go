@@ -1,0 +1,257 @@
+// Package knn classifies documents by their nearest neighbours: the k training documents of the
+// greatest kernel values vote for their classes, each by its value. There is nothing to train, a
+// model is its documents; neighbours come from engine.Neighbours, all pairs compared.
+//
+// It is the baseline that metrics are compared with. A cross-validation of any numbers of neighbours
+// and any kernels of c needs one pass over all pairs ([CrossValidate]): neighbours are the same for
+// all of these kernels, and those for a smaller k begin the list for a greater one.
+//
+// Source: Cover and Hart, IEEE Trans. Inf. Theory 13 (1967); weighted votes: Dudani, IEEE Trans.
+// SMC 6 (1976).
+package knn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/learn/internal/archive"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// DefaultKernel is that of [Settings] without one.
+const DefaultKernel = "bhattacharyya"
+
+// MostNeighbours bounds Settings.K.
+const MostNeighbours = 1 << 20
+
+// Settings say how documents are classified.
+type Settings struct {
+	K      int    // neighbours that vote; default 5
+	Kernel string // specification, as engine.ParseKernel takes it; default DefaultKernel
+
+	// Uniform gives each neighbour one vote, in place of its kernel value. Values that aren't above 0
+	// are no votes, so kernels that have no others, such as ngd, need it.
+	Uniform bool
+
+	// Scheme is solver.Labels for labels that are decided one by one: a document gets those with
+	// more than half of the votes. Otherwise it gets the class with the most, of equal ones that of
+	// the nearest neighbour.
+	Scheme solver.Scheme
+}
+
+// resolve fills in defaults and checks what is there.
+func (s Settings) resolve() (Settings, engine.Kernel, error) {
+	if s.K == 0 {
+		s.K = 5
+	}
+	if s.Kernel == "" {
+		s.Kernel = DefaultKernel
+	}
+	if s.Scheme != solver.Labels {
+		s.Scheme = solver.OneVsRest // one value for each class
+	}
+	if s.K < 1 || s.K > MostNeighbours {
+		return s, nil, fmt.Errorf("knn: %d neighbours, expected from 1 to %d", s.K, MostNeighbours)
+	}
+	k, err := engine.ParseKernel(s.Kernel)
+	if err != nil {
+		return s, nil, fmt.Errorf("knn: kernel: %w", err)
+	}
+	if s.Kernel = k.String(); !s.Uniform && !votes(k) {
+		return s, nil, nobody(k, "")
+	}
+	return s, k, nil
+}
+
+func nobody(k engine.Kernel, where string) error {
+	return fmt.Errorf("knn: the values of kernel %s are never above 0%s, so nobody would vote, expected another "+
+		"kernel, or one vote for each neighbour (Uniform)", k, where)
+}
+
+// votes says whether values of a kernel may be above 0, as far as that is known without documents:
+// of one that falls with c alone by its value at c = 0, which is the greatest.
+func votes(k engine.Kernel) bool {
+	switch p := kernel.PropertiesOf(k); {
+	case p.NonPositive:
+		return false
+	case p.PositiveDiagonal || !kernel.FallsWithC(k):
+		return true
+	}
+	table, err := asm.For(asm.Generic)
+	if err != nil {
+		return true
+	}
+	value := []float32{0}
+	err = engine.Apply(engine.Resolve(k, 2), table, value, value, nil, nil)
+	return err != nil || value[0] > 0
+}
+
+// Validate reports settings that make no sense.
+func (s Settings) Validate() error {
+	_, _, err := s.resolve()
+	return err
+}
+
+// Options say how neighbours are found, not which. The zero value works.
+type Options struct {
+	ISA         string                // instruction set; default the best
+	Workers     int                   // goroutines; default one a processor. Results don't depend on it
+	MemoryBytes int64                 // bound on what is held beside the documents; default none
+	Progress    func(engine.Progress) // see engine.Options; default none
+}
+
+func (o Options) engine() engine.Options {
+	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.Progress}
+}
+
+// Model is documents with their classes. It is immutable and may be used concurrently.
+type Model struct {
+	Settings Settings
+
+	Source     string   // the training corpus, as the user named it
+	Corpus     [32]byte // its digest
+	Vocabulary []string // text of each term; nil where it had indices only
+	Tokenizer  sparse.Tokenizer
+
+	Classes   []string      // names
+	Documents *sparse.CSR   // those that have a class, or all of separate labels
+	Labels    sparse.Labels // their classes
+}
+
+// Train makes a model of a corpus, whose documents it keeps; they must stay unchanged. Of one class
+// for each document, those without one are left out. Errors: settings that [Settings.Validate]
+// refuses, a corpus that isn't valid, values that the kernel's embedding refuses, no documents,
+// several classes of a document where it may have one.
+func Train(c *sparse.Corpus, s Settings) (*Model, error) {
+	s, k, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Model{
+		Settings: s, Source: c.Source, Corpus: c.Digest(), Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer,
+		Classes: c.Classes,
+	}
+	if err := takes(k, c.Documents, s.Uniform); err != nil {
+		return nil, err
+	}
+	if c = labelled(c, s.Scheme); c.Documents.Rows() == 0 {
+		return nil, fmt.Errorf("knn: %s has no documents with a class, expected some", c.Source)
+	}
+	m.Documents, m.Labels = c.Documents, c.Labels
+	return m, m.Validate()
+}
+
+// takes reports the first value that a kernel's embedding doesn't take, the first document whose
+// value with itself isn't finite, and a kernel by which no document would vote, not even for itself,
+// where nothing is above that: for norms given it falls with c, and of two norms the greater has it.
+// It embeds some documents at a time.
+func takes(k engine.Kernel, docs *sparse.CSR, uniform bool) error {
+	const some = 4096
+	fitted := k.Embedding().Fit(docs)
+	table, err := asm.For(asm.Generic)
+	if err != nil {
+		return err
+	}
+	k = engine.Resolve(k, len(fitted.Terms))
+	above := uniform || docs.Rows() == 0 || !kernel.PropertiesOf(k).Falling
+	for lo := 0; lo < docs.Rows(); lo += some {
+		rows := make([]int, min(some, docs.Rows()-lo))
+		for k := range rows {
+			rows[k] = lo + k
+		}
+		x, err := fitted.TransformRows(context.Background(), docs, rows, 0)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			own, norm := []float32{0}, []float32{0}
+			if kernel.UsesNorms(k) {
+				norm[0] = float32(x.Norms[i])
+			}
+			if err := engine.Apply(k, table, own, own, norm, norm); err != nil {
+				return err
+			}
+			if own[0]-own[0] != 0 {
+				return infinite(k, lo+i, lo+i, own[0])
+			}
+			above = above || own[0] > 0
+		}
+	}
+	if !above {
+		return nobody(k, " on these documents")
+	}
+	return nil
+}
+
+func infinite(k engine.Kernel, i, j int, value float32) error {
+	return fmt.Errorf("knn: kernel %s: the value of documents %d and %d is %v, %w", k, i+1, j+1, value,
+		engine.ErrNotFinite)
+}
+
+// labelled returns the corpus without documents that have nothing to say.
+func labelled(c *sparse.Corpus, scheme solver.Scheme) *sparse.Corpus {
+	var have []int
+	for i := range c.Documents.Rows() {
+		if scheme == solver.Labels || len(c.Labels.Of(i)) > 0 {
+			have = append(have, i)
+		}
+	}
+	if len(have) == c.Documents.Rows() {
+		return c
+	}
+	return c.Select(have)
+}
+
+// Validate reports the first violation of what a model must be, or nil: settings in range, a valid
+// matrix of documents, a term for each of its columns, labels for each document, one unless labels
+// are decided one by one, and names of classes that differ. It takes one pass.
+func (m *Model) Validate() error {
+	if m == nil || m.Documents == nil {
+		return errors.New("knn: no model, expected one")
+	}
+	s, _, err := m.Settings.resolve()
+	if err != nil {
+		return err
+	}
+	if err := m.Tokenizer.Validate(); err != nil {
+		return err
+	}
+	c := &sparse.Corpus{Documents: m.Documents, Vocabulary: m.Vocabulary, Classes: m.Classes, Labels: m.Labels}
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("knn: %w", err)
+	}
+	if len(m.Classes) == 0 || m.Documents.Rows() == 0 {
+		return fmt.Errorf("knn: %d documents of %d classes, expected some", m.Documents.Rows(), len(m.Classes))
+	}
+	if name, twice := archive.Repeated(m.Classes); twice {
+		return fmt.Errorf("knn: two classes are called %q", name)
+	}
+	for i := range m.Documents.Rows() {
+		if n := len(m.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {
+			return fmt.Errorf("knn: document %d has %d classes, expected 1", i+1, n)
+		}
+	}
+	return nil
+}
+
+// Bytes returns about what the model holds.
+func (m *Model) Bytes() int64 { return m.Documents.Bytes() + 16*int64(m.Documents.Rows()) }
+
+// commonest returns the class of the most documents, the first of equals.
+func commonest(count []int) int {
+	best := 0
+	for k, n := range count {
+		if n > count[best] {
+			best = k
+		}
+	}
+	return best
+}

@@ -1,0 +1,255 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var landmarkLearner = &Learner{
+	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
+	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"}, Form: landmark.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		t := &landmarks{}
+		t.s.Landmarks = 4096
+		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number, of landmarks, or auto, as many as are of use")
+		f.DurationVar(&t.limit, "time", 0, "a time such as 10m that auto stays within, 0 for none")
+		f.Float64Var(&t.work, "work", 0, "multiply-adds that auto stays within by prediction, such as 1e13 or inf; 0 for "+
+			"1e12, or none with time")
+		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
+			"probabilities, or hinge2")
+		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
+			"pivoted: how landmarks are drawn")
+		f.IntVar(&t.s.Iterations, "passes", 100, "a whole number above 0, most passes over the documents")
+		return t
+	},
+	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		m, err := landmark.Load(ctx, path, early)
+		if err != nil {
+			return nil, err
+		}
+		return landmarkModel{m, nil}, nil
+	},
+}
+
+// landmarks trains kernel machines on landmarks.
+type landmarks struct {
+	s            landmark.Settings // no landmarks: auto
+	limit        time.Duration
+	work         float64
+	loss, choice string
+}
+
+// autoWork bounds the multiply-adds of m=auto: some minutes on two cores.
+const autoWork = 1e12
+
+// numberOrAuto is a parameter that takes a number above 0, or auto, which is 0.
+type numberOrAuto struct{ value *int }
+
+func (n numberOrAuto) String() string {
+	switch {
+	case n.value == nil:
+		return ""
+	case *n.value == 0:
+		return "auto"
+	}
+	return strconv.Itoa(*n.value)
+}
+
+// Set implements flag.Value.
+func (n numberOrAuto) Set(text string) (err error) {
+	if text == "auto" {
+		*n.value = 0
+		return nil
+	}
+	if *n.value, err = strconv.Atoi(text); err == nil && *n.value < 1 {
+		err = errors.New("too small")
+	}
+	return err
+}
+
+// settings are those of options, with the kernel in the embedding that was asked for.
+func (t *landmarks) settings(o Options) (landmark.Settings, error) {
+	s := t.s
+	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	s.Loss = map[string]landmark.Loss{"logistic": landmark.Logistic, "hinge2": landmark.Hinge2}[t.loss]
+	s.Choice = map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[t.choice]
+	s.Kernel = o.kernelOr(svm.DefaultKernel)
+	if o.Embedding != nil {
+		k, err := engine.ParseKernelIn(s.Kernel, *o.Embedding)
+		if err != nil {
+			return s, err
+		}
+		s.Kernel = k.String()
+	}
+	if s.Iterations < 1 || t.limit < 0 || !(t.work >= 0) {
+		return s, fmt.Errorf("-type landmark:passes=%d,time=%v,work=%v, expected at least 1, and at least 0", s.Iterations,
+			t.limit, t.work)
+	}
+	if s.Landmarks > 0 && (t.limit > 0 || t.work > 0) {
+		return s, errors.New("-type landmark:time=D,work=W have a part in m=auto alone")
+	}
+	return s, s.Validate()
+}
+
+// Check implements Trainer.
+func (t *landmarks) Check(o Options) error {
+	_, err := t.settings(o)
+	return err
+}
+
+func (o *Options) landmarks() landmark.Options {
+	return landmark.Options{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p landmark.Progress) { o.Tell(p.Stage, p.Done, p.Total) },
+	}
+}
+
+// resumed are landmarks with the state of an interrupted training, which is kept.
+func (o *Options) resumed(ctx context.Context) landmark.Options {
+	out := o.landmarks()
+	out.Resume, out.Save = keeping(ctx, o, landmark.ReadState, func(s *landmark.State) string {
+		return counted(s.Passes(), "pass", "passes")
+	})
+	return out
+}
+
+// Train implements Trainer.
+func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.Landmarks > 0 {
+		m, err := landmark.Train(ctx, c, s, o.resumed(ctx))
+		return landmarkModel{m, nil}, err
+	}
+	var steps []string
+	work := t.work
+	if work == 0 && t.limit == 0 {
+		work = autoWork
+	}
+	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), work, t.limit, func(g landmark.Growth) {
+		steps = append(steps, g.String())
+		o.Saying("%s", g)
+	})
+	return landmarkModel{m, steps}, err
+}
+
+// TrainPath implements PathTrainer.
+func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.Landmarks == 0 && len(prices) == 1 {
+		o.C = prices[0]
+		m, err := t.Train(ctx, c, o)
+		return []Model{m}, err
+	}
+	if s.Landmarks == 0 {
+		return nil, fmt.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of landmarks",
+			prices)
+	}
+	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
+	var out []Model
+	for _, m := range models {
+		out = append(out, landmarkModel{m, nil})
+	}
+	return out, err
+}
+
+// landmarkModel is a model of landmarks.
+type landmarkModel struct {
+	*landmark.Model
+	steps []string // that found the number of landmarks
+}
+
+// Predict implements Model.
+func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.landmarks())
+	if err != nil {
+		return nil, err
+	}
+	return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+}
+
+// landmarkRow is a machine in a report.
+type landmarkRow struct {
+	Class     string  `json:"class"`
+	Objective float64 `json:"objective"`
+	Gap       float64 `json:"gap"`
+	Gradient  float64 `json:"gradient"`
+	Steps     int     `json:"steps"`
+	Converged bool    `json:"converged"`
+	Bias      float64 `json:"bias"`
+	Landmarks int     `json:"landmarks"`
+	Passes    int     `json:"passes"`
+	Residual  float64 `json:"residual_trace"`
+}
+
+// counted is a number of things.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// residual is a share in percent, as far as rounding of float64 lets it be known.
+func residual(share float64) string {
+	if share < 1e-6 {
+		return "less than 0.0001%"
+	}
+	return fmt.Sprintf("%.3g%%", 100*share)
+}
+
+// About implements Model.
+func (m landmarkModel) About() About {
+	s, n := m.Settings, m.Landmarks.Rows()
+	a := About{
+		Type: "landmark:m=" + strconv.Itoa(s.Landmarks), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
+		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
+		Tokenizer: m.Tokenizer, Terms: len(m.Embedder.Terms), Bytes: m.Bytes(),
+	}
+	if s.Scheme != solver.Labels {
+		a.Scheme = solver.OneVsRest
+	}
+	if s.Loss != landmark.Square {
+		a.Type += ",loss=" + s.Loss.String()
+	}
+	if s.Choice != landmark.Uniform {
+		a.Type += ",choice=" + s.Choice.String()
+	}
+	if s.Iterations != 100 {
+		a.Type += ",passes=" + strconv.Itoa(s.Iterations)
+	}
+	value, gap := 0.0, 0.0
+	a.Ended.More = "landmark:passes=N"
+	for k, q := range m.Machines {
+		value, gap = value+q.Objective, gap+q.Gap
+		a.Ended.count(q.Converged, q.Gap, q.Objective)
+		a.Rows = append(a.Rows, landmarkRow{
+			m.Classes[k], q.Objective, q.Gap, q.Gradient, q.Steps, q.Converged, q.Bias, n, m.Passes, m.Residual,
+		})
+	}
+	a.Text = append(a.Text, m.steps...)
+	leave := "leave"
+	if n == 1 {
+		leave = "leaves"
+	}
+	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s, %s %s of the trace; %s", s.Kernel,
+		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), s.Choice, leave,
+		residual(m.Residual), counted(m.Passes, "pass", "passes")),
+		fmt.Sprintf("objective %.8g, at most %.2g above the optimum", value, gap))
+	return a
+}

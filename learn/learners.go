@@ -1,0 +1,328 @@
+// Package learn has what -type names beside the machines of package svm: the table of them
+// ([All]), and what train, cv, grid, predict and explain ask of each. A learner is a [Learner] of the
+// table, in a file of its own here, and a package below solver that does the work.
+package learn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Learner is a kind of model that isn't a support vector machine.
+type Learner struct {
+	Name    string   // the value of -type, which may have parameters behind it: NAME:parameter=value,...
+	Summary string   // what it is, in a line
+	Flags   []string // flags that it takes of those that not all learners do, such as "c" and "embed"
+	Form    string   // how its models' files begin, the form's name and no version: "gram logistic "
+
+	// Setup declares the parameters with their defaults, and returns what trains with them, once
+	// they are set.
+	Setup func(parameters *flag.FlagSet) Trainer
+
+	// Load reads a model. It calls early, if not nil, as soon as it knows the tokenizer.
+	Load func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error)
+}
+
+// Trainer trains models with parameters that were set.
+type Trainer interface {
+	// Check reports what makes no sense, before anything is read.
+	Check(o Options) error
+
+	// Train trains a model on a corpus, which it may not change. The model has the same bits from
+	// any number of workers.
+	Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error)
+}
+
+// PathTrainer is a Trainer that trains for several C with less work than one after the other.
+type PathTrainer interface {
+	Trainer
+
+	// TrainPath is Train for each C of prices, ascending; the models are in their order.
+	TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error)
+}
+
+// Point is a trainer with the kernel that it is tried with.
+type Point struct {
+	Trainer Trainer
+	Kernel  string // "" where none is given
+}
+
+// Validator is a Trainer that cross-validates many points with less work than one after the other.
+type Validator interface {
+	Trainer
+
+	// Validate predicts each document of a corpus from those of other parts, for each of points,
+	// whose trainers are of the same kind, and says what the models are; o.Kernel doesn't count.
+	// Documents of a part below 0 are left out.
+	Validate(
+		ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
+	) ([]*svm.Prediction, []About, error)
+}
+
+// Model is what was trained. It may be used concurrently.
+type Model interface {
+	About() About
+	Predict(ctx context.Context, documents *sparse.CSR, o Options) (*svm.Prediction, error)
+	Write(ctx context.Context, w io.Writer) error
+}
+
+// Weighted is a Model that decides by a weight for each term.
+type Weighted interface {
+	Model
+
+	// Weights returns the weights of each class; columns are the terms that they belong to, one less
+	// than there are weights: the last is that of documents without terms. of says what they are
+	// weights of, "" for the documents as they are embedded.
+	Weights() (weights [][]float64, columns []uint32, of string)
+}
+
+// About says what a model is.
+type About struct {
+	Type      string // the learner with all its parameters, as -type takes it
+	Embedding string // of the documents; "" where it takes them as they are
+	Scheme    solver.Scheme
+	C         float64 // "" where it has none
+
+	Classes       []string
+	Machines      []string // names of the decision values
+	Votes         bool     // these are what documents say, votes or energies: no machines were trained
+	Probabilities bool     // whether predictions have them
+
+	Vocabulary []string // of the documents that it learnt from; nil for vectors
+	Tokenizer  sparse.Tokenizer
+	Terms      int   // that it knows
+	Bytes      int64 // of memory, about
+
+	Ended Ended    // how the searches of the training ended
+	Text  []string // what was found in training, in lines
+	Rows  []any    // the same for JSON, by machine
+}
+
+// Ended counts machines, and those that stopped before they had converged.
+type Ended struct {
+	Machines, Unfinished int
+	Gap                  float64 // of these, the most that an objective may be above its optimum, as its part; 0: unknown
+	More                 string  // what -type takes that lets them go on; "" for nothing
+}
+
+// Add adds others.
+func (e *Ended) Add(o Ended) {
+	*e = Ended{e.Machines + o.Machines, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
+}
+
+// count counts a machine.
+func (e *Ended) count(converged bool, gap, objective float64) {
+	if e.Machines++; !converged {
+		e.Unfinished, e.Gap = e.Unfinished+1, max(e.Gap, gap/objective)
+	}
+}
+
+// String warns of machines that stopped.
+func (e Ended) String() string {
+	text := fmt.Sprintf("%d of %s stopped before -tolerance was reached", e.Unfinished,
+		counted(e.Machines, "machine", "machines"))
+	if e.Gap > 0 {
+		text += fmt.Sprintf(", up to %.3g%% of their objective above the optimum", 100*e.Gap)
+	}
+	if e.More != "" {
+		text += "; -type " + e.More + " allows more passes"
+	}
+	return text
+}
+
+// SchemeName names the scheme, "" where votes choose one of the classes.
+func (a About) SchemeName() string {
+	if a.Votes && a.Scheme != solver.Labels {
+		return ""
+	}
+	return a.Scheme.String()
+}
+
+// Options are what the flags say that learners share. The zero value works.
+type Options struct {
+	C         float64           // 0 where none is given
+	Embedding *sparse.Embedding // nil where none is given
+	Kernel    string            // specification, "" where none is given
+	Vectors   *sparse.Embedding // what suits vectors that are no counts; nil for text and counts
+	Scheme    solver.Scheme     // OneVsRest or Labels where that is asked for, else OneVsOne
+	Tolerance float64           // 0 where none is given
+	Seed      uint64
+	Layers    string // kernels with ; between, or none; "" where they aren't given
+	Width     string // auto, all, or numbers with commas between; "" where it isn't given
+
+	ISA         string // "" for the best
+	Workers     int    // 0 for one per processor
+	MemoryBytes int64  // for the learner's own: 0 for no bound
+	Choose      bool   // may choose by cross-validation what isn't given
+	State       string // file that keeps a long training, to go on from; "" for none
+
+	Progress func(stage string, done, total int64, details ...string) // nil for none
+	Warn     func(format string, args ...any)                         // nil for none
+	Say      func(format string, args ...any)                         // what was found on the way; nil for none
+}
+
+// VectorKernel is the default kernel of vectors that are no counts: with a gamma of one divided by the
+// number of columns, on columns of variance 1, as gamma='scale' of scikit-learn.
+const VectorKernel = "rbf:embed=standard"
+
+// kernelOr is the kernel that was asked for, or one that suits the corpus: counts, or else vectors.
+func (o *Options) kernelOr(counts string) string {
+	switch {
+	case o.Kernel != "":
+		return o.Kernel
+	case o.Embedding != nil && o.Embedding.Scales():
+		return "rbf"
+	case o.Embedding == nil && o.Vectors != nil:
+		return VectorKernel
+	}
+	return counts
+}
+
+// Tell reports progress.
+func (o *Options) Tell(stage string, done, total int64, details ...string) {
+	if o.Progress != nil {
+		o.Progress(stage, done, total, details...)
+	}
+}
+
+// Warning passes a warning on.
+func (o *Options) Warning(format string, args ...any) {
+	if o.Warn != nil {
+		o.Warn(format, args...)
+	}
+}
+
+// Saying says what was found on the way.
+func (o *Options) Saying(format string, args ...any) {
+	if o.Say != nil {
+		o.Say(format, args...)
+	}
+}
+
+// Names lists the learners.
+func Names() []string {
+	var names []string
+	for _, l := range All {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// Has says whether a learner has a parameter of that name.
+func Has(parameter string) bool {
+	return slices.ContainsFunc(All, func(l *Learner) bool {
+		f := flag.NewFlagSet(l.Name, flag.ContinueOnError)
+		l.Setup(f)
+		return f.Lookup(parameter) != nil
+	})
+}
+
+// Parse reads what -type says: a learner's name and, behind a colon, its parameters. No learner of
+// that name gives nil.
+func Parse(spec string) (*Learner, Trainer, error) {
+	name, parameters, _ := strings.Cut(spec, ":")
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	at := slices.IndexFunc(All, func(l *Learner) bool { return l.Name == name })
+	if at < 0 {
+		return nil, nil, nil
+	}
+	l := All[at]
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	trainer := l.Setup(f)
+	set := map[string]bool{}
+	for parameters != "" {
+		var one string
+		one, parameters, _ = strings.Cut(parameters, ",")
+		key, value, ok := strings.Cut(one, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		switch {
+		case !ok:
+			return nil, nil, fmt.Errorf("-type %q: found %q, expected parameter=value", spec, one)
+		case f.Lookup(key) == nil:
+			return nil, nil, fmt.Errorf("-type %q: %s has no parameter %q, expected one of %s", spec, name, key,
+				parametersOf(f))
+		case set[key]:
+			return nil, nil, fmt.Errorf("-type %q: %s a second time", spec, key)
+		}
+		set[key] = true
+		if err := f.Set(key, value); err != nil {
+			return nil, nil, fmt.Errorf("-type %q: found %s=%s, expected %s", spec, key, value, f.Lookup(key).Usage)
+		}
+	}
+	return l, trainer, nil
+}
+
+// parametersOf lists the parameters of a learner.
+func parametersOf(f *flag.FlagSet) string {
+	var names []string
+	f.VisitAll(func(p *flag.Flag) { names = append(names, p.Name) })
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// RemoveState removes what a training of the learner has kept in a file, if it has.
+func (l *Learner) RemoveState(path string) error {
+	begin := make([]byte, len(l.Form)+len("state "))
+	f, err := os.Open(path)
+	if err != nil {
+		return nil // most trainings keep nothing
+	}
+	_, err = io.ReadFull(f, begin)
+	f.Close()
+	if err != nil || string(begin) != l.Form+"state " {
+		return nil
+	}
+	return os.Remove(path)
+}
+
+// longestForm bounds what a file is looked at to see which learner wrote it.
+const longestForm = 64
+
+// Of returns the learner whose model a file holds, nil where it is none of theirs or can't be read.
+func Of(path string) *Learner {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil // what is read from a pipe is gone
+	}
+	begin, err := bufio.NewReaderSize(f, longestForm).Peek(longestForm)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	for _, l := range All {
+		if strings.HasPrefix(string(begin), l.Form) {
+			return l
+		}
+	}
+	return nil
+}
+
+// Help lists the learners with their parameters.
+func Help() string {
+	var b strings.Builder
+	for _, l := range All {
+		f := flag.NewFlagSet(l.Name, flag.ContinueOnError)
+		l.Setup(f)
+		fmt.Fprintf(&b, "  %-16s %s\n", l.Name, l.Summary)
+		f.VisitAll(func(p *flag.Flag) {
+			fmt.Fprintf(&b, "    %-14s %s (default: %s)\n", p.Name, p.Usage, p.DefValue)
+		})
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,182 @@
+package learn
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/learn/linear"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var linearLearner = &Learner{
+	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
+	Flags: []string{"c", "embed", "scheme", "tolerance"}, Form: linear.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		l := &lines{}
+		f.Var(oneOf{&l.loss, []string{"squared-hinge", "hinge"}}, "loss", "squared-hinge or hinge")
+		f.IntVar(&l.passes, "passes", 1000, "a whole number above 0, most passes over the documents")
+		f.Float64Var(&l.bias, "bias", 1, "a number from 0, each document's value for the bias; 0 for no bias")
+		return l
+	},
+	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		m, err := linear.Load(ctx, path, early)
+		if err != nil {
+			return nil, err
+		}
+		return linearModel{m}, nil
+	},
+}
+
+// lines trains linear machines.
+type lines struct {
+	loss   string
+	bias   float64
+	passes int
+}
+
+// settings are those of options.
+func (l *lines) settings(o Options) linear.Settings {
+	s := linear.Settings{
+		C: o.C, Scheme: o.Scheme, Tolerance: o.Tolerance, Seed: o.Seed, Intercept: l.bias, NoBias: l.bias == 0,
+		Iterations: l.passes,
+	}
+	if l.loss == "hinge" {
+		s.Loss = linear.Hinge
+	}
+	return s
+}
+
+func (o *Options) linear() linear.Options {
+	return linear.Options{
+		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p linear.Progress) {
+			var details []string
+			if p.Passes > 0 {
+				details = append(details, strconv.FormatInt(p.Passes, 10)+" passes")
+			}
+			o.Tell(p.Stage, p.Done, p.Total, details...)
+		},
+	}
+}
+
+// lineEmbedding is the one that was asked for, or one that suits lines and the corpus.
+func lineEmbedding(c *sparse.Corpus, o Options) sparse.Embedding {
+	switch {
+	case o.Embedding != nil:
+		return *o.Embedding
+	case c.Vocabulary != nil:
+		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
+	case o.Vectors != nil:
+		return *o.Vectors
+	}
+	return sparse.Embedding{Norm: sparse.NormL2}
+}
+
+// Check implements Trainer.
+func (l *lines) Check(o Options) error {
+	switch {
+	case !(l.bias >= 0 && l.bias <= math.MaxFloat32):
+		return fmt.Errorf("-type linear: bias=%v, expected a number from 0", l.bias)
+	case l.passes < 1:
+		return fmt.Errorf("-type linear: passes=%d, expected at least 1", l.passes)
+	case o.Tolerance >= 1:
+		return fmt.Errorf("-tolerance %v, expected a number below 1: a share of the objective", o.Tolerance)
+	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
+		return fmt.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
+	}
+	return nil
+}
+
+// Train implements Trainer.
+func (l *lines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	m, err := linear.Train(ctx, c, lineEmbedding(c, o), l.settings(o), o.linear())
+	if err != nil {
+		return nil, err
+	}
+	return linearModel{m}, nil
+}
+
+// TrainPath implements PathTrainer.
+func (l *lines) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
+	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, o), l.settings(o), prices, o.linear())
+	var out []Model
+	for _, m := range models {
+		out = append(out, linearModel{m})
+	}
+	return out, err
+}
+
+// linearModel is a model of linear machines.
+type linearModel struct{ *linear.Model }
+
+// Predict implements Model.
+func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.linear())
+	if err != nil {
+		return nil, err
+	}
+	return &svm.Prediction{Decisions: p.Decisions, Class: p.Class, Labels: p.Labels}, nil
+}
+
+// Weights implements Weighted.
+func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string) {
+	n := len(m.Classes)
+	weights = make([][]float64, n)
+	for at, w := range m.Model.Weights {
+		weights[at%n] = append(weights[at%n], w)
+	}
+	return weights, m.Embedder.Terms, ""
+}
+
+// linearRow is a machine in a report.
+type linearRow struct {
+	Class     string  `json:"class"`
+	Objective float64 `json:"objective"`
+	Gap       float64 `json:"gap"`
+	Passes    int     `json:"passes"`
+	Support   int     `json:"support_vectors"`
+	Converged bool    `json:"converged"`
+	Bias      float64 `json:"bias"`
+}
+
+// About implements Model.
+func (m linearModel) About() About {
+	s := m.Settings
+	a := About{
+		Type: "linear", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes, Machines: m.Classes,
+		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Terms: len(m.Embedder.Terms),
+		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
+	}
+	if s.Scheme == solver.OneVsOne {
+		a.Scheme = solver.OneVsRest
+	}
+	var with []string
+	if s.Loss == linear.Hinge {
+		with = append(with, "loss=hinge")
+	}
+	if s.Intercept != 1 {
+		with = append(with, fmt.Sprintf("bias=%v", s.Intercept))
+	}
+	if s.Iterations != 1000 {
+		with = append(with, fmt.Sprintf("passes=%d", s.Iterations))
+	}
+	if with != nil {
+		a.Type += ":" + strings.Join(with, ",")
+	}
+	var passes int
+	var value, gap float64
+	a.Ended.More = "linear:passes=N"
+	for k, q := range m.Machines {
+		passes, value, gap = passes+q.Passes, value+q.Value, gap+q.Gap
+		a.Ended.count(q.Converged, q.Gap, q.Value)
+		a.Rows = append(a.Rows, linearRow{m.Classes[k], q.Value, q.Gap, q.Passes, q.Support, q.Converged, q.Bias})
+	}
+	a.Text = append(a.Text, fmt.Sprintf("%d passes, objective %.8g, at most %.2g above the optimum", passes, value, gap))
+	return a
+}

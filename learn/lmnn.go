@@ -1,0 +1,144 @@
+package learn
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"github.com/gramengine/gram/learn/lmnn"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var metricLearner = &Learner{
+	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
+	Form: lmnn.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		t := &metric{s: lmnn.Settings{Iterations: 1000}}
+		f.IntVar(&t.s.K, "k", 3, "a whole number from 1 to 100, the target neighbours")
+		f.Float64Var(&t.s.Push, "push", 0.5, "a number between 0 and 1, the weight of the margins")
+		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1, ends where a round gains less")
+		f.Var(numberOrAuto{&t.s.Iterations}, "iterations", "a whole number, at most, or auto, by one document of six")
+		return t
+	},
+	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		m, err := lmnn.Load(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if early != nil {
+			early(sparse.Tokenizer{})
+		}
+		return metricModel{m}, nil
+	},
+}
+
+// metric trains metrics.
+type metric struct{ s lmnn.Settings }
+
+// Check implements Trainer.
+func (t *metric) Check(o Options) error {
+	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 { // which mean defaults to the package
+		return fmt.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, expected numbers above 0", t.s.K, t.s.Push, t.s.Tolerance)
+	}
+	return t.s.Validate()
+}
+
+// Train implements Trainer.
+func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	if c.Vocabulary != nil {
+		return nil, fmt.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes",
+			c.Source)
+	}
+	opt := o.metrics()
+	opt.Progress = func(iterations, most int, value float64, near int64) {
+		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))
+	}
+	s := t.s
+	if s.Iterations == 0 {
+		fit, valid := divided(c, o.Seed)
+		found, err := lmnn.Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
+		if err != nil {
+			return nil, fmt.Errorf("choosing iterations, without one document of six: %w", err)
+		}
+		o.Saying("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
+			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
+		s.Iterations = found.Iterations
+	}
+	m, err := lmnn.Train(ctx, c, s, opt)
+	if err != nil {
+		return nil, err
+	}
+	return metricModel{m}, nil
+}
+
+// divided leaves out one document of six of each class.
+func divided(c *sparse.Corpus, seed uint64) (fit, valid []int) {
+	var rows, classes []int
+	for i := range c.Documents.Rows() {
+		if of := c.Labels.Of(i); len(of) == 1 {
+			rows, classes = append(rows, i), append(classes, int(of[0]))
+		}
+	}
+	for i, part := range solver.Folds(classes, 6, seed) {
+		if part == 0 {
+			valid = append(valid, rows[i])
+		} else {
+			fit = append(fit, rows[i])
+		}
+	}
+	return fit, valid
+}
+
+func (o *Options) metrics() lmnn.Options {
+	return lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
+}
+
+// metricModel is a metric with its documents.
+type metricModel struct{ *lmnn.Model }
+
+// Predict implements Model: decision values are energies, the sign turned.
+func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.metrics())
+	if err != nil {
+		return nil, err
+	}
+	for _, energies := range p.Energies {
+		for c := range energies {
+			energies[c] = -energies[c]
+		}
+	}
+	return &svm.Prediction{Decisions: p.Energies, Class: p.Class}, nil
+}
+
+// columns counts those that documents have values in: where they are numbered from 1, column 0 is
+// empty.
+func (m metricModel) columns() int {
+	has := make([]bool, m.Columns)
+	count := 0
+	for i, v := range m.Documents {
+		if c := i % m.Columns; v != 0 && !has[c] {
+			has[c] = true
+			count++
+		}
+	}
+	return count
+}
+
+// About implements Model.
+func (m metricModel) About() About {
+	s := m.Settings
+	a := About{
+		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
+		Machines: m.Classes, Terms: m.columns(), Bytes: m.Bytes(), Votes: true,
+	}
+	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, iterations: %d",
+		m.Rows(), a.Terms, m.Value, m.Start, m.Iterations)}
+	a.Rows = []any{struct {
+		Loss       float64 `json:"loss"`
+		Euclidean  float64 `json:"loss_of_euclidean"`
+		Iterations int     `json:"iterations"`
+	}{m.Value, m.Start, m.Iterations}}
+	return a
+}

@@ -1,0 +1,396 @@
+package lmnn
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/pca"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// drawn makes a corpus of classes that differ in some coordinates, and not in one that is wide.
+func drawn(t testing.TB, n, d, classes int, seed uint64) *sparse.Corpus {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 9))
+	data := make([]float32, n*d)
+	c := &sparse.Corpus{Source: "drawn"}
+	for y := range classes {
+		c.Classes = append(c.Classes, string(rune('a'+y)))
+	}
+	for i := range n {
+		y := r.IntN(classes)
+		c.Labels.Add(int32(y))
+		for j := range d {
+			v := r.NormFloat64()
+			switch {
+			case j == 0:
+				v *= 6
+			case j-1 == y:
+				v += 2
+			}
+			data[i*d+j] = float32(v)
+		}
+	}
+	var err error
+	if c.Documents, err = sparse.FromDense(n, d, data); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func trained(t testing.TB, c *sparse.Corpus, s Settings) *Model {
+	t.Helper()
+	m, err := Train(t.Context(), c, s, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// objective is ε of M by its definition, over all triples, with its gradient by M.
+func objective(m *Model, metric *mat.SymDense) (float64, *mat.SymDense) {
+	n, d := m.Rows(), m.Columns
+	s, _ := m.Settings.resolve()
+	slope := mat.NewSymDense(d, nil)
+	difference := func(a, b int) *mat.VecDense {
+		v := mat.NewVecDense(d, nil)
+		for c := range d {
+			v.SetVec(c, float64(m.Documents[a*d+c])-float64(m.Documents[b*d+c]))
+		}
+		return v
+	}
+	sum := 0.0
+	for t, j := range m.Targets {
+		if j < 0 {
+			continue
+		}
+		i := t / s.K
+		near := difference(i, int(j))
+		at := mat.Inner(near, metric, near)
+		sum += (1 - s.Push) * at
+		slope.SymRankOne(slope, 1-s.Push, near)
+		for l := range n {
+			if m.Labels[l] == m.Labels[i] {
+				continue
+			}
+			far := difference(i, l)
+			if loss := 1 + at - mat.Inner(far, metric, far); loss > 0 {
+				sum += s.Push * loss
+				slope.SymRankOne(slope, s.Push, near)
+				slope.SymRankOne(slope, -s.Push, far)
+			}
+		}
+	}
+	return sum, slope
+}
+
+// projected is the nearest matrix without eigenvalues below 0.
+func projected(a *mat.SymDense) *mat.SymDense {
+	var e mat.EigenSym
+	if !e.Factorize(a, true) {
+		panic("no eigenvalues")
+	}
+	var v mat.Dense
+	e.VectorsTo(&v)
+	out := mat.NewSymDense(a.SymmetricDim(), nil)
+	for i, value := range e.Values(nil) {
+		if value > 0 {
+			out.SymRankOne(out, value, v.ColView(i))
+		}
+	}
+	return out
+}
+
+// ε of L against a slow reference: projected gradient in M, in which ε is convex, over all triples, with
+// steps that shrink. Both values are of the same definition; it finds no less by 10⁻⁴.
+func TestAgainstProjectedGradient(t *testing.T) {
+	for _, s := range []Settings{{Tolerance: 1e-7}, {K: 2, Push: 0.8, Tolerance: 1e-7}} {
+		m := trained(t, drawn(t, 60, 4, 3, 1), s)
+		l := mat.NewDense(m.Columns, m.Columns, m.Transform)
+		var square mat.Dense
+		square.Mul(l.T(), l)
+		own := mat.NewSymDense(m.Columns, slices.Clone(square.RawMatrix().Data))
+		value, _ := objective(m, own)
+		if !(math.Abs(value-m.Value) <= 1e-9*value) {
+			t.Fatalf("ε is %v, by its definition %v", m.Value, value)
+		}
+		if !(m.Value < m.Start) {
+			t.Errorf("ε is %v, it began at %v", m.Value, m.Start)
+		}
+		at := mat.NewSymDense(m.Columns, nil)
+		for i := range m.Columns {
+			at.SetSym(i, i, 0.1)
+		}
+		best := math.Inf(1)
+		for step := range 3000 {
+			now, slope := objective(m, at)
+			best = min(best, now)
+			slope.ScaleSym(-0.5/mat.Norm(slope, 2)/math.Sqrt(float64(step+1)), slope)
+			at.AddSym(at, slope)
+			at = projected(at)
+		}
+		if !(m.Value <= best*(1+1e-4)) || !(best >= m.Value*(1-1e-4)) {
+			t.Errorf("%+v: ε is %v, the reference finds %v", s, m.Value, best)
+		}
+	}
+}
+
+// The gradient by L against differences, where ε has no kink near: its error is h², the rounding 2⁻⁵²ε/h.
+func TestGradient(t *testing.T) {
+	m := trained(t, drawn(t, 50, 3, 2, 2), Settings{Iterations: 1})
+	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, soft: 0.5}
+	p.x = wide(m.Documents, 3)
+	w := []float64{0.3, 0.1, 0, -0.2, 0.5, 0.1, 0, 0.2, 0.4}
+	if _, err := p.reach(t.Context(), w, 5); err != nil {
+		t.Fatal(err)
+	}
+	g, none := make([]float64, 9), make([]float64, 9)
+	if _, err := p.value(t.Context(), w, g); err != nil {
+		t.Fatal(err)
+	}
+	for c := range w {
+		const h = 1e-6
+		up, down := slices.Clone(w), slices.Clone(w)
+		up[c] += h
+		down[c] -= h
+		a, _ := p.value(t.Context(), up, none)
+		b, _ := p.value(t.Context(), down, none)
+		if want := (a - b) / (2 * h); !(math.Abs(g[c]-want) <= 1e-4*(1+math.Abs(want))) {
+			t.Errorf("the derivative %d is %v, differences say %v", c, g[c], want)
+		}
+	}
+}
+
+// A wide coordinate that says nothing hides the classes from the Euclidean metric, not from this one;
+// energies are what ε would have.
+func TestPredict(t *testing.T) {
+	train, test := drawn(t, 300, 6, 3, 3), drawn(t, 200, 6, 3, 4)
+	m := trained(t, train, Settings{})
+	p, err := m.Predict(t.Context(), test.Documents, Options{Workers: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := *m
+	plain.Transform = make([]float64, 36)
+	for i := range 6 {
+		plain.Transform[i*7] = 1
+	}
+	q, err := plain.Predict(t.Context(), test.Documents, Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := func(class []int) (count int) {
+		for i, c := range class {
+			if int32(c) == test.Labels.Of(i)[0] {
+				count++
+			}
+		}
+		return count
+	}
+	if right(p.Class) <= right(q.Nearest) || right(p.Nearest) < right(q.Nearest) {
+		t.Errorf("%d right by energy, %d by neighbours, %d by Euclidean neighbours", right(p.Class), right(p.Nearest),
+			right(q.Nearest))
+	}
+	again, err := m.Predict(t.Context(), test.Documents, Options{Workers: 1})
+	if err != nil || !slices.Equal(again.Class, p.Class) || !slices.Equal(again.Energies[7], p.Energies[7]) {
+		t.Errorf("other energies from one worker, %v", err)
+	}
+	// ε with a document added less ε, its targets being its nearest under the metric
+	l := mat.NewDense(6, 6, m.Transform)
+	var z, x mat.Dense
+	z.Mul(wide(m.Documents, 6), l.T())
+	x.Mul(wide(dense(test.Documents, 6), 6), l.T())
+	for i := range 5 {
+		for c := range 3 {
+			best := newNearest(3)
+			for j, y := range m.Labels {
+				if int(y) == c {
+					best.offer(j, squared(x.RawRowView(i), z.RawRowView(j)))
+				}
+			}
+			want := 0.0
+			for t, j := range best.at {
+				near := squared(x.RawRowView(i), z.RawRowView(int(j)))
+				want += 0.5 * near
+				for l, y := range m.Labels {
+					if int(y) != c {
+						want += 0.5 * max(0, 1+near-squared(x.RawRowView(i), z.RawRowView(l)))
+						if own := m.Targets[l*3+t]; own >= 0 {
+							far := squared(z.RawRowView(l), x.RawRowView(i))
+							want += 0.5 * max(0, 1+squared(z.RawRowView(l), z.RawRowView(int(own)))-far)
+						}
+					}
+				}
+			}
+			if got := p.Energies[i][c]; !(math.Abs(got-want) <= 1e-9*want) {
+				t.Errorf("document %d, class %d: energy %v, expected %v", i, c, got, want)
+			}
+		}
+	}
+}
+
+// On principal components of digits energies decide at least as well as Euclidean neighbours.
+func TestDigits(t *testing.T) {
+	path := filepath.Join("..", "..", "..", "shared", "data", "mnist", "t10k-images-idx3-ubyte.gz")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("no ../shared/data")
+	}
+	all, err := sparse.Read(t.Context(), path, sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := func(from, n int) *sparse.Corpus {
+		rows := make([]int, n)
+		for i := range rows {
+			rows[i] = from + i
+		}
+		return all.Select(rows)
+	}
+	train, test := some(0, 800), some(5000, 800)
+	k := engine.MustParseKernel("arccos:n=1")
+	x, err := k.Embedding().Fit(train.Documents).Transform(train.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := x.Embedder.Transform(test.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(x, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	found, err := pca.Fit(t.Context(), eng, x, k, pca.Options{Components: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	projected, err := found.Project(t.Context(), eng, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, z := range map[*sparse.Corpus]*mat.Dense{train: found.Coordinates(), test: projected} {
+		var data []float32
+		for _, v := range z.RawMatrix().Data {
+			data = append(data, float32(v))
+		}
+		if c.Documents, err = sparse.FromDense(800, 30, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := trained(t, train, Settings{})
+	p, err := m.Predict(t.Context(), test.Documents, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := *m
+	plain.Transform = make([]float64, 900)
+	for i := range 30 {
+		plain.Transform[i*31] = 1
+	}
+	q, err := plain.Predict(t.Context(), test.Documents, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learnt, euclidean := 0, 0
+	for i := range 800 {
+		y := int(test.Labels.Of(i)[0])
+		if p.Class[i] == y {
+			learnt++
+		}
+		if q.Nearest[i] == y {
+			euclidean++
+		}
+	}
+	if t.Logf("%d right, %d by Euclidean neighbours", learnt, euclidean); learnt < euclidean {
+		t.Errorf("%d of 800 digits are right, %d by Euclidean neighbours", learnt, euclidean)
+	}
+}
+
+func TestWorkersAndScale(t *testing.T) {
+	c := drawn(t, 120, 5, 3, 6)
+	var before *Model
+	for _, workers := range []int{1, 3} {
+		m, err := Train(t.Context(), c, Settings{}, Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != nil && !slices.Equal(m.Transform, before.Transform) {
+			t.Error("other bits from other workers")
+		}
+		before = m
+	}
+	for i := range c.Documents.Values {
+		c.Documents.Values[i] *= 1024 // exact
+	}
+	m := trained(t, c, Settings{})
+	if !(math.Abs(m.Value-before.Value) <= 1e-9*m.Value) {
+		t.Errorf("ε is %v of documents that are scaled, %v before", m.Value, before.Value)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	c := drawn(t, 20, 3, 2, 7)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	one := *c
+	one.Labels = sparse.Labels{}
+	for range 20 {
+		one.Labels.Add(0)
+	}
+	wide := *c
+	documents := *c.Documents
+	documents.Cols = MostColumns + 1
+	wide.Documents = &documents
+	for name, f := range map[string]func() error{
+		"k":    func() error { _, err := Train(t.Context(), c, Settings{K: -1}, Options{}); return err },
+		"push": func() error { _, err := Train(t.Context(), c, Settings{Push: 1}, Options{}); return err },
+		"one":  func() error { _, err := Train(t.Context(), &one, Settings{}, Options{}); return err },
+		"wide": func() error { _, err := Train(t.Context(), &wide, Settings{}, Options{}); return err },
+		"nil":  func() error { _, err := Train(t.Context(), nil, Settings{}, Options{}); return err },
+		"ctx":  func() error { _, err := Train(ctx, c, Settings{}, Options{}); return err },
+		"memory": func() error {
+			_, err := Train(t.Context(), c, Settings{}, Options{MemoryBytes: 8 * 20 * 3 * (parts + 5)})
+			return err
+		},
+		"model": func() error { _, err := (*Model)(nil).Predict(t.Context(), c.Documents, Options{}); return err },
+		"documents": func() error {
+			_, err := trained(t, c, Settings{}).Predict(t.Context(), nil, Options{})
+			return err
+		},
+	} {
+		if f() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// One column, two documents of one class and one of another are enough; one of each aren't.
+func TestFewest(t *testing.T) {
+	c := &sparse.Corpus{Source: "few", Classes: []string{"a", "b"}}
+	var err error
+	if c.Documents, err = sparse.FromDense(3, 1, []float32{1, 2, 4}); err != nil {
+		t.Fatal(err)
+	}
+	c.Labels.Add(0)
+	c.Labels.Add(0)
+	c.Labels.Add(1)
+	m := trained(t, c, Settings{K: 1})
+	// 1/3 at L² = 1/3, where one loss has its kink, which is rounded off by 0.002/2, times push
+	if !(math.Abs(m.Value-1.0/3) <= 5e-4) {
+		t.Errorf("ε is %v, expected 1/3", m.Value)
+	}
+	if p, err := m.Predict(t.Context(), c.Documents, Options{}); err != nil || !slices.Equal(p.Class, []int{0, 0, 1}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := Train(t.Context(), c.Select([]int{0, 2}), Settings{K: 1}, Options{}); err == nil {
+		t.Error("one document of each class: no error")
+	}
+}

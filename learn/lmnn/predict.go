@@ -1,0 +1,172 @@
+package lmnn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Prediction is what a model says of documents.
+type Prediction struct {
+	Energies [][]float64 // by document, by class; +Inf for classes without documents
+	Class    []int       // that of the least energy
+	Nearest  []int       // that of most of the K nearest documents, of equal ones that of the nearest
+}
+
+// Predict classifies documents by the energy of each class, and by the neighbours alone. Values in
+// columns that training documents didn't have are left out. It has the same bits from any number of
+// workers. Errors: a model, documents or options that aren't valid, the end of ctx, by which it stops
+// within a second.
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	if ctx == nil || docs == nil {
+		return nil, errors.New("lmnn: a nil context or nil documents, expected both")
+	}
+	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
+		return nil, fmt.Errorf("lmnn: %w", err)
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("lmnn: documents to predict: %w", err)
+	}
+	n := docs.Rows()
+	out := &Prediction{Energies: make([][]float64, n), Class: make([]int, n), Nearest: make([]int, n)}
+	if n == 0 {
+		return out, nil
+	}
+	if err := o.fits("predicting", m.PredictBytes(n)/8); err != nil {
+		return nil, err
+	}
+	s, _ := m.Settings.resolve()
+	l := mat.NewDense(m.Columns, m.Columns, m.Transform)
+	z, err := under(ctx, wide(m.Documents, m.Columns), l)
+	if err != nil {
+		return nil, err
+	}
+	test, err := under(ctx, wide(dense(docs, m.Columns), m.Columns), l)
+	if err != nil {
+		return nil, err
+	}
+	// the distances of targets, which don't change
+	margins := make([]float64, len(m.Targets))
+	for t, j := range m.Targets {
+		margins[t] = math.Inf(-1)
+		if j >= 0 {
+			margins[t] = 1 + squared(z.RawRowView(t/s.K), z.RawRowView(int(j)))
+		}
+	}
+	const some = 32
+	err = tiles.Run(ctx, task.Workers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
+		e := newEnergy(m, s, margins)
+		for i := part * some; i < min((part+1)*some, n); i++ {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			out.Energies[i], out.Class[i], out.Nearest[i] = e.of(test.RawRowView(i), z)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// PredictBytes returns what Predict takes for so many documents.
+func (m *Model) PredictBytes(documents int) int64 {
+	return 8 * predictingNumbers(m.Rows(), max(documents, 0), m.Columns)
+}
+
+// predictingNumbers is how many numbers of float64 a prediction holds.
+func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
+
+// energy is what it takes for one document after the other.
+type energy struct {
+	m         *Model
+	s         Settings
+	margins   []float64
+	distances []float64
+	own       []*nearest // by class
+	all       *nearest
+	pushed    []float64 // by class: its documents' losses with this one as an impostor
+}
+
+func newEnergy(m *Model, s Settings, margins []float64) *energy {
+	e := &energy{
+		m: m, s: s, margins: margins, distances: make([]float64, m.Rows()), all: newNearest(s.K),
+		pushed: make([]float64, len(m.Classes)),
+	}
+	for range m.Classes {
+		e.own = append(e.own, newNearest(s.K))
+	}
+	return e
+}
+
+// of returns the energies of a document, the class of the least, and that of its neighbours.
+func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class, voted int) {
+	e.all.reset()
+	for c := range e.own {
+		e.own[c].reset()
+		e.pushed[c] = 0
+	}
+	k := e.s.K
+	pushedAll := 0.0
+	for i, y := range e.m.Labels {
+		d := squared(x, z.RawRowView(i))
+		e.distances[i] = d
+		e.own[y].offer(i, d)
+		e.all.offer(i, d)
+		for _, margin := range e.margins[i*k : (i+1)*k] {
+			if margin > d {
+				e.pushed[y] += margin - d
+				pushedAll += margin - d
+			}
+		}
+	}
+	energies = make([]float64, len(e.own))
+	for c, own := range e.own {
+		if own.at[0] < 0 {
+			energies[c] = math.Inf(1)
+			continue
+		}
+		pull, push := 0.0, pushedAll-e.pushed[c]
+		for t, j := range own.at {
+			if j < 0 {
+				continue
+			}
+			pull += own.distance[t]
+			margin := 1 + own.distance[t]
+			for i, d := range e.distances {
+				if d < margin && int(e.m.Labels[i]) != c {
+					push += margin - d
+				}
+			}
+		}
+		energies[c] = (1-e.s.Push)*pull + e.s.Push*push
+		if energies[c] < energies[class] || math.IsInf(energies[class], 1) {
+			class = c
+		}
+	}
+	return energies, class, e.vote()
+}
+
+// vote returns the class of most neighbours.
+func (e *energy) vote() int {
+	votes := make([]int, len(e.own))
+	for _, j := range e.all.at {
+		if j >= 0 {
+			votes[e.m.Labels[j]]++
+		}
+	}
+	best := e.m.Labels[e.all.at[0]]
+	for _, j := range e.all.at {
+		if j >= 0 && votes[e.m.Labels[j]] > votes[best] {
+			best = e.m.Labels[j]
+		}
+	}
+	return int(best)
+}

@@ -1,0 +1,289 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/learn/logistic"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// logisticFlags are the flags of support vector machines that logistic regression takes, too.
+var logisticFlags = []string{"c", "embed", "scheme", "tolerance"}
+
+var euclideanLearner = &Learner{
+	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
+	Flags: logisticFlags, Form: logistic.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		r := &regression{name: "logistic"}
+		f.BoolVar(&r.s.NoBias, "origin", false, "true or false: whether hyperplanes go through the origin")
+		return r
+	},
+	Load: loadRegression,
+}
+
+var sphericalLearner = &Learner{
+	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
+	Flags: logisticFlags, Form: logistic.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		r := &regression{name: "sphere-logistic", s: logistic.Settings{Margin: logistic.Spherical}}
+		f.Var(oneOf{&r.boundary, []string{"exact", "paper"}}, "boundary", "exact or paper: what is 0 at a hyperplane's "+
+			"nearest point")
+		f.Var(oneOf{&r.optimiser, []string{"lbfgs", "ascent"}}, "optimiser", "lbfgs, or ascent, the paper's")
+		f.Float64Var(&r.s.Pull, "pull", 0, "a number from 0, the price of turning away from the means")
+		f.IntVar(&r.s.Starts, "starts", 1, "a whole number, the searches that a machine is the best of")
+		return r
+	},
+	Load: loadRegression,
+}
+
+// oneOf is a parameter that takes one of some words; the first is the default.
+type oneOf struct {
+	value *string
+	words []string
+}
+
+func (o oneOf) String() string {
+	if o.value == nil {
+		return ""
+	}
+	if *o.value == "" {
+		return o.words[0]
+	}
+	return *o.value
+}
+
+// Set implements flag.Value.
+func (o oneOf) Set(v string) error {
+	if !slices.Contains(o.words, v) {
+		return errors.New("unknown")
+	}
+	*o.value = v
+	return nil
+}
+
+// regression trains logistic regression.
+type regression struct {
+	name                string
+	s                   logistic.Settings
+	boundary, optimiser string
+}
+
+// What is tried where C isn't given, on so many folds, and what is taken where nothing may be tried.
+var (
+	triedC  = []float64{0.1, 1, 10, 100, 1000}
+	triedOn = 3
+)
+
+const untriedC = 10
+
+// settings are those of options.
+func (r *regression) settings(o Options) logistic.Settings {
+	s := r.s
+	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	if s.C == 0 {
+		s.C = untriedC
+	}
+	if r.boundary == "paper" {
+		s.Boundary = logistic.Paper
+	}
+	s.Ascent = r.optimiser == "ascent"
+	return s
+}
+
+// options are those of package logistic.
+func (r *regression) options(o Options) logistic.Options {
+	return logistic.Options{
+		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p logistic.Progress) {
+			var details []string
+			if p.Iterations > 0 {
+				details = append(details, strconv.FormatInt(p.Iterations, 10)+" steps")
+			}
+			o.Tell(p.Stage, p.Done, p.Total, details...)
+		},
+	}
+}
+
+// embedding is the one that was asked for, or one that suits the margin and the corpus.
+func (r *regression) embedding(c *sparse.Corpus, o Options) sparse.Embedding {
+	if o.Embedding == nil && r.s.Margin == logistic.Spherical {
+		return sparse.Sphere
+	}
+	return lineEmbedding(c, o)
+}
+
+// Check implements Trainer.
+func (r *regression) Check(o Options) error {
+	s := r.settings(o)
+	switch {
+	case s.Starts < 0 || r.s.Margin == logistic.Spherical && s.Starts < 1:
+		return fmt.Errorf("-type %s: starts=%d, expected at least 1", r.name, s.Starts)
+	case !(s.Pull >= 0) || math.IsInf(s.Pull, 0):
+		return fmt.Errorf("-type %s: pull=%v, expected a number of at least 0", r.name, s.Pull)
+	case o.Tolerance >= 1:
+		return fmt.Errorf("-tolerance %v, expected a number below 1: a share of the gradient at 0", o.Tolerance)
+	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
+		return fmt.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
+	}
+	return nil
+}
+
+// Train implements Trainer. Where no C is given, it chooses one by folds, if it may.
+func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	e, s := r.embedding(c, o), r.settings(o)
+	var chosen string
+	if o.C == 0 && o.Choose && c.Documents.Rows() >= 2*triedOn {
+		rough := s
+		rough.Tolerance, rough.Iterations, rough.Starts = max(s.Tolerance, 1e-3), 100, 0
+		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, r.options(o))
+		if err != nil {
+			return nil, err
+		}
+		s.C = choices[best].C
+		var figures []string
+		for _, choice := range choices {
+			figures = append(figures, fmt.Sprintf("%v: %.2f%%, %.4f", choice.C, 100*choice.Right, choice.Losses))
+		}
+		right := "accuracy"
+		if s.Scheme == solver.Labels {
+			right = "micro F1"
+		}
+		chosen = fmt.Sprintf("C chosen on %d folds, by %s, then log loss: %s", triedOn, right, strings.Join(figures, "; "))
+	}
+	m, err := logistic.Train(ctx, c, e, s, r.options(o))
+	if err != nil {
+		return nil, err
+	}
+	return &Regression{m, chosen}, nil
+}
+
+// TrainPath implements PathTrainer.
+func (r *regression) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
+	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.settings(o), prices, r.options(o))
+	var out []Model
+	for _, m := range models {
+		out = append(out, &Regression{m, ""})
+	}
+	return out, err
+}
+
+// Regression is a model of logistic regression.
+type Regression struct {
+	*logistic.Model
+	chosen string
+}
+
+func loadRegression(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+	m, err := logistic.Load(ctx, path, early)
+	if err != nil {
+		return nil, err
+	}
+	return &Regression{m, ""}, nil
+}
+
+// Predict implements Model.
+func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, (&regression{}).options(o))
+	if err != nil {
+		return nil, err
+	}
+	return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+}
+
+// Weights implements Weighted.
+func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string) {
+	for _, q := range m.Machines {
+		weights = append(weights, q.Weights)
+	}
+	if m.Settings.Margin == logistic.Spherical {
+		of = "the unit vector"
+	}
+	return weights, m.Embedder.Terms, of
+}
+
+// regressionRow is a machine in a report.
+type regressionRow struct {
+	Class       string    `json:"class"`
+	Objective   float64   `json:"objective"`
+	Gradient    float64   `json:"gradient"`
+	Iterations  int       `json:"iterations"`
+	Evaluations int       `json:"evaluations"`
+	Converged   bool      `json:"converged"`
+	Bias        float64   `json:"bias"`
+	Theta       float64   `json:"theta,omitempty"`
+	Bounded     bool      `json:"theta_bounded,omitempty"`
+	Starts      []float64 `json:"start_objectives,omitempty"`
+	Differ      int       `json:"documents_where_boundaries_differ,omitempty"`
+	MostApart   float64   `json:"greatest_difference_of_margins,omitempty"`
+}
+
+// About implements Model.
+func (m *Regression) About() About {
+	s := m.Settings
+	a := About{
+		Type: "logistic", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes,
+		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer,
+		Terms: len(m.Embedder.Terms), Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),
+	}
+	if s.Scheme == solver.OneVsOne {
+		a.Scheme = solver.OneVsRest
+	}
+	if s.NoBias {
+		a.Type += ":origin=true"
+	}
+	if s.Margin == logistic.Spherical {
+		a.Type = "sphere-logistic"
+		var with []string
+		if s.Boundary == logistic.Paper {
+			with = append(with, "boundary=paper")
+		}
+		if s.Ascent {
+			with = append(with, "optimiser=ascent")
+		}
+		if s.Pull > 0 {
+			with = append(with, fmt.Sprintf("pull=%v", s.Pull))
+		}
+		if s.Starts > 1 {
+			with = append(with, fmt.Sprintf("starts=%d", s.Starts))
+		}
+		if len(with) > 0 {
+			a.Type += ":" + strings.Join(with, ",")
+		}
+	}
+	if m.chosen != "" {
+		a.Text = append(a.Text, m.chosen)
+	}
+	var steps, passes, differ, bounded int
+	var value, most float64
+	for k, q := range m.Machines {
+		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
+		differ, most = differ+q.Differ, max(most, q.MostApart)
+		a.Ended.count(q.Converged, 0, 1)
+		if q.Bounded {
+			bounded++
+		}
+		a.Rows = append(a.Rows, regressionRow{
+			m.Classes[k], q.Value, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias, q.Theta, q.Bounded,
+			q.Starts, q.Differ, q.MostApart,
+		})
+	}
+	a.Text = append(a.Text, fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value))
+	if s.Margin == logistic.Spherical {
+		a.Text = append(a.Text, fmt.Sprintf("the paper's boundary would change %d of %d margins, by up to %.2g rad", differ,
+			m.Documents*len(m.Machines), most))
+	}
+	if bounded > 0 {
+		a.Text = append(a.Text, fmt.Sprintf("θ is at its bound in %d of %d machines: their classes are separable, and C "+
+			"is too great to bound it", bounded, len(m.Machines)))
+	}
+	return a
+}

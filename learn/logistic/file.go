@@ -1,0 +1,87 @@
+package logistic
+
+import (
+	"context"
+	"io"
+	"math"
+
+	"github.com/gramengine/gram/learn/internal/archive"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Form is how a model's file begins, less the version.
+const Form = "gram logistic "
+
+// form describes a model's file. docs/formats.md explains its keys and arrays.
+var form = archive.Format[Model]{
+	Package: "logistic", Name: Form, Version: "1", Describe: describe, Validate: (*Model).Validate,
+}
+
+func describe(f *archive.File, m *Model) {
+	s := &m.Settings
+	if f.Writing() {
+		*s, _ = s.resolve()
+	}
+	archive.Named(f, "margin", &s.Margin, Euclidean, Spherical)
+	if s.Margin == Spherical {
+		archive.Named(f, "boundary", &s.Boundary, Exact, Paper)
+	}
+	archive.Named(f, "scheme", &s.Scheme, solver.OneVsRest, solver.Labels)
+	c := s.C
+	if math.IsInf(c, 1) {
+		c = 0 // no regularisation
+	}
+	f.Optional("c", &c)
+	if s.C = c; c == 0 {
+		s.C = math.Inf(1)
+	}
+	f.Optional("no_bias", &s.NoBias)
+	f.Optional("pull", &s.Pull)
+	f.Key("tolerance", &s.Tolerance)
+	f.Key("iterations", &s.Iterations)
+	f.Optional("ascent", &s.Ascent)
+	f.Key("starts", &s.Starts)
+	f.Optional("seed", &s.Seed)
+	f.Corpus(&m.Source, &m.Corpus)
+	archive.Count(f, "documents", &m.Documents, 1<<38)
+	f.Names("classes", &m.Classes)
+	f.Text(&m.Vocabulary, &m.Tokenizer)
+	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
+	starts, values := make([]int, k), 0
+	if !f.Writing() {
+		for range m.Classes {
+			m.Machines = append(m.Machines, &Machine{})
+		}
+	}
+	for i, q := range m.Machines {
+		starts[i] = len(q.Starts)
+		values += starts[i]
+	}
+	f.Optional("values", &values)
+	archive.Records(f, "machines", k, func(i int) archive.Record {
+		q := m.Machines[i]
+		return archive.Record{
+			archive.Flags{&q.Converged, &q.Bounded}, &q.Iterations, &q.Evaluations, &q.Differ, &starts[i], &q.Bias, &q.Theta,
+			&q.Value, &q.Gradient, &q.MostApart,
+		}
+	})
+	archive.Rows(f, "starts", int64(values), starts, func(i int) *[]float64 { return &m.Machines[i].Starts })
+	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
+}
+
+// Write writes the model in a form of its own, see docs/formats.md. The same model has the same
+// bytes on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors
+// are those of w and of ctx.
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
+
+// Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
+// as soon as that is known; it may fail after that.
+func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*Model, error) {
+	return form.Load(ctx, path, early)
+}
+
+// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
+// [Model.Validate] asks for. It reads to the end of r. Errors name the part that is damaged, or the
+// version that isn't known; others are those of r and of ctx, within a second.
+func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }

@@ -1,0 +1,40 @@
+package logistic
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/learn/internal/archive/archivetest"
+	"github.com/gramengine/gram/sparse"
+)
+
+func trained(t testing.TB, s Settings, embedding string) *Model {
+	t.Helper()
+	e, err := sparse.ParseEmbedding(embedding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Train(context.Background(), texts(t, 20, 3, 7), e, s, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestModelFile(t *testing.T) {
+	for _, s := range []Settings{
+		{}, {NoBias: true}, {Margin: Spherical, Starts: 2, Pull: 1, C: math.Inf(1)},
+		{Margin: Spherical, Boundary: Paper, Ascent: true},
+	} {
+		archivetest.Check(t, form, true, trained(t, s, "tf-l1-sqrt"), trained(t, s, "tfidf-l2"))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
+			t.Log(err)
+		}
+	}, trained(f, Settings{Margin: Spherical, Starts: 2}, "tfidf-l1-sqrt"))
+}

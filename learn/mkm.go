@@ -1,0 +1,198 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/learn/mkm"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var multilayerLearner = &Learner{
+	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
+	Flags: []string{"layers", "width", "kernel"}, Form: mkm.Form,
+	Setup: func(f *flag.FlagSet) Trainer {
+		t := &multilayer{}
+		f.Var(oneOf{&t.final, []string{"lmnn", "knn", "svm"}}, "final",
+			"what classifies: lmnn, knn, or svm of -kernel (arccos:n=1)")
+		f.IntVar(&t.s.Components, "components", 300, "a whole number, the most components of a layer")
+		f.IntVar(&t.s.Base, "base", 6000, "a whole number, the most documents that components are found on")
+		t.s.K = 0
+		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
+		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number, of iterations of a metric, or auto")
+		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
+		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: one document of so many chooses what is auto")
+		return t
+	},
+	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		m, err := mkm.Load(ctx, path, early)
+		if err != nil {
+			return nil, err
+		}
+		return multilayerModel{m}, nil
+	},
+}
+
+// DefaultLayers are those of -type mkm without -layers.
+const DefaultLayers = "arccos:n=1;arccos:n=1"
+
+// multilayer trains multilayer kernel machines.
+type multilayer struct {
+	s     mkm.Settings
+	final string
+}
+
+// settings are those of options.
+func (t *multilayer) settings(o Options) (mkm.Settings, error) {
+	s := t.s
+	s.Seed, s.Kernel = o.Seed, o.Kernel
+	s.Final = map[string]mkm.Final{"knn": mkm.Neighbours, "svm": mkm.Machines}[t.final]
+	layers := o.Layers
+	if layers == "" {
+		layers = DefaultLayers
+	}
+	if layers != "none" {
+		for spec := range strings.SplitSeq(layers, ";") {
+			s.Layers = append(s.Layers, strings.TrimSpace(spec))
+		}
+	}
+	switch o.Width {
+	case "", "auto":
+	case "all":
+		s.Whole = true
+	default:
+		for w := range strings.SplitSeq(o.Width, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(w))
+			if err != nil {
+				return s, fmt.Errorf("-width %q, expected auto, all, or whole numbers, of the documents, then of each layer",
+					o.Width)
+			}
+			s.Widths = append(s.Widths, n)
+		}
+	}
+	switch {
+	case s.Components == 0 || s.Base == 0 || s.Parts == 0: // which mean defaults to the package
+		return s, fmt.Errorf("-type mkm:components=%d,base=%d,part=%d, expected numbers above 0", s.Components, s.Base,
+			s.Parts)
+	case o.Scheme == solver.Labels:
+		return s, errors.New("-type mkm gives each document one class, expected no separate labels")
+	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
+		return s, errors.New("-kernel and c belong to -type mkm:final=svm; kernels of layers are those of -layers")
+	case s.Final != mkm.Metric && s.Steps != 0:
+		return s, errors.New("-type mkm:steps=N belongs to final=lmnn")
+	case s.Final != mkm.Neighbours && s.K != 0:
+		return s, errors.New("-type mkm:k=K belongs to final=knn")
+	}
+	return s, s.Validate()
+}
+
+// Check implements Trainer.
+func (t *multilayer) Check(o Options) error {
+	_, err := t.settings(o)
+	return err
+}
+
+func (o *Options) multilayer() mkm.Options {
+	return mkm.Options{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p mkm.Progress) { o.Tell(fmt.Sprintf("level %d: %s", p.Level, p.Stage), p.Done, p.Total) },
+	}
+}
+
+// Train implements Trainer.
+func (t *multilayer) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	opt := o.multilayer()
+	opt.Chosen = func(c mkm.Choice) { o.Saying("%s", c) }
+	opt.Resume, opt.Save = keeping(ctx, &o, mkm.ReadState, (*mkm.State).String)
+	m, err := mkm.Train(ctx, c, s, opt)
+	if err != nil {
+		return nil, err
+	}
+	return multilayerModel{m}, nil
+}
+
+// multilayerModel is a multilayer kernel machine.
+type multilayerModel struct{ *mkm.Model }
+
+// Predict implements Model.
+func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.multilayer())
+	if err != nil {
+		return nil, err
+	}
+	return &svm.Prediction{Decisions: p.Decisions, Class: p.Class}, nil
+}
+
+// levelRow is a level in a report: the documents, then each layer.
+type levelRow struct {
+	Level     int     `json:"level"`
+	Kernel    string  `json:"kernel,omitempty"`
+	Features  int     `json:"features"`
+	Width     int     `json:"width"`
+	K         int     `json:"k,omitempty"`
+	Wrong     int     `json:"wrong"`
+	Chosen    int     `json:"chosen_on"` // documents
+	Steps     int     `json:"steps,omitempty"`
+	Missed    int     `json:"wrong_by_metric,omitempty"`
+	Explained float64 `json:"explained,omitempty"`
+}
+
+// About implements Model.
+func (m multilayerModel) About() About {
+	s := m.Settings
+	a := About{
+		Type: "mkm:final=" + s.Final.String(), Scheme: solver.OneVsRest, Classes: m.Classes, Machines: m.Classes,
+		Votes: s.Final != mkm.Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Bytes: m.Bytes(),
+	}
+	if s.Components != 300 {
+		a.Type += fmt.Sprintf(",components=%d", s.Components)
+	}
+	if s.Base != 6000 {
+		a.Type += fmt.Sprintf(",base=%d", s.Base)
+	}
+	if s.Steps != 0 {
+		a.Type += fmt.Sprintf(",steps=%d", s.Steps)
+	}
+	if s.K != 0 {
+		a.Type += fmt.Sprintf(",k=%d", s.K)
+	}
+	if s.Parts != 6 {
+		a.Type += fmt.Sprintf(",part=%d", s.Parts)
+	}
+	a.Terms = len(m.Columns)
+	if m.Columns == nil {
+		a.Terms = len(m.Layers[0].Embedder.Terms)
+	}
+	for l, c := range m.Choices {
+		row := levelRow{Level: l, Kernel: c.Kernel, Features: c.Features, Width: c.Width, K: c.K, Wrong: c.Wrong,
+			Chosen: c.Documents, Steps: c.Steps, Missed: c.StepsWrong}
+		text := c.String()
+		if l > 0 {
+			row.Explained = m.Layers[l-1].Explained
+			text += fmt.Sprintf("; components explain %.1f%% of %d documents", 100*row.Explained, m.Layers[l-1].Base.Rows())
+		}
+		a.Text, a.Rows = append(a.Text, text), append(a.Rows, row)
+	}
+	switch {
+	case m.Nearest != nil:
+		a.Text = append(a.Text, fmt.Sprintf("%d neighbours of %d documents vote", m.Nearest.K, len(m.Nearest.Labels)))
+	case m.Metric != nil:
+		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g, %.6g of the Euclidean metric, iterations: %d",
+			m.Metric.Value, m.Metric.Start, m.Metric.Iterations))
+	case m.Machines != nil:
+		a.C = m.Machines.Settings.C
+		a.Text = append(a.Text, fmt.Sprintf("machines: %s, %d support vectors", m.Machines.Kernel,
+			m.Machines.Support.Rows()))
+	}
+	return a
+}

@@ -1,0 +1,149 @@
+package mkm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/learn/lmnn"
+	"github.com/gramengine/gram/learn/pca"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// check checks options.
+func (o Options) check() error {
+	if o.Workers < 0 || o.MemoryBytes < 0 {
+		return fmt.Errorf("mkm: %d workers and %d bytes, expected at least 0", o.Workers, o.MemoryBytes)
+	}
+	return nil
+}
+
+// tell reports progress.
+func (o Options) tell(stage string, level int, done, total int64) {
+	if o.Progress != nil {
+		o.Progress(Progress{Stage: stage, Level: level, Done: done, Total: total})
+	}
+}
+
+func (t *training) tell(stage string, level int, done, total int64) {
+	t.o.tell(stage, level, done, total)
+}
+
+// chosen hands a choice over.
+func (t *training) chosen(c Choice) {
+	if t.o.Chosen != nil {
+		t.o.Chosen(c)
+	}
+}
+
+// MemoryError says before the work that it takes more memory than was allowed.
+type MemoryError struct {
+	What        string
+	Need, Limit int64 // bytes
+}
+
+// Error names the work and both numbers.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("mkm: %s needs %s of memory, allowed are %s", e.What, sparse.FormatBytes(e.Need),
+		sparse.FormatBytes(e.Limit))
+}
+
+// Needed returns how many bytes are enough.
+func (e *MemoryError) Needed() int64 { return e.Need }
+
+// fits checks a need against the bound.
+func (o Options) fits(need int64, what string, args ...any) error {
+	if o.MemoryBytes == 0 || need <= o.MemoryBytes {
+		return nil
+	}
+	return &MemoryError{What: fmt.Sprintf(what, args...), Need: need, Limit: o.MemoryBytes}
+}
+
+// held is what a training holds besides its stages: documents, the features of two levels, models.
+func (t *training) held(models int64) int64 {
+	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.widest()) + models
+}
+
+// left is what is left for a stage of the work, of the bound: 0 where there is none.
+func (t *training) left(stage int64) int64 {
+	if t.o.MemoryBytes == 0 {
+		return 0
+	}
+	models := int64(0)
+	for _, m := range t.models {
+		models += m.Bytes() // of the same layers, but for one
+	}
+	for _, l := range t.state.layers { // with all features
+		models += l.Bytes()
+	}
+	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
+}
+
+// bytes is what a training takes, but for pairs of documents in reach of a margin: the most of its
+// stages, level by level, with the models that are there by then.
+func (t *training) bytes() (most int64) {
+	n, docs, workers := len(t.y), t.c.Documents, task.Workers(t.o.Workers)
+	b := min(n, t.s.Base)
+	lengths := make([]int64, n)
+	for i := range lengths {
+		lengths[i] = docs.Offsets[i+1] - docs.Offsets[i]
+	}
+	slices.Sort(lengths)
+	values := int64(0) // of the longest documents, which may be those that components are found on
+	for _, length := range lengths[n-b:] {
+		values += length
+	}
+	columns, below, models, layers := docs.Cols, docs.Bytes(), int64(0), int64(0)
+	for l := range len(t.kernels) + 1 {
+		w := min(columns, t.s.widest())
+		if wanted := t.s.width(l); wanted > 0 {
+			w = min(columns, wanted)
+		}
+		if t.s.Whole && w < columns { // documents as they are
+			w = columns
+		}
+		if l > 0 {
+			layers += dense(b, w) + 8*int64(b+2)*int64(w)
+		}
+		for _, f := range t.finals {
+			if l < t.from || w > MostWidth {
+				continue
+			}
+			stage, model := below, layers+4*int64(n)*int64(w)
+			switch f {
+			case Metric:
+				tests := 0
+				if t.s.Steps == 0 {
+					tests = n/t.s.Parts + len(t.c.Classes)
+				}
+				stage += lmnn.Bytes(n, tests, w)
+				model += 16*int64(n) + 8*int64(w)*int64(w)
+			case Machines:
+				stage += svm.LeastBytes(n, w, len(t.c.Classes), int64(n)*int64(w), workers)
+				model = layers + dense(n, w)
+			}
+			most = max(most, t.held(models)+stage)
+			models += model
+		}
+		if l == len(t.kernels) {
+			return most
+		}
+		base, x := values*8+8*int64(b), docs.Bytes()
+		if l > 0 {
+			base, x, values = dense(b, w), dense(n, w), int64(b)*int64(w)
+		}
+		least := pca.LeastBytes(b, workers, pca.Options{Components: t.s.Components})
+		most = max(most, t.held(models)+engine.NewBytes(b, w, values)+base+x+least)
+		columns = min(t.s.Components, b)
+		below = dense(n, columns)
+		if t.o.Save != nil {
+			models += base + 8*int64(b+2)*int64(columns) + 32*int64(w)
+		}
+	}
+	return most
+}
+
+// dense is what a sparse matrix takes that has all values.
+func dense(rows, columns int) int64 { return 8 * (int64(rows)*int64(columns) + int64(rows) + 1) }

@@ -1,0 +1,103 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gramengine/gram/learn/internal/archive"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles/atomicfile"
+)
+
+// ErrDamaged is wrapped by the errors of [Read] for a file that was changed, isn't complete, or
+// never was a model.
+var ErrDamaged = archive.ErrDamaged
+
+// VersionError says that a file is of a version that this program doesn't know.
+type VersionError = archive.VersionError
+
+// Write writes the model in the project's own form, in pieces of 256 KiB. It writes nothing of a
+// model that [Model.Validate] refuses. Other errors are those of w and of ctx.
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
+
+// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
+// [Model.Validate] asks for. It reads to the end of r: anything after the model is an error.
+//
+// Memory: the bytes of the file, a little more for each machine, and on a processor that stores the
+// highest byte first as much again. A file that claims to be larger than it is makes Read allocate no
+// more than what is there.
+//
+// Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of
+// r, and ctx.Err() within a second of cancellation, unless r blocks.
+func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }
+
+var errNil = fmt.Errorf("model: %w", archive.ErrNil)
+
+// Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
+// folder until it is complete; an error or the end of ctx removes it. So path is either what it was
+// before or the whole model. A regular file is replaced; anything else of that name (a folder, a
+// link, a device) is an error. Save waits for the disk.
+func (m *Model) Save(ctx context.Context, path string) error {
+	return save(path, func(w io.Writer) error { return m.Write(ctx, w) })
+}
+
+// SaveLIBSVM writes the model to a file in LIBSVM's form, as [Model.WriteLIBSVM] does, otherwise
+// like [Model.Save].
+func (m *Model) SaveLIBSVM(ctx context.Context, path string, opt LIBSVMOptions) (labels []int32, err error) {
+	err = save(path, func(w io.Writer) error {
+		labels, err = m.WriteLIBSVM(ctx, w, opt)
+		return err
+	})
+	return labels, err
+}
+
+func save(path string, write func(io.Writer) error) error {
+	f, err := atomicfile.Create(path, "")
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := f.Commit(); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return nil
+}
+
+// Load reads a model from a file of either form, see [Read] and [ReadLIBSVM]. The first word tells
+// them apart.
+func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(ctx, path, nil) }
+
+// LoadEarly is [Load]. It calls tokenizer, if not nil, with that of the model as soon as it is read, so
+// that text can be cut while the rest is. It may fail after that; it doesn't call it for a file in
+// LIBSVM's form, whose tokenizer is the default.
+func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer)) (*Model, error) {
+	if ctx == nil {
+		return nil, errNil
+	}
+	f, size, err := archive.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 64<<10)
+	begin, err := r.Peek(longestKeyword + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	if words := bytes.Fields(begin); len(words) > 0 && slices.Contains(keywords, string(words[0])) {
+		return ReadLIBSVM(ctx, r, path)
+	}
+	m, err := form.ReadSized(ctx, r, size, tokenizer)
+	if err != nil {
+		return nil, fmt.Errorf("model: %s: %w", path, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,126 @@
+package svm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// measured returns vectors of two classes whose first column is a thousand times the second, which
+// tells the classes apart, and one vector far out, whose fold alone changes what columns are scaled by.
+func measured(t *testing.T) *sparse.Corpus {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, 7))
+	const n = 60
+	c := &sparse.Corpus{Source: "measured", Classes: []string{"1", "2"}}
+	var data []float32
+	for i := range n {
+		class := i % 2
+		data = append(data, float32(1000*r.NormFloat64()), float32(2*class)+float32(r.NormFloat64()),
+			float32(r.IntN(2)))
+		c.Labels.Add(int32(class))
+	}
+	data[0], data[1] = 9e5, -300
+	var err error
+	if c.Documents, err = sparse.FromDense(n, 3, data); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A fold is predicted as if its documents weren't there: as by a model that was trained on the others.
+func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
+	c := measured(t)
+	for _, spec := range []string{"rbf:gamma=0.5,embed=standard", "linear:embed=scale-1..1"} {
+		for _, typ := range []model.Type{model.CSVC, model.EpsilonSVR} {
+			s := Settings{Type: typ, Kernel: engine.MustParseKernel(spec), C: 10, Tolerance: 1e-6}
+			p, err := NewProblem(t.Context(), c, s.Kernel.Embedding(), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := p.CrossValidate(t.Context(), s, 4, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.DotProducts == 0 || v.Solve == 0 {
+				t.Errorf("%s: %d dot products in %v", spec, v.DotProducts, v.Solve)
+			}
+			for fold := range 4 {
+				var train, test []int
+				for doc, part := range v.Fold {
+					if part == fold {
+						test = append(test, doc)
+					} else {
+						train = append(train, doc)
+					}
+				}
+				own, err := NewProblem(t.Context(), c.Select(train), s.Kernel.Embedding(), Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, _, err := own.Train(t.Context(), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				predictor, err := NewPredictor(m, PredictOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				found, err := predictor.Predict(t.Context(), c.Select(test).Documents)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, doc := range test {
+					if v.Class != nil && v.Class[doc] != found.Class[i] {
+						t.Errorf("%s: document %d is of class %d, expected %d", spec, doc, v.Class[doc], found.Class[i])
+					}
+					// Both are within the tolerance of one optimum.
+					if v.Value != nil && !(abs(v.Value[doc]-found.Value[i]) <= 1e-4) {
+						t.Errorf("%s: document %d has the value %v, expected %v", spec, doc, v.Value[doc], found.Value[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+func abs(v float64) float64 { return max(v, -v) }
+
+// Tasks of a search find what the search finds.
+func TestScaledSearchInTasks(t *testing.T) {
+	c := measured(t)
+	s := Settings{Type: model.CSVC}
+	var kernels []engine.Kernel
+	for _, gamma := range []float64{0.1, 0.5} {
+		kernels = append(kernels, engine.MustParseKernel(fmt.Sprintf("rbf:gamma=%v,embed=standard", gamma)))
+	}
+	g := Grid{Kernels: kernels, C: []float64{1, 10}, Folds: 3, Seed: 5}
+	p, err := NewProblem(t.Context(), c, kernels[0].Embedding(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := p.Search(t.Context(), s, g, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := NewSearchTasks(s, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+		func(task int) (*SearchOutcome, error) { return tasks.Do(t.Context(), p, task) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Points {
+		want.Points[i].Busy, got.Points[i].Busy = 0, 0
+		if !reflect.DeepEqual(got.Points[i], want.Points[i]) {
+			t.Errorf("point %d is %+v, expected %+v", i, got.Points[i], want.Points[i])
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package svm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Candidates are what [Choose] chooses from. An empty list stands for the value that Settings have.
+// What is first in a list is what the others are first tried with, and wins where figures are equal.
+type Candidates struct {
+	Kernels []engine.Kernel
+	C       []float64
+	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
+
+	// Cuts are ways in which the text is cut into terms. Corpus returns the same documents cut in
+	// another way than the corpus, which is number 0; nil where there is none. It is called once a
+	// round.
+	Cuts   int
+	Corpus func(ctx context.Context, cut int) (*sparse.Corpus, error)
+
+	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
+	// isn't nil, kernels near the best one are tried as long as that isn't better than its neighbours,
+	// and so are values of C, where there are several. Default: the lists are all.
+	Near func(k engine.Kernel) []engine.Kernel
+
+	// Final is how many of the best are compared in a last round, by Folds folds (default
+	// [DefaultFolds]) of all documents, as far as Work allows; 0: there is no such round.
+	Final, Folds int
+
+	// LeastC takes the least of several C that isn't worse than the best by more than the standard
+	// error of their difference. Default: the best.
+	LeastC bool
+
+	Work float64 // what the choice may cost, as a multiple of the training; default 1
+	Seed uint64  // of samples and folds
+}
+
+// ChoiceFolds is the number of folds of a choice, except its last round.
+const ChoiceFolds = 3
+
+// Bounds of a choice: of fewer than fewDocuments it makes none, unless it has a last round: that is
+// a search somebody asked for, not a default. A sample has leastSample documents at
+// least, or all there are, even if that costs more than it may: figures of fewer say little. It has
+// mostSample at most, whose matrix takes 144 MB, and mostFinal in the last round, 1.6 GB.
+const leastSample, mostSample, mostFinal, fewDocuments = 600, 6000, 20000, 100
+
+// Round is a part of a choice: candidates that were compared on a sample.
+type Round struct {
+	Documents int     // of the sample
+	Folds     int     // of it
+	Points    []Point // in the order in which they were tried
+	Best      int     // of Points
+	Compares  string  // what it compares: "kernel", "scheme", "C", "terms" or "all"
+}
+
+// Chosen is the result of a choice.
+type Chosen struct {
+	Settings Settings // those that were given, with the kernel, C and scheme that were chosen
+	Cut      int      // the way in which the text is cut that was chosen
+	Measure  Measure
+	Rounds   []Round // empty where nothing was to be compared, or Why says why nothing could be
+	Why      string  // in a sentence without a full stop
+	Uncut    error   // why other cuts than the first were left out: memory; nil where they weren't
+
+	DotProducts int64 // that were computed
+	Fits        int   // classifiers that were trained
+}
+
+// Choose chooses kernel, C and scheme of c_svc for a corpus, and how its text is cut, by
+// cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
+// the first scheme and C are compared by all schemes, the best of these by all C, and the best of
+// these by all cuts. Each round's sample contains the one before, and fewer candidates make it
+// larger.
+//
+// The work is bounded by counts, not by time: the values of the kernel that are computed, and those
+// that the training of a machine reads, all estimated from numbers of documents. So the choice is
+// the same from any number of workers and on every run with the same instruction set, unless
+// Options.MemoryBytes leaves room for smaller samples only.
+//
+// Where documents are too few to choose by, or memory is, the result has the first of the candidates
+// and says why. At the end of ctx, or after another error, the result has the rounds that are complete, and
+// the best of them. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
+//
+// Errors: those of [Problem.Search], another type than c_svc, Work that isn't a positive number.
+func Choose(
+	ctx context.Context, c *sparse.Corpus, s Settings, from Candidates, opt Options,
+) (*Chosen, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
+		return nil, errors.New("svm: the corpus has no documents, expected at least one")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: the corpus: %w", err)
+	}
+	s, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if from, err = from.resolve(&s); err != nil {
+		return nil, err
+	}
+	opt.Device, opt.Store, opt.Once, opt.CacheBytes, opt.Place = nil, nil, false, 0, PlaceAuto
+	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}}
+	h.s.Scheme = from.Schemes[0]
+	h.out.Measure = h.s.Measure()
+	h.take(Candidate{Kernel: from.Kernels[0], Scheme: from.Schemes[0], C: from.C[0]})
+	if h.out.Why = h.sample(); h.out.Why != "" {
+		return h.out, nil
+	}
+	return h.out, h.run(ctx)
+}
+
+// resolve checks the candidates and fills in the settings' own values.
+func (g Candidates) resolve(s *Settings) (Candidates, error) {
+	if s.Type != model.CSVC {
+		return g, fmt.Errorf("svm: a choice for type %s, expected %s", s.Type, model.CSVC)
+	}
+	if g.Work == 0 {
+		g.Work = 1
+	}
+	if !(g.Work > 0) || math.IsInf(g.Work, 0) {
+		return g, fmt.Errorf("svm: the work of a choice is %v, expected a positive number", g.Work)
+	}
+	if len(g.Kernels) == 0 {
+		g.Kernels = []engine.Kernel{s.Kernel}
+	}
+	if i := slices.Index(g.Kernels, nil); i >= 0 {
+		return g, fmt.Errorf("svm: kernel %d of the candidates is nil", i)
+	}
+	if len(g.C) == 0 {
+		g.C = []float64{s.C}
+	}
+	if len(g.Schemes) == 0 {
+		g.Schemes = []solver.Scheme{s.Scheme}
+	}
+	if g.Folds == 0 {
+		g.Folds = DefaultFolds
+	}
+	if g.Cuts = max(g.Cuts, 1); g.Cuts > 1 && g.Corpus == nil {
+		return g, fmt.Errorf("svm: %d cuts without a function that cuts, expected one", g.Cuts)
+	}
+	if g.Final < 0 || g.Folds < 2 {
+		return g, fmt.Errorf("svm: %d candidates of the last round by %d folds, expected 0 or more by 2 or more", g.Final,
+			g.Folds)
+	}
+	return g, checkSchemes(g.Schemes)
+}
+
+// choosing is a choice under way.
+type choosing struct {
+	c    *sparse.Corpus
+	s    Settings
+	from Candidates
+	opt  Options
+	out  *Chosen
+
+	order []int // the documents, so that each beginning is a sample
+	most  int   // documents that memory has room for
+
+	done, total float64 // work, of rounds
+	now         float64 // that of what is compared
+	tries       int     // candidates of it
+	tried       atomic.Int64
+}
+
+// sample puts the documents into an order of which each beginning is a sample, in which classes are
+// as frequent as in the corpus, or says why there is nothing to choose by.
+func (h *choosing) sample() (why string) {
+	classes := make([][]int, len(h.c.Classes)+1) // documents by class, those without one last
+	labels := h.from.Schemes[0] == solver.Labels
+	n := 0
+	for i := range h.c.Documents.Rows() {
+		ids := h.c.Labels.Of(i)
+		switch {
+		case len(ids) > 0:
+			classes[ids[0]] = append(classes[ids[0]], i)
+		case labels:
+			classes[len(h.c.Classes)] = append(classes[len(h.c.Classes)], i)
+		default:
+			continue // left out
+		}
+		n++
+	}
+	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	const each = 2 * ChoiceFolds // of the two greatest classes, so that no fold is left with one
+	few := fewDocuments
+	if h.from.Final > 0 {
+		few = 2 * each
+	}
+	// Many small classes do as well: folds have documents of several.
+	small := len(classes[1]) < each && (n-len(classes[0]) < fewDocuments || len(classes[0]) > n/2)
+	if n < few || !labels && small {
+		return fmt.Sprintf("%d documents, %d of them outside the greatest class, are too few to choose by",
+			n, n-len(classes[0]))
+	}
+	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
+	at := make(map[int]float64, n) // by document: from which share of the corpus on it is in the sample
+	for k, class := range classes {
+		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
+		first := r.Float64()
+		for i, doc := range class {
+			if at[doc] = (float64(i) + first) / float64(len(class)); k < 2 && i < each {
+				at[doc] = -1
+			}
+			h.order = append(h.order, doc)
+		}
+	}
+	slices.SortStableFunc(h.order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
+	h.most = n
+	if h.opt.MemoryBytes > 0 { // tiles, a matrix in the order of folds, and as much again for the rest
+		room := h.opt.MemoryBytes - h.opt.HeldBytes - 2*h.c.Documents.Bytes()
+		h.most = min(h.most, int(math.Sqrt(float64(max(room, 0))/16)))
+	}
+	if h.most < min(n, leastSample) {
+		return "memory is too little to choose on samples"
+	}
+	return ""
+}

@@ -1,0 +1,281 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var choices = Candidates{
+	Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=0.01", "linear:embed=tfidf-l2"),
+	C:       []float64{10, 0.001, 100}, Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}, Seed: 3,
+}
+
+// untimed is a choice without the time that workers took.
+func untimed(c *Chosen) *Chosen {
+	for _, r := range c.Rounds {
+		for i := range r.Points {
+			r.Points[i].Busy = 0
+		}
+	}
+	return c
+}
+
+// A choice compares kernels, then schemes, then C, takes the best of each, and is the same from any
+// number of workers. Its figures are those of a validation.
+func TestChoose(t *testing.T) {
+	c := noisy(t)
+	var first *Chosen
+	for _, workers := range []int{1, 3} {
+		got, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{Workers: workers})
+		if err != nil || got.Why != "" {
+			t.Fatalf("%v, %q", err, got.Why)
+		}
+		if first = untimed(got); workers == 1 {
+			continue
+		}
+		again, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{})
+		if err != nil || !reflect.DeepEqual(first, untimed(again)) {
+			t.Errorf("%+v, then %+v, %v", first, again, err)
+		}
+	}
+	n := c.Documents.Rows()
+	if len(first.Rounds) != 3 || first.Measure != Accuracy {
+		t.Fatalf("%+v", first)
+	}
+	for i, want := range []struct {
+		what   string
+		points int
+	}{{"kernel", 3}, {"scheme", 6}, {"C", 6}} {
+		r := first.Rounds[i]
+		if r.Compares != want.what || len(r.Points) != want.points || r.Documents != n {
+			t.Errorf("round %d compares %d points by %s on %d documents", i, len(r.Points), r.Compares, r.Documents)
+		}
+	}
+	last := first.Rounds[2]
+	best := last.Points[last.Best]
+	s := first.Settings
+	if s.C == 0.001 || s.Kernel != best.Kernel || s.C != best.C || s.Scheme != best.Scheme || s.Tolerance != 1e-4 {
+		t.Errorf("%+v, the best is %+v", s, best)
+	}
+	if first.Fits != (3+6+6)*ChoiceFolds || first.DotProducts == 0 {
+		t.Errorf("%d fits, %d dot products", first.Fits, first.DotProducts)
+	}
+	s.Tolerance = 1e-4
+	p := problem(t, c.Select(sequence(0, n)), s.Kernel, Options{})
+	v := crossValidate(t, p, s, ChoiceFolds, choices.Seed)
+	within(t, "accuracy", best.Mean, v.Mean, 0.01)
+}
+
+// What isn't a list of several is kept, and nothing is compared where all is given.
+func TestChooseKeeps(t *testing.T) {
+	c := noisy(t)
+	k := engine.MustParseKernel("diffusion:t=1")
+	given := Settings{Kernel: k, C: 7, Scheme: solver.OneVsRest, Seed: 5}
+	for _, q := range []struct {
+		from   Candidates
+		rounds int
+	}{
+		{Candidates{}, 0},
+		{Candidates{C: []float64{3}}, 0},
+		{Candidates{C: []float64{1, 10}}, 1},
+		{Candidates{Kernels: choices.Kernels}, 1},
+		{Candidates{Schemes: choices.Schemes}, 1},
+	} {
+		got, err := Choose(t.Context(), c, given, q.from, Options{})
+		if err != nil || len(got.Rounds) != q.rounds {
+			t.Fatalf("%+v: %+v, %v", q.from, got, err)
+		}
+		s := got.Settings
+		if q.from.Kernels == nil && s.Kernel != k || q.from.C == nil && s.C != 7 ||
+			q.from.Schemes == nil && s.Scheme != solver.OneVsRest || s.Seed != 5 {
+			t.Errorf("%+v: %+v", q.from, s)
+		}
+	}
+}
+
+// Samples grow, one contains the other, and have the frequencies of the corpus.
+func TestChooseSample(t *testing.T) {
+	c := read(t, "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3", sparse.Options{})
+	h := &choosing{c: c, from: Candidates{Schemes: []solver.Scheme{solver.OneVsOne}, Seed: 1}}
+	if why := h.sample(); why != "" || h.most != 4000 || len(h.order) != 4000 {
+		t.Fatalf("%q, %d of %d", why, h.most, len(h.order))
+	}
+	count := func(documents []int) []float64 {
+		n := make([]float64, 3)
+		for _, i := range documents {
+			n[c.Labels.Of(i)[0]] += 1 / float64(len(documents))
+		}
+		return n
+	}
+	all := count(h.order)
+	for _, n := range []int{500, 1500, 3000} {
+		for k, share := range count(h.order[:n]) {
+			within(t, "the share of a class", share, all[k], 0.02)
+		}
+	}
+	h.opt.MemoryBytes, h.order = 64<<20, nil
+	if why := h.sample(); why != "" || !(h.most < 2100) {
+		t.Errorf("%q, %d documents in 64 MiB", why, h.most)
+	}
+	h.opt.MemoryBytes, h.order = 4<<20, nil
+	if why := h.sample(); why != "memory is too little to choose on samples" {
+		t.Errorf("%q in 4 MiB", why)
+	}
+}
+
+// The least sample of documents of many classes, whose machines are many and small, takes no more than
+// a round may: fewer candidates are compared, the first ones, unless a search is asked for.
+func TestChooseWork(t *testing.T) {
+	kernels := kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4")
+	for _, docs := range []int{600, 3000, 20000} {
+		for _, classes := range []int{2, 20, 200} {
+			h := &choosing{c: &sparse.Corpus{Classes: make([]string, classes)}, order: make([]int, docs), most: docs,
+				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Work: 1,
+					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
+			steps := h.steps()
+			share := h.trainingWork().on(float64(docs)) / float64(len(steps))
+			all, least := []Candidate{{Kernel: kernels[0], C: 10}}, min(docs, leastSample)
+			for _, at := range steps {
+				wanted := at.extend(all)
+				got, n := h.planned(at, wanted, len(steps), least)
+				over := max(mostOver*share, leastWork)
+				if takes := h.workOf(got, at.folds).on(float64(n)); len(got) > 1 && !(takes <= over) {
+					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, at.what, takes, over)
+				}
+				if n < least || !slices.Equal(got, wanted[:len(got)]) {
+					t.Errorf("%d documents, %d classes: %d of %d on %d", docs, classes, len(got), len(wanted), n)
+				}
+				if classes == 2 && docs > 600 && len(got) < len(wanted) {
+					t.Errorf("%d documents, 2 classes: %d of %d are left out", docs, len(wanted)-len(got), len(wanted))
+				}
+				all, least = got, n
+			}
+			h.from.Final = 1
+			if got, _ := h.planned(steps[0], steps[0].extend(all[:1]), 1, least); len(got) != len(kernels) {
+				t.Errorf("a search compares %d kernels", len(got))
+			}
+		}
+	}
+}
+
+// Where even two candidates take too much, nothing is compared, and the choice says why.
+func TestChooseNothing(t *testing.T) {
+	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", sparse.Options{})
+	got, err := Choose(t.Context(), c, Settings{}, Candidates{
+		Kernels: choices.Kernels, C: choices.C, Schemes: []solver.Scheme{solver.OneVsRest}}, Options{})
+	if err != nil || len(got.Rounds) > 0 || !strings.Contains(got.Why, "200 classes") || got.Settings.C != 10 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Too few documents get the first candidates, unless a search is asked for; labels are chosen for by
+// micro F1.
+func TestChooseOthers(t *testing.T) {
+	got, err := Choose(t.Context(), sixty(t), Settings{}, choices, Options{})
+	if err != nil || got.Why == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	search := choices
+	search.Final = 2
+	got, err = Choose(t.Context(), sixty(t), Settings{}, search, Options{})
+	if err != nil || got.Why != "" || len(got.Rounds) != 4 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	labels := choices
+	labels.Schemes = nil
+	got, err = Choose(t.Context(), noisy(t), Settings{Scheme: solver.Labels}, labels, Options{})
+	if err != nil || got.Measure != MicroF1 || len(got.Rounds) != 2 || got.Settings.Scheme != solver.Labels {
+		t.Errorf("%+v, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opt := Options{Progress: func(Progress) { cancel() }}
+	begin := time.Now()
+	if _, err = Choose(ctx, noisy(t), Settings{}, choices, opt); !errors.Is(err, context.Canceled) ||
+		time.Since(begin) > 30*time.Second {
+		t.Errorf("%v at the end of the context", err)
+	}
+}
+
+// Many classes of few documents can be chosen by, and few documents beside a great class can't.
+func TestChooseSmallClasses(t *testing.T) {
+	for _, q := range []struct {
+		great, classes, each int
+		ok                   bool
+	}{{0, 60, 3, true}, {5, 100, 1, true}, {3, 30, 3, false}, {300, 120, 1, false}, {300, 2, 6, true}} {
+		var texts, labels []string
+		for class := range q.classes + 1 {
+			n := q.each
+			if class == q.classes {
+				n = q.great
+			}
+			for doc := range n {
+				word := string(rune('a'+class/26)) + string(rune('a'+class%26))
+				texts = append(texts, fmt.Sprintf("%s common %c", word, 'a'+doc%26))
+				labels = append(labels, word)
+			}
+		}
+		c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Choose(t.Context(), c, Settings{}, choices, Options{})
+		if err != nil || (got.Why == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
+			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Why, err)
+		}
+	}
+}
+
+// Of several C the least that isn't clearly worse.
+func TestChooseLeastC(t *testing.T) {
+	k := engine.MustParseKernel(DefaultKernel)
+	point := func(c float64, figures ...float64) Point {
+		mean, sd := meanAndDeviation(figures)
+		return Point{Candidate: Candidate{Kernel: k, C: c}, Figures: figures, Mean: mean, SD: sd}
+	}
+	for want, points := range map[float64][]Point{
+		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},
+		10:  {point(10, 0.8, 0.9, 0.7), point(1, 0.79, 0.89, 0.68), point(100, 0.79, 0.9, 0.7)},
+		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
+	} {
+		r := Round{Points: points}
+		for i, p := range points {
+			if p.Mean > points[r.Best].Mean {
+				r.Best = i
+			}
+		}
+		if at := (&SearchResult{Points: points, Best: r.Best}).LeastC(); points[at].C != want {
+			t.Errorf("C = %v, point %d, expected %v", points[at].C, at, want)
+		}
+	}
+}
+
+func TestChooseDoors(t *testing.T) {
+	c := noisy(t)
+	call := func(s Settings, from Candidates, opt Options) func() error {
+		return func() error { _, err := Choose(t.Context(), c, s, from, opt); return err }
+	}
+	none := func() error { _, err := Choose(t.Context(), nil, Settings{}, choices, Options{}); return err }
+	checkDoors(t, []door{
+		{"no corpus", "no documents", none},
+		{"regression", "epsilon_svr", call(Settings{Type: model.EpsilonSVR}, choices, Options{})},
+		{"work", "NaN", call(Settings{}, Candidates{Work: math.NaN()}, Options{})},
+		{"negative work", "-1", call(Settings{}, Candidates{Work: -1}, Options{})},
+		{"nil kernel", "kernel 0", call(Settings{}, Candidates{Kernels: []engine.Kernel{nil}}, Options{})},
+		{"labels and others", "labels alone", call(Settings{}, Candidates{
+			Schemes: []solver.Scheme{solver.OneVsOne, solver.Labels}}, Options{})},
+		{"C", "C is -1", call(Settings{}, Candidates{C: []float64{1, -1}}, Options{})},
+		{"workers", "-1 workers", call(Settings{}, choices, Options{Workers: -1})},
+	})
+}

@@ -1,0 +1,227 @@
+package svm_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Train a model on documents and let it say what others are. Training documents are embedded as the
+// kernel wants them; those to be predicted are read with the model's vocabulary, so that their
+// terms have the same numbers.
+func Example() {
+	ctx := context.Background()
+	corpus, err := sparse.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", sparse.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	kernel := engine.MustParseKernel("diffusion:t=0.5")
+	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{MemoryBytes: 256 << 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, report, err := problem.Train(ctx, svm.Settings{Kernel: kernel, C: 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Machines, "machines,", report.Unfinished, "unfinished")
+
+	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	prediction, err := predictor.Predict(ctx, corpus.Documents)
+	if err != nil {
+		log.Fatal(err)
+	}
+	score, err := prediction.Score(model, corpus)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d of %d documents\n", score.Right, score.Documents)
+	// Output:
+	// 3 machines, 0 unfinished
+	// 400 of 400 documents
+}
+
+// Predictions say more than a class: the decision values of all machines, and, where they were
+// asked for at training, probabilities.
+func ExamplePredictor_Predict() {
+	ctx := context.Background()
+	corpus, err := sparse.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", sparse.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	kernel := engine.MustParseKernel("linear:embed=tfidf-l2")
+	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, _, err := problem.Train(ctx, svm.Settings{Kernel: kernel, C: 1, Probabilities: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	prediction, err := predictor.Predict(ctx, corpus.Documents.SelectRows([]int{0}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	own := corpus.Labels.Of(0)[0]
+	fmt.Println(
+		model.Classes[prediction.Class[0]] == corpus.Classes[own], prediction.Decisions[0][0] > 0,
+		prediction.Probabilities[0][own] > 0.9,
+	)
+	// Output: true true true
+}
+
+// Texts of a server, one by one: the predictor keeps vocabulary, tokenizer and support vectors.
+func ExamplePredictor_PredictTexts() {
+	ctx := context.Background()
+	texts := []string{"rain and wind", "wind and snow", "bread and soup", "soup and salt"}
+	corpus, err := sparse.FromTexts(ctx, texts, []string{"weather", "weather", "kitchen", "kitchen"},
+		sparse.Options{MinDF: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	kernel := engine.MustParseKernel("diffusion:t=0.5")
+	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, _, err := problem.Train(ctx, svm.Settings{Kernel: kernel})
+	if err != nil {
+		log.Fatal(err)
+	}
+	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, text := range []string{"Snow!", "salt, and more salt"} {
+		prediction, err := predictor.PredictTexts(ctx, []string{text})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(text, "is of", model.Classes[prediction.Class[0]])
+	}
+	// Output:
+	// Snow! is of weather
+	// salt, and more salt is of kitchen
+}
+
+// A model of a kernel of one's own is saved like any other. The program that loads it brings the
+// kernel, which the model names.
+func ExampleNewPredictor_ownKernel() {
+	ctx := context.Background()
+	student, err := engine.NewKernel(engine.Custom{
+		Name:       "student:v=1",
+		Embedding:  sparse.Sphere,
+		Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
+		Properties: engine.Properties{Definite: engine.Positive},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	corpus, err := sparse.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", sparse.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	problem, err := svm.NewProblem(ctx, corpus, student.Embedding(), svm.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	trained, _, err := problem.Train(ctx, svm.Settings{Kernel: student})
+	if err != nil {
+		log.Fatal(err)
+	}
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "student.model")
+	if err := trained.Save(ctx, path); err != nil {
+		log.Fatal(err)
+	}
+
+	loaded, err := model.Load(ctx, path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	predictor, err := svm.NewPredictor(loaded, svm.PredictOptions{Kernels: []engine.Kernel{student}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	prediction, err := predictor.Predict(ctx, corpus.Documents)
+	if err != nil {
+		log.Fatal(err)
+	}
+	score, err := prediction.Score(loaded, corpus)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: %d of %d documents\n", loaded.Kernel, score.Right, score.Documents)
+	// Output: student:v=1: 200 of 200 documents
+}
+
+// A Gram matrix that was computed elsewhere: here of points on a line, by the Gaussian kernel.
+func ExampleNewPrecomputed() {
+	ctx := context.Background()
+	k := func(x, y float64) float32 { return float32(math.Exp(-(x - y) * (x - y))) }
+	train, test := []float64{0, 1, 5, 6}, []float64{0.4, 5.7}
+	var square, cross []float32
+	for _, x := range train {
+		for _, y := range train {
+			square = append(square, k(x, y))
+		}
+	}
+	for _, x := range test { // a row for each, a column for each training point
+		for _, y := range train {
+			cross = append(cross, k(x, y))
+		}
+	}
+	matrix := &sparse.Corpus{Source: "points", Classes: []string{"left", "right"}}
+	for _, class := range []int32{0, 0, 1, 1} {
+		matrix.Labels.Add(class)
+	}
+	var err error
+	if matrix.Documents, err = sparse.FromDense(len(train), len(train), square); err != nil {
+		log.Fatal(err)
+	}
+	problem, err := svm.NewPrecomputed(ctx, matrix, svm.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, _, err := problem.Train(ctx, svm.Settings{C: 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows, err := sparse.FromDense(len(test), len(train), cross)
+	if err != nil {
+		log.Fatal(err)
+	}
+	prediction, err := predictor.Predict(ctx, rows)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, class := range prediction.Class {
+		fmt.Println(test[i], model.Classes[class])
+	}
+	// Output:
+	// 0.4 left
+	// 5.7 right
+}

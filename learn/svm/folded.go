@@ -1,0 +1,394 @@
+package svm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// folded is a problem divided into folds, with its documents in the order of its matrix: by class,
+// and in a class by fold. What is kept by document is in this order.
+type folded struct {
+	p     *Problem
+	s     *Settings
+	folds int
+
+	order  []int // document i here is order[i] of the problem
+	corpus []int // and corpus[i] of the corpus
+	parts  []int // its fold, -1 where it is left out
+
+	labels  []int     // one class per document
+	sets    [][]int   // labels each for itself
+	targets []float64 // regression
+
+	only []int // folds that are validated; nil for all
+
+	inMemory bool      // there is memory for a matrix in this order
+	sorted   bool      // documents of a fold stand together
+	data     []float32 // which is here
+}
+
+// mappedBytes is the memory that a matrix of n documents in the order of folds takes.
+func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
+
+// fold divides a problem. With together the documents of a fold stand together in their class, for
+// rows in the machine's memory, where there is room for them. Rows on a device are best left in the
+// problem's order.
+func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*folded, error) {
+	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
+	f, err := p.divide(s, folds, seed, inMemory && together)
+	if err == nil {
+		f.inMemory = inMemory
+	}
+	return f, err
+}
+
+// divide divides a problem: it shuffles the documents of each class, or all where targets are
+// numbers, by the seed, and deals them out in turn. The folds depend on the corpus, its order and
+// the seed alone, what is kept by document on sorted, too.
+func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*folded, error) {
+	f := &folded{p: p, s: s, folds: folds, sorted: sorted}
+	n := p.Len()
+	strata := make([]int, n) // by document of the corpus
+	stratum := func(i, class int) { strata[p.corpus.order[i]] = class }
+	var err error
+	switch {
+	case s.Type == model.OneClass:
+		return nil, fmt.Errorf("svm: cross-validation of type %s, whose documents are all of one class: "+
+			"there is nothing to compare predictions with", s.Type)
+	case !s.Type.Classifies():
+		if f.targets, err = p.targets(); err != nil {
+			return nil, err
+		}
+	case s.Scheme == solver.Labels:
+		f.sets = p.several()
+		for i, l := range f.sets {
+			stratum(i, len(p.corpus.classes))
+			if len(l) > 0 {
+				stratum(i, l[0])
+			}
+		}
+	default:
+		if f.labels, err = p.single(); err != nil {
+			return nil, err
+		}
+		for i, c := range f.labels {
+			stratum(i, c)
+		}
+	}
+	usable := 0
+	for _, c := range strata {
+		if c >= 0 {
+			usable++
+		}
+	}
+	switch {
+	case usable < 2:
+		return nil, fmt.Errorf("svm: labelled documents of %s: %d, expected at least 2, for as many folds",
+			p.corpus.source, usable)
+	case folds < 2 || folds > usable:
+		return nil, fmt.Errorf("svm: %d folds of %d labelled documents of %s, expected 2 to %d",
+			folds, usable, p.corpus.source, usable)
+	}
+	part := solver.Folds(strata, folds, seed)
+	for i := range n {
+		f.order = append(f.order, i)
+	}
+	if sorted {
+		slices.SortStableFunc(f.order, func(a, b int) int {
+			da, db := p.corpus.order[a], p.corpus.order[b]
+			switch {
+			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // all that a fold leaves are two pieces of a row
+				return part[da] - part[db]
+			case strata[da] != strata[db]:
+				return a - b // the problem's own order is by class, those without one behind
+			}
+			return part[da] - part[db]
+		})
+	}
+	f.corpus = pick(p.corpus.order, f.order)
+	f.parts = pick(part, f.corpus)
+	f.labels, f.sets, f.targets = pick(f.labels, f.order), pick(f.sets, f.order), pick(f.targets, f.order)
+	return f, nil
+}
+
+func pick[T any](from []T, order []int) []T {
+	if from == nil {
+		return nil
+	}
+	to := make([]T, len(order))
+	for i, at := range order {
+		to[i] = from[at]
+	}
+	return to
+}
+
+// matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until
+// the next call.
+//
+// A validation reads each value some twenty times, so it pays to map it once, in an order in which
+// what a fold leaves of a class is two pieces of a row.
+func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
+	if m, err := f.p.elsewhere(ctx, k, f.order); m != nil || err != nil {
+		return m, err
+	}
+	c := f.p.cached
+	if !f.inMemory {
+		return c.Matrix(k)
+	}
+	n := len(f.order)
+	if f.data == nil {
+		f.data = tiles.Make(n * n)
+	}
+	scratch := make([][][]float32, c.Engine().Workers())
+	for w := range scratch {
+		scratch[w] = [][]float32{make([]float32, n)}
+	}
+	err := tiles.Run(ctx, len(scratch), n, func(ctx context.Context, w, i int) error {
+		if err := c.Rows(ctx, k, f.order[i:i+1], [][2]int{{0, n}}, scratch[w]); err != nil {
+			return err
+		}
+		row, from := f.data[i*n:(i+1)*n], scratch[w][0]
+		for j, doc := range f.order {
+			row[j] = from[doc]
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return solver.NewDense(n, f.data)
+}
+
+// cell is a choice of the parameters that the solver knows.
+type cell struct{ c, nu, epsilon float64 }
+
+// outcome is what a validation with one kernel and one cell found, in the order of f.
+type outcome struct {
+	classes *solver.Validation
+	values  *solver.Estimates
+	fits    []fit // by fold, where the machines aren't there
+}
+
+// fit is what is told of the machines that were trained without a fold.
+type fit struct {
+	support    int // different support vectors
+	iterations int64
+	unfinished int // machines that didn't reach the tolerance
+}
+
+func (o *outcome) fit(part int) (f fit) {
+	if o.fits != nil {
+		return o.fits[part]
+	}
+	c := o.machines(part)
+	f.support = len(c.Support())
+	for _, m := range c.Machines {
+		if m != nil {
+			f.iterations += int64(m.Iterations)
+			if !m.Converged {
+				f.unfinished++
+			}
+		}
+	}
+	return f
+}
+
+// machines returns the machines of a fold.
+func (o *outcome) machines(part int) *solver.Classifier {
+	if o.values != nil {
+		return &solver.Classifier{Machines: o.values.Fits[part : part+1]}
+	}
+	return o.classes.Fits[part]
+}
+
+func (o *outcome) busy() time.Duration {
+	if o.values != nil {
+		return o.values.Busy
+	}
+	return o.classes.Busy
+}
+
+// validate trains and predicts all folds for all cells. near are outcomes of other kernels for the
+// same cell, with their weights.
+func (f *folded) validate(
+	ctx context.Context, m solver.Matrix, cells []cell, near []weighted, opt solver.Options,
+) (out []outcome, err error) {
+	if f.targets != nil {
+		var pars []solver.Regression
+		for _, c := range cells {
+			pars = append(pars, solver.Regression{C: c.c, Nu: c.nu, Epsilon: c.epsilon})
+		}
+		var start *solver.Estimates
+		if len(near) > 0 {
+			start = near[0].of.values
+		}
+		trial := &solver.RegressionTrial{Targets: f.targets, Parts: f.parts, Only: f.only}
+		values, err := trial.Validate(ctx, m, pars, start, opt)
+		for _, v := range values {
+			out = append(out, outcome{values: v})
+		}
+		return out, err
+	}
+	var pars []solver.Parameters
+	for _, c := range cells {
+		own := *f.s
+		own.C, own.Nu = c.c, c.nu
+		par, err := f.p.parameters(&own)
+		if err != nil {
+			return nil, err
+		}
+		pars = append(pars, par)
+	}
+	var start []solver.WarmStart
+	for _, w := range near {
+		start = append(start, solver.WarmStart{Of: w.of.classes, By: w.by})
+	}
+	trial := &solver.Trial{
+		Labels: f.labels, Sets: f.sets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme, Parts: f.parts,
+		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities, Only: f.only,
+	}
+	if f.only != nil && trial.Thresholds { // which need the decision values of all folds
+		trial.Thresholds, trial.Decisions = false, true
+	}
+	classes, err := trial.Validate(ctx, m, pars, start, opt)
+	for _, v := range classes {
+		out = append(out, outcome{classes: v})
+	}
+	return out, err
+}
+
+// work is a validation of several kernels and cells on one division into folds.
+type work struct {
+	s     Settings
+	cells []cell
+	folds int
+	seed  uint64
+	stage string // of progress
+	only  []int  // folds, see folded; at most one where columns are scaled
+
+	relay
+	before int64 // problems of kernels that are done
+	left   int   // kernels that are not done
+
+	computed int64 // dot products of problems of its own
+
+	solvedOn, unplaced string        // as in Validation, of any kernel
+	gram, solve        time.Duration // computing tiles before, and the rest
+}
+
+// run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
+// each other (inPath), and passes the outcomes of each to keep.
+func (w *work) run(
+	ctx context.Context, p *Problem, kernels []kernelAt, keep func(f *folded, at kernelAt, out []outcome) error,
+) (err error) {
+	if p.Embedding().Scales() && !p.apart {
+		return w.apart(ctx, p, kernels, keep)
+	}
+	var all []engine.Kernel
+	computed := false
+	for _, at := range kernels {
+		all = append(all, at.kernel)
+		computed = computed || p.computed(at.kernel)
+	}
+	ours, err := p.onMachine(&w.s, all...)
+	if err != nil {
+		return err
+	}
+	f, err := p.fold(&w.s, w.folds, w.seed, ours && !p.apart)
+	if err != nil {
+		return err
+	}
+	f.only = w.only
+	opt, err := f.options(len(w.cells))
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	if ours && computed {
+		if err := p.cached.Build(ctx); err != nil {
+			return err
+		}
+	}
+	w.gram += time.Since(begin)
+	begin = time.Now()
+	defer func() { w.solve += time.Since(begin) }()
+	p.training.Store(true)
+	defer p.training.Store(false)
+	ctx, report := w.relay.start(ctx, p.opt.Progress)
+	defer report.Finish(&err)
+	opt.Progress = func(s solver.Progress) {
+		w.note(Progress{
+			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.left)*int64(s.Problems),
+			Solver:  s,
+			HitRate: hitRate(s),
+		})
+	}
+	var way path
+	for _, at := range kernels {
+		out, err := w.kernel(ctx, f, at.kernel, way.lead(at.kernel), opt)
+		if err != nil {
+			return err
+		}
+		w.left--
+		w.before = w.last().Done
+		if err := keep(f, at, out); err != nil {
+			return err
+		}
+		way.add(at.kernel, out[w.first()])
+	}
+	return nil
+}
+
+// kernel validates the cells of a kernel, where its rows are best kept.
+func (w *work) kernel(
+	ctx context.Context, f *folded, k engine.Kernel, near []weighted, opt solver.Options,
+) (out []outcome, err error) {
+	m, err := f.place(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.close()) }()
+	w.solvedOn, w.unplaced = cmp.Or(m.solvedOn, w.solvedOn), cmp.Or(m.unplaced, w.unplaced)
+	opt.DeviceScores = m.scores
+	return f.validate(ctx, m.matrix, w.cells, near, opt)
+}
+
+// first is the cell that the solver takes first, whose solution is where the next kernel begins.
+func (w *work) first() int {
+	best := 0
+	for i, c := range w.cells {
+		b := w.cells[best]
+		if cmp.Or(cmp.Compare(c.nu, b.nu), cmp.Compare(c.epsilon, b.epsilon), cmp.Compare(c.c, b.c)) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// truth is what is known of the labels, in the order of the corpus.
+func (p *Problem) truth() *sparse.Corpus {
+	labels := make([][]int32, p.Len())
+	for i, doc := range p.corpus.order {
+		labels[doc] = p.corpus.labels.Of(i)
+	}
+	return corpusOf(p.corpus.source, p.corpus.classes, labels)
+}
+
+// corpusOf is a corpus of labels alone.
+func corpusOf(source string, classes []string, labels [][]int32) *sparse.Corpus {
+	c := &sparse.Corpus{Source: source, Classes: classes, Labels: sparse.Labels{Offsets: []int64{0}}}
+	for _, l := range labels {
+		c.Labels.Add(l...)
+	}
+	return c
+}

@@ -1,0 +1,183 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+)
+
+// Machines returns the numbers of the machines that a training has, in groups that don't depend on
+// each other, see [solver.Training.Groups]: one-vs-one has a group for each pair of classes, and what
+// can't be divided is one. It computes nothing of the matrix. Errors: those of [Problem.Train] about
+// settings and labels.
+func (p *Problem) Machines(s Settings) ([][]int, error) {
+	s, err := p.withKernel(s).resolve()
+	if err != nil {
+		return nil, err
+	}
+	if !s.Type.Classifies() && s.Type != model.OneClass {
+		if _, err := p.targets(); err != nil {
+			return nil, err
+		}
+	}
+	return p.groups(&s)
+}
+
+func (p *Problem) groups(s *Settings) ([][]int, error) {
+	if err := p.suits(engine.Resolve(s.Kernel, p.Terms())); err != nil {
+		return nil, err
+	}
+	if !s.Type.Classifies() {
+		return [][]int{{0}}, nil
+	}
+	t, err := p.classes(s)
+	if err != nil {
+		return nil, err
+	}
+	return t.Groups(p.Len(), p.inMemory())
+}
+
+// inMemory says whether a training finds the rows of the matrix in memory, as [Problem.matrix]
+// returns it.
+func (p *Problem) inMemory() bool {
+	return p.values != nil || p.opt.Once && p.opt.Store == nil && p.cached.Whole()
+}
+
+// TrainMachines is [Problem.Train] for some of its machines: whole groups of [Problem.Machines], in
+// the same bits as all. Other machines of the result are nil, and rows of the matrix are those of the
+// problem. [Problem.Assemble] makes a model when all machines are there.
+//
+// For machines of few classes it computes the matrix of their documents alone.
+func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	s, err := p.withKernel(s).resolve()
+	if err != nil {
+		return nil, err
+	}
+	if len(machines) == 0 {
+		return nil, errors.New("svm: no machines to train, expected some")
+	}
+	if !s.Type.Classifies() && (len(machines) > 1 || machines[0] != 0) {
+		return nil, fmt.Errorf("svm: machines %v of type %s, expected the only one, 0", machines, s.Type)
+	}
+	rows, err := p.rowsFor(&s)
+	if err != nil {
+		return nil, err
+	}
+	return p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, machines, rows, &Report{})
+}
+
+// few returns the documents that some machines look at, in the order of the problem, where the matrix
+// of these alone is worth computing; nil where that of all is there already, or is about as large.
+func (p *Problem) few(k engine.Kernel, s *Settings, machines []int) []int {
+	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || !p.computed(k) ||
+		p.Cache().Computed > 0 {
+		return nil
+	}
+	wanted := make(map[int]bool, len(machines))
+	for _, i := range machines {
+		wanted[i] = true
+	}
+	read := make([]bool, len(p.corpus.classes))
+	for i, pair := range solver.Pairs(len(read)) {
+		if wanted[i] {
+			read[pair[0]], read[pair[1]] = true, true
+		}
+	}
+	docs := []int{}
+	for i := range p.Len() {
+		if ids := p.corpus.labels.Of(i); len(ids) > 0 && read[ids[0]] {
+			docs = append(docs, i)
+		}
+	}
+	const most = 0.9 // of all documents: four fifths of their pairs
+	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
+		return nil
+	}
+	return docs
+}
+
+// trainFew trains machines on the matrix of some documents.
+func (p *Problem) trainFew(
+	ctx context.Context, m solver.Matrix, t solver.Training, docs []int, opt solver.Options,
+) (*solver.Classifier, error) {
+	t.Labels = pick(t.Labels, docs)
+	c, err := solver.Train(ctx, m, t, opt)
+	if err != nil {
+		return nil, err
+	}
+	for _, machine := range c.Machines {
+		if machine != nil {
+			machine.Support = pick(docs, machine.Support)
+		}
+	}
+	return c, nil
+}
+
+// Assemble makes the model of machines that [Problem.TrainMachines] trained with the same settings, on
+// this problem or on others of the same corpus, and says of the machines what [Problem.Train] reports:
+// the model is that of Train, to the bit. Errors: a machine that is missing or there twice, one of
+// other documents, parts of another scheme, and those of Machines.
+func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
+	s, err := p.withKernel(s).resolve()
+	if err != nil {
+		return nil, nil, err
+	}
+	groups, err := p.groups(&s)
+	if err != nil {
+		return nil, nil, err
+	}
+	whole := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1}
+	if s.Type.Classifies() {
+		whole.Scheme, whole.Classes = s.Scheme, len(p.corpus.classes)
+	}
+	for i, part := range parts {
+		if part == nil || part.Scheme != whole.Scheme || part.Classes != whole.Classes {
+			return nil, nil, fmt.Errorf("svm: part %d isn't one of a training of %d classes, %s", i, whole.Classes,
+				whole.Scheme)
+		}
+		if whole.Machines == nil {
+			whole.Machines = make([]*solver.Machine, len(part.Machines))
+		}
+		if len(part.Machines) != len(whole.Machines) {
+			return nil, nil, fmt.Errorf("svm: part %d has %d machines, expected %d", i, len(part.Machines),
+				len(whole.Machines))
+		}
+		for k, machine := range part.Machines {
+			if machine == nil {
+				continue
+			}
+			if whole.Machines[k] != nil {
+				return nil, nil, fmt.Errorf("svm: machine %d is there twice, in part %d again", k, i)
+			}
+			if err := machine.Validate(p.Len()); err != nil {
+				return nil, nil, fmt.Errorf("svm: machine %d of part %d: %w", k, i, err)
+			}
+			whole.Machines[k] = machine
+		}
+		if part.Thresholds != nil {
+			whole.Thresholds, whole.AtLeastOne = part.Thresholds, part.AtLeastOne
+		}
+	}
+	for _, group := range groups {
+		for _, k := range group {
+			if k >= len(whole.Machines) || whole.Machines[k] == nil {
+				return nil, nil, fmt.Errorf("svm: machine %d is missing", k)
+			}
+		}
+	}
+	if err := whole.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("svm: the parts: %w", err)
+	}
+	report := &Report{Warnings: p.before(&s), Thresholds: whole.Thresholds}
+	out := p.model(whole, &s)
+	report.count(whole, out)
+	report.Warnings = append(report.Warnings, p.after(report)...)
+	return out, report, nil
+}

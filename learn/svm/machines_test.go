@@ -1,0 +1,141 @@
+package svm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+func bytesOf(t *testing.T, m *model.Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A training in groups, each on a problem of its own and passed on as text, makes the file of the
+// whole training.
+func TestAssemble(t *testing.T) {
+	const small, large = "synthetic:docs=300,terms=500,length=30,classes=4,seed=6",
+		"synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4"
+	for name, c := range map[string]struct {
+		source string
+		Settings
+		groups int
+	}{
+		"one-vs-one":    {small, Settings{C: 3}, 6},
+		"few documents": {large, Settings{}, 66},
+		"few, probably": {large, Settings{Probabilities: true, Seed: 3}, 66},
+		"probabilities": {small, Settings{Probabilities: true, Type: model.NuSVC, Nu: 0.1}, 6},
+		"one-vs-rest":   {small, Settings{Scheme: solver.OneVsRest, Balanced: true}, 1},
+		"labels":        {small, Settings{Scheme: solver.Labels}, 4},
+		"thresholds":    {small, Settings{Scheme: solver.Labels, Thresholds: true}, 1},
+		"one class":     {small, Settings{Type: model.OneClass}, 1},
+		"regression":    {small, Settings{Type: model.EpsilonSVR}, 1},
+		"warned":        {small, Settings{Kernel: engine.MustParseKernel("ngd")}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			corpus := read(t, c.source, sparse.Options{})
+			for i := range corpus.Classes {
+				corpus.Classes[i] = strings.Repeat("1", i+1) // numbers, for regression
+			}
+			opt := Options{Once: true}
+			k := engine.MustParseKernel(DefaultKernel)
+			whole, said := train(t, corpus, c.Settings, opt)
+			groups, err := problem(t, corpus, k, opt).Machines(c.Settings)
+			if err != nil || len(groups) != c.groups {
+				t.Fatalf("groups %v, %v, expected %d of them", groups, err, c.groups)
+			}
+			var parts []*solver.Classifier
+			for some := range slices.Chunk(groups, max(len(groups)/6, 1)) { // a few classes each
+				p := problem(t, corpus, k, opt)
+				part, err := p.TrainMachines(t.Context(), c.Settings, slices.Concat(some...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := int64(p.Len()); c.groups == 66 && p.Engine().Stats().Pairs >= n*(n+1)/2 && len(parts) == 0 {
+					t.Errorf("machines of some classes took %d pairs, all documents have %d", p.Engine().Stats().Pairs,
+						n*(n+1)/2)
+				}
+				text, err := json.Marshal(part)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var again solver.Classifier
+				if err := json.Unmarshal(text, &again); err != nil {
+					t.Fatal(err)
+				}
+				parts = append(parts, &again)
+			}
+			slices.Reverse(parts)
+			last := problem(t, corpus, k, opt)
+			m, report, err := last.Assemble(c.Settings, parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(bytesOf(t, m), bytesOf(t, whole)) {
+				t.Error("the model differs from that of the whole training")
+			}
+			if !slices.Equal(report.Warnings, said.Warnings) || (len(said.Warnings) > 0) != (name == "warned") {
+				t.Errorf("warnings %q, expected those of the whole training, %q", report.Warnings, said.Warnings)
+			}
+			if report.Machines == 0 || report.Support != m.Support.Rows() || last.Engine().Stats().Pairs != 0 {
+				t.Errorf("report %+v after %d pairs", report, last.Engine().Stats().Pairs)
+			}
+			if _, _, err := last.Assemble(c.Settings, parts[1:]); err == nil {
+				t.Error("a part is missing, and there is no error")
+			}
+			if _, _, err := last.Assemble(c.Settings, append(parts, parts[0])); err == nil {
+				t.Error("a part is there twice, and there is no error")
+			}
+		})
+	}
+}
+
+// Machines of other documents aren't put together.
+func TestAssembleRefuses(t *testing.T) {
+	ctx := context.Background()
+	corpus := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", sparse.Options{})
+	p := problem(t, corpus, engine.MustParseKernel(DefaultKernel), Options{})
+	all, err := p.TrainMachines(ctx, Settings{}, []int{0, 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(c *solver.Classifier){
+		"scheme":  func(c *solver.Classifier) { c.Scheme = solver.OneVsRest },
+		"classes": func(c *solver.Classifier) { c.Classes = 4 },
+		"number":  func(c *solver.Classifier) { c.Machines = c.Machines[:2] },
+		"support": func(c *solver.Classifier) {
+			own := *c.Machines[1]
+			own.Support = slices.Clone(own.Support)
+			own.Support[len(own.Support)-1] = 90
+			c.Machines[1] = &own
+		},
+	} {
+		c := *all
+		c.Machines = slices.Clone(all.Machines)
+		spoil(&c)
+		if _, _, err := p.Assemble(Settings{}, []*solver.Classifier{&c}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	for _, machines := range [][]int{nil, {3}, {-1}, {1, 1}} {
+		if _, err := p.TrainMachines(ctx, Settings{}, machines); err == nil {
+			t.Errorf("machines %v: no error", machines)
+		}
+	}
+	if _, err := p.TrainMachines(ctx, Settings{Type: model.OneClass}, []int{1}); err == nil {
+		t.Error("the second machine of one class: no error")
+	}
+}

@@ -1,0 +1,167 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Options says how a problem is computed, not which. The zero value works.
+type Options struct {
+	ISA     string // instruction set; default the best that the processor can run
+	Workers int    // goroutines; default one a processor. Results don't depend on it
+
+	// Device makes the back end that computes c and kernels in place of the processor, see
+	// engine.Options. The problem's Engine closes it. Default: none.
+	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
+	// Place is where trainings, validations and searches keep the solver's rows and scores. On the
+	// device rows have the device's bits; results depend on nothing else. Default: PlaceAuto.
+	Place Place
+
+	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows,
+	// gradients, models. With HeldBytes it bounds the whole process. Default: none.
+	MemoryBytes int64
+
+	// HeldBytes is what the process holds beside the problem, counted against MemoryBytes: the
+	// program itself, a corpus that the caller keeps.
+	HeldBytes int64
+
+	// CacheBytes bounds tiles and rows together, for measurements and tests. Default: what
+	// MemoryBytes leaves, or as much as helps.
+	CacheBytes int64
+
+	// Once says that the problem serves one training only: it keeps values of that kernel instead
+	// of those of c, from which others would be made. Results don't depend on it. Default: the
+	// problem serves any number of trainings, validations and searches, and computes each dot
+	// product once.
+	Once bool
+
+	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
+	Store *tiles.Store
+
+	// Progress is called with how far the work is, at least once a second, never concurrently. If
+	// it panics, the work ends with a *tiles.PanicError. Default: none.
+	Progress func(Progress)
+}
+
+// validate checks what the layers below don't see as the caller has it.
+func (o *Options) validate() error {
+	if err := validateSizes(
+		o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes}, size{"CacheBytes", o.CacheBytes},
+	); err != nil {
+		return err
+	}
+	if o.Place < PlaceAuto || o.Place > PlaceDevice {
+		return fmt.Errorf("svm: place %d, expected PlaceAuto, PlaceProcessor or PlaceDevice", int(o.Place))
+	}
+	_, err := kernels(o.ISA)
+	return err
+}
+
+// size is an option in bytes.
+type size struct {
+	name  string
+	bytes int64
+}
+
+// mostBytes bounds options in bytes so that no sum of them overflows.
+const mostBytes = 1 << 60
+
+// validateSizes checks numbers of goroutines and of bytes, for each of which 0 is the default.
+func validateSizes(workers int, sizes ...size) error {
+	if workers < 0 {
+		return fmt.Errorf("svm: %d workers, expected a positive number, or 0 for one a processor", workers)
+	}
+	for _, s := range sizes {
+		if s.bytes < 0 || s.bytes > mostBytes {
+			return fmt.Errorf("svm: %s is %d, expected 0 to %d", s.name, s.bytes, int64(mostBytes))
+		}
+	}
+	return nil
+}
+
+// given checks that there is a context.
+func given(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("svm: a nil context, expected one")
+	}
+	return nil
+}
+
+// Progress is a moment of the work on a problem.
+type Progress struct {
+	Stage       string          // "computing tiles", "training", …
+	Done, Total int64           // of the stage: pairs of documents, problems solved; Total is 0 where it isn't known
+	Solver      solver.Progress // while machines are trained
+	HitRate     float64         // part of the rows asked for that were at hand, NaN where none were
+}
+
+// Settings say which machine is trained.
+type Settings struct {
+	Type   model.Type    // default c_svc
+	Kernel engine.Kernel // default diffusion:t=0.5
+	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
+
+	C       float64            // default 1
+	Nu      float64            // of nu_svc, one_class, nu_svr; default 0.5
+	Epsilon float64            // of epsilon_svr, in units of the targets; default 0.1
+	Weights map[string]float64 // multiples of C by name of the class; default 1
+
+	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
+	// rest has as many times as many documents, in one-vs-one a class of mean size. Default: no.
+	Balanced bool
+
+	Tolerance     float64 // default 10⁻³
+	KeepAll       bool    // no shrinking
+	Probabilities bool
+	Thresholds    bool   // of solver.Labels: tune each label's threshold on folds, see solver.TuneThresholds
+	Alone         bool   // of solver.Labels: each label by itself wherever rows are, see solver.Training
+	Seed          uint64 // of the folds behind probabilities and thresholds
+}
+
+// DefaultKernel is the specification of the kernel where Settings have none.
+const DefaultKernel = "diffusion:t=0.5"
+
+// resolve fills in the defaults; the solver checks the rest.
+func (s Settings) resolve() (Settings, error) {
+	if s.Type == "" {
+		s.Type = model.CSVC
+	}
+	if s.Kernel == nil {
+		s.Kernel = engine.MustParseKernel(DefaultKernel)
+	}
+	set := func(v *float64, otherwise float64) {
+		if *v == 0 {
+			*v = otherwise
+		}
+	}
+	set(&s.C, 1)
+	set(&s.Tolerance, 1e-3)
+	switch s.Type {
+	case model.CSVC:
+		s.Nu, s.Epsilon = 0, 0
+	case model.NuSVC, model.OneClass, model.NuSVR:
+		set(&s.Nu, 0.5)
+		s.Epsilon = 0
+	case model.EpsilonSVR:
+		set(&s.Epsilon, 0.1)
+		s.Nu = 0
+	default:
+		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
+	}
+	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
+		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
+			solver.Labels)
+	}
+	if s.Balanced && s.Type != model.CSVC {
+		return s, fmt.Errorf("svm: balanced weights of %s, expected %s", s.Type, model.CSVC)
+	}
+	return s, nil
+}

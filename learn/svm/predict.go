@@ -1,0 +1,455 @@
+package svm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// PredictOptions says how predictions are computed, not what. The zero value works.
+type PredictOptions struct {
+	ISA     string // instruction set; default the best that the processor can run
+	Workers int    // goroutines; default one a processor. Results don't depend on it
+
+	// Device makes the back end that computes kernel values in place of the processor, see
+	// engine.Options. [Predictor.Close] closes it. It isn't made where the model has no support
+	// vectors, or has sets of points, which no device compares. Predictions then have the bits of
+	// the device's values, within its tolerance. Default: none.
+	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
+	// Kernels are kernels of the program's own (engine.NewKernel). A model that was trained with one
+	// names it by its String and wants the one that is called so here. Default: none, for models of
+	// kernels that engine.ParseKernel knows.
+	Kernels []engine.Kernel
+
+	// MemoryBytes bounds what predictor and predictions hold, and HeldBytes: what the process holds
+	// beside them, such as model and documents. Default: none.
+	MemoryBytes, HeldBytes int64
+
+	// Progress is called with how far the work is, at least once a second, never concurrently. If
+	// it panics, the prediction ends with a *tiles.PanicError. Default: none.
+	Progress func(Progress)
+}
+
+// validate checks the options.
+func (o *PredictOptions) validate() error {
+	return validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes})
+}
+
+// Predictor predicts with a model. It may be used concurrently, but then calls
+// PredictOptions.Progress concurrently, too.
+type Predictor struct {
+	m   *model.Model
+	opt PredictOptions
+	k   engine.Kernel
+	e   *engine.Engine    // of the support vectors; nil where there are none, or where they are sets of points
+	p   *solver.Predictor // its columns are the support vectors
+
+	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
+
+	rows, columns int // of a precomputed kernel: documents that are decided together, kernel values that each has
+
+	// shared by all that Holding makes
+	closed *atomic.Bool
+	texts  func() (*sparse.Counter, error) // made at the first call
+}
+
+// NewPredictor embeds the support vectors of a model and makes the engine on them. Errors: a model
+// that [model.Model.Validate] refuses, a kernel that neither package engine nor opt knows, support
+// vectors of a precomputed kernel whose documents aren't known, more memory than was allowed, options
+// out of range, those of the device.
+func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
+	return NewPredictorContext(context.Background(), m, opt)
+}
+
+// NewPredictorContext is [NewPredictor]. It returns within a second of the end of ctx, with its
+// error.
+func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: the model: %w", err)
+	}
+	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}}
+	p.texts = sync.OnceValues(func() (*sparse.Counter, error) { return sparse.NewCounter(m.Tokenizer, m.Vocabulary) })
+	k, err := p.kernel()
+	if err != nil {
+		return nil, err
+	}
+	p.k = engine.Resolve(k, len(m.Embedder.Terms))
+	columns := sequence(0, m.Support.Rows())
+	loops, err := kernels(opt.ISA)
+	if err != nil {
+		return nil, err
+	}
+	if p.p, err = m.Classifier.NewPredictor(columns, loops); err != nil {
+		return nil, err
+	}
+	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
+		return nil, fmt.Errorf(
+			"svm: the model's kernel %s wants documents embedded as %s, its documents are embedded as %s", k, want,
+			have)
+	}
+	if len(columns) == 0 {
+		return p, nil
+	}
+	if engine.IsPrecomputed(k) {
+		return p, p.precomputed(loops)
+	}
+	if _, sets := engine.HyperbolicOf(k); sets {
+		return p, p.setPredictor(ctx)
+	}
+	if need := opt.HeldBytes + engine.NewBytes(
+		len(columns), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+		return nil, p.tooLarge(need)
+	}
+	x, err := m.Embedder.Transform(m.Support)
+	if err != nil {
+		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
+	}
+	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, KeptBytes: keptBytes}
+	if opt.MemoryBytes > 0 {
+		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-opt.HeldBytes)/4)
+	}
+	if p.e, err = engine.NewContext(ctx, x, own); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// keptBytes is what support vectors may take in dense form: 44 MiB are those of 20 Newsgroups.
+const keptBytes = 256 << 20
+
+// Close frees what a device holds. A predictor without one needs no closing. No prediction may be
+// under way. Later ones return an error, as do those of predictors that [Predictor.Holding] made of
+// it. Closing it again does nothing.
+func (p *Predictor) Close() error {
+	if p.closed.Swap(true) || p.e == nil {
+		return nil
+	}
+	return p.e.Close()
+}
+
+// kernels returns the loops of an instruction set, "" for the best one.
+func kernels(isa string) (*asm.Kernels, error) {
+	if isa == "" {
+		return asm.Best(), nil
+	}
+	return asm.For(asm.ISA(isa))
+}
+
+// Holding returns a predictor that shares this one's engine, in a process that holds a number of
+// bytes beside it.
+func (p *Predictor) Holding(bytes int64) *Predictor {
+	q := *p
+	q.opt.HeldBytes = bytes
+	return &q
+}
+
+// Model returns the model.
+func (p *Predictor) Model() *model.Model { return p.m }
+
+// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the
+// model has no support vectors.
+func (p *Predictor) Engine() *engine.Engine { return p.e }
+
+// Prediction is what a model says of documents.
+type Prediction struct {
+	Decisions [][]float64 // by document, by machine: the decision value f; 0 of a machine that is nil
+	Class     []int       // types with classes, one class a document: index into the model's Classes
+	Labels    [][]int     // the scheme of separate labels: indices into Classes, increasing
+	// regression: the estimate; one_class: the decision value, > 0 for a document like those of
+	// training
+	Value         []float64
+	Probabilities [][]float64 // by document, by class, where all machines have a sigmoid; else nil
+}
+
+// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, and
+// few enough for workers to end together.
+const chunkDocuments = 256
+
+// Predict predicts documents, whose terms are numbered as in the training corpus. It leaves out
+// other terms. With a precomputed kernel, the row of a document has its kernel values with the
+// training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers.
+// Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more
+// memory than was allowed, a predictor that is closed, the end of ctx, within a second.
+func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if p.closed.Load() {
+		return nil, errors.New("svm: the predictor is closed, and can't be used any more")
+	}
+	if err := p.opt.validate(); err != nil { // what Holding has set
+		return nil, err
+	}
+	if docs == nil {
+		return nil, errors.New("svm: no documents to predict, expected a matrix of them")
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: documents to predict: %w", err)
+	}
+	if p.rows > 0 {
+		if err := p.hasColumns(docs); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := p.rowsAtATime(docs)
+	if err != nil {
+		return nil, err
+	}
+	r := &predicting{Predictor: p, docs: docs, out: p.room(docs.Rows())}
+	r.sums = summing{p: p.p, under: map[int]*solver.Sums{}, free: map[int][]*solver.Sums{}}
+	ctx, r.report = startReporter(ctx, p.opt.Progress, "predicting", int64(docs.Rows()))
+	err = r.run(ctx, rows)
+	if r.report.Finish(&err); err != nil {
+		return nil, err
+	}
+	return r.out, nil
+}
+
+// PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words that
+// these didn't have are left out. The first call makes an index of the vocabulary, and the second of
+// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it. From then on a
+// text takes less than a millisecond for ten thousand support vectors. Errors: those of Predict, a
+// model that learnt from vectors.
+func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*Prediction, error) {
+	if p.m.Vocabulary == nil {
+		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")
+	}
+	counter, err := p.texts()
+	if err != nil {
+		return nil, err
+	}
+	docs, err := counter.Count(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Predict(ctx, docs)
+}
+
+// predicting is a prediction under way.
+type predicting struct {
+	*Predictor
+	docs   *sparse.CSR
+	out    *Prediction
+	report *tiles.Reporter
+	sums   summing
+}
+
+// run fills in the prediction, so many rows at a time.
+func (p *predicting) run(ctx context.Context, rows int) error {
+	n, atOnce := p.docs.Rows(), 1
+	if p.rows > 0 {
+		atOnce = cmp.Or(p.opt.Workers, runtime.GOMAXPROCS(0))
+	}
+	if p.e != nil {
+		_, atOnce, _ = p.e.Batches()
+	}
+	var most atomic.Int64 // fewer rows once the memory of a device hasn't sufficed
+	most.Store(int64(rows))
+	return tiles.Run(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
+		first := task * rows
+		for end := min(first+rows, n); first < end; {
+			size := int(most.Load())
+			to := min(first+size, end)
+			err := p.chunk(ctx, first, to)
+			if errors.Is(err, device.ErrMemory) && size > p.width() {
+				most.CompareAndSwap(int64(size), int64(max(size/2, p.width())))
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			first = to
+		}
+		return nil
+	})
+}
+
+// embed embeds documents first <= i < end.
+func (p *predicting) embed(ctx context.Context, first, end, workers int) (*sparse.Embedded, error) {
+	return p.m.Embedder.TransformRows(ctx, p.docs, sequence(first, end), workers)
+}
+
+// summing keeps the sums of panels of documents that are under way, by their first document.
+type summing struct {
+	p *solver.Predictor
+
+	mu    sync.Mutex
+	under map[int]*solver.Sums
+	free  map[int][]*solver.Sums // by their width
+}
+
+// of returns the sums of a panel of so many documents, or more, at its beginning empty ones.
+func (s *summing) of(panel int, begins bool, width int) (sums *solver.Sums, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sums = s.under[panel]
+	if free := s.free[width]; sums == nil && len(free) > 0 {
+		sums, s.free[width] = free[len(free)-1], free[:len(free)-1]
+	} else if sums == nil {
+		if sums, err = s.p.NewSums(width); err != nil {
+			return nil, err
+		}
+	}
+	s.under[panel] = sums
+	if begins {
+		sums.Start()
+	}
+	return sums, nil
+}
+
+// end takes the sums of a panel back.
+func (s *summing) end(panel, width int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free[width] = append(s.free[width], s.under[panel])
+	delete(s.under, panel)
+}
+
+// width is how many documents are decided together.
+func (p *Predictor) width() int {
+	if p.e == nil {
+		return max(p.rows, 1)
+	}
+	return p.e.Panel()
+}
+
+// room returns an empty prediction for n documents.
+func (p *Predictor) room(n int) *Prediction {
+	rows := func(width int) [][]float64 {
+		all := make([]float64, n*width)
+		out := make([][]float64, n)
+		for i := range out {
+			out[i] = all[i*width : (i+1)*width : (i+1)*width]
+		}
+		return out
+	}
+	out := &Prediction{Decisions: rows(len(p.m.Classifier.Machines))}
+	switch {
+	case !p.m.Type.Classifies():
+		out.Value = make([]float64, n)
+	case p.m.Classifier.Scheme == solver.Labels:
+		out.Labels = make([][]int, n)
+	default:
+		out.Class = make([]int, n)
+	}
+	if p.m.Type.Classifies() && probable(p.m) {
+		out.Probabilities = rows(len(p.m.Classes))
+	}
+	return out
+}
+
+// probable says whether all machines of a model have a sigmoid.
+func probable(m *model.Model) bool {
+	some := false
+	for _, machine := range m.Classifier.Machines {
+		if machine != nil && machine.Sigmoid == nil {
+			return false
+		}
+		some = some || machine != nil
+	}
+	return some
+}
+
+// chunk predicts documents first <= i < end.
+func (p *predicting) chunk(ctx context.Context, first, end int) error {
+	if p.rows > 0 {
+		return p.valuesChunk(ctx, first, end)
+	}
+	if p.e == nil {
+		sums, err := p.sums.of(first, true, p.width())
+		if err != nil {
+			return err
+		}
+		defer p.sums.end(first, p.width())
+		if p.sets != nil {
+			return p.setChunk(ctx, first, end, sums)
+		}
+		for i := first; i < end; i++ {
+			sums.Start()
+			if err := p.results(sums, i, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_, _, workers := p.e.Batches()
+	x, err := p.embed(ctx, first, end, workers)
+	if err != nil {
+		return err
+	}
+	last := p.e.Len()
+	return p.e.CrossTilesBy(ctx, p.k, x, workers, func(t *engine.Tile) error {
+		panel := first + t.Column
+		sums, err := p.sums.of(panel, t.First == 0, t.Width)
+		if err != nil {
+			return err
+		}
+		if err := sums.Add(t.First, t.C); err != nil || t.First+t.Rows < last {
+			return err
+		}
+		defer p.sums.end(panel, t.Width)
+		return p.results(sums, panel, t.Cols)
+	})
+}
+
+// sequence returns first, first+1, … before end.
+func sequence(first, end int) []int {
+	all := make([]int, end-first)
+	for i := range all {
+		all[i] = first + i
+	}
+	return all
+}
+
+// results reads the decision values of so many documents, from first on, from their sums.
+func (p *predicting) results(sums *solver.Sums, first, documents int) error {
+	for r := range documents {
+		if err := sums.Result(r, p.out.Decisions[first+r]); err != nil {
+			return err
+		}
+		if err := p.decide(first + r); err != nil {
+			return err
+		}
+	}
+	p.report.Add(int64(documents))
+	return nil
+}
+
+// decide fills in what follows from the decision values of document i.
+func (p *predicting) decide(i int) error {
+	c, out := &p.m.Classifier, p.out
+	decisions := out.Decisions[i]
+	if out.Probabilities != nil {
+		if err := c.Probabilities(out.Probabilities[i], decisions); err != nil {
+			return err
+		}
+	}
+	switch {
+	case out.Value != nil:
+		out.Value[i] = decisions[0]
+	case out.Labels != nil:
+		out.Labels[i] = c.LabelsOf([]int{}, decisions)
+	default:
+		out.Class[i] = c.Decide(decisions)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package svm_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Texts one by one, from several goroutines, have the bits of all together, which come as documents.
+func TestPredictTexts(t *testing.T) {
+	ctx := context.Background()
+	words := []string{"rain", "wind", "snow", "bread", "soup", "salt", "and", "more"}
+	var texts, labels []string
+	for i := range 40 {
+		text := ""
+		for k := range 6 {
+			text += words[(i%2)*3+(i*k+k)%3] + " " + words[6+(i+k)%2] + " "
+		}
+		texts, labels = append(texts, text), append(labels, fmt.Sprint(i%2))
+	}
+	corpus, err := sparse.FromTexts(ctx, texts, labels, sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := engine.MustParseKernel("diffusion:t=0.5")
+	problem, err := svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := problem.Train(ctx, svm.Settings{Kernel: k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := svm.NewPredictor(m, svm.PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := p.Predict(ctx, corpus.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for i, text := range texts {
+				got, err := p.PredictTexts(ctx, []string{text})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got.Class[0] != want.Class[i] || !reflect.DeepEqual(got.Decisions[0], want.Decisions[i]) {
+					t.Errorf("text %d: %v, expected %v", i, got.Decisions[0], want.Decisions[i])
+				}
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,259 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// dense returns the matrix of a kernel over a corpus in its own order, which isn't that of a
+// problem, computed in float64 by the definitions.
+func dense(t *testing.T, c *sparse.Corpus, k engine.Kernel) *solver.Dense {
+	t.Helper()
+	x, err := k.Embedding().Fit(c.Documents).Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k = engine.Resolve(k, len(x.Embedder.Terms))
+	n := x.Rows()
+	data := make([]float32, n*n)
+	for i, row := range distances(x, x) {
+		for j := range i + 1 {
+			v := float32(k.Eval(row[j], x.Norms[i], x.Norms[j]))
+			if i == j {
+				v = float32(k.Eval(0, x.Norms[i], x.Norms[i]))
+			}
+			data[i*n+j], data[j*n+i] = v, v
+		}
+	}
+	m, err := solver.NewDense(n, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// learnt is what package solver makes of the same corpus.
+func learnt(t *testing.T, c *sparse.Corpus, m *solver.Dense, s Settings) []*solver.Machine {
+	t.Helper()
+	n := m.Len()
+	all, single, sets, targets := make([]int, n), make([]int, n), make([][]int, n), make([]float64, n)
+	for i := range n {
+		all[i], single[i], sets[i] = i, -1, []int{}
+		for _, id := range c.Labels.Of(i) {
+			single[i] = int(id)
+			sets[i] = append(sets[i], int(id))
+			_, _ = fmt.Sscan(c.Classes[id], &targets[i])
+		}
+	}
+	ctx := context.Background()
+	par := solver.Parameters{C: s.C, Nu: s.Nu, Probabilities: s.Probabilities, Seed: s.Seed}
+	if s.Weights != nil {
+		for _, name := range c.Classes {
+			w, ok := s.Weights[name]
+			if !ok {
+				w = 1
+			}
+			par.Weights = append(par.Weights, w)
+		}
+	}
+	one := func(machine *solver.Machine, err error) []*solver.Machine {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []*solver.Machine{machine}
+	}
+	opt := solver.Options{Tolerance: s.Tolerance}
+	switch {
+	case s.Type == model.OneClass:
+		return one(solver.TrainOneClass(ctx, m, all, s.Nu, opt))
+	case s.Type == model.EpsilonSVR, s.Type == model.NuSVR:
+		return one(
+			solver.TrainRegression(
+				ctx, m,
+				solver.RegressionTraining{
+					Docs: all, Targets: targets, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu},
+				},
+				opt,
+			),
+		)
+	}
+	var out *solver.Classifier
+	var err error
+	if s.Scheme == solver.Labels {
+		out, err = solver.Train(ctx, m, solver.Training{Sets: sets, Classes: len(c.Classes), Parameters: par}, opt)
+	} else {
+		out, err = solver.Train(
+			ctx, m, solver.Training{Labels: single, Classes: len(c.Classes), Scheme: s.Scheme, Parameters: par}, opt,
+		)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Machines
+}
+
+// numbered gives documents the number of their terms as label, and several gives some a second
+// label and some none.
+func numbered(c *sparse.Corpus) *sparse.Corpus {
+	out := &sparse.Corpus{Source: "numbered", Documents: c.Documents, Vocabulary: c.Vocabulary}
+	at := map[string]int32{}
+	for i := range c.Documents.Rows() {
+		terms, _ := c.Documents.Row(i)
+		name := fmt.Sprintf("%.1f", float64(len(terms))/10)
+		id, ok := at[name]
+		if !ok {
+			id = int32(len(out.Classes))
+			at[name] = id
+			out.Classes = append(out.Classes, name)
+		}
+		out.Labels.Add(id)
+	}
+	return out
+}
+
+func several(c *sparse.Corpus) *sparse.Corpus {
+	out := *c
+	out.Labels = sparse.Labels{}
+	for i := range c.Documents.Rows() {
+		id := c.Labels.Of(i)[0]
+		switch {
+		case i%7 == 3:
+			out.Labels.Add()
+		case i%5 == 2:
+			out.Labels.Add(id, (id+1)%int32(len(c.Classes)))
+		default:
+			out.Labels.Add(id)
+		}
+	}
+	return &out
+}
+
+// Every type and scheme against package solver on a matrix in float64 by the definitions, with the
+// documents in another order. Both stop at a violation of 10⁻⁵ on matrices that differ by 10⁻⁵ a
+// value at most, so that objectives agree to about 10⁻⁴ of the sum of the coefficients that they
+// are made of; they are compared to 10⁻⁴ of themselves, and decision values to 5·10⁻³.
+func TestTrainEveryType(t *testing.T) {
+	corpus := read(t, "synthetic:docs=420,terms=600,length=25,classes=3,seed=5", sparse.Options{})
+	cases := map[string]struct {
+		c *sparse.Corpus
+		s Settings
+	}{
+		"c_svc":           {corpus, Settings{C: 10}},
+		"c_svc/rest":      {corpus, Settings{C: 10, Scheme: solver.OneVsRest}},
+		"c_svc/weights":   {corpus, Settings{C: 0.02, Weights: map[string]float64{corpus.Classes[1]: 0.3}}},
+		"c_svc/labels":    {several(corpus), Settings{C: 10, Scheme: solver.Labels}},
+		"c_svc/sigmoids":  {corpus, Settings{C: 10, Probabilities: true, Seed: 3}},
+		"nu_svc":          {corpus, Settings{Type: model.NuSVC, Nu: 0.3}},
+		"one_class":       {corpus, Settings{Type: model.OneClass, Nu: 0.2}},
+		"epsilon_svr":     {numbered(corpus), Settings{Type: model.EpsilonSVR, C: 10, Epsilon: 0.05}},
+		"nu_svr":          {numbered(corpus), Settings{Type: model.NuSVR, C: 10, Nu: 0.4}},
+		"c_svc/geodesic":  {corpus, Settings{C: 1, Kernel: engine.MustParseKernel("ngd")}},
+		"c_svc/raw-terms": {corpus, Settings{C: 1, Kernel: engine.MustParseKernel("linear")}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := test.s
+			if s.Kernel == nil {
+				s.Kernel = engine.MustParseKernel(DefaultKernel)
+			}
+			s.Tolerance = 1e-5
+			m, report := train(t, test.c, s, Options{})
+			matrix := dense(t, test.c, s.Kernel)
+			want := learnt(t, test.c, matrix, s)
+			if len(want) != len(m.Classifier.Machines) {
+				t.Fatalf("%d machines, expected %d", len(m.Classifier.Machines), len(want))
+			}
+			got := predict(t, m, test.c.Documents, PredictOptions{})
+			var sum float64
+			for j, machine := range want {
+				within(
+					t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective, machine.Objective,
+					1e-4*math.Abs(machine.Objective)+1e-9,
+				)
+				sum += machine.Objective
+				if s.Probabilities {
+					// the folds are drawn in the order of the documents, so only the direction is
+					// the same
+					if sigmoid := m.Classifier.Machines[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
+						t.Errorf(
+							"machine %d has the sigmoid %v, expected one that rises with the decision value", j,
+							sigmoid,
+						)
+					}
+				}
+				for i := range matrix.Len() {
+					row := make([]float32, len(machine.Support))
+					for k, doc := range machine.Support {
+						row[k] = matrix.Row(i)[doc]
+					}
+					scale := 1.0
+					for _, v := range machine.Coef {
+						scale = max(scale, math.Abs(v))
+					}
+					within(
+						t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], machine.Decide(row),
+						5e-3*scale,
+					)
+				}
+			}
+			within(t, "the sum of the objectives", report.Objective, sum, 1e-4*math.Abs(sum)+1e-9)
+			if report.Unfinished != 0 || !(report.Gap <= s.Tolerance) {
+				t.Errorf("%d machines unfinished, gap %v", report.Unfinished, report.Gap)
+			}
+			if s.Probabilities {
+				for i, p := range got.Probabilities {
+					var sum float64
+					for _, v := range p {
+						sum += v
+					}
+					within(t, fmt.Sprintf("the sum of the probabilities of document %d", i), sum, 1, 1e-9)
+				}
+			} else if got.Probabilities != nil {
+				t.Error("probabilities without sigmoids")
+			}
+		})
+	}
+}
+
+// What training refuses, and in which words.
+func TestTrainRefuses(t *testing.T) {
+	corpus := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=6", sparse.Options{})
+	one := corpus.Select([]int{0, 2, 4}) // classes take turns
+	cases := map[string]struct {
+		c *sparse.Corpus
+		s Settings
+	}{
+		"a weight for class":  {corpus, Settings{Weights: map[string]float64{"nobody": 2}}},
+		"expected one, or a":  {several(corpus), Settings{}},
+		"of 1 class":          {one, Settings{}},
+		"a finite number":     {withClasses(corpus, "low", "high"), Settings{Type: model.EpsilonSVR}},
+		"expected c_svc":      {corpus, Settings{Type: "svr"}},
+		"ν is 2":              {corpus, Settings{Type: model.NuSVC, Nu: 2}},
+		"C is -1":             {corpus, Settings{C: -1}},
+		"wants documents emb": {corpus, Settings{Kernel: engine.MustParseKernel("linear")}},
+	}
+	for want, test := range cases {
+		t.Run(want, func(t *testing.T) {
+			p := problem(t, test.c, engine.MustParseKernel(DefaultKernel), Options{})
+			if _, _, err := p.Train(t.Context(), test.s); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, expected one with %q", err, want)
+			}
+		})
+	}
+}
+
+// withClasses renames the classes of a corpus.
+func withClasses(c *sparse.Corpus, names ...string) *sparse.Corpus {
+	out := *c
+	out.Classes = names
+	return &out
+}

@@ -1,0 +1,7 @@
+package learn
+
+// All are the learners in the order of the help.
+var All = []*Learner{
+	euclideanLearner, sphericalLearner, linearLearner, neighboursLearner, landmarkLearner, metricLearner,
+	multilayerLearner,
+}
