@@ -1,0 +1,160 @@
+package gram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Gram returns the Gram matrix of documents,
+//
+//	K[i][j] = k(xᵢ, xⱼ), 0 <= i, j < n,
+//
+// where kernel is a specification such as "diffusion:t=2" (engine.Catalogue lists them), "" for
+// diffusion:t=0.5. The matrix is a mat.Symmetric of 4n² bytes; each pair is computed once, in float32, with an
+// absolute error of at most 10⁻⁶ in c = 1 − cosine.
+//
+// Errors: a kernel that isn't known, values that its embedding refuses, more memory than o allows or
+// than there is, values that aren't finite.
+func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *engine.Symmetric, err error) {
+	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
+	if err != nil {
+		return nil, err
+	}
+	defer closing(e, &err)
+	return e.Gram(ctx, k)
+}
+
+// Cross returns the kernel values between two sets of documents,
+//
+//	K[i][j] = k(rowᵢ, columnⱼ),
+//
+// a mat.Matrix of one row per document of rows. Terms, and what the embedding learns of them, are those
+// of columns, the training documents. Accuracy and errors are those of [Gram]; in addition one set of
+// text and another of vectors.
+func Cross(
+	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
+) (_ *engine.Dense, err error) {
+	test, err := sameTerms(ctx, rows, columns)
+	if err != nil {
+		return nil, err
+	}
+	x, k, e, err := o.engineFor(ctx, columns, kernel, "computing the matrix")
+	if err != nil {
+		return nil, err
+	}
+	defer closing(e, &err)
+	embedded, err := x.Embedder.TransformRows(ctx, test, nil, o.Workers)
+	if err != nil {
+		return nil, named(rows, err)
+	}
+	return e.Cross(ctx, k, embedded)
+}
+
+// defaultKernel is the kernel where none is named, as for the command gram.
+const defaultKernel = "diffusion:t=0.5"
+
+// engineFor embeds documents as a kernel wants them, and makes the engine on them.
+func (o *Options) engineFor(
+	ctx context.Context, c *sparse.Corpus, spec, stage string,
+) (*sparse.Embedded, engine.Kernel, *engine.Engine, error) {
+	if spec == "" {
+		spec = defaultKernel
+	}
+	k, err := o.kernel(spec)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return o.engineOn(ctx, c, k, stage)
+}
+
+func (o *Options) engineOn(
+	ctx context.Context, c *sparse.Corpus, k engine.Kernel, stage string,
+) (*sparse.Embedded, engine.Kernel, *engine.Engine, error) {
+	if err := checked(ctx, c); err != nil {
+		return nil, nil, nil, err
+	}
+	x, err := k.Embedding().Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
+	if err != nil {
+		return nil, nil, nil, named(c, err)
+	}
+	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
+		o.warn("%s leaves %d documents without terms: at a right angle to all others, the same as each other", x.Embedder, n)
+	}
+	k = engine.Resolve(k, len(x.Embedder.Terms))
+	e, err := engine.NewContext(ctx, x, o.engine(x, stage))
+	return x, k, e, err
+}
+
+// closing closes an engine when its work is done.
+func closing(e *engine.Engine, err *error) { *err = errors.Join(*err, e.Close()) }
+
+// checked checks what comes through a public door.
+func checked(ctx context.Context, c *sparse.Corpus) error {
+	if ctx == nil {
+		return errors.New("gram: no context, expected one")
+	}
+	return c.Validate()
+}
+
+// named puts the name of the document, and the text of the term, into an error about a value.
+func named(c *sparse.Corpus, err error) error {
+	var value *sparse.ValueError
+	if !errors.As(err, &value) {
+		return err
+	}
+	document, term := fmt.Sprintf("document %d", value.Row+1), fmt.Sprintf("index %d", value.Term)
+	if value.Row < len(c.Names) {
+		document = c.Names[value.Row]
+	}
+	if int(value.Term) < len(c.Vocabulary) {
+		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
+	}
+	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, document, term, value.Value, value.Expected)
+}
+
+// sameTerms returns the documents of a corpus with the columns of another, by the texts of their
+// terms; terms that the other doesn't have are left out.
+func sameTerms(ctx context.Context, c, as *sparse.Corpus) (*sparse.CSR, error) {
+	for _, each := range []*sparse.Corpus{c, as} {
+		if err := checked(ctx, each); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case (c.Vocabulary == nil) != (as.Vocabulary == nil):
+		return nil, fmt.Errorf("gram: one of %s and %s has text and the other vectors, expected the same of both: columns "+
+			"say nothing about words", c.Source, as.Source)
+	case c.Vocabulary == nil:
+		return c.Documents, nil
+	}
+	return reordered(c, columnsOf(as.Vocabulary), len(as.Vocabulary))
+}
+
+// reordered returns the documents with terms in other columns; terms without one are left out.
+func reordered(c *sparse.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
+	r := NewRows(columns)
+	for i := range c.Documents.Rows() {
+		terms, values := c.Documents.Row(i)
+		own := make(map[uint32]float64, len(terms))
+		var at []uint32
+		for k, t := range terms {
+			if to, ok := column[c.Vocabulary[t]]; ok {
+				at, own[to] = append(at, to), float64(values[k])
+			}
+		}
+		slices.Sort(at)
+		var of []float64
+		for _, to := range at {
+			of = append(of, own[to])
+		}
+		if err := r.Add(at, of); err != nil {
+			return nil, err
+		}
+	}
+	return r.Corpus().Documents, nil
+}

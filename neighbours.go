@@ -1,0 +1,119 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// NeighbourOptions say which neighbours are looked for. The zero value works.
+type NeighbourOptions struct {
+	Options
+
+	K      int            // most neighbours of a document; default 10
+	Kernel string         // specification; default bhattacharyya, the cosine of √θ
+	Min    *float64       // a neighbour's least kernel value; default none
+	Of     *sparse.Corpus // neighbours are documents of this one; default the other documents of c
+}
+
+// Neighbour is a document and the kernel's value for it.
+type Neighbour struct {
+	Document int
+	Value    float32
+}
+
+// Neighbours returns, for each document of c, the K others of the greatest kernel value, the greatest
+// first, all pairs compared and none left out: element i of the result has those of document i, fewer
+// where there are no more, as [engine.Engine.Neighbours] describes them. No matrix is kept.
+//
+// Errors: those of [Gram].
+func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
+	spec := o.Kernel
+	if spec == "" {
+		spec = "bhattacharyya"
+	}
+	if o.K == 0 {
+		o.K = 10
+	}
+	opt := engine.NeighbourOptions{Count: o.K, Least: o.Min}
+	columns := c
+	var test *sparse.CSR
+	if o.Of != nil {
+		columns = o.Of
+		if test, err = sameTerms(ctx, c, columns); err != nil {
+			return nil, err
+		}
+	}
+	x, k, e, err := o.engineFor(ctx, columns, spec, "neighbours")
+	if err != nil {
+		return nil, err
+	}
+	defer closing(e, &err)
+	var near *engine.Neighbours
+	if test == nil {
+		near, err = e.Neighbours(ctx, k, opt)
+	} else {
+		var embedded *sparse.Embedded
+		if embedded, err = x.Embedder.TransformRows(ctx, test, nil, o.Workers); err != nil {
+			return nil, named(c, err)
+		}
+		near, err = e.CrossNeighbours(ctx, k, embedded, opt)
+	}
+	out := make([][]Neighbour, near.Len())
+	for i := range out {
+		for _, n := range near.Of(i) {
+			out[i] = append(out[i], Neighbour{int(n.Document), n.Value})
+		}
+	}
+	return out, err
+}
+
+// DuplicateOptions say what duplicates are. The zero value works.
+type DuplicateOptions struct {
+	Options
+
+	Within    *float64 // greatest c = 1 − cosine of a pair, below 1; default 0.02, some two words of a hundred
+	Embedding string   // of the documents; default tf-l1-sqrt
+}
+
+// Duplicates returns the groups of documents that pairs with c = 1 − cosine of at most Within connect,
+// exactly: two documents or more each, increasing, in the order of their first, which is the one to
+// keep.
+//
+// Errors: those of [Gram], and a bound that isn't from 0 to below 1.
+func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
+	within, embedding := 0.02, sparse.Sphere
+	if o.Within != nil {
+		within = *o.Within
+	}
+	if !(within >= 0 && within < 1) {
+		return nil, fmt.Errorf("gram: duplicates within %v, expected from 0 to below 1", within)
+	}
+	if o.Embedding != "" {
+		if embedding, err = sparse.ParseEmbedding(o.Embedding); err != nil {
+			return nil, err
+		}
+	}
+	if err := checked(ctx, c); err != nil {
+		return nil, err
+	}
+	x, err := embedding.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
+	if err != nil {
+		return nil, named(c, err)
+	}
+	e, err := engine.NewContext(ctx, x, o.engine(x, "pairs"))
+	if err != nil {
+		return nil, err
+	}
+	defer closing(e, &err)
+	groups := engine.NewGroups(x.Rows())
+	if err := e.PairsWithin(ctx, within, func(i, j int, _ float32) error {
+		groups.Join(i, j)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return groups.All(), nil
+}

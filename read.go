@@ -1,0 +1,235 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// ReadOptions say how documents are read. The zero value is what grambench does without flags.
+type ReadOptions struct {
+	Options
+
+	Format sparse.Format // of a file; default from its name and its first bytes
+
+	// MinDF and MaxDF bound the number of documents that have a term; others are left out. By default
+	// MinDF is 2 for text and 1 for vectors, and MaxDF is no limit. [Neighbours] and [Duplicates] tell
+	// documents apart by their rare words, and want MinDF 1.
+	MinDF, MaxDF int
+
+	Vocabulary []string         // the terms to count, as for test documents; default all
+	Tokenizer  sparse.Tokenizer // how text is cut into terms; default words of letters in lower case
+
+	Encoding string // of text; default UTF-8, or UTF-16 by its byte order mark
+	Strict   bool   // bytes that aren't text are an error; default they are left out, with a warning
+
+	LabelColumn, TextColumn string // of a CSV or TSV file; default usual names, or the two that there are
+	LabelKey, TextKey       string // of JSON lines; default usual names
+	Labels                  string // a file with one line of labels per document; default those of the source
+	Signed                  bool   // accept values below 0
+}
+
+// sparse returns the options as package sparse has them.
+func (o *ReadOptions) sparse() sparse.Options {
+	return sparse.Options{
+		Format: o.Format, Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
+		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
+		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
+		MemoryBytes: o.MemoryBytes,
+		Progress:    func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
+	}
+}
+
+// Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
+// Go sources of this machine) or "synthetic:docs=…", as [sparse.Read] describes. Warnings of the
+// reader are also in the corpus.
+//
+// Errors name file, line, what was found and what was expected.
+func Read(ctx context.Context, source string, o ReadOptions) (*sparse.Corpus, error) {
+	c, err := sparse.Read(ctx, source, o.sparse())
+	return o.told(c, err)
+}
+
+// ReadFrom reads the documents of a stream in the format of a file, which is called name in errors.
+func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (*sparse.Corpus, error) {
+	c, err := sparse.ReadFrom(ctx, r, name, o.sparse())
+	return o.told(c, err)
+}
+
+// Texts makes documents of texts in memory. labels[i] are the classes of text i, several with commas
+// between, "" for none; nil is no labels at all.
+//
+// By default terms of a single text are left out, as they are of files: of a few texts that may be
+// nearly all, which is a warning.
+func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (*sparse.Corpus, error) {
+	c, err := sparse.FromTexts(ctx, texts, labels, o.sparse())
+	if c, err = o.told(c, err); err == nil && o.MinDF == 0 && o.Vocabulary == nil && 2*c.Documents.EmptyRows() > len(texts) {
+		o.warn("%d of %d texts have no term in common with another and are empty now: MinDF 1 keeps terms of one text",
+			c.Documents.EmptyRows(), len(texts))
+	}
+	return c, err
+}
+
+// told passes the warnings of a corpus on.
+func (o *ReadOptions) told(c *sparse.Corpus, err error) (*sparse.Corpus, error) {
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range c.Warnings {
+		o.warn("%s: %s (%d times, first at %s)", c.Source, w.Message, w.Count, w.First)
+	}
+	return c, nil
+}
+
+// Terms makes documents of terms that the program has found by a tokenizer of its own. labels is as
+// for [Texts]. [Model.PredictTerms] predicts such documents.
+func Terms(documents [][]string, labels []string) (*sparse.Corpus, error) {
+	seen := map[string]bool{}
+	for _, terms := range documents {
+		for _, t := range terms {
+			seen[t] = true
+		}
+	}
+	vocabulary := make([]string, 0, len(seen))
+	for t := range seen {
+		vocabulary = append(vocabulary, t)
+	}
+	slices.Sort(vocabulary)
+	column := columnsOf(vocabulary)
+	r := NewRows(len(vocabulary))
+	for i, terms := range documents {
+		columns, counts := count(terms, column)
+		if err := r.Add(columns, counts, labelOf(labels, i)...); err != nil {
+			return nil, err
+		}
+	}
+	c, err := r.corpus(len(documents), labels)
+	if err == nil {
+		c.Vocabulary = vocabulary
+	}
+	return c, err
+}
+
+func columnsOf(vocabulary []string) map[string]uint32 {
+	column := make(map[string]uint32, len(vocabulary))
+	for i, t := range vocabulary {
+		column[t] = uint32(i)
+	}
+	return column
+}
+
+// count counts the terms that have a column; the columns rise.
+func count(terms []string, column map[string]uint32) (columns []uint32, counts []float64) {
+	for _, t := range terms {
+		if at, ok := column[t]; ok {
+			columns = append(columns, at)
+		}
+	}
+	slices.Sort(columns)
+	kept := columns[:0]
+	for i, at := range columns {
+		if i == 0 || at != columns[i-1] {
+			kept, counts = append(kept, at), append(counts, 0)
+		}
+		counts[len(counts)-1]++
+	}
+	return kept, counts
+}
+
+// labelOf are the labels of document i.
+func labelOf(labels []string, i int) []string {
+	if i >= len(labels) || labels[i] == "" {
+		return nil
+	}
+	return []string{labels[i]}
+}
+
+// FromMatrix makes documents of the rows of a matrix, zeros left out: element (i, j) is the count or
+// the value of term j in document i. labels is as for [Texts]. Values are rounded to float32.
+//
+// Errors: no columns, a value that isn't finite, another number of labels than rows.
+func FromMatrix(x mat.Matrix, labels []string) (*sparse.Corpus, error) {
+	rows, cols := x.Dims()
+	r := NewRows(cols)
+	for i := range rows {
+		var columns []uint32
+		var values []float64
+		for j := range cols {
+			if v := x.At(i, j); v != 0 {
+				columns, values = append(columns, uint32(j)), append(values, v)
+			}
+		}
+		if err := r.Add(columns, values, labelOf(labels, i)...); err != nil {
+			return nil, err
+		}
+	}
+	return r.corpus(rows, labels)
+}
+
+// Rows builds documents row by row, of counts or values that the program has. Make one with
+// [NewRows]. It may not be used concurrently.
+type Rows struct {
+	c     sparse.Corpus
+	class map[string]int32
+}
+
+// NewRows begins documents of so many columns, one for each term.
+func NewRows(columns int) *Rows {
+	return &Rows{class: map[string]int32{}, c: sparse.Corpus{
+		Source: "rows", Documents: &sparse.CSR{Cols: columns, Offsets: []int64{0}},
+	}}
+}
+
+// Add appends a document: its columns, increasing, with their counts or values, and its classes, none,
+// one or several. Values are rounded to float32.
+//
+// Errors: columns that don't increase or are out of range, values that aren't finite, another number
+// of them. The document is then left out.
+func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
+	m := r.c.Documents
+	if len(columns) != len(values) {
+		return fmt.Errorf("gram: document %d: %d columns and %d values, expected as many", m.Rows(), len(columns), len(values))
+	}
+	one := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0, int64(len(columns))}, Terms: columns}
+	for _, v := range values {
+		one.Values = append(one.Values, float32(v))
+	}
+	if err := one.Validate(); err != nil {
+		return fmt.Errorf("gram: document %d: %w", m.Rows(), err)
+	}
+	m.Terms, m.Values = append(m.Terms, columns...), append(m.Values, one.Values...)
+	m.Offsets = append(m.Offsets, int64(len(m.Values)))
+	var ids []int32
+	for _, name := range classes {
+		id, ok := r.class[name]
+		if !ok {
+			id = int32(len(r.c.Classes))
+			r.class[name], r.c.Classes = id, append(r.c.Classes, name)
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	r.c.Labels.Add(ids...)
+	return nil
+}
+
+// Corpus returns the documents, which the builder no longer has: the next Add begins anew.
+func (r *Rows) Corpus() *sparse.Corpus {
+	c := r.c
+	*r = *NewRows(c.Documents.Cols)
+	return &c
+}
+
+// corpus is Corpus where labels, if not nil, must be as many as documents.
+func (r *Rows) corpus(documents int, labels []string) (*sparse.Corpus, error) {
+	if labels != nil && len(labels) != documents {
+		return nil, fmt.Errorf("gram: %d labels of %d documents, expected as many, or nil", len(labels), documents)
+	}
+	return r.Corpus(), nil
+}
