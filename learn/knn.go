@@ -14,19 +14,14 @@ import (
 
 var neighboursLearner = &Learner{
 	Name: "knn", Summary: "votes of the nearest documents by their values of -kernel (bhattacharyya)",
-	Flags: []string{"kernel", "embed", "scheme"}, Form: knn.Form,
+	Flags: []string{"kernel", "embed", "scheme"},
+	Files: files(knn.Form, knn.Load, knn.Read,
+		func(m *knn.Model) Model { return neighboursModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &nearest{}
 		f.IntVar(&t.s.K, "k", 5, "a whole number above 0, the neighbours that vote")
 		f.BoolVar(&t.s.Uniform, "uniform", false, "true or false: one vote for each, in place of the kernel's value")
 		return t
-	},
-	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
-		m, err := knn.Load(ctx, path, early)
-		if err != nil {
-			return nil, err
-		}
-		return neighboursModel{m}, nil
 	},
 }
 

@@ -17,7 +17,9 @@ import (
 
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
-	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"}, Form: landmark.Form,
+	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"},
+	Files: files(landmark.Form, landmark.Load, landmark.Read,
+		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &landmarks{}
 		t.s.Landmarks = 4096
@@ -31,13 +33,6 @@ var landmarkLearner = &Learner{
 			"pivoted: how landmarks are drawn")
 		f.IntVar(&t.s.Iterations, "passes", 100, "a whole number above 0, most passes over the documents")
 		return t
-	},
-	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
-		m, err := landmark.Load(ctx, path, early)
-		if err != nil {
-			return nil, err
-		}
-		return landmarkModel{m, nil}, nil
 	},
 }
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -24,14 +25,42 @@ type Learner struct {
 	Name    string   // the value of -type, which may have parameters behind it: NAME:parameter=value,...
 	Summary string   // what it is, in a line
 	Flags   []string // flags that it takes of those that not all learners do, such as "c" and "embed"
-	Form    string   // how its models' files begin, the form's name and no version: "gram logistic "
+	Files
 
 	// Setup declares the parameters with their defaults, and returns what trains with them, once
 	// they are set.
 	Setup func(parameters *flag.FlagSet) Trainer
+}
 
-	// Load reads a model. It calls early, if not nil, as soon as it knows the tokenizer.
+// Files reads the files of a learner's models.
+type Files struct {
+	Form string // how they begin, the form's name and no version: "gram logistic "
+
+	// Load reads a model from a file. It calls early, if not nil, as soon as it knows the tokenizer.
 	Load func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error)
+
+	// Read reads a model, to the end of r.
+	Read func(ctx context.Context, r io.Reader) (Model, error)
+}
+
+// files makes [Files] of what a learner's package has.
+func files[M any](
+	form string, load func(ctx context.Context, path string, early func(sparse.Tokenizer)) (M, error),
+	read func(ctx context.Context, r io.Reader) (M, error), model func(M) Model,
+) Files {
+	as := func(m M, err error) (Model, error) {
+		if err != nil {
+			return nil, err
+		}
+		return model(m), nil
+	}
+	return Files{
+		Form: form,
+		Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+			return as(load(ctx, path, early))
+		},
+		Read: func(ctx context.Context, r io.Reader) (Model, error) { return as(read(ctx, r)) },
+	}
 }
 
 // Trainer trains models with parameters that were set.
@@ -90,11 +119,14 @@ type Weighted interface {
 // About says what a model is.
 type About struct {
 	Type      string // the learner with all its parameters, as -type takes it
+	Kernel    string // its specification; "" where it has none, or Text names it
 	Embedding string // of the documents; "" where it takes them as they are
 	Scheme    solver.Scheme
 	C         float64 // "" where it has none
 
 	Classes       []string
+	OneClass      bool     // it tells documents like those of training, 1, from others, -1
+	Numbers       bool     // it estimates numbers: regression
 	Machines      []string // names of the decision values
 	Votes         bool     // these are what documents say, votes or energies: no machines were trained
 	Probabilities bool     // whether predictions have them
@@ -102,6 +134,7 @@ type About struct {
 	Vocabulary []string // of the documents that it learnt from; nil for vectors
 	Tokenizer  sparse.Tokenizer
 	Terms      int   // that it knows
+	Support    int   // support vectors
 	Bytes      int64 // of memory, about
 
 	Ended Ended    // how the searches of the training ended
@@ -141,9 +174,9 @@ func (e Ended) String() string {
 	return text
 }
 
-// SchemeName names the scheme, "" where votes choose one of the classes.
+// SchemeName names the scheme, "" where votes choose one of the classes, or there are no classes.
 func (a About) SchemeName() string {
-	if a.Votes && a.Scheme != solver.Labels {
+	if a.OneClass || a.Numbers || a.Votes && a.Scheme != solver.Labels {
 		return ""
 	}
 	return a.Scheme.String()
@@ -164,8 +197,14 @@ type Options struct {
 	ISA         string // "" for the best
 	Workers     int    // 0 for one per processor
 	MemoryBytes int64  // for the learner's own: 0 for no bound
+	HeldBytes   int64  // what the process holds beside a predictor: counted against MemoryBytes, see [Ready]
 	Choose      bool   // may choose by cross-validation what isn't given
-	State       string // file that keeps a long training, to go on from; "" for none
+
+	// Device is that of engine.Options, for predictions; nil for none.
+	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
+	Kernels []engine.Kernel // of the program's own, for predictions
+	State   string          // file that keeps a long training, to go on from; "" for none
 
 	Progress func(stage string, done, total int64, details ...string) // nil for none
 	Warn     func(format string, args ...any)                         // nil for none

@@ -16,20 +16,15 @@ import (
 
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
-	Flags: []string{"c", "embed", "scheme", "tolerance"}, Form: linear.Form,
+	Flags: []string{"c", "embed", "scheme", "tolerance"},
+	Files: files(linear.Form, linear.Load, linear.Read,
+		func(m *linear.Model) Model { return linearModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		l := &lines{}
 		f.Var(oneOf{&l.loss, []string{"squared-hinge", "hinge"}}, "loss", "squared-hinge or hinge")
 		f.IntVar(&l.passes, "passes", 1000, "a whole number above 0, most passes over the documents")
 		f.Float64Var(&l.bias, "bias", 1, "a number from 0, each document's value for the bias; 0 for no bias")
 		return l
-	},
-	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
-		m, err := linear.Load(ctx, path, early)
-		if err != nil {
-			return nil, err
-		}
-		return linearModel{m}, nil
 	},
 }
 

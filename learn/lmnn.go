@@ -13,7 +13,8 @@ import (
 
 var metricLearner = &Learner{
 	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
-	Form: lmnn.Form,
+	Files: files(lmnn.Form, loadMetric, lmnn.Read,
+		func(m *lmnn.Model) Model { return metricModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &metric{s: lmnn.Settings{Iterations: 1000}}
 		f.IntVar(&t.s.K, "k", 3, "a whole number from 1 to 100, the target neighbours")
@@ -21,16 +22,6 @@ var metricLearner = &Learner{
 		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1, ends where a round gains less")
 		f.Var(numberOrAuto{&t.s.Iterations}, "iterations", "a whole number, at most, or auto, by one document of six")
 		return t
-	},
-	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
-		m, err := lmnn.Load(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		if early != nil {
-			early(sparse.Tokenizer{})
-		}
-		return metricModel{m}, nil
 	},
 }
 
@@ -141,4 +132,13 @@ func (m metricModel) About() About {
 		Iterations int     `json:"iterations"`
 	}{m.Value, m.Start, m.Iterations}}
 	return a
+}
+
+// loadMetric is lmnn.Load, whose models know no words.
+func loadMetric(ctx context.Context, path string, early func(sparse.Tokenizer)) (*lmnn.Model, error) {
+	m, err := lmnn.Load(ctx, path)
+	if err == nil && early != nil {
+		early(sparse.Tokenizer{})
+	}
+	return m, err
 }

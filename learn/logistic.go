@@ -19,20 +19,22 @@ import (
 // logisticFlags are the flags of support vector machines that logistic regression takes, too.
 var logisticFlags = []string{"c", "embed", "scheme", "tolerance"}
 
+var logisticFiles = files(logistic.Form, logistic.Load, logistic.Read,
+	func(m *logistic.Model) Model { return &Regression{m, ""} })
+
 var euclideanLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
-	Flags: logisticFlags, Form: logistic.Form,
+	Flags: logisticFlags, Files: logisticFiles,
 	Setup: func(f *flag.FlagSet) Trainer {
 		r := &regression{name: "logistic"}
 		f.BoolVar(&r.s.NoBias, "origin", false, "true or false: whether hyperplanes go through the origin")
 		return r
 	},
-	Load: loadRegression,
 }
 
 var sphericalLearner = &Learner{
 	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
-	Flags: logisticFlags, Form: logistic.Form,
+	Flags: logisticFlags, Files: logisticFiles,
 	Setup: func(f *flag.FlagSet) Trainer {
 		r := &regression{name: "sphere-logistic", s: logistic.Settings{Margin: logistic.Spherical}}
 		f.Var(oneOf{&r.boundary, []string{"exact", "paper"}}, "boundary", "exact or paper: what is 0 at a hyperplane's "+
@@ -42,7 +44,6 @@ var sphericalLearner = &Learner{
 		f.IntVar(&r.s.Starts, "starts", 1, "a whole number, the searches that a machine is the best of")
 		return r
 	},
-	Load: loadRegression,
 }
 
 // oneOf is a parameter that takes one of some words; the first is the default.
@@ -180,14 +181,6 @@ func (r *regression) TrainPath(ctx context.Context, c *sparse.Corpus, o Options,
 type Regression struct {
 	*logistic.Model
 	chosen string
-}
-
-func loadRegression(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
-	m, err := logistic.Load(ctx, path, early)
-	if err != nil {
-		return nil, err
-	}
-	return &Regression{m, ""}, nil
 }
 
 // Predict implements Model.

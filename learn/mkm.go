@@ -16,7 +16,9 @@ import (
 
 var multilayerLearner = &Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
-	Flags: []string{"layers", "width", "kernel"}, Form: mkm.Form,
+	Flags: []string{"layers", "width", "kernel"},
+	Files: files(mkm.Form, mkm.Load, mkm.Read,
+		func(m *mkm.Model) Model { return multilayerModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &multilayer{}
 		f.Var(oneOf{&t.final, []string{"lmnn", "knn", "svm"}}, "final",
@@ -29,13 +31,6 @@ var multilayerLearner = &Learner{
 		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
 		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: one document of so many chooses what is auto")
 		return t
-	},
-	Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
-		m, err := mkm.Load(ctx, path, early)
-		if err != nil {
-			return nil, err
-		}
-		return multilayerModel{m}, nil
 	},
 }
 

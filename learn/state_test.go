@@ -8,7 +8,7 @@ import (
 
 // What a training has kept goes; a file of another kind with that name stays.
 func TestRemoveState(t *testing.T) {
-	l := &Learner{Form: "gram landmark "}
+	l := &Learner{Files: Files{Form: "gram landmark "}}
 	path := filepath.Join(t.TempDir(), "a.model.state")
 	for content, goes := range map[string]bool{
 		"gram landmark state 1\n": true, "gram landmark 1\nmodel": false, "x": false,

@@ -12,10 +12,11 @@ import (
 
 const module = "github.com/gramengine/gram"
 
-// The packages of the command, below the module and with it.
+// The packages of the command, below the module and with it, and those that commands share.
 const (
-	own   = "cmd/grambench/internal/"
-	inner = module + "/" + own
+	own    = "cmd/grambench/internal/"
+	inner  = module + "/" + own
+	shared = module + "/internal/"
 )
 
 // library is what the command builds on, framework what its packages share.
@@ -27,10 +28,11 @@ var (
 		module + "/engine",
 		module + "/cuda",
 		module + "/solver",
+		module + "/learn",
 	}
 	framework = slices.Concat(library, []string{
-		inner + "report", inner + "matrixio", inner + "chart", inner + "cli",
-		inner + "place", inner + "source",
+		shared + "report", shared + "matrixio", shared + "chart", shared + "cli",
+		shared + "backend", shared + "source",
 	})
 )
 
@@ -42,7 +44,7 @@ var allowed = map[string][]string{
 	"sparse/token":     {"golang.org/x/text", "github.com/kljensen/snowball"},
 	"asm":              {"github.com/klauspost/cpuid/v2"},
 	"tiles":            {"github.com/minio/sha256-simd"},
-	"tiles/atomicfile": {},
+	"tiles/atomicfile": {"golang.org/x/sys"},
 	"engine": {
 		module + "/sparse",
 		module + "/asm",
@@ -94,78 +96,83 @@ var allowed = map[string][]string{
 	"engine/geometry":         {module + "/engine/kernel"},
 	"engine/spectrum":         {module + "/tiles", "gonum.org/v1/gonum"},
 
-	"solver":                 {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
-	"solver/internal/sphere": {},
-	"solver/selection":       {module + "/sparse", module + "/tiles"},
-	"solver/lmnn": {
-		module + "/sparse", module + "/asm", module + "/tiles", module + "/solver/internal/archive",
-		module + "/solver/internal/lbfgs", module + "/solver/internal/task", "gonum.org/v1/gonum",
+	"solver":                {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
+	"learn/internal/sphere": {},
+	"learn/selection":       {module + "/sparse", module + "/tiles"},
+	"learn/lmnn": {
+		module + "/sparse", module + "/asm", module + "/tiles", module + "/learn/internal/archive",
+		module + "/learn/internal/lbfgs", module + "/learn/internal/task", "gonum.org/v1/gonum",
 	},
-	"solver/internal/lbfgs": {},
-	"solver/mkm": {
+	"learn/internal/lbfgs": {},
+	"learn/mkm": {
 		module + "/sparse", module + "/tiles", module + "/engine", module + "/solver", "gonum.org/v1/gonum",
 	},
-	"solver/width": {module + "/tiles", "gonum.org/v1/gonum"},
-	"solver/pca": {
+	"learn/width": {module + "/tiles", "gonum.org/v1/gonum"},
+	"learn/pca": {
 		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", "gonum.org/v1/gonum",
 	},
-	"solver/knn": {
+	"learn/knn": {
 		module + "/sparse",
 		module + "/asm",
 		module + "/tiles",
-		module + "/engine",
+		module + "/engine", module + "/solver",
 	},
-	"solver/logistic": {
-		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/sphere",
-		module + "/solver/internal/archive", module + "/solver/internal/task",
+	"learn/logistic": {
+		module + "/sparse", module + "/tiles", module + "/solver", module + "/learn/internal/sphere",
+		module + "/learn/internal/archive", module + "/learn/internal/task",
 	},
-	"solver/linear": {
-		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/archive",
-		module + "/solver/internal/task",
+	"learn/linear": {
+		module + "/sparse", module + "/tiles", module + "/solver", module + "/learn/internal/archive",
+		module + "/learn/internal/task",
 	},
-	"solver/internal/task": {module + "/sparse", module + "/solver", module + "/solver/internal/archive"},
-	"solver/landmark": {
-		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", "gonum.org/v1/gonum",
+	"learn/internal/task": {module + "/sparse", module + "/solver", module + "/learn/internal/archive"},
+	"learn/landmark": {
+		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", module + "/solver", "gonum.org/v1/gonum",
 	},
-	"solver/internal/dense":   {module + "/asm", module + "/tiles"},
-	"solver/internal/archive": {module + "/sparse", "github.com/minio/sha256-simd"},
-	"solver/model":            {module + "/sparse", module + "/tiles/atomicfile", module + "/solver/internal/archive"},
-	"solver/svm":              {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},
-	"cmd/grambench":           {module},
+	"learn/internal/dense":   {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
+	"learn/internal/archive": {module + "/sparse", "github.com/minio/sha256-simd"},
+	"learn/model": {
+		module + "/solver", module + "/sparse", module + "/tiles/atomicfile", module + "/learn/internal/archive",
+	},
+	"learn/svm": {
+		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", module + "/solver",
+	},
+	"cmd/grambench": {module},
 
 	// The command's framework: each knows what stands before it. Commands know the framework and
 	// not each other.
-	own + "report":   {module + "/sparse"},
-	own + "matrixio": {module + "/tiles"},
-	own + "chart":    {inner + "matrixio", "gonum.org/v1/plot"},
-	own + "cli": {
+	"internal/report":   {module + "/sparse"},
+	"internal/matrixio": {module + "/tiles"},
+	"internal/chart":    {shared + "matrixio", "gonum.org/v1/plot"},
+	"internal/cli": {
 		module + "/tiles",
-		inner + "matrixio",
-		inner + "report",
+		shared + "matrixio",
+		shared + "report",
 		"github.com/schollz/progressbar/v3",
 		"golang.org/x/term",
 	},
-	own + "place":    slices.Concat(library, []string{inner + "cli", inner + "report"}),
-	own + "source":   framework,
-	own + "matrices": slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	own + "learners": library,
-	own + "machines": slices.Concat(framework, []string{inner + "learners", inner + "surface", "gonum.org/v1/plot"}),
-	own + "surface":  {inner + "chart", "gonum.org/v1/plot"},
-	own + "explain":  slices.Concat(framework, []string{inner + "learners", "gonum.org/v1/plot"}),
-	own + "verify":   slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
-	own + "nearby":   slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "spectral": slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	"internal/backend": slices.Concat(library, []string{shared + "cli", shared + "report"}),
+	"internal/source":  framework,
+	own + "matrices":   slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	"learn":            slices.Concat(library, []string{"gonum.org/v1/gonum"}),
+	"":                 slices.Concat(library, []string{"gonum.org/v1/gonum"}), // package gram: no cli, no plots, no cuda
+	own + "machines":   slices.Concat(framework, []string{inner + "surface", "gonum.org/v1/plot"}),
+	own + "surface":    {shared + "chart", "gonum.org/v1/plot"},
+	own + "explain":    slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
+	own + "nearby":     slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
+	own + "bench":      slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	own + "repro": slices.Concat(framework,
 		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
 	own + "experiments":       slices.Concat(framework, []string{inner + "repro"}),
-	own + "beside":            {"github.com/klauspost/cpuid/v2", inner + "report"},
+	own + "beside":            {"github.com/klauspost/cpuid/v2", shared + "report"},
 	own + "beside/besidetest": {},
-	own + "benchlarge":        {inner + "report", inner + "beside", inner + "chart", "gonum.org/v1/plot"},
-	own + "benchlibsvm":       {inner + "report", inner + "beside"},
+	own + "benchlarge":        {shared + "report", inner + "beside", shared + "chart", "gonum.org/v1/plot"},
+	own + "benchlibsvm":       {shared + "report", inner + "beside"},
 	own + "benchtext":         {module + "/solver", inner + "beside"},
-	own + "benchpca":          {inner + "report", inner + "beside"},
-	own + "benchpeers":        {inner + "report", inner + "beside"},
+	own + "benchpca":          {shared + "report", inner + "beside"},
+	own + "benchpeers":        {shared + "report", inner + "beside"},
 	own + "doors":             {},
 
 	"testdata": {},
@@ -202,10 +209,11 @@ func violations(packages []listed) []string {
 	}
 	var bad []string
 	for _, p := range packages {
-		inside, ok := strings.CutPrefix(p.ImportPath, module+"/")
+		inside, ok := strings.CutPrefix(p.ImportPath+"/", module+"/")
 		if !ok {
 			continue
 		}
+		inside = strings.TrimSuffix(inside, "/")
 		folder, _, _ := strings.Cut(inside, "/")
 		rule, known := ruleFor(inside)
 		if !known {
@@ -214,10 +222,10 @@ func violations(packages []listed) []string {
 		}
 		for _, i := range p.Imports {
 			under := func(path string) bool { return i == path || strings.HasPrefix(i, path+"/") }
-			below := strings.HasPrefix(i, p.ImportPath+"/internal/")
-			shared := under(module+"/"+folder) && p.ImportPath != module+"/solver" &&
+			below := inside != "" && strings.HasPrefix(i, p.ImportPath+"/internal/")
+			shared := inside != "" && under(module+"/"+folder) &&
 				// these know nothing of what shares their folder
-				!strings.HasPrefix(inside, "engine/") && folder != "cmd"
+				!strings.HasPrefix(inside, "engine/") && folder != "cmd" && folder != "internal"
 			if !standard[i] && !slices.ContainsFunc(rule, under) && !shared && !below {
 				bad = append(bad, p.ImportPath+" imports "+i)
 			}
@@ -262,8 +270,9 @@ func TestImportRulesBite(t *testing.T) {
 		"a stranger":        {ImportPath: module + "/asm", Imports: []string{"gonum.org/v1/gonum/mat"}},
 		"the command":       {ImportPath: module + "/solver", Imports: []string{module + "/cmd/grambench"}},
 		"a package unseen":  {ImportPath: module + "/extras"},
-		"models":            {ImportPath: module + "/solver", Imports: []string{module + "/solver/model"}},
-		"a nested package":  {ImportPath: module + "/solver/model", Imports: []string{module + "/engine"}},
+		"models":            {ImportPath: module + "/solver", Imports: []string{module + "/learn/model"}},
+		"the facade":        {ImportPath: module, Imports: []string{module + "/internal/cli"}},
+		"a nested package":  {ImportPath: module + "/learn/model", Imports: []string{module + "/engine"}},
 		"engine from below": {ImportPath: module + "/engine/normal", Imports: []string{module + "/engine"}},
 		"siblings":          {ImportPath: module + "/engine/normal", Imports: []string{module + "/engine/kernel"}},
 		"a similar prefix":  {ImportPath: module + "/engine", Imports: []string{module + "/sparser"}},

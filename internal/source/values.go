@@ -7,45 +7,39 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 )
-
-// Values are a name and the numbers that it takes, such as a kernel's parameter in a search.
-type Values struct {
-	Name   string
-	Values []float64
-}
 
 // MostValues is how many values a list may have: more are a slip in a step.
 const MostValues = 1000
 
 // ParseValues reads NAME=LIST, whose list has values and ranges, separated by commas. C, nu and
 // epsilon may be written in any case, and C as c.
-func ParseValues(s string) (Values, error) {
+func ParseValues(s string) (kernel.List, error) {
 	name, values, ok := strings.Cut(s, "=")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" {
-		return Values{}, fmt.Errorf("%q, expected NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
+		return kernel.List{}, fmt.Errorf("%q, expected NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
 	}
 	for _, own := range []string{"C", "nu", "epsilon"} {
 		if strings.EqualFold(name, own) {
 			name = own
 		}
 	}
-	list := Values{Name: name}
+	list := kernel.List{Name: name}
 	for part := range strings.SplitSeq(values, ",") {
 		some, err := parseRange(strings.TrimSpace(part))
 		if err != nil {
-			return Values{}, err
+			return kernel.List{}, err
 		}
 		list.Values = append(list.Values, some...)
 		if len(list.Values) > MostValues {
-			return Values{}, fmt.Errorf("%s has more than %d values", name, MostValues)
+			return kernel.List{}, fmt.Errorf("%s has more than %d values", name, MostValues)
 		}
 	}
 	for i, v := range list.Values {
 		if slices.Contains(list.Values[:i], v) {
-			return Values{}, fmt.Errorf("%s has the value %v twice", name, v)
+			return kernel.List{}, fmt.Errorf("%s has the value %v twice", name, v)
 		}
 	}
 	return list, nil
@@ -129,85 +123,4 @@ func ParseNumber(s string) (float64, error) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return v, nil
-}
-
-// Takes says whether a kernel that isn't made of others has a parameter, and what it is called in
-// full.
-func Takes(k engine.Kernel, key string) (string, bool) {
-	if strings.ContainsAny(k.String(), "( *") {
-		return "", false
-	}
-	name, _, _ := strings.Cut(k.String(), ":")
-	for _, info := range engine.Catalogue() {
-		if info.Name != name {
-			continue
-		}
-		for _, q := range info.Params {
-			if q.Key != "embed" && (q.Key == key || slices.Contains(q.Aliases, key)) {
-				return q.Key, true
-			}
-		}
-	}
-	return "", false
-}
-
-// ValueOf returns the value of a parameter of a kernel that isn't made of others.
-func ValueOf(spec, key string) (float64, bool) {
-	k, err := engine.ParseKernel(spec)
-	if err != nil {
-		return 0, false
-	}
-	key, ok := Takes(k, key)
-	_, rest, _ := strings.Cut(spec, ":")
-	for part := range strings.SplitSeq(rest, ",") {
-		if own, value, _ := strings.Cut(part, "="); ok && own == key {
-			v, err := ParseNumber(value)
-			return v, err == nil
-		}
-	}
-	return 0, false
-}
-
-// withValue returns a kernel with another value of a parameter that it takes.
-func withValue(k engine.Kernel, key string, v float64) (engine.Kernel, error) {
-	name, rest, _ := strings.Cut(k.String(), ":")
-	parts := []string{key + "=" + strconv.FormatFloat(v, 'g', -1, 64)}
-	for part := range strings.SplitSeq(rest, ",") {
-		if own, _, _ := strings.Cut(part, "="); own != key && part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return engine.ParseKernel(name + ":" + strings.Join(parts, ","))
-}
-
-// KernelsOn applies lists of parameters to kernels: each kernel is repeated for all combinations of
-// the lists that it takes. It returns the names of lists that none takes, too.
-func KernelsOn(kernels []engine.Kernel, lists []Values) (out []engine.Kernel, unused []string, err error) {
-	for _, list := range lists {
-		if !slices.ContainsFunc(kernels, func(k engine.Kernel) bool { _, ok := Takes(k, list.Name); return ok }) {
-			unused = append(unused, list.Name)
-		}
-	}
-	for _, k := range kernels {
-		some := []engine.Kernel{k}
-		for _, list := range lists {
-			key, ok := Takes(k, list.Name)
-			if !ok {
-				continue
-			}
-			var more []engine.Kernel
-			for _, s := range some {
-				for _, v := range list.Values {
-					next, err := withValue(s, key, v)
-					if err != nil {
-						return nil, nil, err
-					}
-					more = append(more, next)
-				}
-			}
-			some = more
-		}
-		out = append(out, some...)
-	}
-	return out, unused, nil
 }

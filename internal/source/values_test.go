@@ -6,40 +6,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
-// A grid's kernels keep all that isn't searched.
-func TestWithValue(t *testing.T) {
-	for _, c := range [][3]string{
-		{"polynomial:gamma=2,r=1,degree=3,embed=tf-l2", "degree", "polynomial:gamma=2,r=1,degree=4,embed=tf-l2"},
-		{"rbf", "gamma", "rbf:gamma=4"},
-		{"diffusion:embed=tfidf-l1-sqrt", "t", "diffusion:t=4,embed=tfidf-l1-sqrt"},
-	} {
-		k, err := withValue(engine.MustParseKernel(c[0]), c[1], 4)
-		if err != nil || !engine.SameKernel(k, engine.MustParseKernel(c[2])) {
-			t.Errorf("%s with %s=4: %v, %v, expected %s", c[0], c[1], k, err, c[2])
-		}
-	}
-	if _, ok := Takes(engine.MustParseKernel("2*(linear + diffusion:t=1,embed=tf)"), "t"); ok {
-		t.Error("a kernel made of others takes a parameter")
-	}
-}
-
 func TestValues(t *testing.T) {
-	for s, want := range map[string]Values{
-		"C=1,10,100":       {"C", []float64{1, 10, 100}},
-		"c = 1, 1e2":       {"C", []float64{1, 100}},
-		"NU=0.5":           {"nu", []float64{0.5}},
-		"t=0.1..0.8*2":     {"t", []float64{0.1, 0.2, 0.4, 0.8}},
-		"t=0.1..0.5+0.1":   {"t", []float64{0.1, 0.2, 0.3, 0.4, 0.5}},
-		"C=1e3..1*0.1":     {"C", []float64{1000, 100, 10, 1}},
-		"C=1..5*2":         {"C", []float64{1, 2, 4}},
-		"t=5..0+-2.5":      {"t", []float64{5, 2.5, 0}},
-		"C=1e-1..1e+1*10":  {"C", []float64{0.1, 1, 10}},
-		"r=0..1e+1+1e+1":   {"r", []float64{0, 10}},
-		"shift=0,pi":       {"shift", []float64{0, math.Pi}},
-		"t=0.1,1..3+1,0.5": {"t", []float64{0.1, 1, 2, 3, 0.5}},
+	for s, want := range map[string]kernel.List{
+		"C=1,10,100":       {Name: "C", Values: []float64{1, 10, 100}},
+		"c = 1, 1e2":       {Name: "C", Values: []float64{1, 100}},
+		"NU=0.5":           {Name: "nu", Values: []float64{0.5}},
+		"t=0.1..0.8*2":     {Name: "t", Values: []float64{0.1, 0.2, 0.4, 0.8}},
+		"t=0.1..0.5+0.1":   {Name: "t", Values: []float64{0.1, 0.2, 0.3, 0.4, 0.5}},
+		"C=1e3..1*0.1":     {Name: "C", Values: []float64{1000, 100, 10, 1}},
+		"C=1..5*2":         {Name: "C", Values: []float64{1, 2, 4}},
+		"t=5..0+-2.5":      {Name: "t", Values: []float64{5, 2.5, 0}},
+		"C=1e-1..1e+1*10":  {Name: "C", Values: []float64{0.1, 1, 10}},
+		"r=0..1e+1+1e+1":   {Name: "r", Values: []float64{0, 10}},
+		"shift=0,pi":       {Name: "shift", Values: []float64{0, math.Pi}},
+		"t=0.1,1..3+1,0.5": {Name: "t", Values: []float64{0.1, 1, 2, 3, 0.5}},
 	} {
 		got, err := ParseValues(s)
 		if err != nil || got.Name != want.Name || !slices.Equal(got.Values, want.Values) {

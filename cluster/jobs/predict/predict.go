@@ -16,6 +16,9 @@ import (
 
 	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -64,7 +67,7 @@ type planner struct {
 	names         bool
 	documents     int
 
-	loaded *model // once it is read
+	loaded learn.Model // once it is read
 }
 
 // Declare implements job.Kind.
@@ -94,32 +97,37 @@ func (p *planner) Reading(ctx context.Context, opt *sparse.Options) error {
 		return fmt.Errorf("-model %s: %w", p.model, err)
 	}
 	p.loaded = m
+	about := m.About()
 	opt.Signed = true // if the model doesn't take negative values, embedding them is an error
-	opt.Tokenizer = m.tokenizer
+	opt.Tokenizer = about.Tokenizer
 	opt.VocabularyLater = func() ([]string, error) {
-		if m.vocabulary == nil {
+		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",
 				p.model)
 		}
-		return m.vocabulary, nil
+		return about.Vocabulary, nil
 	}
 	return nil
 }
 
 // Plan implements job.Planner.
 func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
-	m, c := p.loaded, from.Corpus
+	c := from.Corpus
+	var about learn.About
+	if p.loaded != nil {
+		about = p.loaded.About()
+	}
 	switch {
-	case c == nil || m == nil:
+	case c == nil || p.loaded == nil:
 		return nil, 0, errors.New("no documents, expected -in SOURCE")
 	case p.documents < 1:
 		return nil, 0, fmt.Errorf("-documents %d, expected a number above 0", p.documents)
 	case !slices.Contains([]string{labels, probabilities, decisions}, p.output):
 		return nil, 0, fmt.Errorf("-output %q, expected labels, probabilities or decisions", p.output)
-	case p.output == probabilities && !m.probabilities:
+	case p.output == probabilities && !about.Probabilities:
 		return nil, 0, fmt.Errorf("%s holds no probabilities: train with -probabilities 1, or take -output decisions",
 			p.model)
-	case c.Vocabulary == nil && m.vocabulary != nil:
+	case c.Vocabulary == nil && about.Vocabulary != nil:
 		return nil, 0, fmt.Errorf(
 			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
 			c.Source, p.model)
@@ -149,6 +157,21 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, len(s.Pieces), nil
 }
 
+// read reads a model of any kind that grambench train writes.
+func read(ctx context.Context, b []byte) (learn.Model, error) {
+	m, err := learn.Read(ctx, bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	switch kernel := m.About().Kernel; {
+	case kernel == model.Precomputed:
+		return nil, errors.New("it learnt from a precomputed kernel, expected one of documents")
+	case engine.IsHyperbolic(kernel):
+		return nil, fmt.Errorf("it learnt from sets of points, by the kernel %s, expected one of documents", kernel)
+	}
+	return m, nil
+}
+
 // specOf reads and checks what a description says.
 func specOf(d *job.Description) (s spec, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
@@ -166,8 +189,8 @@ func specOf(d *job.Description) (s spec, err error) {
 type worker struct {
 	spec
 	job       *job.Job
-	model     *model
-	predictor predictor
+	about     learn.About
+	predictor learn.Predictor
 	held      int64 // by the process, beside documents
 }
 
@@ -183,15 +206,17 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	}
 	const lines = 8 << 20
 	held := job.ProgramBytes + 2*bytes + lines // its text, or what is made of it
-	p, err := m.ready(ctx, j.ISA, j.Host.Workers, j.Host.Memory, held)
+	p, err := learn.Ready(ctx, m, learn.Options{
+		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory, HeldBytes: held,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &worker{s, j, m, p, held}, nil
+	return &worker{s, j, m.About(), p, held}, nil
 }
 
 // load reads the job's model, and returns the length of its file.
-func load(ctx context.Context, j *job.Job, s spec) (*model, int64, error) {
+func load(ctx context.Context, j *job.Job, s spec) (learn.Model, int64, error) {
 	b, err := j.Host.File(ctx, s.Model)
 	if err != nil {
 		return nil, 0, err
@@ -209,13 +234,16 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d begins at document %d, expected %d", task+1, w.First[task+1], n)
 	}
-	p, err := w.predictor(ctx, c.Documents, w.held+2*corpus.Bytes(c)) // and what reading it took
+	p, err := w.predictor.Holding(w.held+2*corpus.Bytes(c)).Predict(ctx, c.Documents) // and what reading it took
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{what: w.Output, of: w.model, p: p}
+	if w.Output == probabilities {
+		learn.MostProbable(p)
+	}
+	l := &learn.Lines{What: w.Output, Of: w.about, P: p}
 	if w.Names {
-		l.name = func(i int) string {
+		l.Name = func(i int) string {
 			if c.Names != nil {
 				return c.Names[i]
 			}
@@ -223,7 +251,9 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	l.write(&b, c.Documents.Rows())
+	if err := l.Write(ctx, &b); err != nil {
+		return nil, err
+	}
 	return [][]byte{b.Bytes()}, nil
 }
 
@@ -244,7 +274,11 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return err
 	}
 	return out.File(func(w io.Writer) error {
-		if _, err := io.WriteString(w, (&lines{what: s.Output, of: m}).header(s.Names)); err != nil {
+		lines := &learn.Lines{What: s.Output, Of: m.About()}
+		if s.Names {
+			lines.Name = strconv.Itoa
+		}
+		if _, err := io.WriteString(w, lines.Header()); err != nil {
 			return err
 		}
 		var buf []byte

@@ -23,9 +23,9 @@ const module = "github.com/gramengine/gram/"
 var packages = []string{
 	"sparse", "sparse/token", "asm", "tiles", "tiles/atomicfile",
 	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum", "engine/geometry",
-	"solver", "solver/model", "solver/svm", "solver/logistic", "solver/linear", "solver/knn", "solver/landmark",
-	"solver/pca", "solver/selection", "solver/width", "solver/lmnn",
-	"solver/mkm", "cuda",
+	"solver", "learn/model", "learn/svm", "learn/logistic", "learn/linear", "learn/knn", "learn/landmark",
+	"learn/pca", "learn/selection", "learn/width", "learn/lmnn",
+	"learn/mkm", "cuda",
 }
 
 // door is an exported function, method or field of a function type.

@@ -85,31 +85,28 @@ type terms struct {
 
 // load reads a model of any kind that has weights by term.
 func load(ctx context.Context, path string) (*terms, error) {
-	if l := learn.Of(path); l != nil {
-		loaded, err := l.Load(ctx, path, nil)
-		if err != nil {
-			return nil, err
-		}
-		m, ok := loaded.(learn.Weighted)
-		if !ok {
-			return nil, fmt.Errorf("%s: a model of -type %s has no weights by term, expected %s", path, l.Name, explained)
-		}
-		a := m.About()
-		weights, columns, of := m.Weights()
-		t := &terms{vocabulary: a.Vocabulary, columns: columns, kind: a.Type + ", " + a.Embedding}
-		for k, w := range weights {
-			t.machines = append(t.machines, machine{class: a.Classes[k], weights: w})
-		}
-		if of != "" {
-			t.kind += ", weights of " + of
-		}
-		return t, nil
-	}
-	m, err := model.Load(ctx, path)
+	m, err := learn.Load(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	return ofMachines(path, m)
+	if machines, ok := m.(learn.Machines); ok {
+		return ofMachines(path, machines.Model)
+	}
+	a := m.About()
+	weighted, ok := m.(learn.Weighted)
+	if !ok {
+		name, _, _ := strings.Cut(a.Type, ":")
+		return nil, fmt.Errorf("%s: a model of -type %s has no weights by term, expected %s", path, name, explained)
+	}
+	weights, columns, of := weighted.Weights()
+	t := &terms{vocabulary: a.Vocabulary, columns: columns, kind: a.Type + ", " + a.Embedding}
+	for k, w := range weights {
+		t.machines = append(t.machines, machine{class: a.Classes[k], weights: w})
+	}
+	if of != "" {
+		t.kind += ", weights of " + of
+	}
+	return t, nil
 }
 
 // explained says which models have weights.

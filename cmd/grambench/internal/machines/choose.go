@@ -6,40 +6,20 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-// What is chosen from where nothing is given, what the others are tried with first.
-var (
-	chosenC     = []float64{10, 1, 100}
-	chosenT     = []float64{2, 8, 4, 1, 0.5}
-	chosenGamma = []float64{1, 0.25, 4}
-
-	chosenHistograms = []string{"tfidf-l1-sqrt", "logtfidf-l1-sqrt", "tf-l1-sqrt"} // of -kernel diffusion and such
-	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}                         // of linear and such
-
-	// Where documents aren't text, and values need not be counts.
-	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
-	plainVectors    = []string{"tf-l2", "tfidf-l2"}
-)
-
 // mostChooseTime bounds -choose-time.
 const mostChooseTime = 1000
-
-// mostPairs of classes get a machine each where schemes are chosen: as many as the greatest sample has
-// documents.
-const mostPairs = 6000
 
 // declareChoice declares -choose-time.
 func (m *machine) declareChoice(work float64, usage string) {
@@ -58,7 +38,7 @@ func (m *machine) declareChoice(work float64, usage string) {
 // unless svm-train's letters say what is trained.
 func (m *machine) mayChoose() bool {
 	return m.chooseTime > 0 && !m.f.Given("s", "t", "g", "d", "r", "n", "p") && model.Type(m.kind) == model.CSVC &&
-		!m.OfSets(&m.Kernels) && !(m.f.Given("c") && m.wholeKernel())
+		!m.OfSets(&m.Kernels) && !(m.f.Given("c") && m.given(nil).Fixed())
 }
 
 // chooses says whether train chooses for a corpus: for text, and vectors that are no counts.
@@ -66,123 +46,31 @@ func (t *train) chooses(c *sparse.Corpus) bool {
 	return t.mayChoose() && t.to == "gram" && (c.Vocabulary != nil || t.ofVectors())
 }
 
-// wholeKernel reports whether a kernel is given with its parameters, or has none to choose.
-func (m *machine) wholeKernel() bool {
-	if len(m.Specs) == 0 || strings.ContainsAny(m.Specs[0], ":(*+") {
-		return len(m.Specs) > 0
+// given is what of a training isn't chosen. Embeddings, if there are any, are the only ones.
+func (m *machine) given(embeddings []string) *learn.Given {
+	g := &learn.Given{
+		Embeddings: embeddings, Scheme: m.scheme != "", Work: m.chooseTime, Seed: m.seed,
+		Vectors: m.ofVectors() && (len(embeddings) == 0 || m.scale != ""),
 	}
-	k, err := engine.ParseKernel(m.Specs[0])
-	if err != nil {
-		return true
+	if len(m.Specs) > 0 {
+		g.Kernel = m.Specs[0]
 	}
-	_, hasT := source.Takes(k, "t")
-	_, hasGamma := source.Takes(k, "gamma")
-	return !hasT && !hasGamma
-}
-
-// candidates are what is chosen from: what is given stays. Embeddings, if there are any, are the
-// only ones.
-func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []string) (svm.Candidates, error) {
-	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: m.chooseTime, Seed: m.seed}
 	if m.f.Given("c") {
-		out.C = []float64{m.c}
-	}
-	if m.scheme == "" && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
-		out.Schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest}
-		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
-			out.Schemes = out.Schemes[1:] // a machine for each two classes of a few documents costs more than it tells
-		}
+		g.C = m.c
 	}
 	if m.Embedding != "" {
-		embeddings = []string{m.Embedding}
+		g.Embeddings = []string{m.Embedding}
 	}
-	histograms, vectors := chosenHistograms, chosenVectors
-	if c.Vocabulary == nil {
-		histograms, vectors = plainHistograms, plainVectors
-	}
-	var err error
-	switch {
-	case m.ofVectors() && (len(embeddings) == 0 || m.scale != ""):
-		out.Kernels, err = m.vectorKernels(c)
-	case len(m.Specs) == 0 && len(embeddings) > 0:
-		out.Kernels, err = m.with([]string{"diffusion", "linear"}, embeddings)
-	case len(m.Specs) == 0:
-		var linear, rbf []engine.Kernel
-		if out.Kernels, err = m.with([]string{"diffusion"}, histograms); err == nil {
-			linear, err = m.with([]string{"linear"}, vectors)
-		}
-		if err == nil && c.Vocabulary == nil {
-			rbf, err = m.with([]string{"rbf"}, plainVectors[:1])
-		}
-		out.Kernels = inTurn(out.Kernels, linear, rbf)
-	case m.wholeKernel() && len(embeddings) == 0:
-		out.Kernels, err = m.Parse()
-	case m.wholeKernel():
-		out.Kernels, err = m.with([]string{m.Specs[0]}, embeddings)
-	default:
-		out.Kernels, err = m.candidatesOf(m.Specs[0], embeddings, histograms, vectors)
+	return g
+}
+
+// candidates are what is chosen from: what is given stays.
+func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []string) (svm.Candidates, error) {
+	out, err := m.given(embeddings).Candidates(c, s)
+	if err != nil {
+		err = cli.UsageError{Err: err}
 	}
 	return out, err
-}
-
-// candidatesOf are the kernels of a name: with all embeddings of text that suit it, unless some are
-// given, and values of t or gamma.
-func (m *machine) candidatesOf(name string, embeddings, histograms, vectors []string) ([]engine.Kernel, error) {
-	k, err := engine.ParseKernel(name)
-	if err != nil {
-		return nil, cli.UsageError{Err: err}
-	}
-	switch e := k.Embedding(); {
-	case len(embeddings) > 0:
-	case e == sparse.Sphere:
-		embeddings = histograms
-	case e.Pairing == sparse.Dot:
-		embeddings = vectors
-	default:
-		embeddings = []string{e.String()}
-	}
-	return m.with([]string{name}, embeddings)
-}
-
-// with makes all kernels of names and embeddings, with values of t or gamma where they take them: all
-// with the first value, then those with the second, and so on, so that a choice with room for a few
-// compares the most different ones.
-func (m *machine) with(names, embeddings []string) ([]engine.Kernel, error) {
-	var lists [][]engine.Kernel
-	for _, name := range names {
-		for _, embedding := range embeddings {
-			e, err := sparse.ParseEmbedding(embedding)
-			if err != nil {
-				return nil, cli.UsageError{Err: err}
-			}
-			k, err := engine.ParseKernelIn(name, e)
-			if err != nil {
-				return nil, cli.UsageError{Err: err}
-			}
-			some, _, err := source.KernelsOn([]engine.Kernel{k},
-				[]source.Values{{Name: "t", Values: chosenT}, {Name: "gamma", Values: chosenGamma}})
-			if err != nil {
-				return nil, err
-			}
-			lists = append(lists, some)
-		}
-	}
-	return inTurn(lists...), nil
-}
-
-// inTurn returns the first kernels of all lists, then the second ones, and so on.
-func inTurn(lists ...[]engine.Kernel) (out []engine.Kernel) {
-	for i := 0; ; i++ {
-		before := len(out)
-		for _, list := range lists {
-			if i < len(list) {
-				out = append(out, list[i])
-			}
-		}
-		if len(out) == before {
-			return out
-		}
-	}
 }
 
 // choose chooses settings for a corpus, and reports the choice; nil where there is none.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -132,17 +133,17 @@ func (g *grid) defaults() {
 		return
 	}
 	if len(g.Specs) == 0 && g.number < 0 {
-		g.lists.add(source.Values{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}}, nil)
+		g.lists.add(kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}}, nil)
 	}
 	if t := model.Type(g.kind); t == model.NuSVC {
-		g.lists.add(source.Values{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}}, nil)
+		g.lists.add(kernel.List{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}}, nil)
 	} else if !g.f.Given("c") {
-		g.lists.add(source.Values{Name: "C", Values: []float64{0.1, 1, 10, 100}}, nil)
+		g.lists.add(kernel.List{Name: "C", Values: []float64{0.1, 1, 10, 100}}, nil)
 	}
 }
 
 // checkList checks that a list suits the type, and its values the parameter.
-func (g *grid) checkList(list source.Values) error {
+func (g *grid) checkList(list kernel.List) error {
 	t := model.Type(g.kind)
 	least, most, has := 0.0, 1e300, true
 	switch list.Name {
@@ -181,7 +182,7 @@ func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
 	if err != nil {
 		return out, err
 	}
-	var own []source.Values
+	var own []kernel.List
 	for _, list := range g.lists.numbers {
 		switch list.Name {
 		case "C":
@@ -195,7 +196,7 @@ func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
 		}
 	}
 	var unused []string
-	if out.Kernels, unused, err = source.KernelsOn(kernels, own); err != nil {
+	if out.Kernels, unused, err = kernel.Vary(kernels, own); err != nil {
 		return out, cli.UsageError{Err: err}
 	}
 	if len(unused) > 0 {

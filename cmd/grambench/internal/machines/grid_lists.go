@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 )
@@ -13,7 +14,7 @@ import (
 // gridLists is the flag -grid, which may be given several times: lists of numbers, and lists of
 // embeddings, schemes and n-grams.
 type gridLists struct {
-	numbers                    []source.Values
+	numbers                    []kernel.List
 	embeds, schemes, ngramList []string
 	words                      []wordList // for parameters of learners
 }
@@ -66,7 +67,7 @@ func addTexts(list *[]string, name, values string) error {
 	return nil
 }
 
-func (g *gridLists) add(list source.Values, err error) error {
+func (g *gridLists) add(list kernel.List, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -78,7 +79,7 @@ func (g *gridLists) add(list source.Values, err error) error {
 }
 
 func (g *gridLists) has(name string) bool {
-	return slices.ContainsFunc(g.numbers, func(other source.Values) bool { return other.Name == name }) ||
+	return slices.ContainsFunc(g.numbers, func(other kernel.List) bool { return other.Name == name }) ||
 		slices.ContainsFunc(g.words, func(other wordList) bool { return other.name == name })
 }
 
@@ -94,24 +95,24 @@ func (l log2Flag) String() string { return "" }
 func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
 
 // log2List reads what LIBSVM's grid.py has for -log2c and -log2g: BEGIN,END,STEP, exponents of 2.
-func log2List(name, s string) (source.Values, error) {
+func log2List(name, s string) (kernel.List, error) {
 	var numbers []float64
 	for part := range strings.SplitSeq(s, ",") {
 		v, err := source.ParseNumber(part)
 		if err != nil {
-			return source.Values{}, err
+			return kernel.List{}, err
 		}
 		numbers = append(numbers, v)
 	}
 	if len(numbers) != 3 {
-		return source.Values{}, fmt.Errorf("%q, expected BEGIN,END,STEP, exponents of 2 such as -5,15,2", s)
+		return kernel.List{}, fmt.Errorf("%q, expected BEGIN,END,STEP, exponents of 2 such as -5,15,2", s)
 	}
 	count := (numbers[1] - numbers[0]) / numbers[2]
 	if !(count >= 0 && count < source.MostValues) {
-		return source.Values{}, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s,
+		return kernel.List{}, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s,
 			numbers[0], numbers[1], source.MostValues)
 	}
-	list := source.Values{Name: name}
+	list := kernel.List{Name: name}
 	for i := range int(count+1e-9) + 1 {
 		list.Values = append(list.Values, math.Exp2(numbers[0]+float64(i)*numbers[2]))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/cmd/grambench/internal/surface"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -153,8 +154,12 @@ func (r *gridReport) edges(best *gridRow) []string {
 		case "epsilon":
 			v = best.Epsilon
 		default:
+			k, err := engine.ParseKernel(best.Kernel)
+			if err != nil {
+				continue
+			}
 			var ok bool
-			if v, ok = source.ValueOf(best.Kernel, list.Name); !ok {
+			if v, ok = kernel.ParamOf(k, list.Name); !ok {
 				continue
 			}
 		}

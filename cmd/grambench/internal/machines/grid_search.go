@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -83,24 +84,6 @@ func (g *grid) searches() bool {
 		!g.f.Given("tiles", "solver", "backend")
 }
 
-// near returns the kernels with half and twice the parameter of another.
-func near(k engine.Kernel) (out []engine.Kernel) {
-	const least, most = 1.0 / 64, 256
-	for _, name := range []string{"t", "gamma"} {
-		v, ok := source.ValueOf(k.String(), name)
-		if !ok {
-			continue
-		}
-		for _, v := range []float64{v / 2, 2 * v} {
-			list := []source.Values{{Name: name, Values: []float64{v}}}
-			if some, _, err := source.KernelsOn([]engine.Kernel{k}, list); err == nil && v >= least && v <= most {
-				out = append(out, some...)
-			}
-		}
-	}
-	return out
-}
-
 // runSearch searches and reports.
 func (g *grid) runSearch(
 	ctx context.Context, e *cli.Env, p *cli.Progress, begin time.Time, c *sparse.Corpus, s svm.Settings,
@@ -130,7 +113,7 @@ func (g *grid) runSearch(
 	from.Cuts, from.Corpus = len(ngrams), func(ctx context.Context, cut int) (*sparse.Corpus, error) {
 		return g.ReadAs(ctx, p, ngrams[cut])
 	}
-	from.Near, from.Final, from.Folds, from.LeastC = near, finalists, g.folds, g.oneSE
+	from.Near, from.Final, from.Folds, from.LeastC = learn.Near, finalists, g.folds, g.oneSE
 	if ngrams == nil {
 		ngrams = []string{""}
 	}

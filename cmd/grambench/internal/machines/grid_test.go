@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -189,7 +190,7 @@ func TestTrainCommand(t *testing.T) {
 // Where the best is at the end of a list, that is said.
 func TestGridEdges(t *testing.T) {
 	run := &grid{
-		lists: gridLists{numbers: []source.Values{
+		lists: gridLists{numbers: []kernel.List{
 			{Name: "C", Values: []float64{1, 10, 100}},
 			{Name: "t", Values: []float64{0.5, 1, 2}},
 			{Name: "gamma", Values: []float64{1, 2}},

@@ -135,10 +135,7 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 		return nil, err
 	}
 	if m.noCounts != "" {
-		l.o.Vectors = &sparse.Embedding{} // as they are
-		if l.corpus.Documents.Unscaled() != "" {
-			l.o.Vectors.Weighting = sparse.Standard
-		}
+		l.o.Vectors = learn.VectorEmbedding(l.corpus)
 	}
 	switch {
 	case severalLabels(l.corpus) && m.scheme == "":
@@ -150,7 +147,7 @@ func (m *machine) learn(ctx context.Context, e *cli.Env, p *cli.Progress) (*lear
 		return nil, err
 	}
 	m.hintLearner(e, l.corpus, l.o)
-	l.o.MemoryBytes = left(m.Budget(), l.held())
+	l.o.MemoryBytes = learn.Left(m.Budget(), l.held())
 	l.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
 	l.o.Say = func(format string, args ...any) {
 		p.Clear()
@@ -175,7 +172,9 @@ func warnOf(e *cli.Env, d learn.Ended) int {
 func (l *learning) held() int64 { return backend.RuntimeBytes + l.corpus.Documents.Bytes() }
 
 // named names documents and terms in a learner's errors, and memory that is enough.
-func (l *learning) named(err error) error { return enough(source.NameValue(l.corpus, err), l.held()) }
+func (l *learning) named(err error) error {
+	return learn.Enough(source.NameValue(l.corpus, err), l.held())
+}
 
 // learnedLine is what reports say of a learner's model.
 type learnedLine struct {

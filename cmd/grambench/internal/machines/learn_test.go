@@ -34,22 +34,25 @@ type majority struct {
 const majorityForm = "gram majority "
 
 var majorityLearner = &learn.Learner{
-	Name: "majority", Summary: "the most frequent class", Flags: []string{"c", "scheme"}, Form: majorityForm,
+	Name: "majority", Summary: "the most frequent class", Flags: []string{"c", "scheme"},
 	Setup: func(f *flag.FlagSet) learn.Trainer {
 		m := &majority{}
 		f.IntVar(&m.rank, "rank", 0, "a whole number, the class's place by frequency")
 		return m
 	},
-	Load: func(_ context.Context, path string, early func(sparse.Tokenizer)) (learn.Model, error) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		if early != nil {
-			early(sparse.Tokenizer{})
-		}
-		m := &majority{}
-		return m, json.Unmarshal(data[len(majorityForm):], m)
+	Files: learn.Files{
+		Form: majorityForm,
+		Load: func(_ context.Context, path string, early func(sparse.Tokenizer)) (learn.Model, error) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			if early != nil {
+				early(sparse.Tokenizer{})
+			}
+			m := &majority{}
+			return m, json.Unmarshal(data[len(majorityForm):], m)
+		},
 	},
 }
 

@@ -9,15 +9,16 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
 // loaded is a model made ready.
 type loaded struct {
-	m         trained
-	kind      *kind
-	predictor predictor
+	m         learn.Model
+	about     learn.About
+	predictor learn.Predictor
 	seconds   float64
 	err       error
 }
@@ -32,18 +33,18 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	readied := make(chan *loaded, 1) // all of it
 	tokenizer := make(chan sparse.Tokenizer, 1)
 	count := &readDocuments{done: make(chan struct{})}
-	makeReady := func(out *loaded, documents int64) (predictor, error) {
-		return out.m.ready(ctx, r, p, count, out.kind.heldBeside()+documents)
+	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
+		return r.ready(ctx, p, out.m, count, heldBeside(&out.about)+documents)
 	}
 	go func() {
 		out := &loaded{}
 		begin := time.Now()
-		out.m, out.err = open(ctx, r.model, func(t sparse.Tokenizer) { tokenizer <- t })
+		out.m, out.err = learn.Load(ctx, r.model, func(t sparse.Tokenizer) { tokenizer <- t })
 		close(tokenizer)
 		if out.err != nil {
 			cancel() // there is no use in reading on
 		} else {
-			out.kind = out.m.kind()
+			out.about = out.m.About()
 		}
 		alone <- out
 		ready := *out
@@ -68,10 +69,10 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		if out.err != nil {
 			return nil, out.err
 		}
-		if out.kind.vocabulary == nil {
+		if out.about.Vocabulary == nil {
 			return nil, errKind
 		}
-		return out.kind.vocabulary, nil
+		return out.about.Vocabulary, nil
 	}
 	corpus, readErr := r.Read(ctx, e, p)
 	if readErr == nil {
@@ -82,7 +83,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	switch {
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
-	case errors.Is(readErr, errKind) && out.kind.kernel == model.Precomputed:
+	case errors.Is(readErr, errKind) && out.about.Kernel == model.Precomputed:
 		return nil, nil, fmt.Errorf("%s holds text, expected rows of kernel values: %s learnt from a precomputed kernel",
 			r.In, r.model)
 	case errors.Is(readErr, errKind):
@@ -93,14 +94,14 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		)
 	case readErr != nil:
 		return nil, nil, readErr
-	case corpus.Vocabulary == nil && out.kind.vocabulary != nil:
+	case corpus.Vocabulary == nil && out.about.Vocabulary != nil:
 		return nil, nil, fmt.Errorf(
 			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
 			r.In,
 			r.model,
 		)
 	case out.predictor != nil:
-		out.predictor = out.predictor.holding(out.kind.heldBeside() + corpus.Documents.Bytes())
+		out.predictor = out.predictor.Holding(heldBeside(&out.about) + corpus.Documents.Bytes())
 	default:
 		begin := time.Now()
 		if out.predictor, out.err = makeReady(out, corpus.Documents.Bytes()); out.err != nil {

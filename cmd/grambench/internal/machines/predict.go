@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -123,8 +124,8 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 		SecondsLoad: loaded.seconds,
 		SecondsRead: time.Since(begin).Seconds(),
 	}
-	of, predictor := loaded.kind, loaded.predictor
-	if r.output == "probabilities" && !of.probabilities {
+	of, predictor := &loaded.about, loaded.predictor
+	if r.output == "probabilities" && !of.Probabilities {
 		return fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
 			"or with -landmarks M -loss logistic, or take -output decisions", r.model)
 	}
@@ -136,26 +137,26 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	}
 	p.Clear()
 	if r.output == "probabilities" {
-		mostProbable(prediction)
+		learn.MostProbable(prediction)
 	}
 	out.SecondsPredict = time.Since(predicting).Seconds()
 
 	writing := time.Now()
-	lines := &predictionLines{what: r.output, of: of, p: prediction}
+	lines := &learn.Lines{What: r.output, Of: *of, P: prediction}
 	if r.names {
-		lines.names = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
+		lines.Name = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
 	}
 	if r.out != "" {
-		_, err = matrixio.Make(r.out, func(w io.Writer) error { return lines.write(ctx, w) })
+		_, err = matrixio.Make(r.out, func(w io.Writer) error { return writeLines(ctx, w, lines) })
 	} else if !r.f.JSON {
-		err = lines.write(ctx, e.Stdout)
+		err = writeLines(ctx, e.Stdout, lines)
 	}
 	if err != nil {
 		return err
 	}
 	out.SecondsWrite = time.Since(writing).Seconds()
 	out.score(e, of, prediction, corpus)
-	out.fill(of, predictor)
+	out.fill(of, r, predictor)
 	out.Seconds = time.Since(begin).Seconds()
 	to := e.Reports()
 	if r.out == "" {
@@ -164,7 +165,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	out.columns = cli.Columns(to)
 	switch {
 	case r.f.JSON && r.out == "":
-		out.Predictions = lines.objects()
+		out.Predictions = objectsOf(lines)
 	case r.f.Quiet && !r.f.JSON:
 		return nil
 	case r.out == "":
@@ -177,9 +178,9 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 // makes them rows of kernel values, where it learnt from a matrix; otherwise the corpus stays as it
 // is.
 func (r *predict) objects(
-	ctx context.Context, p *cli.Progress, of trained, c *sparse.Corpus,
+	ctx context.Context, p *cli.Progress, of learn.Model, c *sparse.Corpus,
 ) (*sparse.Corpus, error) {
-	machines, ok := of.(machineModel)
+	machines, ok := of.(learn.Machines)
 	if !ok {
 		if r.Sets != "" {
 			return nil, cli.Usagef("-sets with %s, which learnt from documents", r.model)

@@ -11,7 +11,9 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -83,18 +85,18 @@ type confusion struct {
 
 // score compares predictions with the labels of the documents, where these are any that the model
 // knows.
-func (r *predictReport) score(e *cli.Env, of *kind, p *svm.Prediction, c *sparse.Corpus) {
+func (r *predictReport) score(e *cli.Env, of *learn.About, p *svm.Prediction, c *sparse.Corpus) {
 	r.Rows = []predictRow{}
-	if len(c.Labels.IDs) == 0 || of.classes != nil && !anyKnown(of.classes, c.Classes) {
+	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
 			e.Warn("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0])
 		}
 		return
 	}
-	if of.oneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
+	if of.OneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
 		return // labels say nothing about what is like the training documents
 	}
-	s, err := of.score(p, c)
+	s, err := of.Score(p, c)
 	if err != nil {
 		e.Warn("not scored: %v", err)
 		return
@@ -103,8 +105,8 @@ func (r *predictReport) score(e *cli.Env, of *kind, p *svm.Prediction, c *sparse
 	if s.Documents == 0 {
 		return
 	}
-	r.figures = newFigures(s, of.numbers, of.labels)
-	if of.numbers {
+	r.figures = newFigures(s, of.Numbers, of.Scheme == solver.Labels)
+	if of.Numbers {
 		return
 	}
 	for _, k := range s.Classes {
@@ -131,14 +133,14 @@ func anyKnown(known, names []string) bool {
 }
 
 // fill fills in what model and predictor tell.
-func (r *predictReport) fill(of *kind, p predictor) {
-	r.Type, r.Kernel, r.Scheme = of.typ, of.kernel, of.scheme
-	r.Machines, r.Support = len(of.machines), of.support
-	if of.votes {
+func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
+	r.Type, r.Kernel, r.Scheme = of.Type, of.Kernel, of.SchemeName()
+	r.Machines, r.Support = len(of.Machines), of.Support
+	if of.Votes {
 		r.Machines = 0
 	}
 	r.SecondsSolve = r.SecondsPredict
-	p.work(r)
+	r.work(run, p)
 	r.PeakBytes = backend.PeakBytes()
 }
 

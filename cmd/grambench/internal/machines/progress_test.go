@@ -74,24 +74,3 @@ func TestSchemesOfManyClasses(t *testing.T) {
 		}
 	}
 }
-
-// Kernels come with all embeddings and their first t before those with the next one.
-func TestCandidatesInTurn(t *testing.T) {
-	r, _, err := parseGrid("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	none := &sparse.CSR{Offsets: []int64{0}}
-	corpus := &sparse.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
-	got, err := r.candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
-	if err != nil || len(got.Kernels) != len(chosenHistograms)*len(chosenT)+len(chosenVectors) {
-		t.Fatalf("%v, %v", got.Kernels, err)
-	}
-	seen := map[string]bool{}
-	for _, k := range got.Kernels[:len(chosenHistograms)+len(chosenVectors)] {
-		seen[k.Embedding().String()] = true
-	}
-	if len(seen) != len(chosenHistograms)+len(chosenVectors) {
-		t.Errorf("the first kernels are %v", got.Kernels[:5])
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
@@ -107,7 +108,7 @@ func (t *train) checkKernel() error {
 	if err != nil || t.to != "libsvm" {
 		return err
 	}
-	if name, _, _ := strings.Cut(k.String(), ":"); !slices.Contains(kernelNames, name) {
+	if !slices.Contains(kernelNames, kernel.Family(k)) {
 		return cli.Usagef(
 			"-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
 				"or -to libsvm-precomputed",

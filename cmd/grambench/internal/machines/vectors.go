@@ -3,11 +3,9 @@ package machines
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
@@ -93,28 +91,4 @@ func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learn.Options) {
 		embedding = *o.Vectors
 	}
 	m.hintScale(e, c, embedding)
-}
-
-// vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as
-// they are, unless a scale is given or they need one.
-func (m *machine) vectorKernels(c *sparse.Corpus) (out []engine.Kernel, err error) {
-	terms, _ := c.Documents.TermFrequencies()
-	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
-	specs := []string{"rbf:gamma=$1,embed=$e", "linear:embed=$e", "polynomial:gamma=$1,r=1,degree=3,embed=$e",
-		"rbf:gamma=$less,embed=$e", "rbf:gamma=$more,embed=$e"}
-	if m.Embedding != "" {
-		scaled = m.Embedding
-	} else if c.Documents.Unscaled() == "" {
-		specs = append(specs, "linear", "rbf:gamma=$1")
-	}
-	values := strings.NewReplacer("$1", report.Float(gamma), "$less", report.Float(gamma/4), "$more",
-		report.Float(4*gamma), "$e", scaled)
-	for _, spec := range specs {
-		k, err := engine.ParseKernel(values.Replace(spec))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, k)
-	}
-	return out, nil
 }

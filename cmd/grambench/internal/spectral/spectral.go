@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -129,7 +130,7 @@ func (c *call) check() (err error) {
 		return err
 	}
 	var unused []string
-	if c.asked, unused, err = source.KernelsOn(c.asked, []source.Values{{Name: "t", Values: ts}}); err != nil {
+	if c.asked, unused, err = kernel.Vary(c.asked, []kernel.List{{Name: "t", Values: ts}}); err != nil {
 		return cli.Usagef("-t: %w", err)
 	}
 	if len(unused) > 0 {

@@ -1,4 +1,4 @@
-package machines
+package learn
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ func TestMostProbable(t *testing.T) {
 		Class:         []int{0, 2, 1},
 		Probabilities: [][]float64{{0.25, 0.5, 0.25}, {0.5, 0.125, 0.375}, {0.25, 0.375, 0.375}},
 	}
-	mostProbable(p)
+	MostProbable(p)
 	if want := []int{1, 0, 1}; !slices.Equal(p.Class, want) {
 		t.Errorf("classes %v, expected %v", p.Class, want)
 	}

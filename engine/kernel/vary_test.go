@@ -1,0 +1,20 @@
+package kernel
+
+import "testing"
+
+// A grid's kernels keep all that isn't searched.
+func TestWithValue(t *testing.T) {
+	for _, c := range [][3]string{
+		{"polynomial:gamma=2,r=1,degree=3,embed=tf-l2", "degree", "polynomial:gamma=2,r=1,degree=4,embed=tf-l2"},
+		{"rbf", "gamma", "rbf:gamma=4"},
+		{"diffusion:embed=tfidf-l1-sqrt", "t", "diffusion:t=4,embed=tfidf-l1-sqrt"},
+	} {
+		k, err := With(MustParse(c[0]), c[1], 4)
+		if err != nil || !Equal(k, MustParse(c[2])) {
+			t.Errorf("%s with %s=4: %v, %v, expected %s", c[0], c[1], k, err, c[2])
+		}
+	}
+	if _, ok := Takes(MustParse("2*(linear + diffusion:t=1,embed=tf)"), "t"); ok {
+		t.Error("a kernel made of others takes a parameter")
+	}
+}

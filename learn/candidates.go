@@ -1,0 +1,206 @@
+package learn
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What is chosen from where nothing is given, what the others are tried with first.
+var (
+	chosenC      = []float64{10, 1, 100}
+	chosenScales = []kernel.List{
+		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
+	}
+
+	chosenHistograms = []string{"tfidf-l1-sqrt", "logtfidf-l1-sqrt", "tf-l1-sqrt"} // of diffusion and such
+	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}                         // of linear and such
+
+	// Where documents aren't text, and values need not be counts.
+	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
+	plainVectors    = []string{"tf-l2", "tfidf-l2"}
+)
+
+// mostPairs of classes get a machine each where schemes are chosen: as many as the greatest sample has
+// documents.
+const mostPairs = 6000
+
+// Given is what of a training isn't chosen.
+type Given struct {
+	Kernel     string   // a specification, or a name whose t or gamma is chosen; "" for any
+	Embeddings []string // the only ones; nil for those that suit
+	C          float64  // 0 where it is chosen
+	Scheme     bool     // that of the settings stays
+	Work       float64  // what the choice may cost, as a multiple of the training
+	Seed       uint64
+
+	Vectors bool // values are no counts of terms: kernels of vectors, on columns scaled as Embeddings say or standard
+}
+
+// Fixed reports whether a kernel is given with its parameters, or has none to choose.
+func (g *Given) Fixed() bool {
+	if g.Kernel == "" || strings.ContainsAny(g.Kernel, ":(*+") {
+		return g.Kernel != ""
+	}
+	k, err := engine.ParseKernel(g.Kernel)
+	if err != nil {
+		return true
+	}
+	_, hasT := kernel.Takes(k, "t")
+	_, hasGamma := kernel.Takes(k, "gamma")
+	return !hasT && !hasGamma
+}
+
+// Candidates are what [svm.Choose] chooses from for a corpus: what is given stays.
+func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, error) {
+	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed}
+	if g.C != 0 {
+		out.C = []float64{g.C}
+	}
+	if !g.Scheme && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
+		out.Schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest}
+		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
+			out.Schemes = out.Schemes[1:] // a machine for each two classes of a few documents costs more than it tells
+		}
+	}
+	histograms, vectors := chosenHistograms, chosenVectors
+	if c.Vocabulary == nil {
+		histograms, vectors = plainHistograms, plainVectors
+	}
+	var err error
+	switch {
+	case g.Vectors:
+		out.Kernels, err = g.vectorKernels(c)
+	case g.Kernel == "" && len(g.Embeddings) > 0:
+		out.Kernels, err = with([]string{"diffusion", "linear"}, g.Embeddings)
+	case g.Kernel == "":
+		var linear, rbf []engine.Kernel
+		if out.Kernels, err = with([]string{"diffusion"}, histograms); err == nil {
+			linear, err = with([]string{"linear"}, vectors)
+		}
+		if err == nil && c.Vocabulary == nil {
+			rbf, err = with([]string{"rbf"}, plainVectors[:1])
+		}
+		out.Kernels = inTurn(out.Kernels, linear, rbf)
+	case g.Fixed() && len(g.Embeddings) == 0:
+		out.Kernels = make([]engine.Kernel, 1)
+		out.Kernels[0], err = engine.ParseKernel(g.Kernel)
+	case g.Fixed() || len(g.Embeddings) > 0:
+		out.Kernels, err = with([]string{g.Kernel}, g.Embeddings)
+	default:
+		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
+	}
+	return out, err
+}
+
+// vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as
+// they are, unless a scale is given or they need one.
+func (g *Given) vectorKernels(c *sparse.Corpus) (out []engine.Kernel, err error) {
+	terms, _ := c.Documents.TermFrequencies()
+	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
+	specs := []string{"rbf:gamma=$1,embed=$e", "linear:embed=$e", "polynomial:gamma=$1,r=1,degree=3,embed=$e",
+		"rbf:gamma=$less,embed=$e", "rbf:gamma=$more,embed=$e"}
+	if len(g.Embeddings) > 0 {
+		scaled = g.Embeddings[0]
+	} else if c.Documents.Unscaled() == "" {
+		specs = append(specs, "linear", "rbf:gamma=$1")
+	}
+	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	values := strings.NewReplacer("$1", text(gamma), "$less", text(gamma/4), "$more", text(4*gamma), "$e", scaled)
+	for _, spec := range specs {
+		k, err := engine.ParseKernel(values.Replace(spec))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// VectorEmbedding is the default embedding of vectors that are no counts: as they are, or on columns of
+// mean 0 and variance 1 where their scales ask for it.
+func VectorEmbedding(c *sparse.Corpus) *sparse.Embedding {
+	if c.Documents.Unscaled() != "" {
+		return &sparse.Embedding{Weighting: sparse.Standard}
+	}
+	return &sparse.Embedding{}
+}
+
+// suiting are the kernels of a name with all embeddings of text that suit it, and values of t or
+// gamma.
+func suiting(name string, histograms, vectors []string) ([]engine.Kernel, error) {
+	k, err := engine.ParseKernel(name)
+	if err != nil {
+		return nil, err
+	}
+	switch e := k.Embedding(); {
+	case e == sparse.Sphere:
+		return with([]string{name}, histograms)
+	case e.Pairing == sparse.Dot:
+		return with([]string{name}, vectors)
+	default:
+		return with([]string{name}, []string{e.String()})
+	}
+}
+
+// with makes all kernels of names and embeddings, with values of t or gamma where they take them: all
+// with the first value, then those with the second, and so on, so that a choice with room for a few
+// compares the most different ones.
+func with(names, embeddings []string) ([]engine.Kernel, error) {
+	var lists [][]engine.Kernel
+	for _, name := range names {
+		for _, embedding := range embeddings {
+			e, err := sparse.ParseEmbedding(embedding)
+			if err != nil {
+				return nil, err
+			}
+			k, err := engine.ParseKernelIn(name, e)
+			if err != nil {
+				return nil, err
+			}
+			some, _, err := kernel.Vary([]engine.Kernel{k}, chosenScales)
+			if err != nil {
+				return nil, err
+			}
+			lists = append(lists, some)
+		}
+	}
+	return inTurn(lists...), nil
+}
+
+// inTurn returns the first kernels of all lists, then the second ones, and so on.
+func inTurn(lists ...[]engine.Kernel) (out []engine.Kernel) {
+	for i := 0; ; i++ {
+		before := len(out)
+		for _, list := range lists {
+			if i < len(list) {
+				out = append(out, list[i])
+			}
+		}
+		if len(out) == before {
+			return out
+		}
+	}
+}
+
+// Near returns the kernels with half and twice the t or gamma of another.
+func Near(k engine.Kernel) (out []engine.Kernel) {
+	const least, most = 1.0 / 64, 256
+	for _, name := range []string{"t", "gamma"} {
+		v, ok := kernel.ParamOf(k, name)
+		if !ok {
+			continue
+		}
+		for _, v := range []float64{v / 2, 2 * v} {
+			if other, err := kernel.With(k, name, v); err == nil && v >= least && v <= most {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
+}
