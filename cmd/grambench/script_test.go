@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -38,7 +37,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only,
+			"exits": exits, "npy": npyToText, "json": jsonHas, "only": only,
 			"positive": jsonPositive, "png": pngDrawn,
 			"close": closeFields, "below": jsonBelow,
 		},
@@ -130,17 +129,6 @@ func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) > 2 && fmt.Sprint(v) != args[2] {
 		ts.Fatalf("%s is %v, expected %s", args[1], v, args[2])
 	}
-}
-
-// waitfor PATTERN waits until a file is there.
-func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for range 12000 { // two minutes: it tells never from late
-		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	ts.Fatalf("%s doesn't appear", args[0])
 }
 
 // only FOLDER NAMES... wants a folder to hold these files and no others, hidden ones included.

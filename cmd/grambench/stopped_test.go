@@ -26,7 +26,9 @@ func heeds() {
 func stopped() {
 	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
 	os.Args = append([]string{"grambench"}, os.Args[4:]...)
-	number := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[sent]
+	number := map[string]syscall.Signal{
+		"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,
+	}[sent]
 	wait, err := time.ParseDuration(after + "s")
 	self, err2 := os.FindProcess(os.Getpid())
 	if number == 0 || err != nil || err2 != nil {

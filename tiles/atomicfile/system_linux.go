@@ -15,8 +15,12 @@ import (
 // another file has tried out in the same folder.
 func openUnnamed(f *File, perm fs.FileMode) error {
 	folder, _ := filepath.Split(f.pattern)
-	open := func() (*os.File, error) {
-		return os.OpenFile(cmp.Or(folder, "."), unix.O_TMPFILE|os.O_WRONLY, perm)
+	open := func() (*os.File, error) { // which errors call by its later name
+		fd, err := unix.Open(cmp.Or(folder, "."), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(perm))
+		if err != nil {
+			return nil, err
+		}
+		return os.NewFile(uintptr(fd), f.path), nil
 	}
 	if !making.links[folder] {
 		trial, err := open()
