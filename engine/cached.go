@@ -101,7 +101,7 @@ func (e *Engine) WriteTiles(ctx context.Context, first, end int, w io.Writer) er
 	if w == nil {
 		return errors.New("engine: a nil writer, expected one for tiles")
 	}
-	if err := e.fits("a strip of the matrix", cache.StripBytes(e.c, first, end)); err != nil {
+	if err := e.fits(ctx, "a strip of the matrix", cache.StripBytes(e.c, first, end)); err != nil {
 		return err
 	}
 	return cache.Strip(ctx, e.c, first, end, func(p tiles.Piece, row func(i int) []float32) error {
@@ -221,9 +221,12 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 	if room, err := c.c.Lend(ctx, bytes); !room || err != nil {
 		return nil, err
 	}
-	n := c.Len()
-	r := &Ready{&Symmetric{N: n, Data: tiles.Make(n * n)}, func() { c.c.GiveBack(bytes) }}
-	if err := c.e.GramTo(ctx, k, r.Symmetric); err != nil {
+	m, err := newSymmetric(ctx, c.Len())
+	r := &Ready{m, func() { c.c.GiveBack(bytes) }}
+	if err == nil {
+		err = c.e.GramTo(ctx, k, m)
+	}
+	if err != nil {
 		r.Close()
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // Options says how an engine works. The zero value works.
@@ -91,6 +92,9 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 
 // NewContext is [New], which returns within a second of the end of ctx, with its error.
 func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
+	if err := tiles.Given(ctx, "engine"); err != nil {
+		return nil, err
+	}
 	kernels, workers, err := opt.resolve()
 	if err != nil {
 		return nil, err
@@ -123,7 +127,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 		}
 	}
 	e := &Engine{c: c, memory: opt.MemoryBytes, badNorms: checkNorms(x)}
-	if err := e.fits(what, 0); err != nil {
+	if err := e.fits(ctx, what, 0); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil

@@ -21,11 +21,13 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.fits("the Gram matrix", e.GramBytes()); err != nil {
+	if err := e.fits(ctx, "the Gram matrix", e.GramBytes()); err != nil {
 		return nil, err
 	}
-	n := e.Len()
-	g := &Symmetric{N: n, Data: tiles.Make(n * n)}
+	g, err := newSymmetric(ctx, e.Len())
+	if err != nil {
+		return nil, err
+	}
 	if err := e.GramTo(ctx, k, g); err != nil {
 		return nil, err
 	}
@@ -99,11 +101,14 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 		return nil, err
 	}
 	n, m := e.Len(), test.Rows()
-	err = e.fits("the cross matrix", compute.Together(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ())))
+	err = e.fits(ctx, "the cross matrix", compute.Together(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ())))
 	if err != nil {
 		return nil, err
 	}
-	dst := NewDense(m, n)
+	dst := &Dense{Rows: m, Cols: n}
+	if dst.Data, err = tiles.MakeContext(ctx, m*n); err != nil {
+		return nil, err
+	}
 	if err := e.crossTo(ctx, k, test, dst); err != nil {
 		return nil, err
 	}

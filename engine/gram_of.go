@@ -6,7 +6,6 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
-	"github.com/gramengine/gram/tiles"
 )
 
 // GramOf returns the Gram matrix of some of the engine's documents, whose numbers increase: element
@@ -24,10 +23,13 @@ func (e *Engine) GramOf(ctx context.Context, k Kernel, docs []int) (_ *Symmetric
 				e.Len()-1)
 		}
 	}
-	if err := e.fits("the Gram matrix of some documents", compute.MatrixBytes(n, n)); err != nil {
+	if err := e.fits(ctx, "the Gram matrix of some documents", compute.MatrixBytes(n, n)); err != nil {
 		return nil, err
 	}
-	g := &Symmetric{N: n, Data: tiles.Make(n * n)}
+	g, err := newSymmetric(ctx, n)
+	if err != nil {
+		return nil, err
+	}
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
 	for lo, hi := 0, 0; lo < n; lo = hi { // a range of documents, against itself and those before

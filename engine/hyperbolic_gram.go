@@ -90,7 +90,9 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 		return nil, err
 	}
 	n := g.Len()
-	m = &Symmetric{N: n, Data: tiles.Make(n * n)}
+	if m, err = newSymmetric(ctx, n); err != nil {
+		return nil, err
+	}
 	ctx, report := compute.Start(ctx, g.progress, compute.PairsOf(n))
 	defer func() {
 		if report.Finish(&err); err != nil {

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/shape"
+	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -68,6 +70,12 @@ func rowOf(data []float32, i, rows, cols int) []float32 {
 type Symmetric struct {
 	N    int
 	Data []float32 // N*N values; those at (i, j) and (j, i) have the same bits
+}
+
+// newSymmetric returns a matrix of zeros, or the error of ctx.
+func newSymmetric(ctx context.Context, n int) (*Symmetric, error) {
+	data, err := tiles.MakeContext(ctx, n*n)
+	return &Symmetric{N: n, Data: data}, err
 }
 
 // Dims returns the number of rows and columns.

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"math"
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // MemoryError says that a computation needs more memory than was allowed or than the machine has
@@ -30,8 +32,11 @@ func NewBytes(rows, cols int, values int64) int64 {
 }
 
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or
-// than there are.
-func (e *Engine) fits(what string, bytes int64) error {
+// than there are, and before that the error of a ctx that has ended: nothing is allocated then.
+func (e *Engine) fits(ctx context.Context, what string, bytes int64) error {
+	if err := tiles.Given(ctx, "engine"); err != nil {
+		return err
+	}
 	if err := compute.Allowed(what, compute.Together(e.Bytes(), bytes), e.memory); err != nil {
 		return err
 	}

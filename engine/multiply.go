@@ -47,7 +47,7 @@ func (e *Engine) Multiply(ctx context.Context, k Kernel, v, dst *mat.Dense) (err
 	if err != nil {
 		return err
 	}
-	if err := e.fits(fmt.Sprintf("products with %d vectors", p), e.MultiplyBytes(p)); err != nil {
+	if err := e.fits(ctx, fmt.Sprintf("products with %d vectors", p), e.MultiplyBytes(p)); err != nil {
 		return err
 	}
 	by, to := v.RawMatrix(), dst.RawMatrix()

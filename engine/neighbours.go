@@ -128,7 +128,7 @@ func (e *Engine) neighbours(
 	if r.From != nil {
 		held = compute.Together(held, NewBytes(m, r.From.Cols, r.From.NNZ()))
 	}
-	if err := e.fits(fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
+	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
 	}
 	ctx, report := e.c.Start(ctx, pairs)

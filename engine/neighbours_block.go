@@ -62,7 +62,7 @@ func (e *Engine) NeighbourBlock(
 	} else {
 		held = compute.Together(held, nearest.Bytes(width, counted))
 	}
-	if err := e.fits(fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
+	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
 	}
 	own := nearest.NewLists(height, count, s.most, nil)
@@ -131,7 +131,7 @@ func (e *Engine) MergeNeighbours(
 		return nil, err
 	}
 	n, count := len(parts[0]), min(opt.Count, max(e.Len()-1, 0))
-	if err := e.fits(fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
+	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
 		return nil, err
 	}
 	lists := nearest.NewLists(n, count, s.most, nil)

@@ -61,7 +61,7 @@ func (e *Engine) Rectangle(k Kernel, test *sparse.Embedded, keep int64) (*Rectan
 	}
 	r := &Rectangle{e: e, k: k, test: test, stride: rowStride(e.Len())}
 	r.divide(keep)
-	if err := e.fits("rows that are kept", r.KeptBytes()); err != nil {
+	if err := e.fits(context.Background(), "rows that are kept", r.KeptBytes()); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -159,7 +159,7 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	if err != nil {
 		return err
 	}
-	if err := r.fits(p); err != nil {
+	if err := r.fits(ctx, p); err != nil {
 		return err
 	}
 	to := dst.RawMatrix()
@@ -203,18 +203,18 @@ func (r *Rectangle) Pass(
 	if err != nil {
 		return err
 	}
-	if err := r.fits(p); err != nil {
+	if err := r.fits(ctx, p); err != nil {
 		return err
 	}
 	return r.pass(ctx, v, turn, dst)
 }
 
-func (r *Rectangle) fits(vectors int) error {
+func (r *Rectangle) fits(ctx context.Context, vectors int) error {
 	bytes := r.PassBytes(vectors)
 	if !r.begun {
 		bytes = compute.Together(bytes, r.KeptBytes())
 	}
-	return r.e.fits(fmt.Sprintf("products with %d vectors", vectors), bytes)
+	return r.e.fits(ctx, fmt.Sprintf("products with %d vectors", vectors), bytes)
 }
 
 // pass is Pass, and Multiply where dst is nil.
@@ -223,7 +223,10 @@ func (r *Rectangle) pass(
 ) (err error) {
 	n, p := r.e.Len(), v.RawMatrix().Cols
 	if r.begun = true; r.kept == nil && r.room > 0 {
-		r.kept, r.filled = tiles.Make(r.room*r.height()*r.stride), make([]bool, r.room)
+		if r.kept, err = tiles.MakeContext(ctx, r.room*r.height()*r.stride); err != nil {
+			return err
+		}
+		r.filled = make([]bool, r.room)
 	}
 	ctx, report := r.e.c.Start(ctx, int64(r.Rows())*int64(n))
 	defer report.Finish(&err)

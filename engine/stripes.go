@@ -51,7 +51,7 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 	if yield == nil {
 		return errors.New("engine: a nil function yield, expected one that takes stripes")
 	}
-	if err := e.fits("two stripes of the Gram matrix", e.StripesBytes()); err != nil {
+	if err := e.fits(ctx, "two stripes of the Gram matrix", e.StripesBytes()); err != nil {
 		return err
 	}
 	n, height := e.Len(), e.stripeRows()

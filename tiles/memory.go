@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -34,4 +35,36 @@ func Make(n int) []float32 {
 		}
 	}
 	return values
+}
+
+// allocate is Make; a test has it wait.
+var allocate = Make
+
+// MakeContext is [Make], which ends within a second of the end of ctx, with its error: memory that
+// the program has used before is filled with zeros, which takes a minute for ten gigabytes on a busy
+// machine. What was begun then ends by itself, and is garbage.
+func MakeContext(ctx context.Context, n int) ([]float32, error) {
+	if err := Given(ctx, "tiles"); err != nil {
+		return nil, err
+	}
+	if n < 0 || n > mostValues || n < 8*hugePage { // quick, or a panic for the caller to see
+		return Make(n), nil
+	}
+	made := make(chan []float32, 1)
+	go func() { made <- allocate(n) }()
+	select {
+	case values := <-made:
+		return values, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Given returns the error of a context that isn't there, in the name of a package, or that has ended:
+// its cause. Whatever takes long, or much memory, asks first.
+func Given(ctx context.Context, name string) error {
+	if ctx == nil {
+		return fmt.Errorf("%s: a nil context, expected one", name)
+	}
+	return context.Cause(ctx)
 }

@@ -1,6 +1,10 @@
 package tiles
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"testing"
+)
 
 // Whatever the size, and so whatever part of it is in large pages: n values, all 0, all writable.
 func TestMake(t *testing.T) {
@@ -17,5 +21,20 @@ func TestMake(t *testing.T) {
 			}
 			values[i] = 1
 		}
+	}
+}
+
+// TestMakeContextEnds ends the context while zeros are written, which the test has last for ever.
+func TestMakeContextEnds(t *testing.T) {
+	defer func() { allocate = Make }()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	never, mine := make(chan []float32), errors.New("mine")
+	allocate = func(int) []float32 {
+		cancel(mine)
+		return <-never
+	}
+	defer close(never)
+	if values, err := MakeContext(ctx, 16*hugePage); values != nil || !errors.Is(err, mine) {
+		t.Fatalf("%d values, error %v, expected none and that of the context", len(values), err)
 	}
 }

@@ -69,6 +69,9 @@ func FitIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, column
 	if ctx == nil {
 		return nil, errors.New("engine: nil context, expected one")
 	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	if err := points.Validate(); err != nil {
 		return nil, fmt.Errorf("engine: points: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/tiles"
 )
 
 // BlockOperator is a symmetric matrix by its products with many vectors at a time.
@@ -103,6 +105,9 @@ type Leaders struct {
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.
 func Leading(ctx context.Context, a BlockOperator, opt LeadingOptions) (*Leaders, error) {
+	if err := tiles.Given(ctx, "spectrum"); err != nil {
+		return nil, err
+	}
 	if a == nil {
 		return nil, errors.New("spectrum: no operator, expected one")
 	}

@@ -2,13 +2,13 @@ package knn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // Prediction is what neighbours say of documents.
@@ -83,8 +83,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if ctx == nil || docs == nil {
-		return nil, errors.New("knn: a nil context or nil documents, expected both")
+	if err := tiles.Given(ctx, "knn"); err != nil {
+		return nil, err
 	}
 	if err := docs.Validate(); err != nil {
 		return nil, fmt.Errorf("knn: documents to predict: %w", err)

@@ -19,8 +19,8 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 	if err != nil {
 		return nil, err
 	}
-	if ctx == nil {
-		return nil, fmt.Errorf("landmark: a nil context, expected one")
+	if err := tiles.Given(ctx, "landmark"); err != nil {
+		return nil, err
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -141,8 +142,8 @@ const chunk = 8192
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Prediction, error) {
-	if ctx == nil {
-		return nil, errors.New("landmark: a nil context, expected one")
+	if err := tiles.Given(ctx, "landmark"); err != nil {
+		return nil, err
 	}
 	if err := m.Validate(); err != nil {
 		return nil, err

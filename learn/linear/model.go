@@ -88,8 +88,8 @@ type Prediction struct {
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out *Prediction, err error) {
-	if ctx == nil {
-		return nil, errors.New("linear: a nil context, expected one")
+	if err := tiles.Given(ctx, "linear"); err != nil {
+		return nil, err
 	}
 	if err := m.Validate(); err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package lmnn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -27,8 +26,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if ctx == nil || docs == nil {
-		return nil, errors.New("lmnn: a nil context or nil documents, expected both")
+	if err := tiles.Given(ctx, "lmnn"); err != nil {
+		return nil, err
 	}
 	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
 		return nil, fmt.Errorf("lmnn: %w", err)

@@ -2,7 +2,6 @@ package lmnn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/gramengine/gram/learn/internal/lbfgs"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -50,8 +50,8 @@ func prepare(
 	if err != nil {
 		return fail(err)
 	}
-	if ctx == nil {
-		return fail(errors.New("lmnn: a nil context, expected one"))
+	if err := tiles.Given(ctx, "lmnn"); err != nil {
+		return fail(err)
 	}
 	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
 		return fail(fmt.Errorf("lmnn: %w", err))

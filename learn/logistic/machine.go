@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/learn/internal/sphere"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // Machine is a trained decision function of one class against others; P(class | x) is
@@ -132,8 +133,8 @@ func (d *Documents) Problem(rows []int) (*Problem, error) {
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, opt Options,
 ) ([]*Machine, error) {
-	if ctx == nil {
-		return nil, errors.New("logistic: a nil context, expected one")
+	if err := tiles.Given(ctx, "logistic"); err != nil {
+		return nil, err
 	}
 	s, err := s.resolve()
 	if err != nil {

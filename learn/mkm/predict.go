@@ -19,8 +19,8 @@ import (
 // PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
 // once: those of [Path], where each begins with the layers of the one before.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*Prediction, error) {
-	if ctx == nil {
-		return nil, errors.New("mkm: a nil context, expected one")
+	if err := tiles.Given(ctx, "mkm"); err != nil {
+		return nil, err
 	}
 	if docs == nil {
 		return nil, errors.New("mkm: no documents to predict, expected a matrix of them")

@@ -72,8 +72,8 @@ type training struct {
 func train(
 	ctx context.Context, c *sparse.Corpus, s Settings, finals []Final, o Options, from int,
 ) ([]*Model, error) {
-	if ctx == nil {
-		return nil, errors.New("mkm: a nil context, expected one")
+	if err := tiles.Given(ctx, "mkm"); err != nil {
+		return nil, err
 	}
 	t := &training{finals: finals, o: o, from: from, begin: time.Now()}
 	for _, f := range finals {

@@ -26,6 +26,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -123,6 +124,9 @@ func together(a, b int64) int64 {
 func Fit(
 	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k engine.Kernel, opt Options,
 ) (*Components, error) {
+	if err := tiles.Given(ctx, "pca"); err != nil {
+		return nil, err
+	}
 	if eng == nil || x == nil || x.Rows() != eng.Len() || x.Rows() == 0 {
 		return nil, errors.New("pca: no engine of these documents, expected one of at least one document")
 	}

@@ -47,6 +47,9 @@ type Ranking struct {
 // are left out. Time and memory are in proportion to the values. Errors: a corpus that isn't valid, no
 // documents with one class, options out of range, the end of ctx.
 func Rank(ctx context.Context, c *sparse.Corpus, opt Options) (*Ranking, error) {
+	if err := tiles.Given(ctx, "selection"); err != nil {
+		return nil, err
+	}
 	if opt.Bins == 0 {
 		opt.Bins = 10
 	}

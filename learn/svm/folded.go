@@ -147,7 +147,10 @@ func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, er
 	}
 	n := len(f.order)
 	if f.data == nil {
-		f.data = tiles.Make(n * n)
+		var err error
+		if f.data, err = tiles.MakeContext(ctx, n*n); err != nil {
+			return nil, err
+		}
 	}
 	scratch := make([][][]float32, c.Engine().Workers())
 	for w := range scratch {

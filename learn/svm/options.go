@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
@@ -87,13 +86,8 @@ func validateSizes(workers int, sizes ...size) error {
 	return nil
 }
 
-// given checks that there is a context.
-func given(ctx context.Context) error {
-	if ctx == nil {
-		return errors.New("svm: a nil context, expected one")
-	}
-	return nil
-}
+// given returns the error of a context that isn't there, or that has ended.
+func given(ctx context.Context) error { return tiles.Given(ctx, "svm") }
 
 // Progress is a moment of the work on a problem.
 type Progress struct {

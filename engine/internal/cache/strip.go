@@ -41,7 +41,10 @@ func Strip(
 		return err
 	}
 	step := stepRows(of, hi-lo)
-	c := tiles.Make(step * (n - lo))
+	c, err := tiles.MakeContext(ctx, step*(n-lo))
+	if err != nil {
+		return err
+	}
 	for ; lo < hi; lo += step {
 		end, width := min(lo+step, hi), n-lo
 		if err := rowsOf(ctx, of, lo, end, c, report); err != nil {

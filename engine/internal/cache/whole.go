@@ -36,6 +36,9 @@ func newWhole(of *compute.Computer) *whole {
 
 // enter waits for the token; leave gives it back.
 func (w *whole) enter(ctx context.Context) error {
+	if err := tiles.Given(ctx, "engine"); err != nil {
+		return err
+	}
 	select {
 	case <-w.building:
 		return nil
@@ -68,7 +71,9 @@ func (c *Cache) Build(ctx context.Context) (err error) {
 		if err := compute.Affordable("c of all pairs", WholeBytes(w.n)); err != nil {
 			return err
 		}
-		w.c = tiles.Make(w.n * w.n)
+		if w.c, err = tiles.MakeContext(ctx, w.n*w.n); err != nil {
+			return err
+		}
 		w.bytes.Add(WholeBytes(w.n))
 	}
 	ctx, report := c.Start(ctx, compute.PairsOf(w.n))

@@ -22,6 +22,9 @@ func Check(ctx context.Context, c *sparse.Corpus, e sparse.Embedding, scheme sol
 	if ctx == nil {
 		return nil, errors.New("a nil context, expected one")
 	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
 	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents, expected at least one")
 	}

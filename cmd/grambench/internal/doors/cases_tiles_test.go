@@ -34,6 +34,25 @@ func tilesCases() map[string]testCase {
 			p.bad("fewer than none", func() error { tiles.Make(pick(p, -1, math.MinInt)); return nil })
 			p.bad("more than there can be", func() error { tiles.Make(math.MaxInt); return nil })
 		}},
+		"tiles.MakeContext": {panics: true, run: func(p *program) {
+			n := p.IntN(1 << 10)
+			p.good(fmt.Sprint(n), func() error {
+				s, err := tiles.MakeContext(p.ctx, n)
+				if len(s) != n {
+					p.fails("%d values", len(s))
+				}
+				return err
+			})
+			p.bad("fewer than none", func() error { _, err := tiles.MakeContext(p.ctx, pick(p, -1, math.MinInt)); return err })
+			p.bad("more than there can be", func() error { _, err := tiles.MakeContext(p.ctx, math.MaxInt); return err })
+			p.bad("no context", func() error { _, err := tiles.MakeContext(nil, n); return err })
+			p.bad("an ended context", func() error { _, err := tiles.MakeContext(p.ended(), n); return err })
+		}},
+		"tiles.Given": {run: func(p *program) {
+			p.good("a context", func() error { return tiles.Given(p.ctx, "x") })
+			p.bad("no context", func() error { return tiles.Given(nil, "x") })
+			p.bad("an ended context", func() error { return tiles.Given(p.ended(), "x") })
+		}},
 		"tiles.Missing": {run: func(p *program) {
 			p.good("nil", func() error {
 				tiles.Missing(nil)
