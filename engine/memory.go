@@ -31,6 +31,14 @@ func NewBytes(rows, cols int, values int64) int64 {
 	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 28*int64(cols)
 }
 
+// ScratchBytes bounds what an engine of documents of so many columns, and up to so many values each,
+// holds for each worker beside what NewBytes says, unless its head has more than 16,384 terms. Numbers
+// below 0 count as 0.
+func ScratchBytes(cols, longest int) int64 {
+	const panel = 64 // documents: tiles and sums, the head in dense form, cursors and values
+	return 5<<19 + 4*panel*int64(min(max(cols, 0), 1<<14)) + 27*panel*min(int64(max(longest, 0)), 1<<40)
+}
+
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or
 // than there are, and before that the error of a ctx that has ended: nothing is allocated then.
 func (e *Engine) fits(ctx context.Context, what string, bytes int64) error {

@@ -21,6 +21,10 @@ func FormatBytes(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
+// FormatNeed is [FormatBytes] of an amount that is to be enough: half a unit of the third digit more,
+// at least, so that rounding never makes it less.
+func FormatNeed(n int64) string { return FormatBytes(n + n/200) }
+
 // MemoryError says that reading a source needs more memory than [Options].MemoryBytes. It comes
 // before anything is read if the size is known by then, else where reading passes the bound.
 type MemoryError struct {

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -123,13 +125,22 @@ func (l *Limits) Limit() int64 {
 	return limit
 }
 
-// Fits checks that what is needed stays within the budget; what names the need.
-func (l *Limits) Fits(what string, need int64) error {
+// Fits checks that what is needed stays within the budget; what names the need. later bounds what is
+// needed after that, which is refused when it is known: the amount that is named is enough for it, too.
+func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	limit, says := l.bound()
 	if limit == 0 || need <= limit {
 		return nil
 	}
-	return fmt.Errorf("%s needs %s of memory, %s", what, report.Bytes(need), says)
+	for _, more := range later {
+		need = max(need, more)
+	}
+	return fmt.Errorf("%s needs %s of memory, %s", what, sparse.FormatNeed(need), says)
+}
+
+// ScratchBytes bounds what an engine of documents holds for the workers.
+func (l *Limits) ScratchBytes(m *sparse.CSR) int64 {
+	return int64(l.NumWorkers()) * engine.ScratchBytes(m.Cols, m.LongestRow())
 }
 
 // ProcBytes reads a line such as "MemTotal: 8000 kB" of a file below /proc, in bytes; 0 where there

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -38,12 +39,12 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
-	limit := opt.MemoryBytes
-	if limit == 0 {
-		limit, _ = tiles.Available() // 0 where the system doesn't say
-	}
-	if need := t.candidateBytes(); s.Choice == Pivoted && limit > 0 && need > limit {
-		return nil, &memoryError{s.Landmarks, n, c.Documents.NNZ(), need, limit}
+	if s.Choice == Pivoted {
+		err := task.Fits(t.candidateBytes(), opt.limit(), "landmark: choosing %d landmarks of %d documents of %d values",
+			s.Landmarks, n, c.Documents.NNZ())
+		if err != nil {
+			return nil, err
+		}
 	}
 	embedder := k.Embedding().Fit(c.Documents)
 	t.k, t.x = engine.Resolve(k, len(embedder.Terms)), &sparse.Embedded{Embedder: embedder}

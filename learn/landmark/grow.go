@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -80,7 +81,7 @@ func Grow(
 		step := time.Now()
 		s.Landmarks = m
 		right, passes, err := validate(ctx, c, s, opt, train, held)
-		var short *memoryError
+		var short *task.MemoryError
 		if errors.As(err, &short) && len(steps) > 0 {
 			break
 		}

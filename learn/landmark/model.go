@@ -163,9 +163,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 	some := min(n, chunk)
 	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, int64(some)*int64(docs.LongestRow()+m.Embedder.Filled())) +
 		engine.NewBytes(m.Landmarks.Rows(), m.Landmarks.Cols, m.Landmarks.NNZ())
-	if limit := opt.limit(); limit > 0 && need > limit {
-		return nil, fmt.Errorf("landmark: predicting %d documents needs %s of memory, allowed are %s", n,
-			sparse.FormatBytes(need), sparse.FormatBytes(limit))
+	if err := task.Fits(need, opt.limit(), "landmark: predicting %d documents", n); err != nil {
+		return nil, err
 	}
 	z, err := m.Embedder.TransformRows(ctx, m.Landmarks, nil, do.Workers)
 	if err != nil {

@@ -123,8 +123,10 @@ func newTraining(
 		t.rows = rows
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
-	if need, limit := t.bytes(), opt.limit(); limit > 0 && need > limit {
-		return nil, &memoryError{t.s.Landmarks, len(t.rows), c.Documents.NNZ(), need, limit}
+	err = task.Fits(t.bytes(), opt.limit(), "landmark: training with %d landmarks of %d documents of %d values",
+		t.s.Landmarks, len(t.rows), c.Documents.NNZ())
+	if err != nil {
+		return nil, err
 	}
 	embedder := k.Embedding().Fit(c.Documents)
 	t.k = engine.Resolve(k, len(embedder.Terms))
@@ -142,17 +144,6 @@ func (o Options) limit() int64 {
 	}
 	left, _ := tiles.Available()
 	return left
-}
-
-// memoryError says that training needs more memory than was allowed.
-type memoryError struct {
-	landmarks, documents int
-	values, need, limit  int64
-}
-
-func (e *memoryError) Error() string {
-	return fmt.Sprintf("landmark: %d landmarks of %d documents of %d values need %s of memory, allowed are %s",
-		e.landmarks, e.documents, e.values, sparse.FormatBytes(e.need), sparse.FormatBytes(e.limit))
 }
 
 // do resolves what all parts need.

@@ -104,10 +104,10 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 		return nil, fmt.Errorf("linear: documents to predict: %w", err)
 	}
 	n, k, workers := docs.Rows(), len(m.Classes), task.Workers(opt.Workers)
-	need := int64(n)*int64(16*k+56) + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*int64(docs.LongestRow()+m.Embedder.Filled()))
-	if opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("linear: predicting %d documents needs %s of memory, allowed are %s", n,
-			sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+	longest := int64(docs.LongestRow() + m.Embedder.Filled())
+	need := int64(n)*int64(16*k+56) + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
+	if err := task.Fits(need, opt.MemoryBytes, "linear: predicting %d documents", n); err != nil {
+		return nil, err
 	}
 	out = &Prediction{Decisions: make([][]float64, n)}
 	if m.Settings.Scheme == solver.Labels {

@@ -56,9 +56,10 @@ func TrainPath(
 	}
 	workers := task.Workers(opt.Workers)
 	f := e.Fit(c.Documents)
-	if need := trainingBytes(c, f, len(prices), workers); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("linear: training on %d documents of %d values needs %s of memory, allowed are %s",
-			c.Documents.Rows(), c.Documents.NNZ(), sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+	err = task.Fits(trainingBytes(c, f, len(prices), workers), opt.MemoryBytes,
+		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
+	if err != nil {
+		return nil, err
 	}
 	p, err := newProblem(ctx, c.Documents, rows, f, workers)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/learn/internal/archive"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -78,11 +79,7 @@ type Options struct {
 
 // fits checks that so many numbers of float64 are within the bound.
 func (o Options) fits(what string, numbers int64) error {
-	if need := 8 * numbers; o.MemoryBytes > 0 && need > o.MemoryBytes {
-		return fmt.Errorf("lmnn: %s needs %s of memory, allowed are %s", what, sparse.FormatBytes(need),
-			sparse.FormatBytes(o.MemoryBytes))
-	}
-	return nil
+	return task.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }
 
 // Model is a metric and the documents that it was learnt from. It is immutable and may be used

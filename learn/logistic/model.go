@@ -132,9 +132,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 	n, k, workers := docs.Rows(), len(m.Classes), task.Workers(opt.Workers)
 	longest := int64(docs.LongestRow() + m.Embedder.Filled())
 	need := int64(n)*int64(16*k+80) + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
-	if opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("logistic: predicting %d documents needs %s of memory, allowed are %s", n,
-			sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+	if err := task.Fits(need, opt.MemoryBytes, "logistic: predicting %d documents", n); err != nil {
+		return nil, err
 	}
 	out = &Prediction{Decisions: make([][]float64, n), Probabilities: make([][]float64, n)}
 	if s.Scheme == solver.Labels {

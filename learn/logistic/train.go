@@ -92,9 +92,10 @@ func newTraining(
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	if need := t.bytes(); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, fmt.Errorf("logistic: training on %d documents of %d values needs %s of memory, allowed are %s",
-			c.Documents.Rows(), c.Documents.NNZ(), sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+	err = task.Fits(t.bytes(), opt.MemoryBytes, "logistic: training on %d documents of %d values", c.Documents.Rows(),
+		c.Documents.NNZ())
+	if err != nil {
+		return nil, err
 	}
 	x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, t.opt.Workers)
 	if err != nil {

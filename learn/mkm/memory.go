@@ -46,7 +46,7 @@ type MemoryError struct {
 
 // Error names the work and both numbers.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("mkm: %s needs %s of memory, allowed are %s", e.What, sparse.FormatBytes(e.Need),
+	return fmt.Sprintf("mkm: %s needs %s of memory, allowed are %s", e.What, sparse.FormatNeed(e.Need),
 		sparse.FormatBytes(e.Limit))
 }
 

@@ -78,7 +78,7 @@ func (w *work) without(
 	}
 	opt := p.opt
 	if opt.MemoryBytes > 0 {
-		opt.HeldBytes += p.corpusBytes() + p.Engine().Bytes()
+		opt.HeldBytes = p.bound.held + p.Engine().Bytes()
 	}
 	own, err := newProblem(ctx, c, p.Embedding().Fit(c.Documents.SelectRows(others)), opt)
 	if err != nil {

@@ -120,6 +120,9 @@ func Choose(
 	h.s.Scheme = from.Schemes[0]
 	h.out.Measure = h.s.Measure()
 	h.take(Candidate{Kernel: from.Kernels[0], Scheme: from.Schemes[0], C: from.C[0]})
+	if err := h.fits(); err != nil {
+		return nil, err
+	}
 	if h.out.Why = h.sample(); h.out.Why != "" {
 		return h.out, nil
 	}
@@ -225,7 +228,7 @@ func (h *choosing) sample() (why string) {
 	h.most = n
 	if h.opt.MemoryBytes > 0 { // tiles, a matrix in the order of folds, and as much again for the rest
 		room := h.opt.MemoryBytes - h.opt.HeldBytes - 2*h.c.Documents.Bytes()
-		h.most = min(h.most, int(math.Sqrt(float64(max(room, 0))/16)))
+		h.most = min(h.roomFor(), int(math.Sqrt(float64(max(room, 0))/16)))
 	}
 	if h.most < min(n, leastSample) {
 		return "memory is too little to choose on samples"

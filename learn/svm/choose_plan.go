@@ -3,6 +3,7 @@ package svm
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -156,4 +157,44 @@ func (h *choosing) plan(steps []choiceStep, all []Candidate) (total float64) {
 		total += h.workOf(all, at.folds).on(float64(least))
 	}
 	return total
+}
+
+// fits refuses documents that memory is too little for to do what comes after the choice.
+func (h *choosing) fits() error {
+	if h.opt.MemoryBytes == 0 || len(h.opt.Tasks) == 0 {
+		return nil
+	}
+	p, docs := &Problem{opt: h.opt}, h.c.Documents
+	embedder := h.from.Kernels[0].Embedding().Fit(docs)
+	p.bound = h.opt.sizes(h.c, embedder, docs.Rows(), docs.NNZ()+int64(docs.EmptyRows()))
+	if p.bound.need(&h.opt, h.opt.Tasks) <= h.opt.MemoryBytes {
+		return nil
+	}
+	return p.tooLarge()
+}
+
+// tasks are what rounds do.
+func (h *choosing) tasks() (tasks []Task) {
+	for _, scheme := range h.from.Schemes {
+		s := h.s
+		s.Scheme = scheme
+		tasks = append(tasks, Task{s, max(ChoiceFolds, h.from.Folds), max(len(h.from.C), h.from.Final)})
+	}
+	return tasks
+}
+
+// roomFor returns how many documents a sample may have: as many as a problem of them has memory for,
+// beside the corpus.
+func (h *choosing) roomFor() int {
+	values := make([]int64, len(h.order)+1)
+	for i, doc := range h.order {
+		values[i+1] = values[i] + max(h.c.Documents.Offsets[doc+1]-h.c.Documents.Offsets[doc], 1)
+	}
+	embedder, tasks := h.from.Kernels[0].Embedding().Fit(h.c.Documents), h.tasks()
+	return sort.Search(len(h.order), func(m int) bool {
+		opt := h.opt
+		opt.HeldBytes += h.c.Documents.Bytes() + 8*values[m+1] + 8*int64(m+2)
+		z := opt.sizes(h.c, embedder, m+1, values[m+1])
+		return z.need(&opt, tasks) > h.opt.MemoryBytes
+	})
 }

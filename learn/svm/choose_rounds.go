@@ -152,6 +152,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 	docs := slices.Clone(h.order[:r.Documents])
 	slices.Sort(docs)
 	own := oneProblem{opt: h.opt}
+	own.opt.Tasks = h.tasks()
 	sample, held := (*sparse.Corpus)(nil), -1
 	own.corpus = func(cut int) (_ *sparse.Corpus, err error) {
 		if cut == held {

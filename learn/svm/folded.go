@@ -121,6 +121,13 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	return f, nil
 }
 
+// options returns how the solver is to work for a number of cells at a time.
+func (f *folded) options(cells int) (opt solver.Options, err error) {
+	opt = f.p.solverOptions(f.s)
+	opt.RowBytes, err = f.p.rowsFor(Task{*f.s, f.folds, cells})
+	return opt, err
+}
+
 func pick[T any](from []T, order []int) []T {
 	if from == nil {
 		return nil

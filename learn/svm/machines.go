@@ -66,7 +66,7 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	if !s.Type.Classifies() && (len(machines) > 1 || machines[0] != 0) {
 		return nil, fmt.Errorf("svm: machines %v of type %s, expected the only one, 0", machines, s.Type)
 	}
-	rows, err := p.rowsFor(&s)
+	rows, err := p.rowsFor(Task{Settings: s})
 	if err != nil {
 		return nil, err
 	}

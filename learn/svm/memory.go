@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -44,114 +46,205 @@ const (
 	machineBytes = 9 + 2*16 + 8
 )
 
-// modelBytes is what a model takes at most beside the problem: all documents as support vectors
-// with raw values.
-func (p *Problem) modelBytes() int64 { return 8*p.x.NNZ() + 24*int64(p.Len()) }
+// Task is what a problem is made for, as far as its need of memory depends on that.
+type Task struct {
+	Settings Settings // of which Type, Scheme, Thresholds and Probabilities count
+	Folds    int      // of a validation; 0 for a training
+	Cells    int      // combinations of C, Nu and Epsilon that are validated at a time; default 1
+}
 
 // machines returns how many machines of the settings a document is in at most, and how many there
 // are.
-func (p *Problem) machines(s *Settings) (each, all int64) {
-	classes := int64(len(p.corpus.classes))
+func (s *Settings) machines(classes int64) (each, all int64) {
 	switch {
 	case !s.Type.Classifies():
 		return 1, 1
 	case s.Scheme == solver.OneVsOne:
-		return classes - 1, classes * (classes - 1) / 2
+		return max(classes-1, 1), max(classes*(classes-1)/2, 1)
 	}
-	return classes, classes
+	return max(classes, 1), max(classes, 1)
 }
 
-// corpusBytes is what a problem keeps of its corpus beside the embedded documents: order, labels,
-// the vocabulary, and what the embedding has learnt.
-func (p *Problem) corpusBytes() int64 {
-	bytes := 8*int64(len(p.corpus.order)+len(p.corpus.labels.Offsets)) + 4*int64(len(p.corpus.labels.IDs))
-	for _, texts := range [][]string{p.corpus.vocabulary, p.corpus.classes} {
+// sizes are what the need of memory follows from: those of a problem, or of documents that are one
+// later, with bounds in place of what isn't known.
+type sizes struct {
+	n, values, classes, panel, workers int64
+
+	held   int64 // by the process, with what a problem keeps of its corpus beside the embedded documents
+	engine int64
+	making int64 // most at a time before there is an engine
+	apart  int64 // of a problem beside which those of folds are made, 0 where that serves all of them
+}
+
+// sizes bounds those of a problem of the documents of a corpus, or of so many of them with so many
+// values. terms is what the embedding has learnt from.
+func (o *Options) sizes(c *sparse.Corpus, embedder *sparse.Embedder, documents int, values int64) sizes {
+	k, _ := kernels(o.ISA) // the caller has checked it
+	values += int64(documents) * int64(embedder.Filled())
+	z := sizes{
+		n: int64(documents), values: values, classes: int64(len(c.Classes)), panel: int64(k.Panel),
+		workers: int64(cmp.Or(o.Workers, runtime.GOMAXPROCS(0))),
+	}
+	z.held = o.HeldBytes + 16*int64(c.Documents.Rows()) + 4*int64(len(c.Labels.IDs)) + 8 +
+		int64(len(embedder.Terms))*(4+4+8) + 4*int64(c.Documents.Cols)
+	for _, texts := range [][]string{c.Vocabulary, c.Classes} {
 		for _, s := range texts {
-			bytes += 16 + int64(len(s))
+			z.held += 16 + int64(len(s))
 		}
 	}
-	return bytes + int64(len(p.x.Embedder.Terms))*(4+4+8) + 4*int64(p.corpus.cols)
+	z.setEngine(embedder.Cols(), c.Documents.LongestRow()+embedder.Filled())
+	z.making = max(o.HeldBytes+8*(z.n+1)+8*values+engine.NewBytes(documents, embedder.Cols(), values), o.least)
+	if embedder.Scales() { // see work.apart
+		z.apart = z.held - o.HeldBytes + z.engine + 8*values + 8*z.n
+	}
+	return z
 }
 
-// fixedBytes is what the process holds while machines are trained, beside tiles, rows and what
+// setEngine bounds the bytes of an engine by the columns and the length of the longest document.
+func (z *sizes) setEngine(columns, longest int) {
+	z.engine = engine.NewBytes(int(z.n), columns, z.values) + z.workers*engine.ScratchBytes(columns, longest)
+}
+
+// set is the memory of a working set.
+func (z *sizes) set() int64 { return 4 * z.n * min(setRows, z.n) }
+
+// whole is that of the matrix.
+func (z *sizes) whole() int64 { return 4*z.n*z.n + z.n }
+
+// model is what a model takes at most beside the problem: all documents as support vectors with raw
+// values.
+func (z *sizes) model() int64 { return 8*z.values + 24*z.n }
+
+// fixed is what the process holds while machines are trained, beside tiles, rows, garbage and what
 // there is for each machine.
-func (p *Problem) fixedBytes(e *engine.Engine) int64 {
-	n := int64(e.Len())
-	worker := documentBytes*n + max(gatherLeast, 4*gatherRows*n)
-	return p.opt.HeldBytes + p.corpusBytes() + e.Bytes() + worker*int64(e.Workers()) + p.opt.MemoryBytes/garbagePart
+func (z *sizes) fixed() int64 {
+	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
+}
+
+// beside is what a task takes of the memory for rows. A training takes lists of documents and
+// machines, and decision values, and those of them near 0, where thresholds are tuned. A validation takes
+//
+//   - a coefficient and its document, 16 bytes, for each document in each machine that it could be
+//     a support vector of, for all cells and, for one cell, for two kernels before;
+//   - for a prediction its columns, 80 bytes per document and 4 per coefficient;
+//   - in each worker a panel of kernel values and the sums of the machines.
+func (z *sizes) beside(t Task) int64 {
+	each, machines := t.Settings.machines(z.classes)
+	if t.Folds == 0 {
+		list := each * machineBytes
+		if t.Settings.Thresholds {
+			list += 16 * each
+		}
+		return list * z.n
+	}
+	cells := int64(max(t.Cells, 1))
+	bytes := z.n*each*int64(t.Folds-1)*16*(cells+2) + z.n*each*9 + z.n*80 + z.n*each*cells*4 +
+		(z.panel*4*z.n+z.panel*8*machines*cells)*z.workers
+	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values, and lists of them
+		bytes += z.n * machines * (8*cells + 48)
+	}
+	return bytes
+}
+
+// rows is the least for rows: a working set, and what the tasks take.
+func (z *sizes) rows(tasks []Task) int64 {
+	most := int64(0)
+	for _, t := range tasks {
+		most = max(most, z.beside(t))
+	}
+	return z.set() + most
+}
+
+// shared is the least for rows and tiles together, whose scratch space takes some, too.
+func (z *sizes) shared(tasks []Task) int64 { return z.rows(tasks) + z.set() + z.workers<<18 }
+
+// need bounds the Options.MemoryBytes that are enough for tasks.
+func (z *sizes) need(o *Options, tasks []Task) int64 {
+	bytes := z.fixed() + z.model() + z.shared(tasks)
+	if o.least > 0 { // the matrix is there whole
+		bytes += z.whole()
+	}
+	making := z.making
+	if slices.ContainsFunc(tasks, func(t Task) bool { return t.Folds > 0 }) {
+		making, bytes = making+z.apart, bytes+z.apart
+	}
+	return max(making, bytes+bytes/(garbagePart-1)+1)
+}
+
+// sizes returns those of the problem.
+func (p *Problem) sizes(e *engine.Engine) *sizes {
+	z := p.bound
+	z.engine = e.Bytes()
+	return &z
 }
 
 // plan shares out what is left beside the rest. A matrix that fits is kept whole. Otherwise rows,
-// which become short when documents are left out, get as much as tiles, which all problems share.
+// which become short when documents are left out, get as much as tiles, which all problems share, and
+// more where the tasks take it.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
-	n := int64(e.Len())
-	whole := 4*n*n + n
-	left := p.opt.CacheBytes
+	z := p.sizes(e)
+	left, rows := p.opt.CacheBytes, z.rows(p.opt.Tasks)
 	if p.opt.MemoryBytes > 0 {
-		free := p.opt.MemoryBytes - p.fixedBytes(e) - p.modelBytes()
+		free := p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - z.fixed() - z.model()
 		if left == 0 || free < left {
 			left = free
 		}
 	} else if left == 0 {
-		left = whole + smallRows
+		left = z.whole() + max(smallRows, rows)
 	}
-	set := 4 * n * min(setRows, n)
-	least := 2*set + int64(e.Workers())<<18 // a working set, as much for tiles, and their scratch space
-	if left < least {
-		return budget{}, p.tooLarge(least - left)
+	whole := z.whole()+max(rows, 2*z.set())+1<<20 <= left // a validation keeps solutions beside its rows
+	switch {
+	case left < z.shared(p.opt.Tasks) || p.opt.least > 0 && !whole:
+		return budget{}, p.tooLarge()
+	case whole:
+		return budget{tiles: z.whole(), rows: min(left-z.whole(), max(smallRows, rows))}, nil
 	}
-	if whole+2*set+1<<20 <= left { // a validation keeps solutions beside its rows
-		return budget{tiles: whole, rows: min(left-whole, max(smallRows, set))}, nil
-	}
-	return budget{tiles: left / 2, rows: left - left/2}, nil
+	tiles := min(left/2, left-rows)
+	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
 // LeastBytes bounds the Options.MemoryBytes that are enough for machines of documents with so many
 // columns, values and classes, before they are embedded, where nothing else is held. With as much
 // training is slow. Numbers below 0 count as 0.
 func LeastBytes(documents, columns, classes int, values int64, workers int) int64 {
-	n, columns, values := int64(max(documents, 0)), max(columns, 0), max(values, 0)
-	set := 4 * n * min(setRows, n)
-	corpus := 20*n + 8 + 20*int64(columns)
-	machines := int64(max(classes, 1)) * (machineBytes*n + 64)
-	fixed := corpus + engine.NewBytes(int(n), columns, values) + 8*values + 24*n + machines
-	worker := documentBytes*n + max(gatherLeast, 4*gatherRows*n) + 1<<19 // with the scratch space of an engine's
-	bytes := fixed + 2*set + int64(max(workers, 0))*worker
-	return bytes + bytes/(garbagePart-1) + 1
+	z := sizes{n: int64(max(documents, 0)), values: max(values, 0), classes: int64(max(classes, 0))}
+	k, _ := kernels("")
+	z.panel = int64(k.Panel)
+	columns, z.workers = max(columns, 0), int64(max(workers, 0))
+	z.held = 20*z.n + 8 + 20*int64(columns)
+	z.setEngine(columns, columns)
+	return z.need(&Options{}, []Task{{Settings: Settings{Scheme: solver.OneVsRest}}})
 }
 
-// exceeds is the error of work that needs more bytes than there are.
-func exceeds(need, limit int64, of, format string, args ...any) error {
-	return fmt.Errorf("svm: %s needs %s %s, expected at most %s",
-		fmt.Sprintf(format, args...), sparse.FormatBytes(need), of, sparse.FormatBytes(limit))
-}
-
-// tooLarge says what would be enough where so much is missing. The part for garbage grows with it.
-func (p *Problem) tooLarge(missing int64) error {
-	limit, of := p.opt.MemoryBytes, "of memory"
-	if limit > 0 {
-		missing += missing/(garbagePart-1) + 1
-	} else {
-		limit, of = p.opt.CacheBytes, "for tiles and rows"
+// tooLarge names what is enough for the problem's tasks, and more of them.
+func (p *Problem) tooLarge(more ...Task) error {
+	tasks := slices.Concat(p.opt.Tasks, more)
+	what := fmt.Sprintf("training on %d documents", p.bound.n)
+	for _, t := range tasks {
+		if t.Folds > 0 {
+			what = fmt.Sprintf("validating %d folds of %d documents", t.Folds, p.bound.n)
+		}
 	}
-	return exceeds(limit+missing, limit, of, "training on %d documents", p.x.Rows())
+	if p.opt.MemoryBytes == 0 {
+		return fmt.Errorf("svm: %s needs %s for tiles and rows, expected at most %s", what,
+			sparse.FormatNeed(p.bound.shared(tasks)), sparse.FormatBytes(p.opt.CacheBytes))
+	}
+	return &task.MemoryError{What: "svm: " + what, Need: p.bound.need(&p.opt, tasks), Limit: p.opt.MemoryBytes}
 }
 
-// rowsFor is what rows may take while machines of the given settings are trained: what the budget
-// has for them, less what lists of documents and machines take above what is spare.
-func (p *Problem) rowsFor(s *Settings) (int64, error) {
+// rowsFor is what rows may take during a task: what the budget has for them, less what the task takes
+// above what is spare.
+func (p *Problem) rowsFor(t Task) (int64, error) {
 	if p.opt.MemoryBytes == 0 {
 		return p.budget.rows, nil
 	}
-	n := int64(p.Len())
-	each, _ := p.machines(s)
-	list := max(each, 1) * machineBytes
-	if s.Thresholds { // decision values, and those of them near 0
-		list += 16 * each
+	z, spare := p.sizes(p.Engine()), int64(0)
+	if t.Folds == 0 { // a validation keeps a matrix there
+		spare = max(p.spare()-z.model(), 0)
 	}
-	left := p.budget.rows - max(list*n-max(p.spare()-p.modelBytes(), 0), 0)
-	if least := 4 * n * min(setRows, n); left < least && left < p.budget.rows {
-		return 0, p.tooLarge(least - left)
+	left := p.budget.rows - max(z.beside(t)-spare, 0)
+	if left < z.set() && left < p.budget.rows {
+		return 0, p.tooLarge(t)
 	}
 	return left, nil
 }
@@ -161,7 +254,7 @@ func (p *Problem) spare() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return math.MaxInt64
 	}
-	return p.opt.MemoryBytes - p.fixedBytes(p.Engine()) - p.budget.tiles - p.budget.rows
+	return p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - p.sizes(p.Engine()).fixed() - p.budget.tiles - p.budget.rows
 }
 
 // engineBytes is what the engine may take.
@@ -170,57 +263,6 @@ func (p *Problem) engineBytes() int64 {
 		return 0
 	}
 	return max(p.opt.MemoryBytes-p.opt.HeldBytes, 1)
-}
-
-// prepares checks that the documents can be made ready within the memory that is allowed: the
-// corpus, their embedded form, and the engine in the making.
-func (p *Problem) prepares(c *sparse.Corpus, embedder *sparse.Embedder) error {
-	limit := p.opt.MemoryBytes
-	if limit == 0 {
-		return nil
-	}
-	docs := c.Documents
-	values := docs.NNZ() + int64(docs.EmptyRows()) + // a document without terms gets one of its own
-		int64(docs.Rows())*int64(embedder.Filled())
-	need := p.opt.HeldBytes + docs.Bytes() + engine.NewBytes(docs.Rows(), embedder.Cols(), values)
-	if need <= limit {
-		return nil
-	}
-	return exceeds(need, limit, "of memory", "preparing %d documents", docs.Rows())
-}
-
-// leastRows is how many rows of the matrix a validation must have room for at least.
-const leastRows = 256
-
-// options returns how the solver is to work for a number of cells at a time. Solutions and
-// predictions take a part of the memory for rows:
-//
-//   - a coefficient and its document, 16 bytes, for each document in each machine that it could be
-//     a support vector of, for all cells and, for one cell, for two kernels before;
-//   - for a prediction its columns, 80 bytes per document and 4 per coefficient;
-//   - in each worker a panel of kernel values and the sums of the machines.
-func (f *folded) options(cells int) (solver.Options, error) {
-	p, e := f.p, f.p.Engine()
-	opt := p.solverOptions(f.s)
-	if p.opt.MemoryBytes == 0 {
-		return opt, nil
-	}
-	n, panel := int64(p.Len()), int64(e.Panel())
-	each, machines := p.machines(f.s)
-	fits := n * each * int64(f.folds-1) * 16
-	own := fits*(int64(cells)+2) + n*each*9 + n*80 + n*each*int64(cells)*4 +
-		(panel*4*n+panel*8*machines*int64(cells))*int64(e.Workers())
-	if f.s.Thresholds || f.s.Probabilities { // decision values, and lists of them
-		own += n * machines * (8*int64(cells) + 48)
-	}
-	least := 4 * n * leastRows
-	if opt.RowBytes-own < least {
-		return opt, fmt.Errorf("svm: validating %d folds of %d documents needs %s of memory beside the matrix, "+
-			"expected at most %s",
-			f.folds, n, sparse.FormatBytes(own+least), sparse.FormatBytes(opt.RowBytes))
-	}
-	opt.RowBytes -= own
-	return opt, nil
 }
 
 // rowsAtATime returns how many documents are predicted together: as many as suit the engine and fit

@@ -39,7 +39,7 @@ func trainWithin(argument string) error {
 	what = strings.ReplaceAll(what, "_", " ")
 	s := tightCases[what].settings
 	p, err := NewProblem(ctx, c, sparse.Sphere, Options{
-		MemoryBytes: limit, HeldBytes: ownBytes, Once: what == "once", Workers: 2,
+		MemoryBytes: limit, HeldBytes: ownBytes, Once: what == "once", Workers: 2, Tasks: []Task{{Settings: s}},
 	})
 	if err != nil {
 		return err
@@ -88,14 +88,16 @@ func needs(t *testing.T, source string, s Settings) int64 {
 	}
 	limit := int64(ownBytes + 1<<20)
 	for range 20 {
-		p, err := NewProblem(t.Context(), c, sparse.Sphere, Options{MemoryBytes: limit, HeldBytes: ownBytes, Workers: 2})
+		p, err := NewProblem(t.Context(), c, sparse.Sphere, Options{
+			MemoryBytes: limit, HeldBytes: ownBytes, Workers: 2, Tasks: []Task{{Settings: s}},
+		})
 		if err == nil {
-			_, err = p.rowsFor(&s)
+			_, err = p.rowsFor(Task{Settings: s})
 		}
 		if err == nil {
 			return limit
 		}
-		m := regexp.MustCompile(`needs ([0-9.]+) ([KMG])iB of memory, expected at most`).FindStringSubmatch(err.Error())
+		m := regexp.MustCompile(`needs ([0-9.]+) ([KMG])iB of memory, allowed are`).FindStringSubmatch(err.Error())
 		if m == nil {
 			t.Fatalf("error %v doesn't say what is needed", err)
 		}

@@ -32,6 +32,12 @@ type Options struct {
 	// program itself, a corpus that the caller keeps.
 	HeldBytes int64
 
+	// Tasks are what the problem is for: memory is shared out so that there is room for them, and
+	// what NewProblem says is needed is enough for all of them. Choose refuses, before it begins,
+	// documents whose Tasks need more. Default: any that there turns out to be room for.
+	Tasks []Task
+	least int64 // of MemoryBytes for a matrix that is given, and kept whole
+
 	// CacheBytes bounds tiles and rows together, for measurements and tests. Default: what
 	// MemoryBytes leaves, or as much as helps.
 	CacheBytes int64

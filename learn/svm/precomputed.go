@@ -38,17 +38,12 @@ func NewPrecomputed(ctx context.Context, c *sparse.Corpus, opt Options) (*Proble
 		return nil, fmt.Errorf("svm: a Gram matrix of %d rows and %d columns, expected a square one", n, m.Cols)
 	}
 	opt.Device, opt.Place, opt.Store, opt.CacheBytes = nil, PlaceProcessor, nil, 0
-	if need := opt.HeldBytes + m.Bytes() + mappedBytes(int64(n)); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, exceeds(need, opt.MemoryBytes, "of memory", "a Gram matrix of %d documents", n)
-	}
+	opt.least = opt.HeldBytes + m.Bytes() + mappedBytes(int64(n))
 	names := *c
 	names.Vocabulary, names.Documents = nil, &sparse.CSR{Cols: n, Offsets: make([]int64, n+1)}
 	p, err := NewProblem(ctx, &names, sparse.Embedding{}, opt)
 	if err != nil {
 		return nil, err
-	}
-	if !p.cached.Whole() { // whose room the matrix takes
-		return nil, exceeds(mappedBytes(int64(n)), p.budget.tiles, "for tiles and rows", "a Gram matrix of %d documents", n)
 	}
 	var digest sync.WaitGroup
 	digest.Go(func() { p.corpus.digest = c.Digest() })

@@ -21,6 +21,7 @@ type Problem struct {
 	corpus corpus
 	x      *sparse.Embedded
 	cached *engine.Cached
+	bound  sizes // with bounds in place of what the engine takes
 	budget budget
 	values []float32 // of a matrix that was computed elsewhere, in the problem's order; else nil
 
@@ -48,7 +49,7 @@ type corpus struct {
 // one name, options out of range, what the embedding refuses, more memory than was allowed, the end
 // of ctx.
 func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
-	if c == nil {
+	if c == nil || ctx == nil || ctx.Err() != nil {
 		return newProblem(ctx, c, nil, opt)
 	}
 	return newProblem(ctx, c, embedding.Fit(c.Documents), opt)
@@ -72,8 +73,9 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
 	}
 	p := &Problem{opt: opt}
-	if err := p.prepares(c, embedder); err != nil {
-		return nil, err
+	p.bound = opt.sizes(c, embedder, c.Documents.Rows(), c.Documents.NNZ()+int64(c.Documents.EmptyRows()))
+	if opt.MemoryBytes > 0 && p.bound.making > opt.MemoryBytes {
+		return nil, p.tooLarge()
 	}
 	p.corpus = corpus{
 		source: c.Source, vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, classes: c.Classes,
@@ -95,11 +97,8 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 	if report.Finish(&err); err != nil && e != nil {
 		err = errors.Join(err, e.Close())
 	}
-	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) { // in the caller's terms
-		err = fmt.Errorf(
-			"svm: %s needs %s of memory, expected at most %s", memory.What,
-			sparse.FormatBytes(memory.Need+opt.HeldBytes), sparse.FormatBytes(opt.MemoryBytes),
-		)
+	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.Machine { // in the caller's terms
+		err = p.tooLarge()
 	}
 	if err != nil {
 		return nil, err

@@ -374,7 +374,7 @@ func (f *folded) assembled(first int, found []*SearchOutcome, kernel, cell int) 
 // take makes what was found of a fold a part of an outcome.
 func (f *folded) take(o *outcome, own *FoldOutcome, fold int) error {
 	docs := f.held(fold)
-	_, most := f.p.machines(f.s)
+	_, most := f.s.machines(f.p.bound.classes)
 	classes, machines := len(f.p.corpus.classes), int(most)
 	count := func(what string, have int, wanted bool) error {
 		want := 0

@@ -50,7 +50,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := p.rowsFor(&s)
+	rows, err := p.rowsFor(Task{Settings: s})
 	if err != nil {
 		return nil, nil, err
 	}

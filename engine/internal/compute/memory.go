@@ -23,7 +23,7 @@ func (e *MemoryError) Error() string {
 	if e.Machine {
 		limit = "the system leaves " + sparse.FormatBytes(e.Limit)
 	}
-	return fmt.Sprintf("engine: %s needs %s of memory, %s", e.What, sparse.FormatBytes(e.Need), limit)
+	return fmt.Sprintf("engine: %s needs %s of memory, %s", e.What, sparse.FormatNeed(e.Need), limit)
 }
 
 // MatrixBytes returns the memory of a matrix of float32, the greatest int64 where it is beyond

@@ -112,3 +112,25 @@ func Positive(f []float64) []int {
 	}
 	return found
 }
+
+// MemoryError says before the work that it needs more memory than was allowed.
+type MemoryError struct {
+	What        string
+	Need, Limit int64 // bytes
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%s needs %s of memory, allowed are %s", e.What, sparse.FormatNeed(e.Need),
+		sparse.FormatBytes(e.Limit))
+}
+
+// Needed returns how many bytes are enough.
+func (e *MemoryError) Needed() int64 { return e.Need }
+
+// Fits holds a need against a limit, of which 0 is none. what names the work, with its package.
+func Fits(need, limit int64, what string, args ...any) error {
+	if limit == 0 || need <= limit {
+		return nil
+	}
+	return &MemoryError{fmt.Sprintf(what, args...), need, limit}
+}

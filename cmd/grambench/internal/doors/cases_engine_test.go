@@ -75,6 +75,9 @@ func engineCases() map[string]testCase {
 		"engine.Engine.ZeroDiagonal": {run: gram},
 		"engine.Matrix.Rows":         {run: cachedRows},
 		"engine.New":                 {run: newEngine},
+		"engine.ScratchBytes": {run: func(p *program) {
+			p.quiet("odd numbers", func() { engine.ScratchBytes(p.odd(), p.odd()) })
+		}},
 		"engine.NewBytes": {run: func(p *program) {
 			r, c, v := p.odd(), p.odd(), int64(p.odd())
 			p.quiet(fmt.Sprint(r, c, v), func() { engine.NewBytes(r, c, v) })

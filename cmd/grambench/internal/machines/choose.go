@@ -118,13 +118,19 @@ func (m *machine) chosen(
 	ctx context.Context, p *cli.Progress, c *sparse.Corpus, s svm.Settings, from svm.Candidates, ngrams []string,
 ) (*svm.Chosen, *choiceReport, error) {
 	begin := time.Now()
+	var tasks []svm.Task
+	for after := s; m.once && len(tasks) < len(from.Schemes); { // of train, which goes on with the choice
+		after.Scheme = from.Schemes[len(tasks)]
+		tasks = append(tasks, svm.Task{Settings: after})
+	}
 	out, err := svm.Choose(ctx, c, s, from, svm.Options{
-		ISA: m.processor(), Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: backend.RuntimeBytes,
+		Tasks: tasks,
+		ISA:   m.processor(), Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: backend.RuntimeBytes,
 		Progress: training(p, func(s svm.Progress) []string { return append(wait(begin, s), details(s)...) }),
 	})
 	p.Clear()
 	if out == nil {
-		return nil, nil, err
+		return nil, nil, learn.Enough(err, 0)
 	}
 	if out.Why != "" {
 		return out, &choiceReport{Why: out.Why}, err

@@ -86,6 +86,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
 	r := &cvReport{}
+	v.validates = v.folds
 	j, err := v.prepare(ctx, e, p, nil, func(c *sparse.Corpus, _ svm.Settings) error {
 		r.Corpus = source.NewLine(c)
 		return nil

@@ -50,6 +50,9 @@ type machine struct {
 	scale    string // of columns
 	noCounts string // why vectors get a kernel of vectors by default: see sparse.CSR.NoCounts
 
+	validates int        // folds of cv, 0 where a training follows
+	tasks     []svm.Task // what problems are made for
+
 	kept int64 // bytes of the corpus, if it is kept while machines are trained
 	once bool  // one model is trained, and nothing else
 }

@@ -278,6 +278,10 @@ func (g *grid) search(
 	if points.Cuts > 1 || slices.ContainsFunc(points.Kernels, other) {
 		g.kept = corpus.Documents.Bytes()
 	}
+	cells := max(len(points.C), 1) * max(len(points.Nu), 1) * max(len(points.Epsilon), 1)
+	for _, s.Scheme = range append(points.Schemes, s.Scheme) {
+		g.tasks = append(g.tasks, svm.Task{Settings: s, Folds: points.Folds, Cells: cells})
+	}
 	var last *svm.Problem
 	defer func() {
 		p.Clear()

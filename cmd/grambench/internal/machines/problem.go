@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -69,6 +70,7 @@ func (m *machine) prepare(
 		m.hintScale(e, corpus, k.Embedding())
 		source.WarnDoubtful(e, k)
 	}
+	m.tasks = []svm.Task{{Settings: j.settings, Folds: m.validates}}
 	if j.problem, err = m.newProblem(ctx, e, corpus, k.Embedding(), p, training(p, details)); err != nil {
 		return nil, err
 	}
@@ -108,16 +110,11 @@ func (m *machine) newProblem(
 	tell func(svm.Progress),
 ) (*svm.Problem, error) {
 	opt := svm.Options{ISA: m.ISA, Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: backend.RuntimeBytes + m.kept,
-		Once: m.once, Progress: tell}
+		Once: m.once, Tasks: m.tasks, Progress: tell}
 	if m.precomputed() {
 		p.Stage("preparing the matrix")
 		defer p.Clear()
 		return svm.NewPrecomputed(ctx, c, opt)
-	}
-	embedded, inEngine := source.WorkBytes(c.Documents)
-	what := "preparing " + report.Documents(c.Documents.Rows()) + " for training"
-	if err := m.Fits(what, backend.RuntimeBytes+c.Documents.Bytes()+max(embedded, inEngine)); err != nil {
-		return nil, err
 	}
 	if !m.OfSets(&m.Kernels) && m.Job(c.Documents.Rows()) == backend.CUDA { // which compares no sets
 		opt.Device, opt.Place = m.Load, m.place()
@@ -132,7 +129,7 @@ func (m *machine) newProblem(
 	problem, err := svm.NewProblem(ctx, c, embedding, opt)
 	p.Clear()
 	if err != nil {
-		return nil, source.NameValue(c, err)
+		return nil, learn.Enough(source.NameValue(c, err), 0)
 	}
 	if opt.Store != nil && !problem.Cache().Whole {
 		n := int64(problem.Len())

@@ -188,10 +188,12 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)
+	later := backend.RuntimeBytes + inEngine + g.ScratchBytes(corpus.Documents) + stripes
 	if test != nil {
 		need += test.Documents.Bytes()
+		later += test.Documents.Bytes() + testBytes(test.Documents, n)
 	}
-	if err := g.Fits("embedding the documents for "+gramOf(n), need); err != nil {
+	if err := g.Fits("embedding the documents for "+gramOf(n), need, later); err != nil {
 		return err
 	}
 	x, err := source.Embed(ctx, corpus, g.kernel.Embedding(), g.Workers)

@@ -108,17 +108,22 @@ func (m *matrix) traces(ctx context.Context, centre bool) (trace, squares float6
 	return trace, max(squares, 0), err
 }
 
+// beside returns what is computed of a matrix of n rows, the memory that takes beside the matrix, and
+// whether that is kept whole.
+func (c *call) beside(of string, n int) (what string, bytes int64, all bool) {
+	switch {
+	case c.logs != nil:
+		return "all eigenvectors of " + of, vectorsBytes(n), true
+	case c.whole || n <= mostWhole && !c.lanczos:
+		return "all eigenvalues of " + of + " (-lanczos finds the extremes in less)", spectrum.AllBytes(n), true
+	}
+	return "the extreme eigenvalues of " + of, spectrum.LanczosBytes(n, max(c.steps, 2*c.k)), false
+}
+
 // measure fills the row of a matrix: from all eigenvalues, or from the extremes.
 func (c *call) measure(ctx context.Context, e *cli.Env, p *cli.Progress, m *matrix, row *row) error {
 	begin := time.Now()
-	all := c.whole || c.logs != nil || m.n <= mostWhole && !c.lanczos
-	what, beside := "the extreme eigenvalues of "+m.what, spectrum.LanczosBytes(m.n, max(c.steps, 2*c.k))
-	if all {
-		what, beside = "all eigenvalues of "+m.what+" (-lanczos finds the extremes in less)", spectrum.AllBytes(m.n)
-	}
-	if c.logs != nil {
-		what, beside = "all eigenvectors of "+m.what, vectorsBytes(m.n)
-	}
+	what, beside, all := c.beside(m.what, m.n)
 	need, budget := m.held+beside+m.bytes, c.Budget()
 	kept := all || budget == 0 || need <= budget
 	if !kept {

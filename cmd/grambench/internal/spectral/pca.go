@@ -270,7 +270,10 @@ func (c *components) find(
 	}
 	embedded, inEngine := source.WorkBytes(corpus.Documents)
 	what := fmt.Sprintf("components of %s", report.Documents(corpus.Documents.Rows()))
-	if err := c.Fits(what, held+embedded+inEngine); err != nil {
+	n, opt := corpus.Documents.Rows(), pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+	later := held + inEngine + c.ScratchBytes(corpus.Documents) + 8*int64(n)*int64(min(c.count, n)) +
+		pca.LeastBytes(n, c.NumWorkers(), opt)
+	if err := c.Fits(what, held+embedded+inEngine, later); err != nil {
 		return nil, err
 	}
 	x, err := source.Embed(ctx, corpus, c.kernel.Embedding(), c.Workers)

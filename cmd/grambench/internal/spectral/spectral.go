@@ -197,7 +197,16 @@ func (c *call) documents(
 	what := "a Gram matrix of " + report.Documents(n)
 	embedded, inEngine := source.WorkBytes(corpus.Documents)
 	held := backend.RuntimeBytes + corpus.Documents.Bytes()
-	if err := c.Fits("embedding the documents for "+what, held+embedded+inEngine); err != nil {
+	stripes, err := c.Options("", nil).StripesBytes(n)
+	if err != nil {
+		return err
+	}
+	_, beside, all := c.beside("", n)
+	if all {
+		stripes = 4 * int64(n) * int64(n)
+	}
+	later := held + inEngine + c.ScratchBytes(corpus.Documents) + beside + stripes
+	if err := c.Fits("embedding the documents for "+what, held+embedded+inEngine, later); err != nil {
 		return err
 	}
 	var x *sparse.Embedded
