@@ -185,7 +185,7 @@ func TestEnded(t *testing.T) {
 			return err
 		},
 		"landmark.Grow": func(ctx context.Context) error {
-			_, _, err := landmark.Grow(ctx, c, landmark.Settings{}, landmark.Options{}, 0, nil)
+			_, _, err := landmark.Grow(ctx, c, landmark.Settings{}, landmark.Options{}, 0, 0, nil)
 			return err
 		},
 		"landmark.Predict": func(ctx context.Context) error {
