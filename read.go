@@ -67,11 +67,14 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (*sp
 // nearly all, which is a warning.
 func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (*sparse.Corpus, error) {
 	c, err := sparse.FromTexts(ctx, texts, labels, o.sparse())
-	if c, err = o.told(c, err); err == nil && o.MinDF == 0 && o.Vocabulary == nil && 2*c.Documents.EmptyRows() > len(texts) {
-		o.warn("%d of %d texts have no term in common with another and are empty now: MinDF 1 keeps terms of one text",
-			c.Documents.EmptyRows(), len(texts))
+	if c, err = o.told(c, err); err != nil {
+		return nil, err
 	}
-	return c, err
+	if empty := c.Documents.EmptyRows(); o.MinDF == 0 && o.Vocabulary == nil && 2*empty > len(texts) {
+		o.warn("%d of %d texts have no term in common with another and are empty now: MinDF 1 keeps terms of one text",
+			empty, len(texts))
+	}
+	return c, nil
 }
 
 // told passes the warnings of a corpus on.
@@ -192,7 +195,8 @@ func NewRows(columns int) *Rows {
 func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if len(columns) != len(values) {
-		return fmt.Errorf("gram: document %d: %d columns and %d values, expected as many", m.Rows(), len(columns), len(values))
+		return fmt.Errorf("gram: document %d: %d columns and %d values, expected as many", m.Rows(), len(columns),
+			len(values))
 	}
 	one := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0, int64(len(columns))}, Terms: columns}
 	for _, v := range values {

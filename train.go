@@ -30,7 +30,7 @@ type TrainOptions struct {
 
 	C             float64            // price of a violated margin; default chosen for text, else 1
 	Nu            float64            // of nu_svc, one_class, nu_svr: a bound on the share of errors; default 0.5
-	Epsilon       float64            // of epsilon_svr: width of the zone without loss, in units of the targets; default 0.1
+	Epsilon       float64            // of epsilon_svr: width of the zone without loss; default 0.1
 	Weights       map[string]float64 // multiples of C by class; default 1
 	Balanced      bool               // weigh classes by what makes up for their sizes
 	Probabilities bool               // train for probabilities, too, with five more trainings per machine
@@ -164,7 +164,8 @@ func (o *TrainOptions) task(c *sparse.Corpus) (*task, error) {
 		t.settings.Kernel, err = engine.ParseKernelIn(spec, *embedding)
 	}
 	own := slices.ContainsFunc(o.Kernels, func(k engine.Kernel) bool { return k.String() == o.Kernel })
-	t.chooses = work > 0 && t.settings.Type == model.CSVC && (vectors || c.Vocabulary != nil) && !own && !(o.C != 0 && t.given.Fixed())
+	fixed := own || o.C != 0 && t.given.Fixed()
+	t.chooses = work > 0 && t.settings.Type == model.CSVC && (vectors || c.Vocabulary != nil) && !fixed
 	t.settings.Thresholds = t.chooses && scheme == solver.Labels
 	return t, err
 }

@@ -112,8 +112,8 @@ func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Nei
 // MergeNeighbours makes the lists of [Engine.Neighbours] of those that blocks have: parts[b][i] is the
 // list of document i of some in block b, as [Engine.NeighbourBlock] returned it for the same kernel and
 // options, which has compared values with the least. Blocks may come in any order; none of them has a
-// document that another has in the same list. It computes no pairs. Errors: lists of different numbers of documents, ones that the engine
-// doesn't have, keys that are no numbers, and those of Neighbours.
+// document that another has in the same list. It computes no pairs. Errors: lists of different numbers
+// of documents, ones that the engine doesn't have, keys that are no numbers, and those of Neighbours.
 func (e *Engine) MergeNeighbours(
 	ctx context.Context, k Kernel, parts [][][]Neighbour, opt NeighbourOptions,
 ) (_ *Neighbours, err error) {

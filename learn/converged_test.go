@@ -198,7 +198,8 @@ func onLandmarks(t *testing.T, m landmarkModel, c *sparse.Corpus) *mat.Dense {
 
 // Where a machine says that it has converged, its objective is within the tolerance of the optimum, and
 // wherever it ends the gap that it states bounds what is above: by dense Newton steps, for documents
-// that can be separated and others, from small C to great. Logistic regression converges by its gradient, and tells no gap.
+// that can be separated and others, from small C to great. Logistic regression converges by its gradient,
+// and tells no gap.
 //
 // Nothing else bounds what "converged" says: a learner that says so belongs here.
 func TestConverged(t *testing.T) {
@@ -219,7 +220,8 @@ func TestConverged(t *testing.T) {
 			}
 		}
 		for _, spec := range []string{
-			"landmark:m=50,loss=square", "landmark:m=50,loss=logistic", "landmark:m=50,loss=hinge2", "landmark:m=160,loss=hinge2",
+			"landmark:m=50,loss=square", "landmark:m=50,loss=logistic", "landmark:m=50,loss=hinge2",
+			"landmark:m=160,loss=hinge2",
 			"landmark:m=50,loss=hinge2,passes=9", "landmark:m=50,loss=square,passes=3", "landmark:m=50,loss=logistic,passes=6",
 			"linear", "linear:loss=hinge", "linear:loss=hinge,bias=3,passes=20", "logistic",
 		} {

@@ -161,7 +161,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 	s, k, _ := m.Settings.resolve()
 	n, classes := docs.Rows(), len(m.Classes)
 	some := min(n, chunk)
-	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, int64(some)*int64(docs.LongestRow()+m.Embedder.Filled())) +
+	values := int64(some) * int64(docs.LongestRow()+m.Embedder.Filled())
+	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, values) +
 		engine.NewBytes(m.Landmarks.Rows(), m.Landmarks.Cols, m.Landmarks.NNZ())
 	if err := task.Fits(need, opt.limit(), "landmark: predicting %d documents", n); err != nil {
 		return nil, err
