@@ -258,7 +258,8 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 			Values: l.corpus.Documents.NNZ(), Terms: a.Terms, Digest: hex.EncodeToString(digest[:]),
 		},
 		learnedLine: t.learnedLine(a), File: t.out, FileFormat: t.to, Machines: len(a.Machines),
-		Unfinished: warnOf(e, a.Ended), SecondsRead: l.read, SecondsSolve: time.Since(begin).Seconds(), Rows: a.Rows, details: a.Text,
+		Unfinished: warnOf(e, a.Ended), SecondsRead: l.read, SecondsSolve: time.Since(begin).Seconds(),
+		Rows: a.Rows, details: a.Text,
 	}
 	if a.Votes {
 		r.Machines = 0
