@@ -25,7 +25,7 @@ var landmarkLearner = &Learner{
 		t.s.Landmarks = 4096
 		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number, of landmarks, or auto, as many as are of use")
 		f.DurationVar(&t.limit, "time", 0, "a time such as 10m that auto stays within, 0 for none")
-		f.Float64Var(&t.work, "work", 0, "a number of multiply-adds that auto stays within; 0 for 1e12, with time none")
+		f.Float64Var(&t.work, "work", 0, "a number, of multiply-adds that auto stays within, 0 for 1e12")
 		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
 			"probabilities, or hinge2")
 		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
