@@ -85,6 +85,7 @@ type PathTrainer interface {
 type Point struct {
 	Trainer Trainer
 	Kernel  string // "" where none is given
+	Spec    string // the learner with the values that were tried, as -type takes it
 }
 
 // Validator is a Trainer that cross-validates many points with less work than one after the other.

@@ -112,7 +112,7 @@ func (g *grid) check() error {
 	}
 	if len(g.lists.words) > 0 {
 		return cli.Usagef("-grid %s=%s: a parameter of learners, which -type names: grambench help learners",
-			g.lists.words[0].name, strings.Join(g.lists.words[0].values, ","))
+			g.lists.words[0].Name, strings.Join(g.lists.words[0].Values, ","))
 	}
 	if g.searches() {
 		return nil

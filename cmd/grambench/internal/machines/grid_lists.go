@@ -16,13 +16,7 @@ import (
 type gridLists struct {
 	numbers                    []kernel.List
 	embeds, schemes, ngramList []string
-	words                      []wordList // for parameters of learners
-}
-
-// wordList are the values of a parameter that isn't a number.
-type wordList struct {
-	name   string
-	values []string
+	words                      []learn.Words // for parameters of learners
 }
 
 func (g *gridLists) String() string { return "" }
@@ -43,8 +37,8 @@ func (g *gridLists) Set(v string) error {
 	if g.has(name) {
 		return fmt.Errorf("%s a second time, expected all its values in one list", name)
 	}
-	words := wordList{name: name}
-	err = addTexts(&words.values, name, values)
+	words := learn.Words{Name: name}
+	err = addTexts(&words.Values, name, values)
 	g.words = append(g.words, words)
 	return err
 }
@@ -80,7 +74,7 @@ func (g *gridLists) add(list kernel.List, err error) error {
 
 func (g *gridLists) has(name string) bool {
 	return slices.ContainsFunc(g.numbers, func(other kernel.List) bool { return other.Name == name }) ||
-		slices.ContainsFunc(g.words, func(other wordList) bool { return other.name == name })
+		slices.ContainsFunc(g.words, func(other learn.Words) bool { return other.Name == name })
 }
 
 // log2Flag is a flag of LIBSVM's grid.py, -log2c or -log2g.

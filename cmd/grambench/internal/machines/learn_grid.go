@@ -22,73 +22,34 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// learnerPoint is a learner with one choice of its parameters; it is tried with each C.
-type learnerPoint struct {
-	spec    string
-	kernel  string // "" where none is given
-	trainer learn.Trainer
-}
-
 // learnerPoints returns what is to be searched.
-func (g *grid) learnerPoints() ([]learnerPoint, error) {
+func (g *grid) learnerPoints() ([]learn.Point, error) {
 	lists := slices.Clone(g.lists.words)
 	for _, list := range g.lists.numbers {
-		if list.Name == "C" {
-			continue
-		}
-		words := wordList{name: list.Name}
-		for _, v := range list.Values {
-			words.values = append(words.values, report.Float(v))
-		}
-		lists = append(lists, words)
-	}
-	specs := []string{g.kind}
-	for _, list := range lists {
-		var more []string
-		for _, spec := range specs {
-			sep := ","
-			if !strings.Contains(spec, ":") {
-				sep = ":"
-			}
-			for _, value := range list.values {
-				more = append(more, spec+sep+list.name+"="+value)
-			}
-		}
-		specs = more
-	}
-	var out []learnerPoint
-	kernels := g.Specs
-	if len(kernels) == 0 {
-		kernels = cli.List{""}
-	}
-	for _, spec := range specs {
-		for _, kernel := range kernels {
-			_, trainer, err := learn.Parse(spec)
-			if err == nil {
-				var o learn.Options
-				if o, err = g.learnerOptions(); err == nil {
-					o.Kernel = kernel
-					err = trainer.Check(o)
-				}
-			}
-			if err != nil {
-				return nil, cli.UsageError{Err: err}
-			}
-			out = append(out, learnerPoint{spec, kernel, trainer})
+		if list.Name != "C" {
+			lists = append(lists, learn.Numbers(list))
 		}
 	}
-	return out, nil
+	o, err := g.learnerOptions()
+	if err != nil {
+		return nil, err
+	}
+	points, err := learn.Points(g.kind, lists, g.Specs, o)
+	if err != nil {
+		return nil, cli.UsageError{Err: err}
+	}
+	return points, nil
 }
 
 // prices are the C of the search, ascending; nil where the learner has none.
 func (g *grid) prices() ([]float64, error) {
-	if !slices.Contains(g.learner.Flags, "c") {
+	prices := g.learner.Prices()
+	if prices == nil {
 		if g.lists.has("C") {
 			return nil, cli.Usagef("-grid C: -type %s has no C", g.learner.Name)
 		}
 		return nil, nil
 	}
-	prices := []float64{0.01, 0.1, 1, 10, 100, 1000}
 	if g.f.Given("c") {
 		prices = []float64{g.c}
 	}
@@ -160,34 +121,22 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 	}
 	r := &learnedGrid{
 		Corpus: source.NewLine(l.corpus), Folds: g.folds, Seed: g.seed, SecondsRead: l.read, prices: prices,
-		Measure: measure(l.o.Scheme), Points: len(points) * max(len(prices), 1), Rows: []learnedGridRow{},
+		Measure: learn.MeasureOf(l.o.Scheme), Points: len(points) * max(len(prices), 1), Rows: []learnedGridRow{},
 	}
 	begin := time.Now()
-	var failed error
 	var ended learn.Ended
-	together, err := l.validateAll(ctx, points, prices, g.folds, g.seed)
-	if err != nil {
-		return l.named(err)
-	}
-	for i, at := range points {
-		var found []*learnedScore
-		started := time.Now()
-		if together != nil {
-			found = together[i : i+1]
-		} else if found, err = l.validate(ctx, at.trainer, prices, g.folds, g.seed); err != nil {
-			failed = l.named(err)
-			break
+	found, err := learn.Search(ctx, l.corpus, points, l.o, prices, g.folds, g.seed)
+	failed := l.named(err)
+	for i, s := range found {
+		at := points[i/max(len(prices), 1)]
+		row := learnedGridRow{Type: at.Spec, Kernel: at.Kernel, C: s.C, Mean: report.Number(s.Mean), SD: report.Number(s.SD),
+			Seconds: s.Took.Seconds(), Unfinished: s.Ended.Unfinished}
+		ended.Add(s.Ended)
+		for _, figure := range s.Figures {
+			row.Figures = append(row.Figures, report.Number(figure))
 		}
-		for _, s := range found {
-			row := learnedGridRow{Type: at.spec, Kernel: at.kernel, C: s.c, Mean: report.Number(s.mean), SD: report.Number(s.sd),
-				Seconds: time.Since(started).Seconds(), Unfinished: s.ended.Unfinished}
-			ended.Add(s.ended)
-			for _, f := range s.byFold {
-				row.Figures = append(row.Figures, report.Number(figure(l.o.Scheme, f)))
-			}
-			r.Rows = append(r.Rows, row)
-			r.learnedLine = g.learnedLine(s.about)
-		}
+		r.Rows = append(r.Rows, row)
+		r.learnedLine = g.learnedLine(s.About)
 	}
 	p.Clear()
 	warnOf(e, ended)
@@ -271,25 +220,6 @@ func without(name, parameter string) (value float64, rest string) {
 	value, _ = strconv.ParseFloat(after[:end], 64) // of a list of numbers
 	rest = before + strings.TrimPrefix(after[end:], ",")
 	return value, strings.NewReplacer(", ", " ", ": ", " ").Replace(strings.TrimRight(rest, ":,"))
-}
-
-// validateAll validates all points at once, where the learner can; else it returns nil.
-func (l *learning) validateAll(
-	ctx context.Context, points []learnerPoint, prices []float64, folds int, seed uint64,
-) ([]*learnedScore, error) {
-	v, ok := points[0].trainer.(learn.Validator)
-	if !ok || prices != nil {
-		return nil, nil
-	}
-	part, err := l.parts(folds, seed)
-	if err != nil {
-		return nil, err
-	}
-	var all []learn.Point
-	for _, p := range points {
-		all = append(all, learn.Point{Trainer: p.trainer, Kernel: p.kernel})
-	}
-	return l.validateTogether(ctx, v, all, part, folds)
 }
 
 // learnerCommand is the command that trains with the settings of a point.
