@@ -71,6 +71,10 @@ func (m *Model) Save(path string) error {
 	return f.Commit()
 }
 
+// Explain returns the n terms that speak most for each class or pair of classes, and as many against
+// it. Errors: n below 1, a model without weights by term: those of kernels other than linear.
+func (m *Model) Explain(n int) (*learn.Explanation, error) { return learn.Explain(m.m, n, nil) }
+
 // Write writes the model, as it stands in a file. [LoadFrom] reads it.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return m.m.Write(ctx, w) }
 

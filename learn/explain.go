@@ -1,0 +1,180 @@
+package learn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+)
+
+// Explanation has the terms by which a model decides.
+type Explanation struct {
+	Kind string      `json:"kind"` // of the model, its kernel or embedding, and what has the weights
+	Rows []Explained `json:"rows"`
+}
+
+// Explained is a decision function Σ weight · term, with the terms that speak most for it and against
+// it. A weight is by unit of what the embedding makes of a document.
+type Explained struct {
+	Class   string       `json:"class"`
+	Against string       `json:"against,omitempty"` // "" for all others
+	For     []TermWeight `json:"terms_for"`         // above 0, the greatest first
+	Not     []TermWeight `json:"terms_against"`     // below 0, the least first
+	Known   int          `json:"terms"`             // with a weight other than 0
+	Length  float64      `json:"length"`            // √Σ weight²
+}
+
+// TermWeight is a term, by its text or else its column, with its weight.
+type TermWeight struct {
+	Term   string  `json:"term"`
+	Weight float64 `json:"weight"`
+}
+
+// explained says which models have weights.
+const explained = "logistic regression, -type linear or a support vector machine with a linear kernel"
+
+// Explain returns the n terms that speak most for each class or pair of classes, and as many against
+// it, those of equal weights by their columns. If keep isn't nil, it says of which machines. Spherical
+// margins have the hyperplane's unit vector.
+//
+// Errors: n below 1, a model without weights by term.
+func Explain(m Model, n int, keep func(class, against string) bool) (*Explanation, error) {
+	if m == nil || n < 1 {
+		return nil, fmt.Errorf("learn: no model, or %d terms of it, expected a model and 1 or more", n)
+	}
+	t, kind, err := weightsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	out := &Explanation{Kind: kind, Rows: []Explained{}}
+	for _, q := range t.machines {
+		if keep == nil || keep(q.class, q.against) {
+			out.Rows = append(out.Rows, t.row(q, n))
+		}
+	}
+	return out, nil
+}
+
+// weights are those of machines, and what they belong to.
+type weights struct {
+	machines   []weightsOfMachine
+	vocabulary []string
+	columns    []uint32 // term of each weight
+}
+
+type weightsOfMachine struct {
+	class, against string
+	weights        []float64
+}
+
+// weightsOf returns the weights of a model, and what it is.
+func weightsOf(m Model) (*weights, string, error) {
+	if machines, ok := m.(Machines); ok {
+		return weightsOfMachines(machines.Model)
+	}
+	a := m.About()
+	weighted, ok := m.(Weighted)
+	if !ok {
+		name, _, _ := strings.Cut(a.Type, ":")
+		return nil, "", fmt.Errorf("a model of -type %s has no weights by term, expected %s", name, explained)
+	}
+	all, columns, of := weighted.Weights()
+	t, kind := &weights{vocabulary: a.Vocabulary, columns: columns}, a.Type+", "+a.Embedding
+	for k, w := range all {
+		t.machines = append(t.machines, weightsOfMachine{class: a.Classes[k], weights: w})
+	}
+	if of != "" {
+		kind += ", weights of " + of
+	}
+	return t, kind, nil
+}
+
+// weightsOfMachines computes the weights of support vector machines, Σ coefficient · vector.
+func weightsOfMachines(m *model.Model) (*weights, string, error) {
+	if name, _, _ := strings.Cut(m.Kernel, ":"); name != "linear" {
+		return nil, "", fmt.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
+	}
+	if _, err := engine.ParseKernel(m.Kernel); err != nil {
+		return nil, "", err
+	}
+	x, err := m.Embedder.Transform(m.Support)
+	if err != nil {
+		return nil, "", err
+	}
+	t := &weights{vocabulary: m.Vocabulary, columns: m.Embedder.Terms}
+	names := [][2]string{{string(m.Type), ""}}
+	if m.Type.Classifies() {
+		names = nil
+		for a, class := range m.Classes {
+			if len(m.Classifier.Machines) == len(m.Classes) && m.Classifier.Scheme.String() != "one-vs-one" {
+				names = append(names, [2]string{class, ""})
+				continue
+			}
+			for _, other := range m.Classes[a+1:] {
+				names = append(names, [2]string{class, other})
+			}
+		}
+	}
+	var row []float64
+	for i, q := range m.Classifier.Machines {
+		if q == nil {
+			continue
+		}
+		own := weightsOfMachine{names[i][0], names[i][1], make([]float64, x.Cols)}
+		for k, s := range q.Support {
+			row = x.Vector64(s, row)
+			columns, _ := x.Row(s)
+			for c, column := range columns {
+				own.weights[column] += q.Coef[k] * row[c]
+			}
+		}
+		t.machines = append(t.machines, own)
+	}
+	return t, fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), nil
+}
+
+// name is the text of a weight's term.
+func (t *weights) name(column int) string {
+	if column == len(t.columns) {
+		return "(no term)"
+	}
+	term := t.columns[column]
+	if int(term) < len(t.vocabulary) {
+		return t.vocabulary[term]
+	}
+	return fmt.Sprint(term)
+}
+
+// row lists the greatest weights of a machine, those of equal terms by their column.
+func (t *weights) row(m weightsOfMachine, n int) Explained {
+	out := Explained{Class: m.class, Against: m.against, For: []TermWeight{}, Not: []TermWeight{}}
+	var order []int
+	for j, w := range m.weights {
+		if w != 0 {
+			order = append(order, j)
+			out.Length += w * w
+		}
+	}
+	out.Known, out.Length = len(order), math.Sqrt(out.Length)
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case m.weights[a] > m.weights[b]:
+			return -1
+		case m.weights[a] < m.weights[b]:
+			return 1
+		}
+		return 0
+	})
+	for k := range min(n, len(order)) {
+		if j := order[k]; m.weights[j] > 0 {
+			out.For = append(out.For, TermWeight{t.name(j), m.weights[j]})
+		}
+		if j := order[len(order)-1-k]; m.weights[j] < 0 {
+			out.Not = append(out.Not, TermWeight{t.name(j), m.weights[j]})
+		}
+	}
+	return out
+}
