@@ -50,7 +50,7 @@ func Cross(
 	defer closing(e, &err)
 	embedded, err := x.Embedder.TransformRows(ctx, test, nil, o.Workers)
 	if err != nil {
-		return nil, named(rows, err)
+		return nil, rows.NameValue(err)
 	}
 	return e.Cross(ctx, k, embedded)
 }
@@ -80,7 +80,7 @@ func (o *Options) engineOn(
 	}
 	x, err := k.Embedding().Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
 	if err != nil {
-		return nil, nil, nil, named(c, err)
+		return nil, nil, nil, c.NameValue(err)
 	}
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
 		o.warn("%s leaves %d documents without terms: at a right angle to all others, the same as each other", x.Embedder, n)
@@ -99,22 +99,6 @@ func checked(ctx context.Context, c *sparse.Corpus) error {
 		return errors.New("gram: no context, expected one")
 	}
 	return c.Validate()
-}
-
-// named puts the name of the document, and the text of the term, into an error about a value.
-func named(c *sparse.Corpus, err error) error {
-	var value *sparse.ValueError
-	if !errors.As(err, &value) {
-		return err
-	}
-	document, term := fmt.Sprintf("document %d", value.Row+1), fmt.Sprintf("index %d", value.Term)
-	if value.Row < len(c.Names) {
-		document = c.Names[value.Row]
-	}
-	if int(value.Term) < len(c.Vocabulary) {
-		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
-	}
-	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, document, term, value.Value, value.Expected)
 }
 
 // sameTerms returns the documents of a corpus with the columns of another, by the texts of their

@@ -122,7 +122,7 @@ func (m *Model) Predict(ctx context.Context, c *sparse.Corpus) (*Predictions, er
 		}
 	}
 	p, err := m.predict(ctx, docs)
-	return p, named(c, err)
+	return p, c.NameValue(err)
 }
 
 // PredictTexts predicts texts, which are cut as those of training were.

@@ -57,7 +57,7 @@ func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ []
 	} else {
 		var embedded *sparse.Embedded
 		if embedded, err = x.Embedder.TransformRows(ctx, test, nil, o.Workers); err != nil {
-			return nil, named(c, err)
+			return nil, c.NameValue(err)
 		}
 		near, err = e.CrossNeighbours(ctx, k, embedded, opt)
 	}
@@ -101,7 +101,7 @@ func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ []
 	}
 	x, err := embedding.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
 	if err != nil {
-		return nil, named(c, err)
+		return nil, c.NameValue(err)
 	}
 	e, err := engine.NewContext(ctx, x, o.engine(x, "pairs"))
 	if err != nil {

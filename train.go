@@ -58,7 +58,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	if t.trainer != nil {
 		m, err := t.trainer.Train(ctx, c, t.o)
 		if err != nil {
-			return nil, named(c, err)
+			return nil, c.NameValue(err)
 		}
 		return &Model{m: m, o: o.Options}, nil
 	}
@@ -70,7 +70,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 		from.LeastC = true
 		chosen, err := svm.Choose(ctx, c, t.settings, from, o.svm())
 		if err != nil {
-			return nil, named(c, err)
+			return nil, c.NameValue(err)
 		}
 		if chosen.Why != "" {
 			o.warn("nothing was compared: %s; %s with C = %v is taken", chosen.Why, chosen.Settings.Kernel, chosen.Settings.C)
@@ -81,7 +81,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	own.Once = true
 	p, err := svm.NewProblem(ctx, c, t.settings.Kernel.Embedding(), own)
 	if err != nil {
-		return nil, named(c, err)
+		return nil, c.NameValue(err)
 	}
 	m, report, err := p.Train(ctx, t.settings)
 	if err != nil {

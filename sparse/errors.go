@@ -163,6 +163,23 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("sparse: row %d, term %d: found %v, expected %s", e.Row, e.Term, e.Value, e.Expected)
 }
 
+// NameValue puts the source, the document's name and the term's text into an error that is a
+// [ValueError] about a value of the corpus; others stay as they are.
+func (c *Corpus) NameValue(err error) error {
+	var value *ValueError
+	if c == nil || !errors.As(err, &value) {
+		return err
+	}
+	document, term := fmt.Sprintf("document %d", value.Row+1), fmt.Sprintf("index %d", value.Term)
+	if value.Row >= 0 && value.Row < len(c.Names) {
+		document = c.Names[value.Row]
+	}
+	if int(value.Term) < len(c.Vocabulary) {
+		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
+	}
+	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, document, term, value.Value, value.Expected)
+}
+
 // PanicError says that a function of [Options] panicked, on whichever goroutine.
 type PanicError struct {
 	Function string // the field of Options

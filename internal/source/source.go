@@ -319,7 +319,7 @@ func NameOf(c *sparse.Corpus, i int) string {
 func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
 	x, err := emb.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, workers)
 	if err != nil {
-		return nil, NameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
+		return nil, c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
 	}
 	return x, nil
 }
@@ -331,21 +331,6 @@ func WarnEmptied(e *cli.Env, c *sparse.Corpus, x *sparse.Embedded) {
 		e.Warn("%s leaves %s without terms: at a right angle to all others, the same as each other", x.Embedder,
 			report.Documents(n))
 	}
-}
-
-// NameValue puts the document's name and the term's into an error of a value that an embedding
-// can't take; others stay as they are.
-func NameValue(c *sparse.Corpus, err error) error {
-	var value *sparse.ValueError
-	if !errors.As(err, &value) {
-		return err
-	}
-	term := fmt.Sprintf("index %d", value.Term)
-	if int(value.Term) < len(c.Vocabulary) {
-		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
-	}
-	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, NameOf(c, value.Row), term, value.Value,
-		value.Expected)
 }
 
 // WorkBytes returns the most that the documents take once they are read: beside themselves in

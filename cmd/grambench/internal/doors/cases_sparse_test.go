@@ -26,16 +26,23 @@ func sparseCases() map[string]testCase {
 		"sparse.CSR.TermFrequencies":   {run: termFrequencies, panics: true},
 		"sparse.CSR.Validate":          {run: validateMatrix},
 		"sparse.Corpus.Digest":         {run: corpusDigest},
-		"sparse.Corpus.Select":         {run: corpusSelect, panics: true},
-		"sparse.Corpus.SetsByGroup":    {run: setsByGroup},
-		"sparse.Corpus.SetsByLabel":    {run: setsByLabel},
-		"sparse.Embedded.Bytes":        sized(func(p *program) any { return &sparse.Embedded{} }),
-		"sparse.Embedded.Digest":       {run: embeddedDigest, panics: true},
-		"sparse.Embedded.Empty":        {run: embeddedDigest, panics: true},
-		"sparse.Embedded.Unit64":       {run: vectors64(false), index: true, panics: true},
-		"sparse.Embedded.AppendRaw":    {run: appendRaw, index: true, panics: true},
-		"sparse.Embedder.Filled":       sized(func(p *program) any { return &sparse.Embedder{} }),
-		"sparse.Embedded.Vector64":     {run: vectors64(true), index: true, panics: true},
+		"sparse.Corpus.NameValue": {run: func(p *program) {
+			err := &sparse.ValueError{Row: p.odd(), Term: uint32(p.odd())}
+			p.quiet(fmt.Sprint(*err), func() {
+				_ = p.corpus(p.IntN(4)).NameValue(err).Error()
+				_ = (*sparse.Corpus)(nil).NameValue(err)
+			})
+		}},
+		"sparse.Corpus.Select":      {run: corpusSelect, panics: true},
+		"sparse.Corpus.SetsByGroup": {run: setsByGroup},
+		"sparse.Corpus.SetsByLabel": {run: setsByLabel},
+		"sparse.Embedded.Bytes":     sized(func(p *program) any { return &sparse.Embedded{} }),
+		"sparse.Embedded.Digest":    {run: embeddedDigest, panics: true},
+		"sparse.Embedded.Empty":     {run: embeddedDigest, panics: true},
+		"sparse.Embedded.Unit64":    {run: vectors64(false), index: true, panics: true},
+		"sparse.Embedded.AppendRaw": {run: appendRaw, index: true, panics: true},
+		"sparse.Embedder.Filled":    sized(func(p *program) any { return &sparse.Embedder{} }),
+		"sparse.Embedded.Vector64":  {run: vectors64(true), index: true, panics: true},
 		"sparse.EmbeddedBytes": {run: func(p *program) {
 			r, v := p.odd(), int64(p.odd())
 			p.quiet(fmt.Sprint(r, v), func() { sparse.EmbeddedBytes(r, v) })

@@ -173,7 +173,7 @@ func (l *learning) held() int64 { return backend.RuntimeBytes + l.corpus.Documen
 
 // named names documents and terms in a learner's errors, and memory that is enough.
 func (l *learning) named(err error) error {
-	return learn.Enough(source.NameValue(l.corpus, err), l.held())
+	return learn.Enough(l.corpus.NameValue(err), l.held())
 }
 
 // learnedLine is what reports say of a learner's model.

@@ -133,7 +133,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	predicting := time.Now()
 	prediction, err := predictor.Predict(ctx, corpus.Documents)
 	if err != nil {
-		return source.NameValue(corpus, fmt.Errorf("%s: %w", r.In, err))
+		return corpus.NameValue(fmt.Errorf("%s: %w", r.In, err))
 	}
 	p.Clear()
 	if r.output == "probabilities" {

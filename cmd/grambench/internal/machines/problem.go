@@ -129,7 +129,7 @@ func (m *machine) newProblem(
 	problem, err := svm.NewProblem(ctx, c, embedding, opt)
 	p.Clear()
 	if err != nil {
-		return nil, learn.Enough(source.NameValue(c, err), 0)
+		return nil, learn.Enough(c.NameValue(err), 0)
 	}
 	if opt.Store != nil && !problem.Cache().Whole {
 		n := int64(problem.Len())

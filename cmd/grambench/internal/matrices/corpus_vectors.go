@@ -71,7 +71,7 @@ func (w *corpus) write(
 		}
 		x, err := emb.Fit(model.Documents).Transform(c.Documents)
 		if err != nil {
-			return source.NameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
+			return c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
 		}
 		source.WarnEmptied(e, c, x)
 		to.Embedding, bits = emb.String(), 64

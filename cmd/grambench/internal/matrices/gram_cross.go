@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -122,7 +121,7 @@ func (g *gram) writeCross(
 			}
 			x, err := embedder.TransformRows(ctx, docs, list, g.Workers)
 			if err != nil {
-				return source.NameValue(f.test, fmt.Errorf("embedding %s: %w", embedder.Embedding, err))
+				return f.test.NameValue(fmt.Errorf("embedding %s: %w", embedder.Embedding, err))
 			}
 			if err := eng.CrossTo(ctx, k, x, part); err != nil {
 				return err

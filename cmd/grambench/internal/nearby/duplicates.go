@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -184,68 +185,18 @@ func (d *duplicates) find(
 	r.ISA, r.Why = eng.Backend(), d.Why()
 	p.Stage("pairs within " + report.Float(d.within))
 	begin := time.Now()
-	s := newSets(n)
+	groups := engine.NewGroups(n)
 	err = eng.PairsWithin(ctx, d.within, func(i, j int, c float32) error {
 		r.Pairs++
 		if c == 0 {
 			r.Same++
 		}
-		s.join(int32(i), int32(j))
+		groups.Join(i, j)
 		return nil
 	})
 	p.Clear()
 	r.SecondsOf = time.Since(begin).Seconds()
-	return s.groups(), err
-}
-
-// sets are disjoint sets of documents; each is known by its least document. Source: Galler and
-// Fischer, Comm. ACM 7 (1964).
-type sets []int32 // of each document one of its set that isn't above it, itself for the least
-
-func newSets(n int) sets {
-	s := make(sets, n)
-	for i := range s {
-		s[i] = int32(i)
-	}
-	return s
-}
-
-// least returns the least document of a set, and shortens the way to it.
-func (s sets) least(i int32) int32 {
-	for s[i] != i {
-		s[i] = s[s[i]]
-		i = s[i]
-	}
-	return i
-}
-
-func (s sets) join(i, j int32) {
-	i, j = s.least(i), s.least(j)
-	s[max(i, j)] = min(i, j)
-}
-
-// groups returns the sets of two or more, each ascending, in the order of their least.
-func (s sets) groups() [][]int32 {
-	size := make([]int32, len(s))
-	for i := range s {
-		size[s.least(int32(i))]++
-	}
-	var out [][]int32
-	at := map[int32]int{}
-	for i := range s {
-		least := s.least(int32(i))
-		if size[least] < 2 {
-			continue
-		}
-		k, ok := at[least]
-		if !ok {
-			k = len(out)
-			at[least] = k
-			out = append(out, make([]int32, 0, size[least]))
-		}
-		out[k] = append(out[k], int32(i))
-	}
-	return out
+	return groups.All(), err
 }
 
 // mostLargest is how many of the largest groups are listed.

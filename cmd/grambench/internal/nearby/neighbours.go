@@ -195,7 +195,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	}
 	if others != nil {
 		if test, err = x.Embedder.TransformRows(ctx, corpus.Documents, nil, n.Workers); err != nil {
-			return source.NameValue(corpus, err)
+			return corpus.NameValue(err)
 		}
 	}
 	corpus.Documents, columns.Documents = nil, nil // lists need the room

@@ -40,14 +40,14 @@ func (c *components) sketch(
 	p.Stage("choosing landmarks")
 	at, err := landmark.Choose(ctx, corpus, settings, opt)
 	if err != nil {
-		return nil, source.NameValue(corpus, err)
+		return nil, corpus.NameValue(err)
 	}
 	debug.FreeOSMemory() // what follows takes the memory of the choice
 	f := &found{embedder: c.kernel.Embedding().Fit(docs)}
 	f.kernel = engine.Resolve(c.kernel, len(f.embedder.Terms))
 	z, err := f.embedder.TransformRows(ctx, docs, at, c.Workers)
 	if err != nil {
-		return nil, source.NameValue(corpus, err)
+		return nil, corpus.NameValue(err)
 	}
 	if f.eng, err = c.Engine(z, c.Job(docs.Rows()), nil); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (c *components) sketch(
 	f.held = held + z.Bytes() + f.eng.Bytes()
 	if f.Components, err = c.project(ctx, p, f, z, docs, what); err != nil {
 		f.eng.Close()
-		return nil, source.NameValue(corpus, err)
+		return nil, corpus.NameValue(err)
 	}
 	return f, nil
 }

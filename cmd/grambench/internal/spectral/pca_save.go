@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -22,7 +21,7 @@ func (c *components) ofDocuments(f *found, of *sparse.Corpus) coordinates {
 	return func(ctx context.Context, rows []int) (*mat.Dense, error) {
 		x, err := f.embedder.TransformRows(ctx, of.Documents, rows, c.Workers)
 		if err != nil {
-			return nil, source.NameValue(of, err)
+			return nil, of.NameValue(err)
 		}
 		return f.Project(ctx, f.eng, x)
 	}
