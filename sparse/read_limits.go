@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync/atomic"
 )
@@ -23,7 +24,7 @@ func FormatBytes(n int64) string {
 
 // FormatNeed is [FormatBytes] of an amount that is to be enough: half a unit of the third digit more,
 // at least, so that rounding never makes it less.
-func FormatNeed(n int64) string { return FormatBytes(n + n/200) }
+func FormatNeed(n int64) string { return FormatBytes(n + min(n/200, math.MaxInt64-n)) }
 
 // MemoryError says that reading a source needs more memory than [Options].MemoryBytes. It comes
 // before anything is read if the size is known by then, else where reading passes the bound.

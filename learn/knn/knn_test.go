@@ -265,7 +265,7 @@ func TestRefused(t *testing.T) {
 		"no documents":  func() error { return (&Model{}).Validate() },
 		"parts of 1":    func() error { _, err := CrossValidate(t.Context(), c, nil, []int{1}, Options{}); return err },
 		"has 2 classes": func() error { _, err := Train(texts(20, 1, true), Settings{}); return err },
-		"nil documents": func() error {
+		"no matrix, expected one": func() error {
 			m, _ := Train(c, Settings{})
 			_, err := m.Predict(t.Context(), nil, Options{})
 			return err

@@ -61,6 +61,10 @@ func sparseCases() map[string]testCase {
 		"sparse.Embedder.Validate":      {run: restoreEmbedder},
 		"sparse.Embedding.Fit":          {run: fit},
 		"sparse.Embedding.WithPower":    {run: withPower},
+		"sparse.FormatNeed": {run: func(p *program) {
+			n := int64(p.odd())
+			p.quiet(fmt.Sprint(n), func() { sparse.FormatNeed(n) })
+		}},
 		"sparse.FormatBytes": {run: func(p *program) {
 			n := int64(p.odd())
 			p.quiet(fmt.Sprint(n), func() { sparse.FormatBytes(n) })

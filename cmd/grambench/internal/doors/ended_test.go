@@ -98,15 +98,20 @@ func TestEnded(t *testing.T) {
 	must(err)
 
 	work := map[string]func(context.Context) error{
-		"engine.NewContext": func(ctx context.Context) error { _, err := engine.NewContext(ctx, x, engine.Options{}); return err },
-		"engine.Gram":       func(ctx context.Context) error { _, err := e.Gram(ctx, k); return err },
-		"engine.GramOf":     func(ctx context.Context) error { _, err := e.GramOf(ctx, k, all); return err },
-		"engine.Cross":      func(ctx context.Context) error { _, err := e.Cross(ctx, k, x); return err },
-		"engine.Digest":     func(ctx context.Context) error { _, err := e.Digest(ctx, k); return err },
+		"engine.NewContext": func(ctx context.Context) error {
+			_, err := engine.NewContext(ctx, x, engine.Options{})
+			return err
+		},
+		"engine.Gram":   func(ctx context.Context) error { _, err := e.Gram(ctx, k); return err },
+		"engine.GramOf": func(ctx context.Context) error { _, err := e.GramOf(ctx, k, all); return err },
+		"engine.Cross":  func(ctx context.Context) error { _, err := e.Cross(ctx, k, x); return err },
+		"engine.Digest": func(ctx context.Context) error { _, err := e.Digest(ctx, k); return err },
 		"engine.Stripes": func(ctx context.Context) error {
 			return e.Stripes(ctx, k, func(int, *engine.Dense) error { return nil })
 		},
-		"engine.Tiles":         func(ctx context.Context) error { return e.Tiles(ctx, func(*engine.Tile) error { return nil }) },
+		"engine.Tiles": func(ctx context.Context) error {
+			return e.Tiles(ctx, func(*engine.Tile) error { return nil })
+		},
 		"engine.Multiply":      func(ctx context.Context) error { return e.Multiply(ctx, k, vectors, product) },
 		"engine.CrossMultiply": func(ctx context.Context) error { return e.CrossMultiply(ctx, k, x, vectors, product) },
 		"engine.WriteTiles":    func(ctx context.Context) error { return e.WriteTiles(ctx, 0, e.Len(), io.Discard) },
@@ -134,10 +139,16 @@ func TestEnded(t *testing.T) {
 			_, err := spectrum.All(ctx, square, 2)
 			return err
 		},
-		"svm.NewProblem":            func(ctx context.Context) error { _, err := svm.NewProblem(ctx, c, embedding, opt); return err },
-		"svm.Problem.Build":         p.Build,
-		"svm.Problem.Train":         func(ctx context.Context) error { _, _, err := p.Train(ctx, s); return err },
-		"svm.Problem.CrossValidate": func(ctx context.Context) error { _, err := p.CrossValidate(ctx, s, 3, 1); return err },
+		"svm.NewProblem": func(ctx context.Context) error {
+			_, err := svm.NewProblem(ctx, c, embedding, opt)
+			return err
+		},
+		"svm.Problem.Build": p.Build,
+		"svm.Problem.Train": func(ctx context.Context) error { _, _, err := p.Train(ctx, s); return err },
+		"svm.Problem.CrossValidate": func(ctx context.Context) error {
+			_, err := p.CrossValidate(ctx, s, 3, 1)
+			return err
+		},
 		"svm.Problem.Search": func(ctx context.Context) error {
 			_, err := p.Search(ctx, s, svm.Grid{Kernels: kernels, C: []float64{1, 10}}, nil)
 			return err
@@ -150,7 +161,10 @@ func TestEnded(t *testing.T) {
 			_, err := svm.Choose(ctx, c, s, svm.Candidates{C: []float64{1, 10}}, opt)
 			return err
 		},
-		"svm.Predictor.Predict": func(ctx context.Context) error { _, err := predictor.Predict(ctx, c.Documents); return err },
+		"svm.Predictor.Predict": func(ctx context.Context) error {
+			_, err := predictor.Predict(ctx, c.Documents)
+			return err
+		},
 		"linear.Train": func(ctx context.Context) error {
 			_, err := linear.Train(ctx, c, dot, linear.Settings{}, linear.Options{})
 			return err
@@ -171,7 +185,10 @@ func TestEnded(t *testing.T) {
 			_, err := curves.Predict(ctx, c.Documents, logistic.Options{})
 			return err
 		},
-		"knn.Predict": func(ctx context.Context) error { _, err := near.Predict(ctx, c.Documents, knn.Options{}); return err },
+		"knn.Predict": func(ctx context.Context) error {
+			_, err := near.Predict(ctx, c.Documents, knn.Options{})
+			return err
+		},
 		"knn.CrossValidate": func(ctx context.Context) error {
 			_, err := knn.CrossValidate(ctx, c, []knn.Settings{{}}, parts, knn.Options{})
 			return err
@@ -196,8 +213,14 @@ func TestEnded(t *testing.T) {
 			_, err := lmnn.Train(ctx, c, lmnn.Settings{}, lmnn.Options{})
 			return err
 		},
-		"mkm.Train":   func(ctx context.Context) error { _, err := mkm.Train(ctx, c, layers, mkm.Options{}); return err },
-		"mkm.Predict": func(ctx context.Context) error { _, err := deep.Predict(ctx, c.Documents, mkm.Options{}); return err },
+		"mkm.Train": func(ctx context.Context) error {
+			_, err := mkm.Train(ctx, c, layers, mkm.Options{})
+			return err
+		},
+		"mkm.Predict": func(ctx context.Context) error {
+			_, err := deep.Predict(ctx, c.Documents, mkm.Options{})
+			return err
+		},
 		"pca.Fit": func(ctx context.Context) error {
 			_, err := pca.Fit(ctx, e, x, k, pca.Options{Components: 50})
 			return err
@@ -206,7 +229,10 @@ func TestEnded(t *testing.T) {
 			_, err := pca.FitLandmarks(ctx, e, x, k, c.Documents, pca.Options{Components: 50})
 			return err
 		},
-		"selection.Rank": func(ctx context.Context) error { _, err := selection.Rank(ctx, c, selection.Options{}); return err },
+		"selection.Rank": func(ctx context.Context) error {
+			_, err := selection.Rank(ctx, c, selection.Options{})
+			return err
+		},
 		"width.Search": func(ctx context.Context) error {
 			set := width.Set{Features: dense, Labels: labels}
 			_, err := width.Search(ctx, set, set, width.Options{})
