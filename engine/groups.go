@@ -1,5 +1,7 @@
 package engine
 
+import "fmt"
+
 // Groups are disjoint sets of documents that grow together, such as those that the pairs of
 // [Engine.PairsWithin] connect. It may not be used concurrently. Source: Galler and Fischer, Comm.
 // ACM 7 (1964).
@@ -23,8 +25,12 @@ func (g *Groups) least(i int32) int32 {
 	return i
 }
 
-// Join makes one group of those of documents i and j. It panics where there is no such document.
+// Join makes one group of those of documents i and j. It panics with an error where there is no such
+// document.
 func (g *Groups) Join(i, j int) {
+	if n := len(g.of); uint(i) >= uint(n) || uint(j) >= uint(n) {
+		panic(fmt.Errorf("engine: groups of documents %d and %d, expected from 0 to %d", i, j, n-1))
+	}
 	a, b := g.least(int32(i)), g.least(int32(j))
 	g.of[max(a, b)] = min(a, b)
 }

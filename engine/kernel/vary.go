@@ -10,6 +10,9 @@ import (
 // Takes says whether a kernel that isn't made of others has a parameter, by any of its names, and
 // what it is called in full. The embedding is none.
 func Takes(k Kernel, key string) (name string, ok bool) {
+	if Check(k) != nil {
+		return "", false
+	}
 	spec := k.String()
 	if strings.ContainsAny(spec, "( *") {
 		return "", false
@@ -31,6 +34,9 @@ func Takes(k Kernel, key string) (name string, ok bool) {
 // Family returns the name under which [Catalogue] has a kernel that isn't made of others; "" for
 // those that are.
 func Family(k Kernel) string {
+	if Check(k) != nil {
+		return ""
+	}
 	family, _, _ := strings.Cut(k.String(), ":")
 	if !slices.Contains(Names(), family) || strings.ContainsAny(k.String(), "( *") {
 		return ""
@@ -41,10 +47,12 @@ func Family(k Kernel) string {
 // ParamOf returns the value of a parameter of a kernel that isn't made of others, where its
 // specification says it.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
-	key, ok = Takes(k, key)
+	if key, ok = Takes(k, key); !ok {
+		return 0, false
+	}
 	_, rest, _ := strings.Cut(k.String(), ":")
 	for part := range strings.SplitSeq(rest, ",") {
-		if own, text, _ := strings.Cut(part, "="); ok && own == key {
+		if own, text, _ := strings.Cut(part, "="); own == key {
 			value, err := strconv.ParseFloat(text, 64)
 			return value, err == nil
 		}
@@ -57,7 +65,7 @@ func ParamOf(k Kernel, key string) (value float64, ok bool) {
 func With(k Kernel, key string, value float64) (Kernel, error) {
 	full, ok := Takes(k, key)
 	if !ok {
-		return nil, fmt.Errorf("kernel: %s has no parameter %q of its own", k, key)
+		return nil, fmt.Errorf("kernel: %v has no parameter %q of its own", k, key)
 	}
 	family, rest, _ := strings.Cut(k.String(), ":")
 	parts := []string{full + "=" + strconv.FormatFloat(value, 'g', -1, 64)}

@@ -83,6 +83,8 @@ func engineCases() map[string]testCase {
 			p.quiet(fmt.Sprint(r, c, v), func() { engine.NewBytes(r, c, v) })
 		}},
 		"engine.NewContext":             {run: newEngine},
+		"engine.NewGroups":              {run: joined, panics: true},
+		"engine.Groups.Join":            {run: joined, panics: true},
 		"engine.NewDense":               {run: newDense, panics: true},
 		"engine.NewReference":           {run: reference, index: true, panics: true},
 		"engine.Options.Device":         {run: engineDevice},
@@ -328,5 +330,15 @@ func engineProgress(p *program) {
 	p.bad("that panics, Gram", func() error { _, err := e.Gram(p.ctx, k); return err })
 	p.bad("that panics, Stripes", func() error {
 		return e.Stripes(p.ctx, k, func(int, *engine.Dense) error { return nil })
+	})
+}
+
+// joined joins documents that may not be there.
+func joined(p *program) {
+	n, i, j := p.IntN(4)-1, p.IntN(5)-1, p.IntN(5)-1
+	p.quiet(fmt.Sprint(n, i, j), func() {
+		g := engine.NewGroups(n)
+		g.Join(i, j)
+		g.All()
 	})
 }

@@ -49,7 +49,31 @@ func kernelCases() map[string]testCase {
 		"kernel.FallsWithC":       {run: aboutKernels},
 		"kernel.Within":           {run: kernelValues, panics: true},
 		"engine.Within":           {run: kernelValues, panics: true},
+		"kernel.Family":           {run: vary},
+		"kernel.ParamOf":          {run: vary},
+		"kernel.Takes":            {run: vary},
+		"kernel.Vary":             {run: vary},
+		"kernel.With":             {run: vary},
 	}
+}
+
+// vary asks kernels for their parameters, and changes these.
+func vary(p *program) {
+	k, key := pick(p, nil, p.kernelOrOwn()), pick(p, "t", "gamma", "", "embed", "n")
+	values := []float64{float64(p.odd()), math.NaN(), 2}
+	p.quiet(fmt.Sprint(k, key, values), func() {
+		kernel.Family(k)
+		_, takes := kernel.Takes(k, key)
+		if _, has := kernel.ParamOf(k, key); has && !takes {
+			p.fails("%v has a parameter %q that it doesn't take", k, key)
+		}
+		for _, v := range values {
+			if other, err := kernel.With(k, key, v); err == nil && kernel.Family(other) != kernel.Family(k) {
+				p.fails("%v with %s = %v is %v", k, key, v, other)
+			}
+		}
+		_, _, _ = kernel.Vary([]kernel.Kernel{k}, []kernel.List{{}, {Name: key, Values: values}})
+	})
 }
 
 // apply maps tiles of c in guarded memory.

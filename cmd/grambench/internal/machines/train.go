@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -108,7 +109,7 @@ func (t *train) checkKernel() error {
 	if err != nil || t.to != "libsvm" {
 		return err
 	}
-	if !slices.Contains(kernelNames, kernel.Family(k)) {
+	if !engine.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.Family(k)) {
 		return cli.Usagef(
 			"-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
 				"or -to libsvm-precomputed",
