@@ -6,12 +6,13 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./learn/... . ./cmd/... ./internal/...
 
-# The Go modules of this repository: cluster has a go.mod of its own, so that the engine needs no client of a store.
-MODULES = . cluster
+# The Go modules of this repository. cluster has a go.mod of its own, so that the engine needs no client of a store;
+# lab, experiments and comparisons with other programs, isn't what users build.
+MODULES = . cluster lab
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -30,6 +31,9 @@ cuda-header:
 
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
+
+lab: ## build bin/gramlab: the experiments of the source papers, and grambench beside other programs
+	cd lab && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramlab ./cmd/gramlab
 
 cluster-test: ## run cluster's own tests; those whose server isn't there say so
 	cd cluster && $(GO) test -timeout 60m ./...
@@ -62,6 +66,7 @@ cuda-check: cuda-header ptx-check ## check and test the GPU back end without a G
 	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda ./cuda/... ./cmd/...
 	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda ./cuda/...
 	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda -run CUDA ./cmd/...
+	cd lab && $(CUDA_ENV) $(GO) vet -tags cuda ./cmd/... && $(CUDA_ENV) $(GO) test -tags cuda -run CUDA ./cmd/...
 	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
 
 run: build ## build, then the main job: verify the engine on the Go source files of this machine
@@ -79,20 +84,23 @@ bench-cluster: build cluster ## measure what a Gram matrix costs through gramclu
 benchmarks: ## the Go benchmarks of kernels and engine
 	$(GO) test -run '^$$' -bench 'PanelDot|Map|Peak|Read|Tiles|Gram' ./asm ./engine
 
-bench-libsvm: build ## measure training and prediction against LIBSVM and scikit-learn (minutes)
-	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchlibsvm $(ARGS)
+benches:
+	cd lab && $(GO) build -trimpath -o ../bin/ ./internal/bench...
 
-bench-large: build ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchlarge $(ARGS)
+bench-libsvm: build benches ## measure training and prediction against LIBSVM and scikit-learn (minutes)
+	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' bin/benchlibsvm $(ARGS)
 
-bench-text: build ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchtext $(ARGS)
+bench-large: build benches ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchlarge $(ARGS)
 
-bench-pca: build ## measure pca against scikit-learn's KernelPCA (minutes)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpca $(ARGS)
+bench-text: build benches ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchtext $(ARGS)
 
-bench-peers: build ## measure neighbours against sparse_dot_topn and others (minutes)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchpeers $(ARGS)
+bench-pca: build benches ## measure pca against scikit-learn's KernelPCA (minutes)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchpca $(ARGS)
+
+bench-peers: build benches ## measure neighbours against sparse_dot_topn and others (minutes)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchpeers $(ARGS)
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
 
@@ -116,11 +124,12 @@ portable: ## the tests without assembly
 
 race: ## the race detector on what runs concurrently (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m $(CONCURRENT)
-	cd cluster && CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./...
+	for m in cluster lab; do (cd $$m && CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./...) || exit; done
 
 arm64: ## build and vet for another processor
 	GOARCH=arm64 $(GO) build ./...
 	GOARCH=arm64 $(GO) vet ./...
+	cd lab && GOARCH=arm64 $(GO) vet ./...
 
 generate: ## write the assembly of asm anew
 	rm -f asm/*_amd64.s asm/*_stubs_amd64.go

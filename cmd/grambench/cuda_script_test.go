@@ -6,46 +6,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/gramengine/gram/internal/cli/clitest"
 )
 
 // The command with the GPU back end, on the fake driver and without any, and the example of package
 // svm.
 func TestCUDAScripts(t *testing.T) {
-	dir := t.TempDir()
-	build := exec.Command("g++", "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC",
-		filepath.Join("..", "..", "cuda", "internal", "fake", "driver.cc"), "-o", filepath.Join(dir, "libcuda.so.1"))
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the fake driver: %v\n%s", err, text)
-	}
-	t.Run("example", func(t *testing.T) { exampleOnDevice(t, dir) })
-	source, err := os.ReadFile(filepath.Join("..", "..", "cuda", "internal", "fake", "driver.cc"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var calls []string
-	for _, m := range regexp.MustCompile(`(?m)^API (cu\w+)\(`).FindAllSubmatch(source, -1) {
-		calls = append(calls, string(m[1]))
-	}
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/cuda",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"npy":   npyToText,
-			"json":  jsonHas,
-			"close": closeFields,
-		},
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("FAKE", dir)
-			e.Setenv("CALLS", strings.Join(calls, " "))
-			return nil
-		},
-		RequireExplicitExec: true,
-	})
+	driver := clitest.CUDAScripts(t, filepath.Join("..", "..", "cuda"))
+	t.Run("example", func(t *testing.T) { exampleOnDevice(t, driver) })
 }
 
 // exampleOnDevice runs the example of a device in package svm with one.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/repro/reprotest"
+	"github.com/gramengine/gram/internal/cli/clitest"
 )
 
 // times writes a format n times, with the numbers from 0 where it has a verb: as a word for %s.
@@ -99,11 +99,11 @@ func TestGrowth(t *testing.T) {
 		var before, after runtime.MemStats
 		var errs bytes.Buffer
 		runtime.ReadMemStats(&before)
-		began := reprotest.Worked(t)
+		began := clitest.Worked(t)
 		if run(append(slices.Clip(commands[command]), file), io.Discard, &errs) != 0 {
 			t.Fatal(errs.String())
 		}
-		took = reprotest.Worked(t) - began
+		took = clitest.Worked(t) - began
 		runtime.ReadMemStats(&after)
 		return took, float64(after.TotalAlloc - before.TotalAlloc)
 	}

@@ -9,43 +9,20 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/cli/clitest"
 )
 
 // helped is what a call prints on standard output; it must succeed.
-func helped(t *testing.T, args ...string) string {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if status := run(args, &stdout, &stderr); status != cli.Done || stderr.Len() > 0 {
-		t.Fatalf("grambench %s: exit status %d, %s", strings.Join(args, " "), status, stderr.String())
-	}
-	return stdout.String()
-}
+func helped(t *testing.T, args ...string) string { t.Helper(); return clitest.Helped(t, run, args...) }
 
-// The help of every command and of every experiment fits on a screen, a command's has examples, and
-// is the same by help COMMAND.
+// The help of every command fits on a screen, has examples, and is the same by help COMMAND.
 func TestHelpFitsOnAScreen(t *testing.T) {
-	fits := func(text, name string) {
-		t.Helper()
-		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-		if len(lines) > 40 {
-			t.Errorf("%s: %d lines, expected 40 at most", name, len(lines))
-		}
-		for _, line := range lines {
-			if n := utf8.RuneCountInString(line); n > 100 {
-				t.Errorf("%s: %d columns, expected 100 at most: %s", name, n, line)
-			}
-		}
-	}
-	fits(helped(t, "help"), "help")
-	for _, e := range experiments.Experiments {
-		fits(helped(t, "repro", e.Name, "-help"), e.Name)
-	}
+	clitest.FitsOnAScreen(t, "help", helped(t, "help"))
 	for _, c := range program.Commands {
 		text := helped(t, c.Name, "-help")
-		fits(text, c.Name)
-		if !strings.Contains(text, "Examples:\n") && c.Name != "repro" { // whose experiments have theirs
+		clitest.FitsOnAScreen(t, c.Name, text)
+		if !strings.Contains(text, "Examples:\n") {
 			t.Errorf("%s has no examples", c.Name)
 		}
 		if same := helped(t, "help", c.Name); same != text {

@@ -151,31 +151,24 @@ var allowed = map[string][]string{
 		"github.com/schollz/progressbar/v3",
 		"golang.org/x/term",
 	},
-	"internal/backend": slices.Concat(library, []string{shared + "cli", shared + "report"}),
-	"internal/source":  framework,
-	own + "matrices":   slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	"learn":            slices.Concat(library, []string{"gonum.org/v1/gonum"}),
-	"":                 slices.Concat(library, []string{"gonum.org/v1/gonum"}), // package gram: no cli, no plots, no cuda
-	own + "machines":   slices.Concat(framework, []string{inner + "surface", "gonum.org/v1/plot"}),
-	own + "surface":    {shared + "chart", "gonum.org/v1/plot"},
-	own + "explain":    slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
-	own + "nearby":     slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":      slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	own + "repro": slices.Concat(framework,
-		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
-	own + "experiments":       slices.Concat(framework, []string{inner + "repro"}),
-	own + "beside":            {"github.com/klauspost/cpuid/v2", shared + "report"},
-	own + "beside/besidetest": {},
-	own + "benchlarge":        {shared + "report", inner + "beside", shared + "chart", "gonum.org/v1/plot"},
-	own + "benchlibsvm":       {shared + "report", inner + "beside"},
-	own + "benchtext":         {module + "/solver", inner + "beside"},
-	own + "benchpca":          {shared + "report", inner + "beside"},
-	own + "benchpeers":        {shared + "report", inner + "beside"},
-	own + "doors":             {},
+	"internal/cli/clitest": {shared + "cli", "github.com/rogpeppe/go-internal"}, // for tests
+	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
+	"internal/source":      framework,
+	own + "matrices":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	"learn":                slices.Concat(library, []string{"gonum.org/v1/gonum"}),
+	"":                     slices.Concat(library, []string{"gonum.org/v1/gonum"}), // gram: no cli, no plots
+	own + "machines":       slices.Concat(framework, []string{inner + "surface", "gonum.org/v1/plot"}),
+	own + "surface":        {shared + "chart", "gonum.org/v1/plot"},
+	own + "explain":        slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "verify":         slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
+	own + "nearby":         slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "spectral":       slices.Concat(framework, []string{"gonum.org/v1"}),
+	own + "bench":          slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	own + "doors":          {},
 
 	"testdata": {},
+
+	"lab": {module, "github.com/klauspost/cpuid/v2", "gonum.org/v1"}, // a module of its own, which nobody imports
 }
 
 // ruleFor returns the rule of the nearest package at or above a path inside the module.
@@ -226,7 +219,9 @@ func violations(packages []listed) []string {
 			shared := inside != "" && under(module+"/"+folder) &&
 				// these know nothing of what shares their folder
 				!strings.HasPrefix(inside, "engine/") && folder != "cmd" && folder != "internal"
-			if !standard[i] && !slices.ContainsFunc(rule, under) && !shared && !below {
+			if under(module+"/lab") && folder != "lab" {
+				bad = append(bad, p.ImportPath+" imports "+i+": only lab knows lab")
+			} else if !standard[i] && !slices.ContainsFunc(rule, under) && !shared && !below {
 				bad = append(bad, p.ImportPath+" imports "+i)
 			}
 		}
@@ -236,24 +231,28 @@ func violations(packages []listed) []string {
 
 func TestImportsPointDown(t *testing.T) {
 	var failure *exec.ExitError
-	text, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard", module+"/...").Output()
-	if errors.As(err, &failure) {
-		t.Fatalf("go list: %s", failure.Stderr)
-	}
-	if err != nil {
-		t.Skip(err) // no go command where only the test binary is run
-	}
 	var packages []listed
-	for d := json.NewDecoder(strings.NewReader(string(text))); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
+	for _, of := range []struct{ folder, pattern string }{{"../..", module + "/..."}, {"../../lab", module + "/lab/..."}} {
+		list := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard", of.pattern)
+		list.Dir = of.folder
+		text, err := list.Output()
+		if errors.As(err, &failure) {
+			t.Fatalf("go list: %s", failure.Stderr)
 		}
-		packages = append(packages, p)
+		if err != nil {
+			t.Skip(err) // no go command where only the test binary is run
+		}
+		for d := json.NewDecoder(strings.NewReader(string(text))); ; {
+			var p listed
+			if err := d.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			packages = append(packages, p)
+		}
 	}
-	for _, folder := range []string{"sparse", "asm", "engine", "solver", "cmd/grambench"} {
+	for _, folder := range []string{"sparse", "asm", "engine", "solver", "cmd/grambench", "lab/cmd/gramlab"} {
 		if !slices.ContainsFunc(packages, func(p listed) bool { return p.ImportPath == module+"/"+folder }) {
 			t.Errorf("package %s isn't listed", folder)
 		}
@@ -275,6 +274,7 @@ func TestImportRulesBite(t *testing.T) {
 		"a nested package":  {ImportPath: module + "/learn/model", Imports: []string{module + "/engine"}},
 		"engine from below": {ImportPath: module + "/engine/normal", Imports: []string{module + "/engine"}},
 		"siblings":          {ImportPath: module + "/engine/normal", Imports: []string{module + "/engine/kernel"}},
+		"the lab":           {ImportPath: module + "/cmd/grambench", Imports: []string{module + "/lab/internal/repro"}},
 		"a similar prefix":  {ImportPath: module + "/engine", Imports: []string{module + "/sparser"}},
 	}
 	for name, p := range cases {

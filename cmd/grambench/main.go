@@ -4,8 +4,8 @@
 //	grambench COMMAND [flags]
 //
 // What lives here is wiring: flags, reading, progress, tables and files. The mathematics is in
-// package engine, the documents are in package sparse, the learners in package solver. Below
-// internal, cli knows what a command is, source reads what it works on, place says where it
+// package engine, the documents are in package sparse, the learners in package learn. In
+// internal, cli knows what a command is, source reads what it works on, backend says where it
 // computes, report and chart print and draw what it found; the commands are above them, one package
 // for each group, and don't know each other.
 package main
@@ -16,7 +16,6 @@ import (
 	"os"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/bench"
-	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 	"github.com/gramengine/gram/cmd/grambench/internal/explain"
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
@@ -30,6 +29,7 @@ import (
 
 // program has the commands in the order of the help.
 var program = cli.Program{
+	Name: "grambench",
 	About: `
 grambench computes Gram matrices of kernels on sparse documents, verifies them, measures how fast
 that goes, and trains support vector machines.`,
@@ -37,10 +37,11 @@ that goes, and trains support vector machines.`,
 		matrices.Info, matrices.Corpus, matrices.Gram, nearby.Neighbours, nearby.Duplicates,
 		machines.Train, machines.Predict, machines.CV, machines.Grid, explain.Command,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
-		experiments.Command,
 	},
-	Topics: append([]cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},
-		experiments.Topics()...),
+	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},
+	Moved: map[string]string{
+		"repro": "repro is a command of gramlab, which make lab builds: gramlab repro NAME -data DIR",
+	},
 	Examples: `
 grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class

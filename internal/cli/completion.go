@@ -9,26 +9,28 @@ import (
 )
 
 // completion is what help says of it.
-var completion = Topic{Name: "completion", Text: `
-Usage: grambench completion bash|zsh|fish
+func (p *Program) completion() Topic {
+	return Topic{Name: "completion", Text: strings.ReplaceAll(`
+Usage: PROGRAM completion bash|zsh|fish
 
 Prints what completes commands, flags and their values in a shell:
-  bash   source <(grambench completion bash)
-  zsh    source <(grambench completion zsh), behind compinit
-  fish   grambench completion fish | source`}
+  bash   source <(PROGRAM completion bash)
+  zsh    source <(PROGRAM completion zsh), behind compinit
+  fish   PROGRAM completion fish | source`, "PROGRAM", p.Name)}
+}
 
 // complete prints what completes the program's commands and flags in a shell.
 func (p *Program) complete(e *Env, args []string) int {
-	shells := map[string]func(io.Writer, []completed){
+	shells := map[string]func(io.Writer, string, []completed){
 		"bash": bashCompletion,
 		"zsh":  zshCompletion,
 		"fish": fishCompletion,
 	}
 	if len(args) != 1 || shells[args[0]] == nil {
-		completion.write(e.Stderr)
+		p.completion().write(e.Stderr)
 		return Misuse
 	}
-	return e.print(func(w io.Writer) { shells[args[0]](w, p.completed()) })
+	return e.print(func(w io.Writer) { shells[args[0]](w, p.Name, p.completed()) })
 }
 
 // completed is a command as a shell completes it.
@@ -47,7 +49,7 @@ type completedFlag struct {
 // completed returns the commands, help and completion among them.
 func (p *Program) completed() []completed {
 	var list []completed
-	topics := append(p.names(), completion.Name)
+	topics := append(p.names(), "completion")
 	for _, c := range p.Commands {
 		f := NewFlags(c.Name)
 		c.Setup(f)
@@ -75,16 +77,16 @@ func names(list []completed) string {
 	return strings.Join(out, " ")
 }
 
-func bashCompletion(w io.Writer, list []completed) {
-	fmt.Fprintf(w, `# bash completion of grambench: source <(grambench completion bash)
-_grambench() {
+func bashCompletion(w io.Writer, program string, list []completed) {
+	fmt.Fprintf(w, `# bash completion of %[1]s: source <(%[1]s completion bash)
+_%[1]s() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		COMPREPLY=($(compgen -W "%s" -- "$word"))
+		COMPREPLY=($(compgen -W "%[2]s" -- "$word"))
 		return
 	fi
 	case ${COMP_WORDS[1]}:$before in
-`, names(list))
+`, program, names(list))
 	for _, c := range list {
 		for _, fl := range c.flags {
 			if fl.choices != nil {
@@ -100,19 +102,16 @@ _grambench() {
 		}
 		fmt.Fprintf(w, "\t%s) words=\"%s\" ;;\n", pattern, strings.Join(words, " "))
 	}
-	fmt.Fprint(w, `	esac
+	fmt.Fprintf(w, `	esac
 	[ -z "$words" ] || COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
-complete -o default -F _grambench grambench
-`)
+complete -o default -F _%[1]s %[1]s
+`, program)
 }
 
-func zshCompletion(w io.Writer, list []completed) {
-	fmt.Fprint(
-		w,
-		"#compdef grambench\n# zsh completion of grambench: source <(grambench completion zsh)\n_grambench() {\n"+
-			"\tlocal -a commands\n\tcommands=(\n",
-	)
+func zshCompletion(w io.Writer, program string, list []completed) {
+	fmt.Fprintf(w, "#compdef %[1]s\n# zsh completion of %[1]s: source <(%[1]s completion zsh)\n_%[1]s() {\n"+
+		"\tlocal -a commands\n\tcommands=(\n", program)
 	for _, c := range list {
 		fmt.Fprintf(w, "\t\t%s\n", single(c.name+":"+c.summary))
 	}
@@ -140,14 +139,14 @@ func zshCompletion(w io.Writer, list []completed) {
 		}
 		fmt.Fprint(w, " ;;\n")
 	}
-	fmt.Fprint(w, "\tesac\n}\ncompdef _grambench grambench\n")
+	fmt.Fprintf(w, "\tesac\n}\ncompdef _%[1]s %[1]s\n", program)
 }
 
-func fishCompletion(w io.Writer, list []completed) {
-	fmt.Fprint(w, "# fish completion of grambench: grambench completion fish | source\n")
+func fishCompletion(w io.Writer, program string, list []completed) {
+	fmt.Fprintf(w, "# fish completion of %[1]s: %[1]s completion fish | source\n", program)
 	for _, c := range list {
-		fmt.Fprintf(w, "complete -c grambench -n __fish_use_subcommand -f -a %s -d %s\n", c.name, single(c.summary))
-		of := "complete -c grambench -n '__fish_seen_subcommand_from " + c.name + "'"
+		fmt.Fprintf(w, "complete -c %s -n __fish_use_subcommand -f -a %s -d %s\n", program, c.name, single(c.summary))
+		of := "complete -c " + program + " -n '__fish_seen_subcommand_from " + c.name + "'"
 		if c.words != nil {
 			fmt.Fprintf(w, "%s -f -a %s\n", of, single(strings.Join(c.words, " ")))
 		}

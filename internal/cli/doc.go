@@ -1,4 +1,4 @@
-// Package cli is what grambench's commands have in common before they know of any document:
+// Package cli is what the commands of a program have in common before they know of any document:
 // commands with their flags, help and completion, exit codes, warnings, progress, and the guard
 // that keeps a command from overwriting what it reads.
 //

@@ -112,12 +112,12 @@ func (t Topic) write(w io.Writer) {
 
 // overview prints what the program is and which commands it has.
 func (p *Program) overview(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\nUsage: grambench COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.About))
+	fmt.Fprintf(w, "%s\n\nUsage: %s COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.About), p.Name)
 	for _, c := range p.Commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.Name, c.Summary)
 	}
 	fmt.Fprintf(w, "  %-10s %s\n", "completion", "what completes commands and flags in bash, zsh or fish")
-	fmt.Fprintf(w, "  %-10s %s\n", "help", "this text, or that of a command or a topic: grambench help gram")
+	fmt.Fprintf(w, "  %-10s this text, or that of a command or a topic: %s help %s\n", "help", p.Name, p.Commands[0].Name)
 	fmt.Fprint(w, "\nTopics of the help:\n")
 	for _, t := range p.Topics {
 		if t.Summary != "" {
@@ -130,11 +130,11 @@ func (p *Program) overview(w io.Writer) {
 }
 
 // writeHelp prints the help of a command: usage, what it does, its flags by group, examples.
-func (c *Command) writeHelp(w io.Writer, f *Flags) {
+func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	f.collect()
 	usage, help, examples := f.Usage, f.Help, f.Examples
 	if usage == "" {
-		usage = strings.TrimSpace("grambench " + c.Name + " [flags] " + c.Args)
+		usage = strings.TrimSpace(p.Name + " " + c.Name + " [flags] " + c.Args)
 	}
 	if help == "" {
 		help = c.Help
@@ -171,9 +171,9 @@ func (c *Command) writeHelp(w io.Writer, f *Flags) {
 		fmt.Fprintf(w, "\nExamples:\n%s", indent(examples))
 	}
 	if len(topics) > 0 {
-		more := "grambench help " + strings.Join(topics, ", ")
+		more := p.Name + " help " + strings.Join(topics, ", ")
 		if f.Lookup("kernel") != nil {
-			more += "; grambench kernels"
+			more += "; " + p.Name + " kernels"
 		}
 		fmt.Fprintf(w, "\nMore: %s\n", more)
 	}

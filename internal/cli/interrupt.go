@@ -23,7 +23,7 @@ func (i interruption) Error() string { return i.signal.String() }
 // interruptible returns a context that the first signal to end ends. After it the default behaviour
 // is back, so a second ^C kills at once. Commands heed the context, but some steps can't (a sort, a
 // sync of a slow disk): past the grace period the program removes what is half written and ends.
-func interruptible(stderr io.Writer) (ctx context.Context, stop func()) {
+func interruptible(stderr io.Writer, program string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // under nohup the work goes on when the terminal closes
@@ -44,7 +44,7 @@ func interruptible(stderr io.Writer) (ctx context.Context, stop func()) {
 		case <-done:
 		case <-time.After(Grace):
 			matrixio.AbortAll()
-			os.Exit(statusOf(ctx, stderr, "grambench"))
+			os.Exit(statusOf(ctx, stderr, program))
 		}
 	}()
 	return ctx, func() {

@@ -29,10 +29,12 @@ const (
 
 // Program is a program of several commands.
 type Program struct {
-	About    string     // the first lines of the help
-	Examples string     // its last ones, a line each
-	Commands []*Command // in the order of the help
-	Topics   []Topic    // what help explains beside commands
+	Name     string
+	About    string            // the first lines of the help
+	Examples string            // its last ones, a line each
+	Commands []*Command        // in the order of the help
+	Topics   []Topic           // what help explains beside commands
+	Moved    map[string]string // of a command that is elsewhere: where
 }
 
 // Command is one of the program's commands.
@@ -51,6 +53,7 @@ type Work func(ctx context.Context, e *Env) error
 
 // Env is the world as a command sees it.
 type Env struct {
+	Program        string // its name, in front of messages
 	Stdout, Stderr io.Writer
 
 	Quiet bool // neither progress nor messages, errors alone
@@ -74,7 +77,7 @@ func (e *Env) Say(format string, args ...any) {
 			e.said = map[string]bool{}
 		}
 		e.said[text] = true
-		fmt.Fprintf(e.Stderr, "grambench: %s\n", text)
+		fmt.Fprintf(e.Stderr, "%s: %s\n", e.Program, text)
 	}
 }
 
@@ -95,14 +98,14 @@ var ErrReported = errors.New("failed")
 
 // Run runs the program and returns its exit status.
 func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := interruptible(stderr)
+	ctx, stop := interruptible(stderr, p.Name)
 	defer stop()
 
 	if len(args) == 0 {
 		p.overview(stderr)
 		return Misuse
 	}
-	e := &Env{Stdout: stdout, Stderr: stderr}
+	e := &Env{Program: p.Name, Stdout: stdout, Stderr: stderr}
 	if file, ok := stdout.(*os.File); ok && matrixio.Closed(file) {
 		e.Stdout = closed{}
 	}
@@ -112,14 +115,14 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 		if name != "help" || len(rest) != 1 {
 			return e.print(p.overview)
 		}
-		for _, t := range append(p.Topics, completion) {
+		for _, t := range append(p.Topics, p.completion()) {
 			if t.Name == rest[0] {
 				return e.print(t.write)
 			}
 		}
 		name, rest = rest[0], []string{"-help"}
 	case "version", "-version", "--version":
-		return e.print(func(w io.Writer) { fmt.Fprintln(w, "grambench", Version) })
+		return e.print(func(w io.Writer) { fmt.Fprintln(w, p.Name, Version) })
 	case "completion":
 		return p.complete(e, rest)
 	}
@@ -127,6 +130,10 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 		if c.Name == name {
 			return p.execute(ctx, c, rest, e)
 		}
+	}
+	if where, is := p.Moved[name]; is {
+		e.Say("%s", where)
+		return Misuse
 	}
 	what, known := "command", p.names()
 	if args[0] == "help" {
@@ -160,7 +167,7 @@ func (e *Env) print(write func(io.Writer)) int {
 	var b strings.Builder
 	write(&b)
 	if _, err := io.WriteString(e.Stdout, b.String()); err != nil {
-		fmt.Fprintf(e.Stderr, "grambench: %v\n", err)
+		fmt.Fprintf(e.Stderr, "%s: %v\n", e.Program, err)
 		return Failed
 	}
 	return Done
@@ -173,7 +180,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	work := c.Setup(f)
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		return e.print(func(w io.Writer) { c.writeHelp(w, f) })
+		return e.print(func(w io.Writer) { p.writeHelp(c, w, f) })
 	}
 	if err == nil {
 		err = f.checkFiles(ctx, e)
@@ -185,17 +192,18 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	for _, end := range f.ends {
 		err = errors.Join(err, end())
 	}
+	who := p.Name + " " + c.Name
 	var usage UsageError
 	switch {
 	case err == nil:
 		return Done
 	case errors.As(err, &usage):
-		fmt.Fprintf(e.Stderr, "grambench %s: %v\nRun 'grambench %s -help' for what is allowed.\n", c.Name, err, c.Name)
+		fmt.Fprintf(e.Stderr, "%s: %v\nRun '%[1]s -help' for what is allowed.\n", who, err)
 		return Misuse
 	case ctx.Err() != nil:
-		return statusOf(ctx, e.Stderr, "grambench "+c.Name)
+		return statusOf(ctx, e.Stderr, who)
 	case !errors.Is(err, ErrReported):
-		fmt.Fprintf(e.Stderr, "grambench %s: %v\n", c.Name, err)
+		fmt.Fprintf(e.Stderr, "%s: %v\n", who, err)
 	}
 	return Failed
 }

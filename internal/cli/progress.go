@@ -29,12 +29,13 @@ var Watch func(what string)
 // silent, but for [Progress.Tell], which writes a line now and then if it is to. The zero value
 // shows nothing.
 type Progress struct {
-	mu     sync.Mutex
-	w      *os.File  // nil where there is no terminal
-	log    io.Writer // where lines go; nil for nowhere
-	logged time.Time // when the last of them was written
-	bar    *progressbar.ProgressBar
-	name   string
+	mu      sync.Mutex
+	program string
+	w       *os.File  // nil where there is no terminal
+	log     io.Writer // where lines go; nil for nowhere
+	logged  time.Time // when the last of them was written
+	bar     *progressbar.ProgressBar
+	name    string
 	// What else the bar says, the most important first. Each part is shown where the terminal is
 	// wide enough.
 	details []string
@@ -51,7 +52,7 @@ func (e *Env) Progress(log bool) *Progress {
 		return &Progress{w: f}
 	}
 	if log {
-		return &Progress{log: e.Stderr, logged: time.Now()}
+		return &Progress{program: e.Program, log: e.Stderr, logged: time.Now()}
 	}
 	return &Progress{}
 }
@@ -101,7 +102,7 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.name, p.details = stage, details
 	if p.log != nil && time.Since(p.logged) >= LogEvery {
 		p.logged = time.Now()
-		fmt.Fprintln(p.log, "grambench:", p.line(done, total))
+		fmt.Fprintf(p.log, "%s: %s\n", p.program, p.line(done, total))
 	}
 	p.mu.Unlock()
 	if total == 1 {

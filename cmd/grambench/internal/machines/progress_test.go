@@ -23,7 +23,7 @@ func TestTrainingWritesLog(t *testing.T) {
 	defer func(d time.Duration) { cli.LogEvery = d }(cli.LogEvery)
 	var b strings.Builder
 	cli.LogEvery = time.Hour
-	p := (&cli.Env{Stderr: &b}).Progress(true)
+	p := (&cli.Env{Program: "grambench", Stderr: &b}).Progress(true)
 	training(p, details)(underWay)
 	if b.Len() > 0 {
 		t.Errorf("within the interval it writes %q", b.String())
@@ -41,7 +41,7 @@ func TestTrainingWritesLog(t *testing.T) {
 		t.Errorf("it writes %q, expected %q", b.String(), want)
 	}
 	b.Reset()
-	training((&cli.Env{Stderr: &b, Quiet: true}).Progress(true), details)(underWay)
+	training((&cli.Env{Program: "grambench", Stderr: &b, Quiet: true}).Progress(true), details)(underWay)
 	if b.Len() > 0 {
 		t.Errorf("with -q it writes %q", b.String())
 	}

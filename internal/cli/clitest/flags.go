@@ -1,0 +1,54 @@
+package clitest
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/internal/cli"
+)
+
+// FilesDeclared checks that every flag that names a file or a folder says whether it is read or written, or the
+// guard against overwriting would know nothing of it. It returns how many such flags there are.
+func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
+	t.Helper()
+	known := f.Guarded()
+	f.VisitAll(func(fl *flag.Flag) {
+		switch kind, _ := flag.UnquoteUsage(fl); kind {
+		case "FILE", "DIR", "SOURCE", "SETS":
+			seen++
+			if !slices.Contains(known, "-"+fl.Name) {
+				t.Errorf("%s: -%s names a %s and isn't declared as an input or an output", command, fl.Name, kind)
+			}
+		}
+	})
+	return seen
+}
+
+// Helped returns what a call prints on standard output; it must succeed.
+func Helped(t *testing.T, run func(args []string, stdout, stderr io.Writer) int, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if status := run(args, &stdout, &stderr); status != cli.Done || stderr.Len() > 0 {
+		t.Fatalf("%s: exit status %d, %s", strings.Join(args, " "), status, stderr.String())
+	}
+	return stdout.String()
+}
+
+// FitsOnAScreen checks that a text has at most 40 lines of 100 columns.
+func FitsOnAScreen(t *testing.T, name, text string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) > 40 {
+		t.Errorf("%s: %d lines, expected 40 at most", name, len(lines))
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 100 {
+			t.Errorf("%s: %d columns, expected 100 at most: %s", name, n, line)
+		}
+	}
+}

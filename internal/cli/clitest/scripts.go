@@ -1,0 +1,188 @@
+// Package clitest has what tests of command-line programs share: the commands of their scripts, signals
+// sent to a program that works, and the processor time that work takes.
+package clitest
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/png"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Scripts runs the scripts of a folder, each in a folder of its own, with the commands of this package.
+func Scripts(t *testing.T, p testscript.Params) {
+	// Where this process runs under nohup, its children would ignore SIGHUP, too; after Notify they don't.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits, "npy": npyToText, "json": jsonHas, "only": only, "positive": jsonPositive, "png": pngDrawn,
+		"close": closeFields, "below": jsonBelow,
+	}
+	p.RequireExplicitExec, p.RequireUniqueNames = true, true
+	testscript.Run(t, p)
+}
+
+// exits STATUS COMMAND ARGS... runs a command and wants the exit status.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var status *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &status) {
+		got = status.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, expected %d", got, want)
+	}
+}
+
+// npy FILE OUT reads a NumPy file, by its published description and without the code that wrote it,
+// and writes its shape and values as text.
+func npyToText(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.ReadFile(args[0])
+	if len(data) < 10 || data[:8] != "\x93NUMPY\x01\x00" {
+		ts.Fatalf("%s isn't a NumPy file of version 1.0", args[0])
+	}
+	m := regexp.MustCompile(`^\{'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\), \} *\n`).
+		FindStringSubmatch(data[10:])
+	if m == nil {
+		ts.Fatalf("%s has no header of a C-ordered <f4 matrix", args[0])
+	}
+	length := 10 + int(binary.LittleEndian.Uint16([]byte(data[8:10])))
+	rows, _ := strconv.Atoi(m[1])
+	cols, _ := strconv.Atoi(m[2])
+	if length != 10+len(m[0]) || len(data) != length+4*rows*cols {
+		ts.Fatalf("%s: header of %d bytes, said to be %d; %d bytes in all for %d x %d", args[0], 10+len(m[0]), length,
+			len(data), rows, cols)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %d\n", rows, cols)
+	for i := range rows {
+		for j := range cols {
+			v := math.Float32frombits(binary.LittleEndian.Uint32([]byte(data[length+4*(i*cols+j):])))
+			fmt.Fprintf(&b, "%v%c", v, map[bool]rune{false: ' ', true: '\n'}[j == cols-1])
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o644))
+}
+
+// json FILE PATH VALUE wants one JSON object in the file, with the value (as fmt.Sprint writes it)
+// at a path such as rows.0.isa; VALUE may be left out, and then the path must be there.
+func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
+	var v any
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(d.Decode(&v))
+	if d.More() {
+		ts.Fatalf("more than one JSON value")
+	}
+	for step := range strings.SplitSeq(args[1], ".") {
+		ok := false
+		switch at := v.(type) {
+		case map[string]any:
+			v, ok = at[step]
+		case []any:
+			if i, err := strconv.Atoi(step); err == nil && i < len(at) {
+				v, ok = at[i], true
+			}
+		}
+		if !ok {
+			ts.Fatalf("nothing at %s of %s", step, args[1])
+		}
+	}
+	if len(args) > 2 && fmt.Sprint(v) != args[2] {
+		ts.Fatalf("%s is %v, expected %s", args[1], v, args[2])
+	}
+}
+
+// only FOLDER NAMES... wants a folder to hold these files and no others, hidden ones included.
+func only(ts *testscript.TestScript, _ bool, args []string) {
+	list, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	if got, want := strings.Join(names, " "), strings.Join(args[1:], " "); got != want {
+		ts.Fatalf("%s holds %q, expected %q", args[0], got, want)
+	}
+}
+
+// positive FILE KEYS... wants every object of the list rows of a JSON file to have these keys, each
+// with a finite number above 0.
+func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
+	var report struct{ Rows []map[string]any }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &report))
+	if len(report.Rows) == 0 {
+		ts.Fatalf("no rows")
+	}
+	for i, row := range report.Rows {
+		for _, key := range args[1:] {
+			if v, ok := row[key].(float64); !ok || !(v > 0 && v < math.MaxFloat64) {
+				ts.Fatalf("row %d (%v %v): %s is %v, expected a number above 0", i, row["isa"], row["kernel"], key,
+					row[key])
+			}
+		}
+	}
+}
+
+// png FILE wants a picture in PNG form that has more than one colour.
+func pngDrawn(ts *testscript.TestScript, _ bool, args []string) {
+	picture, err := png.Decode(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	colors := map[any]bool{}
+	for y := range picture.Bounds().Dy() {
+		for x := range picture.Bounds().Dx() {
+			colors[picture.At(x, y)] = true
+		}
+	}
+	if len(colors) < 10 {
+		ts.Fatalf("%v, %d colours: nothing is drawn", picture.Bounds(), len(colors))
+	}
+}
+
+// close FILE FILE TOLERANCE wants two files with the same fields, numbers among them equal up to a
+// tolerance.
+func closeFields(ts *testscript.TestScript, _ bool, args []string) {
+	a, b := strings.Fields(ts.ReadFile(args[0])), strings.Fields(ts.ReadFile(args[1]))
+	tolerance, err := strconv.ParseFloat(args[2], 64)
+	ts.Check(err)
+	if len(a) != len(b) {
+		ts.Fatalf("%d fields in %s, %d in %s", len(a), args[0], len(b), args[1])
+	}
+	for i := range a {
+		x, errX := strconv.ParseFloat(a[i], 64)
+		y, errY := strconv.ParseFloat(b[i], 64)
+		if errX != nil || errY != nil {
+			if a[i] != b[i] {
+				ts.Fatalf("field %d is %q and %q", i+1, a[i], b[i])
+			}
+		} else if !(math.Abs(x-y) <= tolerance) {
+			ts.Fatalf("field %d is %v and %v", i+1, x, y)
+		}
+	}
+}
+
+// below FILE KEY BOUND wants the number at the top of a JSON object to be above 0 and at most that
+// of another key.
+func jsonBelow(ts *testscript.TestScript, _ bool, args []string) {
+	var v map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))
+	x, _ := v[args[1]].(float64)
+	bound, _ := v[args[2]].(float64)
+	if !(x > 0 && x <= bound) {
+		ts.Fatalf("%s is %v, expected at most %s, %v", args[1], v[args[1]], args[2], v[args[2]])
+	}
+}

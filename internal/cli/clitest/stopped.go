@@ -1,0 +1,68 @@
+package clitest
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gramengine/gram/internal/cli"
+)
+
+// Programs returns what scripts can run: the program under its name, heeds and stopped, which send it a
+// signal while it works, and eager, which is the program after a change.
+func Programs(name string, main, change func()) map[string]func() {
+	return map[string]func(){
+		name:      main,
+		"heeds":   func() { heeds(name, main) },
+		"stopped": func() { stopped(name, main) },
+		"eager":   func() { change(); main() },
+	}
+}
+
+// heedsWithin is how long a command may go on after a signal: a hundred times what it takes on a machine that does
+// nothing else, and less than its work.
+const heedsWithin = 15 * time.Second
+
+// heeds SIGNAL SECONDS PATTERN ARGS... is a command that gets a signal while it works: so many seconds after the
+// pattern first matches what progress is reported, however fast the machine is. The command must end by itself.
+func heeds(name string, main func()) {
+	cli.Grace = time.Hour
+	stopped(name, main)
+}
+
+// stopped is heeds for a command that waits where it can't heed a signal, and must be ended.
+func stopped(name string, main func()) {
+	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
+	os.Args = append([]string{name}, os.Args[4:]...)
+	number := map[string]syscall.Signal{
+		"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL,
+	}[sent]
+	wait, err := time.ParseDuration(after + "s")
+	self, err2 := os.FindProcess(os.Getpid())
+	if number == 0 || err != nil || err2 != nil {
+		fmt.Fprintln(os.Stderr, "can't stop:", sent, err, err2)
+		os.Exit(2)
+	}
+	var once sync.Once
+	cli.Watch = func(what string) {
+		if !when.MatchString(what) {
+			return
+		}
+		once.Do(func() {
+			time.AfterFunc(wait, func() {
+				time.AfterFunc(heedsWithin, func() {
+					fmt.Fprintln(os.Stderr, "too late")
+					os.Exit(99)
+				})
+				if err := self.Signal(number); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(2)
+				}
+			})
+		})
+	}
+	main()
+}

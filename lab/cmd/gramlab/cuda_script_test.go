@@ -1,0 +1,13 @@
+//go:build cuda && cgo && linux
+
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gramengine/gram/internal/cli/clitest"
+)
+
+// The command with the GPU back end, on the fake driver and without any.
+func TestCUDAScripts(t *testing.T) { clitest.CUDAScripts(t, filepath.Join("..", "..", "..", "cuda")) }

@@ -1,0 +1,41 @@
+// Command gramlab repeats the experiments of the papers that grambench's kernels come from, and measures
+// grambench beside other programs.
+//
+//	gramlab COMMAND [flags]
+//
+// It is a module of its own: who uses grambench doesn't build it.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/lab/internal/experiments"
+)
+
+// program has the commands in the order of the help.
+var program = cli.Program{
+	Name: "gramlab",
+	About: `
+gramlab repeats the experiments of the papers that grambench's kernels come from, and measures
+grambench beside other programs.`,
+	Commands: []*cli.Command{experiments.Command},
+	Topics:   append([]cli.Topic{backend.Topic}, experiments.Topics()...),
+	Examples: `
+gramlab repro                                the experiments, and what they read
+gramlab repro cho -data DIR -sets rectangles`,
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the whole program.
+func run(args []string, stdout, stderr io.Writer) int {
+	if err := backend.Startable(); err != nil {
+		fmt.Fprintln(stderr, "gramlab:", err)
+		return cli.Failed
+	}
+	return program.Run(args, stdout, stderr)
+}

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli/clitest"
+)
+
+func TestMain(m *testing.M) {
+	// for -backend auto no job is too small for the GPU
+	testscript.Main(m, clitest.Programs("gramlab", main, func() { backend.AutoSeconds = 0 }))
+}
+
+// The scripts run the real command in folders of their own.
+func TestScripts(t *testing.T) { clitest.Scripts(t, testscript.Params{Dir: "testdata/script"}) }

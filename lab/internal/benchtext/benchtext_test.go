@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/lab/internal/beside/besidetest"
+)
+
+func TestScore(t *testing.T) {
+	r := &row{}
+	r.score([]string{"a", "b,c", "-", "a"}, [][]string{{"a"}, {"b"}, nil, {"d"}}, 2)
+	// right: a, b; of: a, b, d; given: a, b, c, a
+	for name, q := range map[string][2]float64{
+		"accuracy": {r.accuracy, 0.5 * 2 / 4}, "micro F1": {r.microF1, 0.5 * 4 / 7},
+		"macro F1": {r.macroF1, 0.5 * (2.0/3 + 1) / 4},
+	} {
+		if !(math.Abs(q[0]-q[1]) <= 1e-15) {
+			t.Errorf("%s %v, expected %v", name, q[0], q[1])
+		}
+	}
+}
+
+func TestUsage(t *testing.T) { besidetest.Usage(t, run, "-images 1") }
+
+// All programs that are there are measured on a small corpus in the place of one that they know.
+func TestSmall(t *testing.T) {
+	grambench := besidetest.Build(t)
+	files := map[string]string{}
+	for name, n := range map[string]int{"train": 150, "test": 40} {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "topic%d\t", i%3)
+			for k := range 8 {
+				fmt.Fprintf(&text, "%c%c ", 'a'+(i*k+i/3)%11, 'm'+i%3*(k%2))
+			}
+			fmt.Fprintln(&text)
+		}
+		files["20news-bydate/"+name+".tsv.gz"] = text.String()
+	}
+	status, stdout, stderr := besidetest.Run(t, run, "-grambench", grambench, "-data", besidetest.Corpora(t, files))
+	if status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	besidetest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ")
+	if strings.Count(stderr, "left out: ") < 4 { // the other corpora
+		t.Error(stderr)
+	}
+}

@@ -1,0 +1,73 @@
+// Command benchtext measures how well and how fast grambench predicts from raw text, beside
+// scikit-learn's TfidfVectorizer and LinearSVC, on the same documents.
+//
+//	make bench-text                               on what is in the data folder
+//	make bench-text DATA=corpora PYTHON=python3.12 ARGS='-only Reuters'
+//
+// Corpora: WebKB by 5 folds, Reuters-21578 and 20 Newsgroups by their test sets, and the first
+// images of MNIST. Programs, each from the text to predicted labels:
+//
+//   - grambench train without options, and grambench predict;
+//   - grambench grid without options, the train command that it prints, and predict;
+//   - LinearSVC with all defaults;
+//   - LinearSVC searched over C from 0.1 to 10, sublinear_tf, and bigrams, by the folds that grid
+//     has in its last round.
+//
+// The figures are counted here, of the lines that each program writes. Seconds are those of whole
+// processes, and peak memory the greatest of these. linear.py is what Python runs. What is missing
+// is left out, which the command says.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gramengine/gram/lab/internal/beside"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// bench is one run.
+type bench struct {
+	beside.Bench
+	only   string
+	images int
+	search bool
+}
+
+// run is the whole program; it returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	b := &bench{}
+	return b.Run("benchtext", args, stdout, stderr, beside.Command{
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&b.only, "only", "", "measure on corpora with this in their name only")
+			set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")
+			set.BoolVar(&b.search, "search", true, "measure LinearSVC's search, too, which takes the longest")
+		},
+		Valid:    func() bool { return b.images >= 100 },
+		Expected: "-images of at least 100",
+		Measure:  b.all,
+	})
+}
+
+// all measures on all corpora.
+func (b *bench) all(ctx context.Context) error {
+	b.NeedPython(ctx, "numpy, sklearn.svm")
+	fmt.Fprintln(b.Out, b.Head())
+	for _, c := range corpora {
+		if !strings.Contains(c.name, b.only) || b.Find(c.name, c.train) == "" {
+			continue
+		}
+		t := &trial{bench: b, corpus: c}
+		if err := t.measure(ctx); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		fmt.Fprintln(b.Out)
+		t.write(b.Out)
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package cho
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/lab/internal/repro/larochelle"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What is held out is part of the training set, the test set is none of it, and a smaller set is
+// part of the whole.
+func TestChoData(t *testing.T) {
+	folder := standIns(t)
+	for _, s := range sets {
+		p := &protocol{train: 100, test: 40, text: repro.Preparation{MinDF: 1, MinLetters: 1}}
+		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.train.Documents.Rows() != 100 || d.test.Documents.Rows() != 40 || len(d.fit)+len(d.valid) != 100 {
+			t.Errorf("%s: %d documents, %d and %d of them, and %d", s.name, d.train.Documents.Rows(), len(d.fit),
+				len(d.valid), d.test.Documents.Rows())
+		}
+		both := append(slices.Clone(d.fit), d.valid...)
+		slices.Sort(both)
+		if len(slices.Compact(both)) != 100 || len(d.valid) < 10 || len(d.valid) > 25 {
+			t.Errorf("%s: %d documents to try and %d to judge", s.name, len(d.fit), len(d.valid))
+		}
+		again, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s)
+		if err != nil || !reflect.DeepEqual(again, d) {
+			t.Errorf("%s: another time it is another set: %v", s.name, err)
+		}
+		other, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 2}, &s)
+		if err != nil || reflect.DeepEqual(other.train, d.train) {
+			t.Errorf("%s: another seed gives the same set: %v", s.name, err)
+		}
+		in := map[string]bool{}
+		for i := range 100 {
+			in[fmt.Sprint(d.train.Documents.Row(i))] = true
+		}
+		if !s.text {
+			checkLast(t, s.name, d)
+		}
+		for i := range 40 {
+			// The outlines are few, so some occur twice.
+			if in[fmt.Sprint(d.test.Documents.Row(i))] && s.name != "rectangles" {
+				t.Errorf("%s: test document %d is among the training documents", s.name, i)
+			}
+		}
+	}
+	// mnist-rand draws its test set from the test digits and the 240 - 100 training digits that
+	// aren't trained on.
+	p := &protocol{train: 100}
+	i := slices.IndexFunc(sets, func(s set) bool { return s.name == "mnist-rand" })
+	d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &sets[i])
+	if err != nil || d.test.Documents.Rows() != 120+140 {
+		t.Fatalf("%v, %d test documents", err, d.test.Documents.Rows())
+	}
+	checkDrawnDigits(t, folder, &sets[i])
+	// The noise of no digit is that of another: the first of the training digits and of both parts
+	// of the test digits agree in few pixels, strokes that meet.
+	first := []map[uint32]float32{}
+	for _, row := range []struct {
+		of *sparse.CSR
+		i  int
+	}{{d.train.Documents, 0}, {d.test.Documents, 0}, {d.test.Documents, 120}} {
+		pixel := map[uint32]float32{}
+		terms, values := row.of.Row(row.i)
+		for k, term := range terms {
+			pixel[term] = values[k]
+		}
+		for _, other := range first {
+			same := 0
+			for term, v := range pixel {
+				if w, ok := other[term]; ok && v == w {
+					same++
+				}
+			}
+			if same > larochelle.Pixels/4 {
+				t.Errorf("mnist-rand: two images agree in %d of %d pixels", same, larochelle.Pixels)
+			}
+		}
+		first = append(first, pixel)
+	}
+	digits := map[string]int{}
+	for i := range d.train.Documents.Rows() {
+		digits[d.train.Classes[d.train.Labels.Of(i)[0]]]++
+	}
+	for i := range d.test.Documents.Rows() {
+		digits[d.test.Classes[d.test.Labels.Of(i)[0]]]++
+	}
+	for digit, n := range digits { // of each 24 and 12 in the files
+		if n != 36 {
+			t.Errorf("digit %s %d times, expected 36", digit, n)
+		}
+	}
+}
+
+// checkLast checks that no document of a class that is tried with lies behind one that judges, and that
+// classes are judged in proportion.
+func checkLast(t *testing.T, name string, d *data) {
+	t.Helper()
+	class := func(i int) string { return d.train.Classes[d.train.Labels.Of(i)[0]] }
+	first, judged, all := map[string]int{}, map[string]float64{}, map[string]float64{}
+	for _, i := range slices.Backward(d.valid) {
+		first[class(i)] = i
+		judged[class(i)]++
+		all[class(i)]++
+	}
+	for _, i := range d.fit {
+		all[class(i)]++
+		if at, ok := first[class(i)]; ok && i > at {
+			t.Errorf("%s: document %d is tried with, and %d of its class judges", name, i, at)
+		}
+	}
+	share := float64(len(d.valid)) / float64(len(d.valid)+len(d.fit))
+	for c, n := range all { // rounded, and the share of all is that of rounded numbers
+		if !(math.Abs(judged[c]-share*n) <= 1) {
+			t.Errorf("%s: %v of %v documents of class %s judge, expected a share of %v", name, judged[c], n, c, share)
+		}
+	}
+}
+
+// checkDrawnDigits checks that -test N of mnist-rand draws digits by the seed, and doesn't take the
+// first ones.
+func checkDrawnDigits(t *testing.T, folder string, s *set) {
+	t.Helper()
+	classes := func(seed uint64, test int) string {
+		p := &protocol{train: 100, test: test}
+		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: seed}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.test.Documents.Rows() != test {
+			t.Fatalf("%d test documents, expected %d", d.test.Documents.Rows(), test)
+		}
+		var out []byte
+		for i := range test {
+			out = append(out, d.test.Classes[d.test.Labels.Of(i)[0]]...)
+		}
+		return string(out)
+	}
+	var first []byte
+	for i := range 40 { // of the test file, as standIns numbers them
+		first = append(first, '0'+byte((i*7+1)%10))
+	}
+	a, b := classes(1, 40), classes(2, 40)
+	if a == string(first) || b == string(first) || a == b || a != classes(1, 40) {
+		t.Errorf("mnist-rand: test digits %s by one seed, %s by another; the first ones are %s", a, b, first)
+	}
+}
+
+// Centred pixels have the mean 0 over the training images, and distances stay as they were.
+func TestChoCentre(t *testing.T) {
+	folder := standIns(t)
+	read := func(centred bool) *data {
+		p := &protocol{centred: centred, text: repro.Preparation{MinDF: 1, MinLetters: 1}}
+		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &sets[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.train.Documents.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	raw, centred := read(false), read(true)
+	dense := func(m *sparse.CSR, i int) []float64 {
+		v := make([]float64, m.Cols)
+		terms, values := m.Row(i)
+		for k, term := range terms {
+			v[term] = float64(values[k])
+		}
+		return v
+	}
+	sum := make([]float64, larochelle.Pixels)
+	for i := range centred.train.Documents.Rows() {
+		for k, v := range dense(centred.train.Documents, i) {
+			sum[k] += v
+		}
+	}
+	for k, v := range sum { // 240 values up to 1, each rounded to 24 bits
+		if !(math.Abs(v) <= 240*math.Exp2(-24)) {
+			t.Errorf("pixel %d: the sum is %v", k, v)
+		}
+	}
+	for i := range raw.test.Documents.Rows() {
+		a, b := dense(raw.train.Documents, i), dense(raw.test.Documents, i)
+		c, d := dense(centred.train.Documents, i), dense(centred.test.Documents, i)
+		for k := range a {
+			if e := (a[k] - b[k]) - (c[k] - d[k]); !(math.Abs(e) <= math.Exp2(-22)) {
+				t.Fatalf("documents %d, pixel %d: apart by %v and %v", i, k, a[k]-b[k], c[k]-d[k])
+			}
+		}
+	}
+}

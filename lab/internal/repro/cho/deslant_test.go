@@ -1,0 +1,152 @@
+package cho
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/lab/internal/repro/larochelle"
+	"github.com/gramengine/gram/sparse"
+)
+
+// deslanted returns the image that deslant makes of one.
+func deslanted(t *testing.T, image []float32) []float32 {
+	t.Helper()
+	m := &sparse.CSR{Cols: larochelle.Pixels, Offsets: []int64{0}}
+	for k, v := range image {
+		if v != 0 {
+			m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, v)
+		}
+	}
+	m.Offsets = append(m.Offsets, int64(len(m.Values)))
+	to := deslant(&sparse.Corpus{Documents: m}).Documents
+	if err := to.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float32, larochelle.Pixels)
+	terms, values := to.Row(0)
+	for k, term := range terms {
+		out[term] = values[k]
+	}
+	return out
+}
+
+// An image's rows are moved so that their mean columns lie in the middle, and its centre of mass with
+// them; the mass of what is well inside stays. What is upright in the middle, and nothing at all,
+// stay as they are; what lies askew in the corners stays in [0, 1].
+func TestDeslant(t *testing.T) {
+	const side = larochelle.Side
+	line := func(x, y, slope float64) []float32 { // 11 rows about (x, y), a pixel thick, on two columns each
+		image := make([]float32, larochelle.Pixels)
+		for d := -5.; d <= 5; d++ {
+			left, share := math.Modf(x + slope*d)
+			at := int(y+d)*side + int(left)
+			image[at] = float32((1 - share) * (16 + d) / 32)
+			image[at+1] = float32(share * (16 + d) / 32)
+		}
+		return image
+	}
+	centred := make([]float32, larochelle.Pixels) // two rows and columns, the same again behind them
+	for k, v := range []float32{0.25, 0.75, 0.5, 1} {
+		at := (11+k/2)*side + 11 + k%2
+		centred[at], centred[at+5-2*(k%2)] = v, v
+		at += (5 - 2*(k/2)) * side
+		centred[at], centred[at+5-2*(k%2)] = v, v
+	}
+	for name, image := range map[string][]float32{
+		"in the middle": centred, "nothing": make([]float32, larochelle.Pixels),
+	} {
+		for k, v := range deslanted(t, image) {
+			if !(math.Abs(float64(v-image[k])) <= math.Exp2(-22)) {
+				t.Errorf("%s: pixel %d,%d is %v, expected %v", name, k/side, k%side, v, image[k])
+			}
+		}
+	}
+	row := make([]float32, larochelle.Pixels)
+	for x := 3; x < 12; x++ {
+		row[5*side+x] = float32(x) / 32
+	}
+	images := map[string][]float32{"one row": row}
+	for _, slope := range []float64{-2, -0.5, 0, 0.25, 1, 1.5} {
+		images[fmt.Sprintf("slope %v", slope)] = line(14, 14, slope)
+		images[fmt.Sprintf("slope %v, off the middle", slope)] = line(15.25, 17, slope)
+	}
+	for name, image := range images {
+		want, mass, meanY := 0., 0., 0.
+		for _, v := range image {
+			want += float64(v)
+		}
+		got := deslanted(t, image)
+		for y := range side {
+			here, x := 0., 0.
+			for k, v := range got[y*side : (y+1)*side] {
+				here, x = here+float64(v), x+float64(k)*float64(v)
+			}
+			// The mean column of a row is on the line, so the shear is that of the line. Pixels have
+			// float32 values.
+			if x /= here; here > 0 && !(math.Abs(x-(side-1)/2.) <= math.Exp2(-16)) {
+				t.Errorf("%s, row %d: at column %v, expected the middle", name, y, x)
+			}
+			mass, meanY = mass+here, meanY+here*float64(y)
+		}
+		if !(math.Abs(mass-want) <= math.Exp2(-20)) {
+			t.Errorf("%s: mass %v, expected %v", name, mass, want)
+		}
+		if meanY /= mass; !(math.Abs(meanY-(side-1)/2.) <= math.Exp2(-16)) {
+			t.Errorf("%s: at row %v in the mean, expected the middle", name, meanY)
+		}
+	}
+	corners := make([]float32, larochelle.Pixels)
+	corners[0], corners[1], corners[larochelle.Pixels-1], corners[14*side] = 1, 0.5, 1, 0.25
+	for k, v := range deslanted(t, corners) {
+		if !(v >= 0 && v <= 1) {
+			t.Errorf("corners: pixel %d is %v", k, v)
+		}
+	}
+}
+
+// Chapter 4's families have deslanted digits, the others raw ones, and with -slanted all have raw
+// ones: the same documents in the same parts.
+func TestDeslantedSet(t *testing.T) {
+	folder := standIns(t)
+	p := &protocol{train: 100, test: 50, families: repro.AllOf(families...), text: repro.Preparation{MinDF: 1}}
+	parts := p.parts(&sets[0])
+	if len(parts) != 2 || parts[0].name != "mnist" || parts[1].name != "mnist-deslanted" ||
+		len(parts[0].families)+len(parts[1].families) != len(families) {
+		t.Fatalf("%+v", parts)
+	}
+	var read []*data
+	for _, s := range parts {
+		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read = append(read, d)
+	}
+	raw, straight := read[0], read[1]
+	before, after := 0., 0.
+	for k, part := range []*sparse.Corpus{raw.train, raw.test} {
+		other := []*sparse.Corpus{straight.train, straight.test}[k]
+		if part.Documents.Rows() != other.Documents.Rows() {
+			t.Fatalf("%d and %d documents", part.Documents.Rows(), other.Documents.Rows())
+		}
+		for i := range part.Documents.Rows() {
+			terms, values := other.Documents.Row(i)
+			slope, _, _ := slant(terms, values)
+			was, _, _ := slant(part.Documents.Row(i))
+			before, after = before+math.Abs(was), after+math.Abs(slope)
+			if part.Labels.Of(i)[0] != other.Labels.Of(i)[0] {
+				t.Errorf("document %d: another class", i)
+			}
+		}
+	}
+	if !(after < 0.75*before) { // much of these images reaches the border, and leaves them
+		t.Errorf("slopes of %v in the mean became %v", before/150, after/150)
+	}
+	p.slanted = true
+	if parts := p.parts(&sets[0]); len(parts) != 1 || parts[0].name != "mnist" ||
+		len(parts[0].families) != len(families) {
+		t.Errorf("-slanted: %+v", parts)
+	}
+}

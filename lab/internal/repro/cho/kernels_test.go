@@ -1,0 +1,107 @@
+package cho
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/sparse"
+)
+
+// The kernels are what their names say, on vectors of a given norm and angle.
+func TestChoKernels(t *testing.T) {
+	p := &protocol{
+		families:  repro.Words{Chosen: families},
+		degrees:   repro.Words{Chosen: []string{"0", "1", "2"}},
+		layers:    3,
+		factors:   3,
+		gammas:    repro.Numbers{2},
+		fractions: repro.Numbers{1},
+		biases:    repro.Numbers{0.5},
+		sigmas:    repro.Numbers{0.5},
+	}
+	const x, y, c = 1.5, 2, 0.3 // norms, and 1 - cosine
+	// J_n as the thesis has it, of an angle, over π; and composition by the angle of the layer
+	// below.
+	j := func(n int, a float64) float64 {
+		s, co := math.Sincos(a)
+		switch n {
+		case 0:
+			return (math.Pi - a) / math.Pi
+		case 1:
+			return (s + (math.Pi-a)*co) / math.Pi
+		}
+		return (3*s*co + (math.Pi-a)*(1+2*co*co)) / math.Pi
+	}
+	layers := func(degrees ...int) float64 {
+		kxy, kx, ky := x*y*(1-c), x*x, float64(y*y)
+		for _, n := range degrees {
+			a := math.Acos(kxy / math.Sqrt(kx*ky))
+			kxy = math.Pow(kx*ky, float64(n)/2) * j(n, a)
+			kx, ky = math.Pow(kx, float64(n))*j(n, 0), math.Pow(ky, float64(n))*j(n, 0)
+		}
+		return kxy
+	}
+	normalised := func(degrees ...int) float64 { // the norms fall out where x and y have the same
+		kxy, a := 0., math.Acos(1-c)
+		for _, n := range degrees {
+			kxy = j(n, a) / j(n, 0)
+			a = math.Acos(kxy)
+		}
+		return kxy
+	}
+	want := map[string]float64{
+		"linear":                              x * y * (1 - c),
+		"Gaussian":                            math.Exp(-2. / 10 * (x*x + y*y - 2*x*y*(1-c))),
+		"degree 0, 1 layer":                   layers(0),
+		"degree 1, 3 layers":                  layers(1, 1, 1),
+		"degree 2, 1 layer":                   layers(2),
+		"degree 2, 3 layers, normalised":      normalised(2, 2, 2),
+		"degree 0, then 1, 3 layers":          layers(0, 1, 1),
+		"degree 2, then 1, 2 layers":          layers(2, 1),
+		"degree 1, 3 factors":                 math.Pow(layers(1), 3),
+		"degree 1":                            layers(1),
+		"degree 2, 2 layers, as it is":        layers(2, 2),
+		"degree 1, times degree 0, 3 factors": layers(1) * layers(0) * layers(0),
+		"average of degrees 0, 1, 2":          (layers(0) + normalised(1) + normalised(2)),
+		"average of degree 2, 1 to 3 layers":  normalised(2) + normalised(2, 2) + normalised(2, 2, 2),
+		"average of degree 0, 1 to 3 factors": layers(0) + math.Pow(layers(0), 2) + math.Pow(layers(0), 3),
+	}
+	embedding, err := sparse.ParseEmbedding("tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, row := range p.kernels(3, 10) {
+		k, err := engine.ParseKernelIn(row.specs[0], embedding)
+		if err != nil {
+			t.Fatalf("%s: %v", row.shown, err)
+		}
+		v, ok := want[row.shown]
+		if !ok {
+			continue
+		}
+		found++
+		// some ten operations in float64 on both sides, at most 3 layers deep
+		if got := k.Eval(c, x, y); !(math.Abs(got-v) <= 1e-12*math.Abs(v)) {
+			t.Errorf("%s, %s: %v, expected %v", row.shown, row.specs[0], got, v)
+		}
+	}
+	if found != len(want) {
+		t.Errorf("%d of %d kernels were there", found, len(want))
+	}
+	for norm, layers := range map[float64]int{1: 5, 9.2: 3, 1e5: 1} { // of degree 2 that float32 holds
+		if !squareFits(norm, layers) || squareFits(norm, layers+1) {
+			t.Errorf("norm %v: expected room for %d layers", norm, layers)
+		}
+	}
+	specs := fmt.Sprint(p.kernels(3, 10))
+	for _, part := range []string{"bias=1.5", "sigma=1.5", "gamma=0.2", "n=-0.25"} {
+		if !strings.Contains(specs, part) {
+			t.Errorf("no %s in %s", part, specs)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package cho
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/lab/internal/repro/larochelle"
+	"github.com/gramengine/gram/lab/internal/repro/reprotest"
+)
+
+// writeIDX writes an idx file of MNIST, gzipped.
+func writeIDX(t testing.TB, folder string, file int, content []byte, sizes ...uint32) {
+	t.Helper()
+	head := []byte{0, 0, 8, byte(len(sizes))}
+	for _, n := range sizes {
+		head = binary.BigEndian.AppendUint32(head, n)
+	}
+	reprotest.Write(t, folder, repro.MNIST, repro.MNIST.Files[file], append(head, content...))
+}
+
+// standIns writes digits in the form of MNIST, and texts in that of 20 Newsgroups. A digit d is a
+// bar whose place and direction say which it is, of random length and brightness, among spots.
+func standIns(t testing.TB) string {
+	folder := reprotest.Groups(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	const pixels, side = larochelle.Pixels, larochelle.Side
+	for k, n := range []int{240, 120} {
+		images, labels := make([]byte, n*pixels), make([]byte, n)
+		for i := range n {
+			d := (i*7 + k) % 10
+			labels[i] = byte(d)
+			image := images[i*pixels : (i+1)*pixels]
+			bright := 120 + r.IntN(130)
+			at, from, to := 3+5*(d/2)+r.IntN(3)-1, r.IntN(8), 20+r.IntN(8)
+			for x := from; x < to; x++ {
+				if d%2 == 0 {
+					image[at*side+x] = byte(bright)
+				} else {
+					image[x*side+at] = byte(bright)
+				}
+			}
+			for range 25 {
+				image[r.IntN(pixels)] = byte(r.IntN(256))
+			}
+		}
+		writeIDX(t, folder, 2*k, images, uint32(n), side, side)
+		writeIDX(t, folder, 2*k+1, labels, uint32(n))
+	}
+	return folder
+}

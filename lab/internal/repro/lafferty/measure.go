@@ -1,0 +1,121 @@
+package lafferty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/sparse"
+)
+
+// curves are the measurements behind Tables 1 to 4.
+type curves struct {
+	p       *protocol
+	r       *repro.Run
+	corpora []*corpus
+}
+
+// series is one kernel with one kind of features.
+type series struct {
+	features string
+	kernel   int
+}
+
+// plan is what is measured with each kernel and scale of a corpus.
+func (c *curves) plan(corpus *corpus) *plan {
+	p := &plan{Splits: c.p.splits, C: c.p.c, Folds: c.p.folds, Seed: c.r.Seed}
+	for _, t := range corpus.tasks {
+		p.Tasks = append(p.Tasks, &t.task)
+	}
+	return p
+}
+
+// measure goes through corpora, features and embeddings. What an earlier run kept isn't done again.
+func (c *curves) measure(ctx context.Context, report *repro.Report) error {
+	var done, total int64
+	for _, corpus := range c.corpora {
+		n := int64(corpus.docs.Rows())
+		if err := c.r.Fits(fmt.Sprintf("two matrices of %d documents", n), 8*n*n, corpus.docs); err != nil {
+			return err
+		}
+		for k := range kernels {
+			total += int64(len(c.p.features.Chosen) * len(corpus.tasks) * c.p.splits * len(c.p.scalesOf(k)))
+		}
+	}
+	for _, corpus := range c.corpora {
+		for _, features := range c.p.features.Chosen {
+			for _, suffix := range suffixes {
+				if err := c.embedding(ctx, corpus, features, suffix, &done, total, report); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// embedding measures the kernels of one embedding on a corpus. done and total are progress.
+func (c *curves) embedding(ctx context.Context, corpus *corpus, features, suffix string, done *int64, total int64,
+	report *repro.Report) (err error) {
+	plan := c.plan(corpus)
+	loops, err := c.r.Kernels()
+	if err != nil {
+		return err
+	}
+	var p *pairs // nil until something isn't kept
+	defer func() { err = errors.Join(err, p.Close()) }()
+	measure := func(e sparse.Embedding, k engine.Kernel) (found result, err error) {
+		if p == nil {
+			stage := fmt.Sprintf("dot products of %s, %s", corpus.name, e)
+			if p, err = newPairs(ctx, c.r, e.Fit(corpus.docs), corpus.docs, stage); err != nil {
+				return found, err
+			}
+			report.DotProducts += p.dotProducts()
+		}
+		m, err := p.matrix(ctx, k, c.r.Threads())
+		if err != nil {
+			return found, err
+		}
+		return plan.measure(ctx, m, c.r.Threads(), loops, c.r.Counter("tables 1 to 4", *done, total))
+	}
+	add := func(k int, found result) {
+		of := series{features, k}
+		corpus.results[of] = append(corpus.results[of], found)
+		report.Trainings += found.Trainings
+		*done += int64(len(corpus.tasks) * c.p.splits)
+	}
+	return eachScale(c.p, c.r.State, corpus.name+" "+features, features, suffix, measure, add)
+}
+
+// eachScale goes through the kernels of an embedding, features+suffix, and their scales, in order.
+// It calls add with the result of each: the one that state has by a key that begins with key, or
+// that of measure.
+func eachScale[R any](p *protocol, state *repro.State, key, features, suffix string,
+	measure func(e sparse.Embedding, k engine.Kernel) (R, error), add func(k int, found R)) error {
+	e, err := sparse.ParseEmbedding(features + suffix)
+	if err != nil {
+		return err
+	}
+	for k, kernel := range kernels {
+		if kernel.suffix != suffix {
+			continue
+		}
+		for _, scale := range p.scalesOf(k) {
+			key := fmt.Sprintf("%s %s %v", key, kernel.name, scale)
+			found, err := repro.Kept(state, key, func() (found R, err error) {
+				k, err := engine.ParseKernelIn(kernel.spec(scale), e)
+				if err != nil {
+					return found, err
+				}
+				return measure(e, k)
+			})
+			if err != nil {
+				return err
+			}
+			add(k, found)
+		}
+	}
+	return nil
+}
