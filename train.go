@@ -34,6 +34,7 @@ type TrainOptions struct {
 	Weights       map[string]float64 // multiples of C by class; default 1
 	Balanced      bool               // weigh classes by what makes up for their sizes
 	Probabilities bool               // train for probabilities, too, with five more trainings per machine
+	Thresholds    bool               // tune the threshold of each label; always where C is chosen for labels
 	Tolerance     float64            // default that of the learner; 10⁻³ for support vector machines
 	Seed          uint64             // of folds and samples; default 1
 
@@ -63,6 +64,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 		return &Model{m: m, o: o.Options}, nil
 	}
 	if t.chooses {
+		t.settings.Thresholds = t.settings.Scheme == solver.Labels
 		from, err := t.given.Candidates(c, t.settings)
 		if err != nil {
 			return nil, err
@@ -98,11 +100,14 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 
 // task is what options mean for a corpus: a learner's trainer, or settings of support vector machines.
 type task struct {
+	learner *learn.Learner
 	trainer learn.Trainer
 	o       learn.Options
 
 	settings svm.Settings
+	spec     string // of the kernel
 	given    learn.Given
+	may      bool // choose kernel, C and scheme, as far as the options say
 	chooses  bool
 }
 
@@ -138,7 +143,7 @@ func (o *TrainOptions) task(c *sparse.Corpus) (*task, error) {
 		if own.Scheme == solver.OneVsOne {
 			own.Scheme = solver.OneVsRest
 		}
-		return &task{trainer: trainer, o: own}, trainer.Check(own)
+		return &task{learner: l, trainer: trainer, o: own}, trainer.Check(own)
 	}
 	t := &task{
 		settings: svm.Settings{
@@ -155,19 +160,20 @@ func (o *TrainOptions) task(c *sparse.Corpus) (*task, error) {
 	if o.Embedding != "" {
 		t.given.Embeddings = []string{o.Embedding}
 	}
-	spec := cmp.Or(o.Kernel, svm.DefaultKernel)
+	t.spec = cmp.Or(o.Kernel, svm.DefaultKernel)
 	if t.given.Vectors = vectors; vectors {
-		spec = learn.VectorKernel
+		t.spec = learn.VectorKernel
 	}
-	t.settings.Kernel, err = o.kernel(spec)
-	if err == nil && embedding != nil {
-		t.settings.Kernel, err = engine.ParseKernelIn(spec, *embedding)
+	if t.settings.Kernel, err = o.kernelIn(t.spec, o.Embedding); err != nil {
+		return nil, err
 	}
 	own := slices.ContainsFunc(o.Kernels, func(k engine.Kernel) bool { return k.String() == o.Kernel })
-	fixed := own || o.C != 0 && t.given.Fixed()
-	t.chooses = work > 0 && t.settings.Type == model.CSVC && (vectors || c.Vocabulary != nil) && !fixed
-	t.settings.Thresholds = t.chooses && scheme == solver.Labels
-	return t, err
+	t.may = work > 0 && t.settings.Type == model.CSVC && !own && !(o.C != 0 && t.given.Fixed())
+	t.chooses = t.may && (vectors || c.Vocabulary != nil)
+	if t.settings.Thresholds = o.Thresholds; o.Thresholds && scheme != solver.Labels {
+		return nil, fmt.Errorf("gram: Thresholds with %s, expected labels", scheme)
+	}
+	return t, nil
 }
 
 // scheme returns the scheme that was asked for, or labels where documents have several.

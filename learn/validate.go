@@ -33,9 +33,10 @@ type Validation struct {
 }
 
 // Search cross-validates points with each C of prices, ascending; nil stands for what the options
-// say, whose Kernel doesn't count. It trains without each fold and predicts that one, and embeddings learn from the documents of
-// the training alone. Folds are those of package svm. The result has a row for each point and price,
-// points first; at the end of ctx, or after another error, those of the points that are complete.
+// say, whose Kernel doesn't count. It trains without each fold and predicts that one, and embeddings
+// learn from the documents of the training alone. Folds are those of package svm. The result has a row
+// for each point and price, points first; at the end of ctx, or after another error, those of the
+// points that are complete.
 //
 // Errors: no points, fewer than two folds, more folds than documents with labels, those of the training.
 func Search(

@@ -67,7 +67,8 @@ func TestSearchRefuses(t *testing.T) {
 		"no corpus": {t.Context(), nil, points, 5, "no corpus"}, "one fold": {t.Context(), c, points, 1, "2 to 20"},
 		"too many folds": {t.Context(), c, points, 21, "2 to 20"}, "no folds": {t.Context(), c, points, 0, "2 to 20"},
 	} {
-		if _, err := Search(q.ctx, q.c, q.points, Options{}, nil, q.folds, 1); err == nil || !strings.Contains(err.Error(), q.says) {
+		_, err := Search(q.ctx, q.c, q.points, Options{}, nil, q.folds, 1)
+		if err == nil || !strings.Contains(err.Error(), q.says) {
 			t.Errorf("%s: %v, expected an error with %q", name, err, q.says)
 		}
 	}

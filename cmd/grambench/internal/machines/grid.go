@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -46,7 +46,7 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 		f.Group("Problem", "")
 		f.Var(&g.lists, "grid", "search `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; several times")
 		f.Group("Training", "")
-		g.declareChoice(60, "search without lists of numbers by `X` times a training; 0: don't")
+		g.declareChoice(learn.SearchWork, "search without lists of numbers by `X` times a training; 0: don't")
 		f.BoolVar(&g.oneSE, "one-se", false, "take the least C that isn't worse than the best by a standard error")
 		f.Group("Output", "")
 		f.Draws(&g.plot, "plot", "draw the errors into `FILE`, a .png")
@@ -119,8 +119,8 @@ func (g *grid) check() error {
 	}
 	g.defaults()
 	for _, list := range g.lists.numbers {
-		if err := g.checkList(list); err != nil {
-			return err
+		if err := learn.CheckList(model.Type(g.kind), list); err != nil {
+			return cli.Usagef("-grid %w", err)
 		}
 	}
 	_, err := g.points(nil)
@@ -132,72 +132,27 @@ func (g *grid) defaults() {
 	if len(g.lists.numbers) > 0 || len(g.Specs) > 1 {
 		return
 	}
-	if len(g.Specs) == 0 && g.number < 0 {
-		g.lists.add(kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}}, nil)
-	}
-	if t := model.Type(g.kind); t == model.NuSVC {
-		g.lists.add(kernel.List{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}}, nil)
-	} else if !g.f.Given("c") {
-		g.lists.add(kernel.List{Name: "C", Values: []float64{0.1, 1, 10, 100}}, nil)
-	}
-}
-
-// checkList checks that a list suits the type, and its values the parameter.
-func (g *grid) checkList(list kernel.List) error {
-	t := model.Type(g.kind)
-	least, most, has := 0.0, 1e300, true
-	switch list.Name {
-	case "C":
-		has = t != model.NuSVC
-	case "nu":
-		most, has = 1, t == model.NuSVC || t == model.NuSVR
-	case "epsilon":
-		has = t == model.EpsilonSVR
-	default:
-		return nil // the kernel's parser checks it
-	}
-	if !has {
-		return cli.Usagef("-grid %s: type %s has no %s", list.Name, t, list.Name)
-	}
-	for _, v := range list.Values {
-		if !(v > least && v <= most) {
-			return cli.Usagef("-grid %s: %v, expected numbers above %v and at most %v", list.Name, v, least, most)
-		}
-	}
-	return nil
+	g.lists.numbers = learn.DefaultLists(model.Type(g.kind), len(g.Specs) > 0 || g.number >= 0, g.f.Given("c"))
 }
 
 // points returns what is to be searched; the corpus, which may be nil for a check, gives -t its
 // default gamma.
 func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
-	out := svm.Grid{Folds: g.folds, Seed: g.seed, Cuts: len(g.lists.ngramList)}
+	kernels, err := g.embedded(c)
+	if err != nil {
+		return svm.Grid{}, err
+	}
+	out, unused, err := learn.Grid(kernels, g.lists.numbers)
+	if err != nil {
+		return out, cli.UsageError{Err: err}
+	}
+	out.Folds, out.Seed, out.Cuts = g.folds, g.seed, len(g.lists.ngramList)
 	for _, name := range g.lists.schemes {
 		for _, s := range schemes {
 			if s.String() == name {
 				out.Schemes = append(out.Schemes, s)
 			}
 		}
-	}
-	kernels, err := g.embedded(c)
-	if err != nil {
-		return out, err
-	}
-	var own []kernel.List
-	for _, list := range g.lists.numbers {
-		switch list.Name {
-		case "C":
-			out.C = list.Values
-		case "nu":
-			out.Nu = list.Values
-		case "epsilon":
-			out.Epsilon = list.Values
-		default:
-			own = append(own, list)
-		}
-	}
-	var unused []string
-	if out.Kernels, unused, err = kernel.Vary(kernels, own); err != nil {
-		return out, cli.UsageError{Err: err}
 	}
 	if len(unused) > 0 {
 		var names []string
@@ -210,11 +165,6 @@ func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
 			unused[0],
 			report.JoinSome(names, 5),
 		)
-	}
-	for i, k := range out.Kernels {
-		if slices.ContainsFunc(out.Kernels[:i], func(other engine.Kernel) bool { return engine.SameKernel(other, k) }) {
-			return out, cli.Usagef("kernel %s is in the search twice", k)
-		}
 	}
 	return out, nil
 }

@@ -23,9 +23,6 @@ import (
 // searchedNGrams are how text is cut in a search where nothing says how.
 var searchedNGrams = []string{"1", "1..2"}
 
-// finalists is how many of the best a search compares on all documents.
-const finalists = 3
-
 // checkTexts checks lists of embeddings, schemes and n-grams. The first n-grams are those that the
 // documents are read with.
 func (g *grid) checkTexts() error {
@@ -113,7 +110,7 @@ func (g *grid) runSearch(
 	from.Cuts, from.Corpus = len(ngrams), func(ctx context.Context, cut int) (*sparse.Corpus, error) {
 		return g.ReadAs(ctx, p, ngrams[cut])
 	}
-	from.Near, from.Final, from.Folds, from.LeastC = learn.Near, finalists, g.folds, g.oneSE
+	from.Near, from.Final, from.Folds, from.LeastC = learn.Near, learn.Finalists, g.folds, g.oneSE
 	if ngrams == nil {
 		ngrams = []string{""}
 	}
