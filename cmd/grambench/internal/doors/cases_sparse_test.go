@@ -69,10 +69,6 @@ func sparseCases() map[string]testCase {
 			n := int64(p.odd())
 			p.quiet(fmt.Sprint(n), func() { sparse.FormatBytes(n) })
 		}},
-		"sparse.FormatNeed": {run: func(p *program) {
-			n := int64(p.odd())
-			p.quiet(fmt.Sprint(n), func() { sparse.FormatNeed(n) })
-		}},
 		"sparse.Labels.Add": {run: func(p *program) {
 			p.quiet("of nothing", func() { var l sparse.Labels; l.Add(); l.Add(nil...); l.Add(1, 2); l.Of(2) })
 		}},
