@@ -375,7 +375,7 @@ func TestMemoryBound(t *testing.T) {
 		t.Errorf("New under a bound of 1000 bytes: %v", err)
 	}
 	if text := (&MemoryError{What: "a matrix", Need: 3 << 29,
-		Limit: 1 << 30}).Error(); text != "engine: a matrix needs 1.5 GiB of memory, expected at most 1 GiB" {
+		Limit: 1 << 30}).Error(); text != "engine: a matrix needs 1.51 GiB of memory, expected at most 1 GiB" {
 		t.Error(text)
 	}
 	e := newEngine(t, x, Options{Workers: 2})
