@@ -84,23 +84,20 @@ bench-cluster: build cluster ## measure what a Gram matrix costs through gramclu
 benchmarks: ## the Go benchmarks of kernels and engine
 	$(GO) test -run '^$$' -bench 'PanelDot|Map|Peak|Read|Tiles|Gram' ./asm ./engine
 
-benches:
-	cd lab && $(GO) build -trimpath -o ../bin/ ./internal/bench...
+bench-libsvm: build lab ## measure training and prediction against LIBSVM and scikit-learn (minutes)
+	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' bin/gramlab bench libsvm $(ARGS)
 
-bench-libsvm: build benches ## measure training and prediction against LIBSVM and scikit-learn (minutes)
-	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' bin/benchlibsvm $(ARGS)
+bench-large: build lab ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench large $(ARGS)
 
-bench-large: build benches ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchlarge $(ARGS)
+bench-text: build lab ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench text $(ARGS)
 
-bench-text: build benches ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchtext $(ARGS)
+bench-pca: build lab ## measure pca against scikit-learn's KernelPCA (minutes)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench pca $(ARGS)
 
-bench-pca: build benches ## measure pca against scikit-learn's KernelPCA (minutes)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchpca $(ARGS)
-
-bench-peers: build benches ## measure neighbours against sparse_dot_topn and others (minutes)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/benchpeers $(ARGS)
+bench-peers: build lab ## measure neighbours against sparse_dot_topn and others (minutes)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench peers $(ARGS)
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
 

@@ -13,6 +13,12 @@ import (
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/lab/internal/benchlarge"
+	"github.com/gramengine/gram/lab/internal/benchlibsvm"
+	"github.com/gramengine/gram/lab/internal/benchpca"
+	"github.com/gramengine/gram/lab/internal/benchpeers"
+	"github.com/gramengine/gram/lab/internal/benchtext"
+	"github.com/gramengine/gram/lab/internal/beside"
 	"github.com/gramengine/gram/lab/internal/experiments"
 )
 
@@ -22,11 +28,15 @@ var program = cli.Program{
 	About: `
 gramlab repeats the experiments of the papers that grambench's kernels come from, and measures
 grambench beside other programs.`,
-	Commands: []*cli.Command{experiments.Command},
-	Topics:   append([]cli.Topic{backend.Topic}, experiments.Topics()...),
+	Commands: []*cli.Command{
+		experiments.Command,
+		beside.BenchCommand(benchlibsvm.Program, benchlarge.Program, benchpca.Program, benchpeers.Program, benchtext.Program),
+	},
+	Topics: append([]cli.Topic{backend.Topic}, experiments.Topics()...),
 	Examples: `
 gramlab repro                                the experiments, and what they read
-gramlab repro cho -data DIR -sets rectangles`,
+gramlab repro cho -data DIR -sets rectangles
+gramlab bench pca -data corpora              grambench beside scikit-learn`,
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

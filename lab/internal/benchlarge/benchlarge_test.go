@@ -1,4 +1,4 @@
-package main
+package benchlarge
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 )
 
 func TestUsage(t *testing.T) {
-	besidetest.Usage(t, run, "-rounds 0", "-landmarks 0", "-landmarks x", "-c 0")
+	besidetest.Usage(t, Program, "-rounds 0", "-landmarks 0", "-landmarks x", "-c 0")
 }
 
 // Without Python, grambench alone is measured.
@@ -20,7 +20,7 @@ func TestRun(t *testing.T) {
 		"webkb/all.tsv.gz": "student|cornell\ta\nfaculty|misc\tb\n",
 	})
 	curves := filepath.Join(t.TempDir(), "curves.png")
-	status, stdout, stderr := besidetest.Run(t, run, append(args, "-landmarks", "8,64", "-plot", curves)...)
+	status, stdout, stderr := besidetest.Run(t, Program, append(args, "-landmarks", "8,64", "-plot", curves)...)
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}

@@ -1,4 +1,4 @@
-package main
+package benchpca
 
 import (
 	"math"
@@ -7,13 +7,13 @@ import (
 	"github.com/gramengine/gram/lab/internal/beside/besidetest"
 )
 
-func TestUsage(t *testing.T) { besidetest.Usage(t, run, "-rounds 0", "-components 0", "-gamma 0") }
+func TestUsage(t *testing.T) { besidetest.Usage(t, Program, "-rounds 0", "-components 0", "-gamma 0") }
 
 // Without Python, grambench alone is measured.
 func TestRun(t *testing.T) {
 	args := besidetest.Fake(t, `{"seconds": 0.5, "isa": "avx2", "rows": [{"eigenvalue": 2}]}`,
 		map[string]string{"mnist/t10k-images-idx3-ubyte.gz": ""})
-	status, stdout, stderr := besidetest.Run(t, run, args...)
+	status, stdout, stderr := besidetest.Run(t, Program, args...)
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}

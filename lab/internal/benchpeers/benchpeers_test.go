@@ -1,4 +1,4 @@
-package main
+package benchpeers
 
 import (
 	"testing"
@@ -6,12 +6,12 @@ import (
 	"github.com/gramengine/gram/lab/internal/beside/besidetest"
 )
 
-func TestUsage(t *testing.T) { besidetest.Usage(t, run, "-rounds 0", "-k 0") }
+func TestUsage(t *testing.T) { besidetest.Usage(t, Program, "-rounds 0", "-k 0") }
 
 // Without Python, grambench alone is measured.
 func TestRun(t *testing.T) {
 	args := besidetest.Fake(t, `{"corpus": {"documents": 7}, "seconds_neighbours": 0.5, "isa": "avx2"}`, nil)
-	status, stdout, stderr := besidetest.Run(t, run, append(args, "-in", "x.svm")...)
+	status, stdout, stderr := besidetest.Run(t, Program, append(args, "-in", "x.svm")...)
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}

@@ -1,4 +1,4 @@
-package main
+package benchtext
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-func TestUsage(t *testing.T) { besidetest.Usage(t, run, "-images 1") }
+func TestUsage(t *testing.T) { besidetest.Usage(t, Program, "-images 1") }
 
 // All programs that are there are measured on a small corpus in the place of one that they know.
 func TestSmall(t *testing.T) {
@@ -40,7 +40,7 @@ func TestSmall(t *testing.T) {
 		}
 		files["20news-bydate/"+name+".tsv.gz"] = text.String()
 	}
-	status, stdout, stderr := besidetest.Run(t, run, "-grambench", grambench, "-data", besidetest.Corpora(t, files))
+	status, stdout, stderr := besidetest.Run(t, Program, "-grambench", grambench, "-data", besidetest.Corpora(t, files))
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}

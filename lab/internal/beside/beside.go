@@ -1,5 +1,5 @@
-// Package beside has what commands share that measure grambench beside other programs: flags, a folder
-// of their own, and runs of programs.
+// Package beside has what comparisons of grambench with other programs share: the command bench, its flags, a
+// folder for each run, and runs of programs.
 package beside
 
 import (
@@ -10,16 +10,19 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/cpuid/v2"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
 )
 
-// Bench is one run of such a command.
+// Bench is one run of a comparison.
 type Bench struct {
 	Grambench string // the program that is measured
 	Python    string // "" where [Bench.NeedPython] found none
@@ -27,54 +30,86 @@ type Bench struct {
 	Threads   int    // of every program
 	Rounds    int    // runs of each
 
-	Out          io.Writer // for tables
-	name, folder string
-	stderr       io.Writer
+	Out    io.Writer // for tables
+	env    *cli.Env
+	folder string
 }
 
-// Command is what a command does with its flags.
+// Program is a comparison with some programs.
+type Program struct {
+	Name, Summary string
+	New           func() (*Bench, Command)
+}
+
+// Command is what a comparison does with its flags.
 type Command struct {
-	Rounds   int                 // the default of -rounds; 0 for a command without that flag
+	Rounds   int                 // the default of -rounds; 0 for a comparison without that flag
 	Flags    func(*flag.FlagSet) // declares its own
 	Valid    func() bool         // whether they make sense
 	Expected string              // what they should be
 	Measure  func(context.Context) error
 }
 
-// Run is the whole program; it returns the exit status: 0 done, 1 failed, 2 wrong usage.
-func (b *Bench) Run(name string, args []string, stdout, stderr io.Writer, c Command) int {
-	b.name, b.Out, b.stderr = name, stdout, stderr
-	set := flag.NewFlagSet(name, flag.ContinueOnError)
-	set.SetOutput(stderr)
-	set.StringVar(&b.Grambench, "grambench", filepath.Join("bin", "grambench"), "the command to measure")
-	set.StringVar(&b.Python, "python", cmp.Or(os.Getenv("PYTHON"), "python3"),
-		"a Python with the packages to compare with; default $PYTHON")
-	set.StringVar(&b.Data, "data", cmp.Or(os.Getenv("DATA"), filepath.Join("..", "shared", "data")),
-		"folder of the corpora, such as 20news-bydate/train.tsv.gz; default $DATA")
-	set.IntVar(&b.Threads, "threads", runtime.NumCPU(), "threads of every program")
+// BenchCommand returns the command bench, which has a comparison for each NAME.
+func BenchCommand(programs ...Program) *cli.Command {
+	var names []string
+	help := "Measures grambench beside other programs, on the same documents in the same run.\n" +
+		"A program or a corpus that is missing is left out, which it says.\n\n"
+	for _, p := range programs {
+		names = append(names, p.Name)
+		help += fmt.Sprintf("  %-8s %s\n", p.Name, p.Summary)
+	}
+	return &cli.Command{
+		Name: "bench", Summary: "grambench beside other programs", Args: "NAME", Help: help,
+		Examples: "gramlab bench pca -data corpora -python venv/bin/python\ngramlab bench NAME -help",
+		Setup: func(f *cli.Flags) cli.Work {
+			b, c := &Bench{}, Command{}
+			f.Usage = "gramlab bench NAME [flags]"
+			f.Rewrite = func(args []string) ([]string, error) {
+				if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+					return args, nil
+				}
+				at := slices.Index(names, args[0])
+				if at < 0 {
+					return nil, cli.Usagef("no comparison %q, expected one of %s", args[0], report.Join(names))
+				}
+				b, c = programs[at].New()
+				f.Usage, f.Help = "gramlab bench "+args[0]+" [flags]", "Measures "+programs[at].Summary+"."
+				b.declare(f, c)
+				return args[1:], nil
+			}
+			f.Check(func() error {
+				switch {
+				case c.Measure == nil:
+					return cli.Usagef("the NAME of a comparison is missing, expected one of %s", report.Join(names))
+				case f.JSON:
+					return cli.Usagef("-json doesn't apply to bench, which prints tables")
+				case b.Threads < 1 || b.Rounds < 1 || !c.Valid():
+					return cli.Usagef("expected -threads and -rounds of at least 1, and %s", c.Expected)
+				}
+				return nil
+			})
+			return func(ctx context.Context, e *cli.Env) error {
+				b.env, b.Out = e, e.Stdout
+				return b.measure(ctx, c.Measure)
+			}
+		},
+	}
+}
+
+// declare declares the flags that all comparisons have, and their own.
+func (b *Bench) declare(f *cli.Flags, c Command) {
+	f.Group("Comparison", "")
+	f.StringVar(&b.Grambench, "grambench", filepath.Join("bin", "grambench"), "the `PROGRAM` to measure")
+	f.StringVar(&b.Python, "python", cmp.Or(os.Getenv("PYTHON"), "python3"),
+		"a `PYTHON` with the packages to compare with; default $PYTHON")
+	f.StringVar(&b.Data, "data", cmp.Or(os.Getenv("DATA"), filepath.Join("..", "shared", "data")),
+		"`FOLDER` of the corpora, such as 20news-bydate/train.tsv.gz; default $DATA")
+	f.IntVar(&b.Threads, "threads", runtime.NumCPU(), "`N` threads of every program")
 	if b.Rounds = 1; c.Rounds > 0 {
-		set.IntVar(&b.Rounds, "rounds", c.Rounds, "runs of each program that grambench is measured against")
+		f.IntVar(&b.Rounds, "rounds", c.Rounds, "`N` runs of each program that grambench is measured against")
 	}
-	c.Flags(set)
-	if err := set.Parse(args); err != nil {
-		return 2
-	}
-	if set.NArg() > 0 || b.Threads < 1 || b.Rounds < 1 || !c.Valid() {
-		b.Say("expected flags only, -threads and -rounds of at least 1, and %s", c.Expected)
-		return 2
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := b.measure(ctx, c.Measure)
-	switch {
-	case ctx.Err() != nil:
-		b.Say("interrupted, nothing half-written was left behind")
-	case err != nil:
-		b.Say("%v", err)
-	default:
-		return 0
-	}
-	return 1
+	c.Flags(f.FlagSet)
 }
 
 // measure finds the program and makes the folder.
@@ -85,7 +120,7 @@ func (b *Bench) measure(ctx context.Context, measure func(context.Context) error
 	if b.Grambench, err = filepath.Abs(b.Grambench); err != nil {
 		return err
 	}
-	if b.folder, err = os.MkdirTemp("", b.name); err != nil {
+	if b.folder, err = os.MkdirTemp("", "gramlab"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.folder)
@@ -93,9 +128,7 @@ func (b *Bench) measure(ctx context.Context, measure func(context.Context) error
 }
 
 // Say writes a line to standard error.
-func (b *Bench) Say(format string, args ...any) {
-	fmt.Fprintf(b.stderr, b.name+": "+format+"\n", args...)
-}
+func (b *Bench) Say(format string, args ...any) { b.env.Say(format, args...) }
 
 // File names a file of the run.
 func (b *Bench) File(name string) string { return filepath.Join(b.folder, name) }

@@ -2,12 +2,15 @@ package beside
 
 import (
 	"compress/gzip"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMedian(t *testing.T) {
@@ -50,6 +53,20 @@ func TestScript(t *testing.T) {
 		if _, err := b.Script(t.Context(), nil, script); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected an error with %q", script, err, want)
 		}
+	}
+}
+
+// A program ends with its context, whatever it has started itself.
+func TestExecuteEnds(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	begin := time.Now()
+	_, err := (&Bench{}).Execute(ctx, "sh", "-c", "sleep 30 & wait")
+	if took := time.Since(begin); !errors.Is(err, context.Canceled) || took > 20*time.Second {
+		t.Errorf("%v after %v, expected it to be canceled at once", err, took)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package besidetest tests what commands have in common that measure grambench beside other programs.
+// Package besidetest tests what comparisons of grambench with other programs have in common.
 package besidetest
 
 import (
@@ -10,33 +10,34 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/lab/internal/beside"
 )
 
-// Command is the whole program; it returns the exit status.
-type Command func(args []string, stdout, stderr io.Writer) int
-
-// Run runs a command, and checks that it leaves nothing behind.
-func Run(t *testing.T, run Command, args ...string) (status int, stdout, stderr string) {
+// Run runs a comparison, and checks that it leaves nothing behind.
+func Run(t *testing.T, p beside.Program, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
 	var out, errs bytes.Buffer
-	status = run(args, &out, &errs)
+	gramlab := cli.Program{Name: "gramlab", Commands: []*cli.Command{beside.BenchCommand(p)}}
+	status = gramlab.Run(append([]string{"bench", p.Name}, args...), &out, &errs)
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
 		t.Errorf("%v was left behind", left)
 	}
 	return status, out.String(), errs.String()
 }
 
-// Usage checks that a command refuses flags, each line of which is wrong, and says what makes a
+// Usage checks that a comparison refuses flags, each line of which is wrong, and says what makes a
 // grambench that isn't there.
-func Usage(t *testing.T, run Command, wrong ...string) {
+func Usage(t *testing.T, p beside.Program, wrong ...string) {
 	t.Helper()
 	for _, line := range append(wrong, "x", "-no-such", "-threads 0") {
-		if status, _, stderr := Run(t, run, strings.Fields(line)...); status != 2 || stderr == "" {
+		if status, _, stderr := Run(t, p, strings.Fields(line)...); status != 2 || stderr == "" {
 			t.Errorf("%s: exit status %d, expected 2 and a message: %q", line, status, stderr)
 		}
 	}
-	if status, _, stderr := Run(t, run, "-grambench", "no-such"); status != 1 || !strings.Contains(stderr, "make build") {
+	if status, _, stderr := Run(t, p, "-grambench", "no-such"); status != 1 || !strings.Contains(stderr, "make build") {
 		t.Errorf("exit status %d, expected 1 and what makes the command: %q", status, stderr)
 	}
 }

@@ -60,7 +60,7 @@ func TestChoPrinted(t *testing.T) {
 		{"mnist-rand", "linear"}: 17.31, {"rectangles-image", bestSigma}: 24.48, {"20news-random", "degree 0"}: 16.28,
 		{"mnist", "degree 1, 1 layer"}: math.NaN(), {"mnist", "linear"}: math.NaN(), {"convex", "degree 1"}: 19.9,
 		{"convex", "degree 2, 1 layer"}: 19.53, {"mnist-rand", "degree 1, 1 layer"}: 17.56,
-		{"mnist-image", "degree 2"}: 24.36,
+		{"mnist-image", "degree 2"}:      24.36,
 		{"rectangles-image", "degree 1"}: 24.6, {"20news-random", "degree 2"}: 15.63, {"rectangles", "degree 1"}: math.NaN(),
 		{"20news-bydate", "linear"}: math.NaN(),
 	} {

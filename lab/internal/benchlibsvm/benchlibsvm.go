@@ -1,5 +1,5 @@
-// Command benchlibsvm measures grambench against LIBSVM's programs and scikit-learn, on the same
-// documents in the same run.
+// Package benchlibsvm is gramlab bench libsvm, which measures grambench against LIBSVM's programs and
+// scikit-learn, on the same documents in the same run.
 //
 //	make bench-libsvm                              with what is installed
 //	make bench-libsvm SVM_TRAIN=/opt/libsvm/svm-train SVM_PREDICT=/opt/libsvm/svm-predict \
@@ -24,7 +24,7 @@
 // A program that is missing is left out, which the command says. If svm-train is there, the command
 // fails where the dual objectives of a pair of classes differ by more than 10⁻⁵, or fewer than 99.9
 // % of the predictions are the same.
-package main
+package benchlibsvm
 
 import (
 	"cmp"
@@ -32,14 +32,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/gramengine/gram/lab/internal/beside"
 )
-
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // bench is one run.
 type bench struct {
@@ -52,10 +49,15 @@ type bench struct {
 	own         int
 }
 
-// run is the whole program; it returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
+// Program is the comparison.
+var Program = beside.Program{
+	Name: "libsvm", New: setup,
+	Summary: "train and predict beside LIBSVM and scikit-learn, with the same optima (minutes)",
+}
+
+func setup() (*beside.Bench, beside.Command) {
 	b := &bench{}
-	return b.Run("benchlibsvm", args, stdout, stderr, beside.Command{
+	return &b.Bench, beside.Command{
 		Rounds: 1,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.svmTrain, "svm-train", cmp.Or(os.Getenv("SVM_TRAIN"), "svm-train"),
@@ -73,7 +75,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Valid:    func() bool { return b.own >= 1 && (b.test == "" || b.train != "") },
 		Expected: "-own of at least 1, and -test with -train alone",
 		Measure:  b.all,
-	})
+	}
 }
 
 // all measures on all corpora.

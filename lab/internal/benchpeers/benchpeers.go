@@ -1,5 +1,5 @@
-// Command benchpeers measures grambench neighbours against other programs that find the nearest
-// documents by cosine, on the same documents in the same run.
+// Package benchpeers is gramlab bench peers, which measures grambench neighbours against other programs
+// that find the nearest documents by cosine, on the same documents in the same run.
 //
 //	make bench-peers                                    with what is installed
 //	make bench-peers DATA=corpora PYTHON=venv/bin/python ARGS='-rounds 3 -threads 2'
@@ -12,15 +12,13 @@
 // median, the least and the greatest time. A program that is missing is left out, which the command
 // says. It fails where an exact one has other neighbours: those whose cosines differ by no more than
 // 10⁻⁴, what float32 rounds in such sums, may stand for each other.
-package main
+package benchpeers
 
 import (
 	"context"
 	_ "embed"
 	"flag"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -30,8 +28,6 @@ import (
 
 //go:embed peers.py
 var script string
-
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // bench is one run.
 type bench struct {
@@ -56,10 +52,14 @@ var peers = []peer{
 	{name: "pynndescent", module: "pynndescent", more: true, approximate: true},
 }
 
-// run is the whole program; it returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
+// Program is the comparison.
+var Program = beside.Program{
+	Name: "peers", Summary: "neighbours beside sparse_dot_topn and others (minutes)", New: setup,
+}
+
+func setup() (*beside.Bench, beside.Command) {
 	b := &bench{}
-	return b.Run("benchpeers", args, stdout, stderr, beside.Command{
+	return &b.Bench, beside.Command{
 		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that grambench -in takes")
@@ -69,7 +69,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Valid:    func() bool { return b.k >= 1 },
 		Expected: "-k of at least 1",
 		Measure:  b.all,
-	})
+	}
 }
 
 // all measures on all corpora.

@@ -1,5 +1,5 @@
-// Command benchpca measures grambench pca against KernelPCA of scikit-learn, on the same digits in the
-// same run.
+// Package benchpca is gramlab bench pca, which measures grambench pca against KernelPCA of
+// scikit-learn, on the same digits in the same run.
 //
 //	make bench-pca                                    with what is installed
 //	make bench-pca DATA=corpora PYTHON=venv/bin/python ARGS='-components 300'
@@ -9,16 +9,14 @@
 // and stops early. Seconds are those from the documents in memory to the components; grambench's have
 // reading and writing, too. Errors are the greatest of the eigenvalues relative to the dense solver's.
 // It fails where grambench's is above 10⁻⁵: values of its matrix are float32.
-package main
+package benchpca
 
 import (
 	"context"
 	_ "embed"
 	"flag"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"strconv"
 
 	"github.com/gramengine/gram/internal/report"
@@ -28,8 +26,6 @@ import (
 //go:embed pca.py
 var script string
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
 // bench is one run.
 type bench struct {
 	beside.Bench
@@ -37,10 +33,14 @@ type bench struct {
 	gamma      float64
 }
 
-// run is the whole program; it returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
+// Program is the comparison.
+var Program = beside.Program{
+	Name: "pca", Summary: "pca beside scikit-learn's KernelPCA (minutes)", New: setup,
+}
+
+func setup() (*beside.Bench, beside.Command) {
 	b := &bench{}
-	return b.Run("benchpca", args, stdout, stderr, beside.Command{
+	return &b.Bench, beside.Command{
 		Rounds: 1,
 		Flags: func(set *flag.FlagSet) {
 			set.IntVar(&b.components, "components", 300, "how many to find")
@@ -49,7 +49,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Valid:    func() bool { return b.components >= 1 && b.gamma > 0 },
 		Expected: "-components of at least 1 and a -gamma above 0",
 		Measure:  b.all,
-	})
+	}
 }
 
 // way is one way to find components.

@@ -1,5 +1,5 @@
-// Command benchtext measures how well and how fast grambench predicts from raw text, beside
-// scikit-learn's TfidfVectorizer and LinearSVC, on the same documents.
+// Package benchtext is gramlab bench text, which measures how well and how fast grambench predicts from
+// raw text, beside scikit-learn's TfidfVectorizer and LinearSVC, on the same documents.
 //
 //	make bench-text                               on what is in the data folder
 //	make bench-text DATA=corpora PYTHON=python3.12 ARGS='-only Reuters'
@@ -16,20 +16,16 @@
 // The figures are counted here, of the lines that each program writes. Seconds are those of whole
 // processes, and peak memory the greatest of these. linear.py is what Python runs. What is missing
 // is left out, which the command says.
-package main
+package benchtext
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/gramengine/gram/lab/internal/beside"
 )
-
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // bench is one run.
 type bench struct {
@@ -39,10 +35,14 @@ type bench struct {
 	search bool
 }
 
-// run is the whole program; it returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
+// Program is the comparison.
+var Program = beside.Program{
+	Name: "text", Summary: "accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour)", New: setup,
+}
+
+func setup() (*beside.Bench, beside.Command) {
 	b := &bench{}
-	return b.Run("benchtext", args, stdout, stderr, beside.Command{
+	return &b.Bench, beside.Command{
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on corpora with this in their name only")
 			set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")
@@ -51,7 +51,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		Valid:    func() bool { return b.images >= 100 },
 		Expected: "-images of at least 100",
 		Measure:  b.all,
-	})
+	}
 }
 
 // all measures on all corpora.

@@ -1,6 +1,6 @@
-// Command benchlarge measures learners that have a machine per class, linear ones, kernel machines on
-// landmarks, and logistic regression, against scikit-learn's LinearSVC, Nystroem and
-// LogisticRegression on the same vectors in the same run:
+// Package benchlarge is gramlab bench large, which measures learners that have a machine per class,
+// linear ones, kernel machines on landmarks, and logistic regression, against scikit-learn's LinearSVC,
+// Nystroem and LogisticRegression on the same vectors in the same run:
 //
 //	make bench-large                                    with what is installed
 //	make bench-large DATA=corpora PYTHON=venv/bin/python ARGS='-only MNIST -landmarks 256,1024'
@@ -12,7 +12,7 @@
 // and computes the matrix, scikit-learn has the vectors ready. Objectives are sums over the machines.
 // Programs run in turn; the table has the median of the rounds, and the accuracy on the documents for
 // tests. What is missing is left out, which the command says.
-package main
+package benchlarge
 
 import (
 	"cmp"
@@ -20,8 +20,6 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,8 +32,6 @@ import (
 
 //go:embed peers.py
 var script string
-
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // bench is one run.
 type bench struct {
@@ -61,11 +57,16 @@ type corpus struct {
 	read                         []string
 }
 
-// run is the whole program; it returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
+// Program is the comparison.
+var Program = beside.Program{
+	Name: "large", New: setup,
+	Summary: "linear machines, landmarks and logistic regression beside scikit-learn's (an hour)",
+}
+
+func setup() (*beside.Bench, beside.Command) {
 	b := &bench{}
 	landmarks := "256,1024,4096"
-	return b.Run("benchlarge", args, stdout, stderr, beside.Command{
+	return &b.Bench, beside.Command{
 		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on the corpora with these letters in their names only")
@@ -86,7 +87,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		},
 		Expected: "-landmarks of whole numbers above 0 or none, -c above 0",
 		Measure:  b.all,
-	})
+	}
 }
 
 // all measures on all corpora.
