@@ -10,6 +10,22 @@
 //	err = m.Save("mail.model")                                  // gram.Load reads models of any kind
 //	k, err := gram.Gram(ctx, c, "diffusion:t=2", gram.Options{}) // a mat.Symmetric
 //
+// The functions of each command of grambench, whose help says more about what it does:
+//
+//	corpus      Read, SelectTerms, sparse.Corpus, sparse.CSR
+//	gram        Gram, Cross
+//	neighbours  Neighbours
+//	duplicates  Duplicates
+//	train       Train, Model.Save
+//	predict     Load, Model.Predict, Model.PredictTexts
+//	cv          CrossValidate
+//	grid        Search
+//	explain     Model.Explain
+//	kernels     Kernels
+//	spectrum    Spectrum, engine/spectrum.Lanczos
+//	pca         PCA, Components.Project
+//	geometry    engine/geometry.Table, engine/geometry.At
+//
 // Documents are a [sparse.Corpus]: rows of counts, with the texts of their terms and their classes.
 // [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one.
 //

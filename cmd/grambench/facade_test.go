@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"os"
 	"path/filepath"
@@ -233,4 +236,133 @@ func TestFacadeLoadsModelsOfEarlierPrograms(t *testing.T) {
 	if _, err := gram.LoadFrom(t.Context(), file); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestFacadeComponentsAndSpectrum(t *testing.T) {
+	c := read(t, facadeSource)
+	type values struct {
+		Rows []struct {
+			Eigenvalue float64   `json:"eigenvalue"`
+			Values     []float64 `json:"eigenvalues"`
+		} `json:"rows"`
+	}
+	for _, q := range []struct {
+		flags []string
+		o     gram.PCAOptions
+	}{
+		{nil, gram.PCAOptions{}},
+		{[]string{"-landmarks", "40", "-components", "3", "-kernel", "linear"},
+			gram.PCAOptions{Landmarks: 40, Components: 3, Kernel: "linear"}},
+	} {
+		var want values
+		out := filepath.Join(t.TempDir(), "z.npy")
+		command(t, &want, append([]string{"pca", "-json", "-in", facadeSource, "-o", out}, q.flags...)...)
+		got, err := gram.PCA(t.Context(), c, q.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range want.Rows {
+			if len(got.Values) != len(want.Rows) || got.Values[i].Value != row.Eigenvalue {
+				t.Errorf("pca %q: eigenvalue %v, gram.PCA %v", q.flags, row.Eigenvalue, got.Values)
+			}
+		}
+		z, err := got.Project(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, cols := z.Dims(); rows != c.Documents.Rows() || cols != len(got.Values) {
+			t.Errorf("coordinates are %d × %d", rows, cols)
+		}
+		if own := got.Coordinates(); own != nil && !(math.Abs(own.At(7, 1)-z.At(7, 1)) <= 1e-4) {
+			t.Errorf("document 8 is at %v, projected to %v", own.At(7, 1), z.At(7, 1))
+		}
+	}
+	var want values
+	command(t, &want, "spectrum", "-json", "-in", facadeSource)
+	got, err := gram.Spectrum(t.Context(), c, gram.SpectrumOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want.Rows[0].Values {
+		if got[i] != v {
+			t.Errorf("eigenvalue %d is %v, of gram.Spectrum %v", i+1, v, got[i])
+		}
+	}
+	if len(want.Rows[0].Values) == 0 || len(got) != c.Documents.Rows() {
+		t.Errorf("%d eigenvalues, of gram.Spectrum %d", len(want.Rows[0].Values), len(got))
+	}
+}
+
+// The table in the documentation of package gram has every command, with functions that are there.
+func TestFacadeHasEveryCommand(t *testing.T) {
+	root := filepath.Join("..", "..")
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "gram.go"), nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for line := range strings.Lines(f.Doc.Text()) {
+		name, functions, ok := strings.Cut(strings.TrimSpace(line), "  ")
+		if ok && strings.HasPrefix(line, "\t") {
+			rows[name] = strings.Split(strings.TrimSpace(functions), ", ")
+		}
+	}
+	for _, c := range program.Commands {
+		switch c.Name {
+		case "info", "verify", "bench":
+			continue
+		}
+		if len(rows[c.Name]) == 0 {
+			t.Errorf("package gram doesn't say which function does what %s does", c.Name)
+		}
+		for _, name := range rows[c.Name] {
+			folder, of, function := "", name, name
+			if at := strings.LastIndexByte(name, '/'); at >= 0 || name[0] >= 'a' {
+				dot := strings.LastIndexByte(name, '.')
+				folder, function = name[:dot], name[dot+1:]
+				of = function
+			}
+			if !declared(t, filepath.Join(root, folder), of) {
+				t.Errorf("%s: there is no %s in package %q", c.Name, function, folder)
+			}
+		}
+	}
+}
+
+// declared says whether a package has a function, a type, or a method Type.Name.
+func declared(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				own := d.Name.Name
+				if d.Recv != nil {
+					of, _ := d.Recv.List[0].Type.(*ast.StarExpr)
+					if of == nil {
+						continue
+					}
+					own = of.X.(*ast.Ident).Name + "." + own
+				}
+				if own == name {
+					return true
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.Name == name {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }

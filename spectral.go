@@ -1,0 +1,180 @@
+package gram
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/pca"
+	"github.com/gramengine/gram/learn/selection"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Kernels describes the kernels that specifications name: formula, parameters with their defaults,
+// definiteness and source.
+func Kernels() []engine.Info { return engine.Catalogue() }
+
+// SelectTerms returns documents with those terms alone that say most of their class, by mutual
+// information, at most so many, and the ranking of all. Columns keep their numbers.
+//
+// Errors: a number below 1, no documents with one class.
+func SelectTerms(
+	ctx context.Context, c *sparse.Corpus, most int, o Options,
+) (*sparse.Corpus, *selection.Ranking, error) {
+	if err := checked(ctx, c); err != nil {
+		return nil, nil, err
+	}
+	if most < 1 {
+		return nil, nil, fmt.Errorf("gram: %d terms to select, expected 1 or more", most)
+	}
+	r, err := selection.Rank(ctx, c, selection.Options{Workers: o.Workers})
+	if err != nil {
+		return nil, nil, err
+	}
+	out := *c
+	out.Documents = selection.Keep(c.Documents, r.Best(most))
+	return &out, r, nil
+}
+
+// SpectrumOptions say of what eigenvalues are computed.
+type SpectrumOptions struct {
+	Options
+
+	Kernel  string // specification; default diffusion:t=0.5
+	Centred bool   // of the matrix with the mean taken off rows and columns
+}
+
+// Spectrum returns all eigenvalues of the Gram matrix of n documents, the largest first, in time in
+// proportion to n³. The matrix has values of float32: eigenvalues err by [spectrum.Rounding] at most
+// and a few times n·2⁻⁵³ of the largest. Package spectrum finds the extremes of greater matrices.
+//
+// Errors: those of [Gram].
+func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) ([]float64, error) {
+	if err := checked(ctx, c); err != nil {
+		return nil, err
+	}
+	n := c.Documents.Rows()
+	if need := spectrum.AllBytes(n) + 4*int64(n)*int64(n); o.MemoryBytes > 0 && need > o.MemoryBytes {
+		return nil, fmt.Errorf("gram: all eigenvalues of %d documents need %s, expected at most %s", n,
+			sparse.FormatNeed(need), sparse.FormatBytes(o.MemoryBytes))
+	}
+	k, err := Gram(ctx, c, o.Kernel, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	var a mat.Symmetric = k
+	if o.Centred {
+		a = spectrum.Centre(a)
+	}
+	o.tell("eigenvalues", 0, 0)
+	return spectrum.All(ctx, a, o.Workers)
+}
+
+// PCAOptions say which principal components are found. The zero value works.
+type PCAOptions struct {
+	Options
+
+	Kernel     string  // specification; default diffusion:t=0.5
+	Components int     // default 2; fewer where the matrix has a smaller rank
+	Tolerance  float64 // of residuals, relative to each eigenvalue; default 10⁻⁴
+	Seed       uint64  // of the first vectors, and of landmarks; default 1
+
+	Landmarks int             // of the documents, which tell the matrix (Nyström); default all documents
+	Choice    landmark.Choice // how landmarks are drawn; default uniformly
+}
+
+// Components are principal components of documents in a kernel's feature space. They may be used
+// concurrently.
+type Components struct {
+	*pca.Components
+	engine   *engine.Engine
+	embedder *sparse.Embedder
+	columns  map[string]uint32 // nil for vectors
+	workers  int
+}
+
+// PCA finds the directions along which documents vary most: the leading eigenpairs of the centred Gram
+// matrix, as [pca.Fit] describes them, or with landmarks [pca.FitLandmarks].
+//
+// Errors: those of [Gram], fewer than two documents, numbers below 0.
+func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, err error) {
+	if err := checked(ctx, c); err != nil {
+		return nil, err
+	}
+	if n := c.Documents.Rows(); n < 2 || o.Landmarks < 0 || !(o.Tolerance >= 0) {
+		return nil, fmt.Errorf("gram: components of %d documents by %d landmarks to a tolerance of %v, expected two or more, "+
+			"numbers not below 0", n, o.Landmarks, o.Tolerance)
+	}
+	opt := pca.Options{
+		Components: o.Components, Tolerance: cmp.Or(o.Tolerance, 1e-4), Seed: cmp.Or(o.Seed, 1),
+		Progress: func(vectors, most int, _ float64) { o.tell("components", int64(vectors), int64(most)) },
+	}
+	k, err := o.kernel(cmp.Or(o.Kernel, defaultKernel))
+	if err != nil {
+		return nil, err
+	}
+	embedder, rows := k.Embedding().Fit(c.Documents), []int(nil)
+	if o.Landmarks > 0 {
+		settings := landmark.Settings{Landmarks: min(o.Landmarks, c.Documents.Rows()), Kernel: k.String(), Seed: opt.Seed,
+			Choice: o.Choice}
+		rows, err = landmark.Choose(ctx, c, settings, landmark.Options{ISA: o.ISA, Workers: o.Workers,
+			MemoryBytes: o.MemoryBytes})
+		if err != nil {
+			return nil, c.NameValue(err)
+		}
+	}
+	k = engine.Resolve(k, len(embedder.Terms))
+	x, err := embedder.TransformRows(ctx, c.Documents, rows, o.Workers)
+	if err != nil {
+		return nil, c.NameValue(err)
+	}
+	out := &Components{embedder: embedder, workers: o.Workers}
+	if c.Vocabulary != nil {
+		out.columns = columnsOf(c.Vocabulary)
+	}
+	if out.engine, err = engine.NewContext(ctx, x, o.engine(x, "components")); err != nil {
+		return nil, err
+	}
+	if o.MemoryBytes > 0 {
+		opt.MemoryBytes = max(o.MemoryBytes-out.engine.Bytes(), 1)
+	}
+	if o.Landmarks > 0 {
+		out.Components, err = pca.FitLandmarks(ctx, out.engine, x, k, c.Documents, opt)
+	} else {
+		out.Components, err = pca.Fit(ctx, out.engine, x, k, opt)
+	}
+	if err != nil {
+		return nil, errors.Join(c.NameValue(err), out.engine.Close())
+	}
+	return out, nil
+}
+
+// Project returns the coordinates of documents along the components, one row per document. Terms are
+// known by their texts; vectors have those of the documents that the components are of.
+func (p *Components) Project(ctx context.Context, c *sparse.Corpus) (*mat.Dense, error) {
+	if err := checked(ctx, c); err != nil {
+		return nil, err
+	}
+	docs := c.Documents
+	if (c.Vocabulary == nil) != (p.columns == nil) {
+		return nil, fmt.Errorf("gram: one of %s and the components has text and the other vectors, expected the same of both",
+			c.Source)
+	}
+	if p.columns != nil {
+		var err error
+		if docs, err = reordered(c, p.columns, len(p.columns)); err != nil {
+			return nil, err
+		}
+	}
+	x, err := p.embedder.TransformRows(ctx, docs, nil, p.workers)
+	if err != nil {
+		return nil, c.NameValue(err)
+	}
+	return p.Components.Project(ctx, p.engine, x)
+}
