@@ -207,6 +207,7 @@ func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string
 type regressionRow struct {
 	Class       string    `json:"class"`
 	Objective   float64   `json:"objective"`
+	Gap         *float64  `json:"gap,omitempty"`
 	Gradient    float64   `json:"gradient"`
 	Iterations  int       `json:"iterations"`
 	Evaluations int       `json:"evaluations"`
@@ -256,20 +257,30 @@ func (m *Regression) About() About {
 		a.Text = append(a.Text, m.chosen)
 	}
 	var steps, passes, differ, bounded int
-	var value, most float64
+	var value, gap, most float64
+	measured := s.Margin == logistic.Euclidean && !math.IsInf(s.C, 1)
 	for k, q := range m.Machines {
 		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
 		differ, most = differ+q.Differ, max(most, q.MostApart)
-		a.Ended.count(q.Converged, 0, 1)
+		gap += q.Gap
+		a.Ended.count(q.Converged, q.Gap, q.Value)
 		if q.Bounded {
 			bounded++
 		}
+		var told *float64
+		if measured {
+			told = &q.Gap
+		}
 		a.Rows = append(a.Rows, regressionRow{
-			m.Classes[k], q.Value, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias, q.Theta, q.Bounded,
+			m.Classes[k], q.Value, told, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias, q.Theta, q.Bounded,
 			q.Starts, q.Differ, q.MostApart,
 		})
 	}
-	a.Text = append(a.Text, fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value))
+	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
+	if measured {
+		line += fmt.Sprintf(", at most %.2g above the optimum", gap)
+	}
+	a.Text = append(a.Text, line)
 	if s.Margin == logistic.Spherical {
 		a.Text = append(a.Text, fmt.Sprintf("the paper's boundary would change %d of %d margins, by up to %.2g rad", differ,
 			m.Documents*len(m.Machines), most))

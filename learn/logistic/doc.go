@@ -18,6 +18,7 @@
 //
 // F is convex for Euclidean margins. For spherical ones it isn't, and has kinks where a document lies
 // on the hyperplane: the result is that of a start, near the Euclidean solution, or the best of several.
+// A Euclidean search ends at a duality gap (gap.go), unless C is infinite; a spherical one by its gradient.
 //
 // # How it is computed
 //

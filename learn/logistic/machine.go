@@ -23,10 +23,11 @@ type Machine struct {
 	Theta   float64   // θ of spherical margins, else 0
 
 	Value       float64 // of the objective
+	Gap         float64 // Euclidean, finite C: what that is above its minimum, at most; files don't keep it: 0
 	Gradient    float64 // length of its gradient
 	Iterations  int
 	Evaluations int  // of objective and gradient
-	Converged   bool // whether the tolerance was reached, or the value fell no more
+	Converged   bool // whether the tolerance was reached; spherical: or the value fell no more
 	Bounded     bool // spherical: θ is at its greatest value, for the documents are separable
 
 	Starts []float64 // spherical: the value by start, where there are several
@@ -194,11 +195,11 @@ func (p *Problem) train(
 					w[len(w)-1] = math.Log(float64(count) / float64(len(positive)-count))
 				}
 			}
-			m, err := search(w)
+			machine, err := p.convex(ctx, o, w, stop)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, p.machine(o, m))
+			out = append(out, machine)
 			continue
 		}
 		machine, end, err := p.startAll(ctx, o, w, search)
@@ -208,6 +209,28 @@ func (p *Problem) train(
 		out, w = append(out, machine), end
 	}
 	return out, nil
+}
+
+// convex searches a Euclidean machine from w until its gap is within the tolerance, too. Without
+// regularisation there is none to measure.
+func (p *Problem) convex(ctx context.Context, o *objective, w []float64, stop lbfgs.Stopping) (*Machine, error) {
+	if math.IsInf(o.s.C, 1) {
+		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
+		return p.machine(o, m), err
+	}
+	o.dual = 0
+	settled := func(m *lbfgs.Minimum) bool { return m.Value-o.dual <= o.s.Tolerance*m.Value }
+	stop.Settled = func(m *lbfgs.Minimum) bool {
+		return o.bound(ctx) == nil && settled(m) // the next pass, or the last, returns the error
+	}
+	m, err := lbfgs.Minimise(ctx, o.value, w, stop)
+	if err == nil {
+		err = o.bound(ctx)
+	}
+	m.Converged = settled(&m)
+	machine := p.machine(o, m)
+	machine.Gap = max(m.Value-o.dual, 0)
+	return machine, err
 }
 
 // startAll searches a spherical machine from all starts, or from w where that isn't nil, and returns

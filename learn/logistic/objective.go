@@ -23,6 +23,7 @@ type objective struct {
 	coef    []float64 // derivatives of the losses by f
 	losses  []float64 // by block of documents
 	radial  []float64 // Σ coef · margin, by block
+	dual    float64   // the minimum is at least that, see bound
 	scratch []sphere.Scratch
 }
 
@@ -101,16 +102,24 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	err = each(ctx, o.workers, o.columnBlocks, func(_, _, lo, hi int) {
-		for j := lo; j < hi; j++ {
-			docs, values := o.columns.Row(j)
-			g[j] = dot(docs, values, o.coef) + w[j]/o.s.C
-		}
-	})
+	err = o.gather(ctx, g)
+	for j, v := range w[:n] {
+		g[j] += v / o.s.C
+	}
 	if !o.s.NoBias {
 		g[n] = sum(o.radial)
 	}
 	return sum(o.losses) + lbfgs.Product(w[:n], w[:n])/(2*o.s.C), err
+}
+
+// gather writes the sum of the documents, each with its coef, to g.
+func (o *objective) gather(ctx context.Context, g []float64) error {
+	return each(ctx, o.workers, o.columnBlocks, func(_, _, lo, hi int) {
+		for j := lo; j < hi; j++ {
+			docs, values := o.columns.Row(j)
+			g[j] = dot(docs, values, o.coef)
+		}
+	})
 }
 
 // mostTheta bounds θ: separable documents without regularisation let it grow for ever. Beyond,

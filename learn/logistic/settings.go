@@ -53,9 +53,12 @@ type Settings struct {
 	// regularises the direction of spherical margins, as C does θ. Default: 0.
 	Pull float64
 
-	Tolerance  float64 // a search ends at a gradient of this part of that at w = 0; default 1e-4
-	Iterations int     // of a search, at most; default 1,000
-	Ascent     bool    // spherical margins: search as the paper does, by steps along the gradient
+	// Tolerance ends a search at a gradient of this part of that at w = 0, with Euclidean margins and
+	// finite C not before the value is at most this part of itself above its minimum. Default 1e-4.
+	Tolerance float64
+
+	Iterations int  // of a search, at most; default 1,000
+	Ascent     bool // spherical margins: search as the paper does, by steps along the gradient
 
 	// Starts is how many searches a spherical machine is the best of. The first begins near the solution
 	// with Euclidean margins, the second at m, others at random directions. Default 1.

@@ -27,6 +27,9 @@ type Stopping struct {
 	Iterations int     // after so many at the latest
 	Told       func()  // called for each step
 
+	// Settled, if not nil, says whether a search that may end by Gradient or Gained has converged, too.
+	Settled func(*Minimum) bool
+
 	values [lookBack]float64 // of the last steps
 	n      int
 }
@@ -43,7 +46,8 @@ func (s *Stopping) At(m *Minimum) bool {
 	before := s.values[s.n%lookBack]
 	s.values[s.n%lookBack] = m.Value
 	s.n++
-	m.Converged = m.Gradient <= s.Gradient || s.n > lookBack && before-m.Value <= s.Gained*math.Abs(m.Value)
+	m.Converged = (m.Gradient <= s.Gradient || s.n > lookBack && before-m.Value <= s.Gained*math.Abs(m.Value)) &&
+		(s.Settled == nil || s.Settled(m))
 	return m.Converged || m.Iterations >= s.Iterations || math.IsNaN(m.Gradient)
 }
 
