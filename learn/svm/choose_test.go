@@ -108,7 +108,9 @@ func TestChooseKeeps(t *testing.T) {
 // Samples grow, one contains the other, and have the frequencies of the corpus.
 func TestChooseSample(t *testing.T) {
 	c := read(t, "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3", sparse.Options{})
-	h := &choosing{c: c, from: Candidates{Kernels: []engine.Kernel{engine.MustParseKernel("diffusion")}, Schemes: []solver.Scheme{solver.OneVsOne}, Seed: 1}}
+	h := &choosing{c: c, from: Candidates{
+		Kernels: []engine.Kernel{engine.MustParseKernel("diffusion")}, Schemes: []solver.Scheme{solver.OneVsOne}, Seed: 1,
+	}}
 	if why := h.sample(); why != "" || h.most != 4000 || len(h.order) != 4000 {
 		t.Fatalf("%q, %d of %d", why, h.most, len(h.order))
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
+// noContext is what a program hands over that forgot to make one.
+var noContext context.Context
+
 func tilesCases() map[string]testCase {
 	return map[string]testCase{
 		"tiles.Cache.Abandon":  {run: cacheTiles, panics: true},
@@ -45,12 +48,12 @@ func tilesCases() map[string]testCase {
 			})
 			p.bad("fewer than none", func() error { _, err := tiles.MakeContext(p.ctx, pick(p, -1, math.MinInt)); return err })
 			p.bad("more than there can be", func() error { _, err := tiles.MakeContext(p.ctx, math.MaxInt); return err })
-			p.bad("no context", func() error { _, err := tiles.MakeContext(nil, n); return err })
+			p.bad("no context", func() error { _, err := tiles.MakeContext(noContext, n); return err })
 			p.bad("an ended context", func() error { _, err := tiles.MakeContext(p.ended(), n); return err })
 		}},
 		"tiles.Given": {run: func(p *program) {
 			p.good("a context", func() error { return tiles.Given(p.ctx, "x") })
-			p.bad("no context", func() error { return tiles.Given(nil, "x") })
+			p.bad("no context", func() error { return tiles.Given(noContext, "x") })
 			p.bad("an ended context", func() error { return tiles.Given(p.ended(), "x") })
 		}},
 		"tiles.Missing": {run: func(p *program) {
