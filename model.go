@@ -27,7 +27,7 @@ type Model struct {
 }
 
 // Load reads a model of any kind that this program, an earlier version of it, grambench or LIBSVM's
-// svm-train wrote.
+// svm-train wrote; columns of the latter are LIBSVM's indices, from 1.
 //
 // Errors: a file that isn't a model, is damaged, or is of a later version.
 func Load(path string) (*Model, error) {

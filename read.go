@@ -2,6 +2,7 @@ package gram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -156,6 +157,9 @@ func labelOf(labels []string, i int) []string {
 //
 // Errors: no columns, a value that isn't finite, another number of labels than rows.
 func FromMatrix(x mat.Matrix, labels []string) (*sparse.Corpus, error) {
+	if x == nil {
+		return nil, errors.New("gram: no matrix, expected one")
+	}
 	rows, cols := x.Dims()
 	r := NewRows(cols)
 	for i := range rows {

@@ -121,12 +121,17 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
+	for i, cut := range o.Cuts {
+		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
+			return nil, errors.Join(fmt.Errorf("gram: Cuts %d, expected the same %d documents", i, c.Documents.Rows()), err)
+		}
+	}
 	o.ChooseWork, o.Folds = cmp.Or(o.ChooseWork, learn.SearchWork), cmp.Or(o.Folds, svm.DefaultFolds)
 	t, err := o.task(c)
 	if err != nil {
 		return nil, err
 	}
-	lists, words, err := o.lists()
+	lists, words, err := o.lists(t.trainer != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -154,12 +159,12 @@ func (t *task) searches(c *sparse.Corpus) bool {
 }
 
 // lists are the grid's lists of numbers, by their names, and those of words.
-func (o *SearchOptions) lists() (numbers []kernel.List, words map[string][]string, err error) {
+func (o *SearchOptions) lists(learner bool) (numbers []kernel.List, words map[string][]string, err error) {
 	words = map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(o.Grid)) {
 		values := o.Grid[name]
-		if len(values) == 0 {
-			return nil, nil, fmt.Errorf("gram: Grid %s has no values, expected some", name)
+		if sorted := slices.Sorted(slices.Values(values)); len(values) == 0 || len(slices.Compact(sorted)) < len(values) {
+			return nil, nil, fmt.Errorf("gram: Grid %s: %q, expected values, each once", name, values)
 		}
 		list := kernel.List{Name: name}
 		for _, text := range values {
@@ -172,7 +177,7 @@ func (o *SearchOptions) lists() (numbers []kernel.List, words map[string][]strin
 		}
 		if list.Values != nil {
 			numbers = append(numbers, list)
-		} else if words[name] = values; slices.Contains([]string{"C", "nu", "epsilon"}, name) {
+		} else if words[name] = values; !slices.Contains([]string{"kernel", "embed", "scheme"}, name) && !learner {
 			return nil, nil, fmt.Errorf("gram: Grid %s: %q, expected numbers", name, values)
 		}
 	}
@@ -268,11 +273,6 @@ func (o *SearchOptions) searchGrid(
 ) error {
 	if len(o.Cuts) > 0 {
 		return errors.New("gram: Cuts in a search of lists, expected none: they are compared on samples")
-	}
-	for name, values := range words {
-		if !slices.Contains([]string{"kernel", "embed", "scheme"}, name) {
-			return fmt.Errorf("gram: Grid %s: %q, expected numbers", name, values)
-		}
 	}
 	if len(lists) == 0 && len(words["kernel"]) < 2 {
 		lists = learn.DefaultLists(t.settings.Type, o.Kernel != "" || words["kernel"] != nil || t.given.Vectors, o.C != 0)

@@ -3,7 +3,9 @@ package gram
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -119,6 +121,9 @@ func (o *TrainOptions) task(c *sparse.Corpus) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
+	if math.IsNaN(o.ChooseWork) {
+		return nil, errors.New("gram: ChooseWork NaN, expected a number")
+	}
 	work, seed := cmp.Or(o.ChooseWork, 1), cmp.Or(o.Seed, 1)
 	var embedding *sparse.Embedding
 	if o.Embedding != "" {
@@ -167,7 +172,7 @@ func (o *TrainOptions) task(c *sparse.Corpus) (*task, error) {
 	if t.settings.Kernel, err = o.kernelIn(t.spec, o.Embedding); err != nil {
 		return nil, err
 	}
-	own := slices.ContainsFunc(o.Kernels, func(k engine.Kernel) bool { return k.String() == o.Kernel })
+	own := slices.ContainsFunc(o.Kernels, func(k engine.Kernel) bool { return k != nil && k.String() == o.Kernel })
 	t.may = work > 0 && t.settings.Type == model.CSVC && !own && !(o.C != 0 && t.given.Fixed())
 	t.chooses = t.may && (vectors || c.Vocabulary != nil)
 	if t.settings.Thresholds = o.Thresholds; o.Thresholds && scheme != solver.Labels {
