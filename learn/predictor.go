@@ -63,7 +63,8 @@ func (p *direct) Close() error { return nil }
 func Enough(err error, held int64) error {
 	var short interface{ Needed() int64 }
 	if errors.As(err, &short) {
-		return fmt.Errorf("%w: -m %dM or more", err, (short.Needed()+held)>>20+1)
+		need := short.Needed() + held
+		return fmt.Errorf("%w: -m %dM or more", err, (need+need/200)>>20+1) // not below what FormatNeed names
 	}
 	return err
 }

@@ -35,8 +35,10 @@ func openUnnamed(f *File, perm fs.FileMode) error {
 		_ = os.Remove(name)
 		making.links[folder] = true
 	}
-	file, err := open()
-	f.file = file
+	var err error
+	if f.file, err = open(); err == nil {
+		_ = syscall.Flock(int(f.file.Fd()), syscall.LOCK_EX) // for the name that it has while it replaces another
+	}
 	return err
 }
 
