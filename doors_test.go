@@ -199,6 +199,14 @@ func TestDoorsTakeNothing(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("Must of an error: no panic")
+			}
+		}()
+		gram.Must(0, errors.New("own"))
+	}()
 	called := 0
 	tell := func(gram.Progress) { called++ }
 	o := gram.Options{Progress: tell, Warn: func(string) { called++ }, Kernels: []engine.Kernel{nil}}

@@ -25,8 +25,11 @@ var packages = []string{
 	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum", "engine/geometry",
 	"solver", "learn/model", "learn/svm", "learn/logistic", "learn/linear", "learn/knn", "learn/landmark",
 	"learn/pca", "learn/selection", "learn/width", "learn/lmnn",
-	"learn/mkm", "cuda",
+	"learn/mkm", "cuda", "",
 }
+
+// pathOf is the import path of a package.
+func pathOf(p string) string { return strings.TrimSuffix(module+p, "/") }
 
 // door is an exported function, method or field of a function type.
 type door struct {
@@ -41,7 +44,7 @@ type door struct {
 var load = sync.OnceValues(func() ([]door, error) {
 	arguments := []string{"list", "-deps", "-export", "-f", "{{.ImportPath}}\t{{.Export}}"}
 	for _, p := range packages {
-		arguments = append(arguments, module+p)
+		arguments = append(arguments, pathOf(p))
 	}
 	list := exec.Command("go", arguments...)
 	var complaints bytes.Buffer
@@ -60,7 +63,7 @@ var load = sync.OnceValues(func() ([]door, error) {
 	})
 	var doors []door
 	for _, p := range packages {
-		pkg, err := imports.Import(module + p)
+		pkg, err := imports.Import(pathOf(p))
 		if err != nil {
 			return nil, err
 		}
@@ -153,6 +156,37 @@ func fillable(t types.Type, depth int) bool {
 
 // elsewhere are the doors that are tried where what they need is: a folder and a test there.
 var elsewhere = map[string]string{
+	"gram.Components.Project": " TestDoors",
+	"gram.Cross":              " TestDoors",
+	"gram.CrossValidate":      " TestDoors",
+	"gram.Duplicates":         " TestDoors",
+	"gram.FromMatrix":         " TestDoors",
+	"gram.Gram":               " TestDoors",
+	"gram.Load":               " TestDoors",
+	"gram.LoadFrom":           " TestDoors",
+	"gram.Model.Save":         " TestDoors",
+	"gram.Model.Explain":      " TestDoors",
+	"gram.Model.Write":        " TestDoors",
+	"gram.Model.Predict":      " TestDoors",
+	"gram.Model.PredictTexts": " TestDoors",
+	"gram.Model.PredictTerms": " TestDoors",
+	"gram.Model.With":         " TestDoors",
+	"gram.Neighbours":         " TestDoors",
+	"gram.PCA":                " TestDoors",
+	"gram.Read":               " TestDoors",
+	"gram.ReadFrom":           " TestDoors",
+	"gram.Rows.Add":           " TestDoors",
+	"gram.Search":             " TestDoors",
+	"gram.SelectTerms":        " TestDoors",
+	"gram.Spectrum":           " TestDoors",
+	"gram.Terms":              " TestDoors",
+	"gram.Texts":              " TestDoors",
+	"gram.Train":              " TestDoors",
+	"gram.NewRows":            " TestDoors",
+	"gram.Must":               " TestDoorsTakeNothing",
+	"gram.Options.Progress":   " TestDoorsTakeNothing",
+	"gram.Options.Warn":       " TestDoorsTakeNothing",
+	"gram.Predictions.Label":  " TestDoorsTakeNothing",
 	"atomicfile.Create":       "tiles/atomicfile TestCreateRefuses",
 	"atomicfile.File.Write":   "tiles/atomicfile TestFileAfterItsEnd",
 	"atomicfile.File.WriteAt": "tiles/atomicfile TestFileAppearsWhole",
@@ -290,6 +324,9 @@ func thereIs(t *testing.T, test string) {
 
 func short(p *types.Package) string { return filepath.Base(p.Path()) }
 
+// untried are public packages whose doors have no cases yet, with what reaches them meanwhile.
+var untried = map[string]string{"learn": "learn TestSearchRefuses"} // and package gram, through TestDoors
+
 // TestEveryPackageIsListed fails where a public package isn't among those whose doors are tested.
 func TestEveryPackageIsListed(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", module+"...").Output()
@@ -298,8 +335,13 @@ func TestEveryPackageIsListed(t *testing.T) {
 	}
 	for line := range strings.Lines(string(out)) {
 		name, path, _ := strings.Cut(strings.TrimSpace(line), " ")
-		path = strings.TrimPrefix(path, module)
+		path = strings.TrimPrefix(path+"/", module)
+		path = strings.TrimSuffix(path, "/")
 		if name == "main" || strings.HasSuffix(name, "test") { // what only tests use
+			continue
+		}
+		if test, ok := untried[path]; ok {
+			thereIs(t, test)
 			continue
 		}
 		if !strings.Contains("/"+path+"/", "/internal/") && !slices.Contains(packages, path) {
