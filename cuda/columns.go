@@ -200,15 +200,14 @@ func (c *columns) BatchRows() int {
 	return min(max(defaultTileBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }
 
-// HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
+// HostBytes returns the page-locked memory that is taken at most.
 func (c *columns) HostBytes() int64 {
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))
-	return 2*max(min(c.d.tile.Load(), n*line), line) + stageBytes
+	return 2 * max(min(c.d.tile.Load(), n*line), line)
 }
 
-// Close gives back what the documents and their tiles take; a second call does nothing. What
-// [Columns.Resident] made must be closed before: otherwise it does nothing but say so.
+// Close gives back what the documents and their tiles take; a second call does nothing.
 func (c *columns) Close() error {
 	return c.close(func() error {
 		return errors.Join(c.tiles.end(), c.other.pool.close(), c.pool.close())

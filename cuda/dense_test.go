@@ -92,41 +92,13 @@ func TestTensor(t *testing.T) {
 				t.Errorf("%d terms in the dense end and %d chunks, expected %d and %d",
 					l.dense, l.chunks(), c.dense, c.chunks)
 			}
-			all := holdAll(t, cols, c.counts)
+			holdAll(t, cols, c.counts)
 			if n > 1 {
 				docs := []int{n - 1, 0, n / 2}
 				holdReduced(t, cols, &device.Request{Program: gaussianC, Docs: docs, Hi: n})
-				holdResident(t, cols, docs, all)
 			}
 		})
 	}
-}
-
-// holdResident holds rows that stay on the device for a solver against those of all documents.
-func holdResident(t *testing.T, cols *columns, docs []int, all []float32) {
-	t.Helper()
-	n := cols.x.Rows()
-	r, err := cols.Resident(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores, err := r.NewScores(sequence(n), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows, columns []int32
-	for _, d := range docs {
-		rows = append(rows, int32(d))
-	}
-	for j := range n {
-		columns = append(columns, int32(j))
-	}
-	value := make([]float32, len(rows)*n)
-	_, err = scores.Pick(t.Context(), rows, columns, value, make([]float64, n))
-	if err = errors.Join(err, scores.Close(), r.Close()); err != nil {
-		t.Fatal(err)
-	}
-	sameBits(t, n, all, docs, 0, value)
 }
 
 // What the tensor cores compute of documents that have nothing else is what integers give, to the

@@ -45,27 +45,6 @@
 // possible; a chunk by 2^-31. So c errs by 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b), 5·10^-7
 // at most, beside the rounding of values and of c to float32.
 //
-// # What a solver does there
-//
-// With [Columns.Resident] rows stay where they are computed, and a problem's scores stand beside
-// them (device.ProblemScores; the solver knows them as solver.DeviceScores). What a round of the search
-// takes of n documents, with a working set of w, of which f are new and m move:
-//
-//   - bringing m rows up to date with the scores reads 4nm bytes, for nm multiply-adds, and rows
-//     that went to the machine would be 4nf bytes on the bus: for n = 100,000 and w = m = 256, 2f =
-//     w, that is 102 MB and 51 MB. This is nearly all of the round, so rows stay and addRows adds
-//     them up, each score in one thread in the order of the rows;
-//   - choosing a working set reads 12n bytes some three to five times, which on the host would be
-//     8n bytes on the bus besides: extremes finds the ends block by block, beyondCount and
-//     beyondList list the candidates in order, and no more than these come back;
-//   - the inner problem takes up to 16w steps, each of which depends on the one before and reads
-//     two rows of w values, 2 KiB: little work, and two reductions over a block with all their
-//     barriers for each step. It stays on the processor, in whose cache its w×w matrix is; pick
-//     brings the new part of it, 4wf bytes, 131 kB.
-//
-// Each operation is that of package asm, rounded as there, and reductions are in a fixed order: the
-// machines are those of the processor with the same rows, to the bit.
-//
 // No figure of a run stands here: none of this has been measured on a GPU yet; cuda/LEASE.md says
 // how to do that, and BENCHMARKS.md what is counted and predicted.
 package cuda

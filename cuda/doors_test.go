@@ -179,80 +179,8 @@ func TestBadRequests(t *testing.T) {
 	for _, p := range []*device.Program{{}, {Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}}}} {
 		_, err := cols.Digest(t.Context(), &device.Request{Program: p, Docs: []int{0}, Hi: n})
 		wants(t, "digest", err, "device: ")
-		_, err = cols.Resident(p)
-		wants(t, "resident", err, "device: ")
 	}
 	holdRows(t, cols, whole(cols)) // and it goes on
-}
-
-// Scores take no documents, variables or lengths but their own.
-func TestBadScores(t *testing.T) {
-	noLeaks(t)
-	const n = 20
-	_, r := keeping(t, open(t, Options{}), n, 0, nil)
-	for _, c := range []struct {
-		docs   []int
-		copies int
-	}{{nil, 1}, {[]int{0}, 0}, {[]int{0}, -1}, {[]int{0, 1}, math.MaxInt}, {[]int{0, n}, 1}, {[]int{-1}, 1}} {
-		_, err := r.NewScores(c.docs, c.copies)
-		wants(t, "scores", err, "scores of ")
-	}
-	docs := []int{3, 5, 8}
-	b, err := r.NewScores(docs, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	docs[0] = n // the caller's again
-	score, mask := make([]float64, 6), make([]byte, 6)
-	if err := b.Put(score, mask); err != nil {
-		t.Fatal(err)
-	}
-	wants(t, "put", b.Put(score[:5], mask), "5 scores and 6 masks")
-	wants(t, "put", b.Put(score, mask[:5]), "6 scores and 5 masks")
-	wants(t, "put", b.Put(nil, nil), "expected 6")
-	wants(t, "scores", b.Scores(score[:5]), "room for 5 scores")
-	_, err = b.Beyond(make([]int32, 6), score[:5], 0, 1, -1)
-	wants(t, "beyond", err, "room for 5 scores")
-	ctx := t.Context()
-	for _, c := range []struct {
-		words      string
-		docs, vars []int32
-		dst        []float32
-		score      []float64
-	}{
-		{"row 0 is -1", []int32{-1}, []int32{0}, make([]float32, 1), score},
-		{"row 1 is 3", []int32{0, 3}, []int32{0}, make([]float32, 2), score},
-		{"variable 0 is 6", []int32{0}, []int32{6}, make([]float32, 1), score},
-		{"variable 0 is -1", []int32{0}, []int32{-1}, make([]float32, 1), score},
-		{"variable 0 is 5", []int32{0}, []int32{5}, make([]float32, 1), score[:5]},
-		{"room for 1 values", []int32{0}, []int32{0, 1}, make([]float32, 1), score},
-		{"65535 rows", make([]int32, 65535), []int32{0}, make([]float32, 65535), score},
-	} {
-		_, err := b.Pick(ctx, c.docs, c.vars, c.dst, c.score)
-		wants(t, "pick", err, c.words)
-	}
-	for _, c := range []struct {
-		words   string
-		docs    []int32
-		by      []float64
-		changed []int32
-		mask    []byte
-	}{
-		{"row 0 is 3", []int32{3}, score[:1], nil, nil},
-		{"row 0 is -1", []int32{-1}, score[:1], nil, nil},
-		{"1 rows with 2 factors", []int32{0}, score[:2], nil, nil},
-		{"variable 0 is 6", nil, nil, []int32{6}, mask[:1]},
-		{"1 variables with 0 masks", nil, nil, []int32{0}, nil},
-	} {
-		_, err := b.Add(ctx, c.docs, c.by, c.changed, c.mask)
-		wants(t, "add", err, c.words)
-	}
-	if _, err := b.Pick(ctx, []int32{0}, []int32{5}, make([]float32, 1), score); err != nil {
-		t.Error(err)
-	}
-	if err := b.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // What is closed says so, whatever is asked of it, and can be closed again; what has users isn't
@@ -263,41 +191,18 @@ func TestClosed(t *testing.T) {
 	x := embedded(t, zipf(n, 60, 8, 3))
 	d := open(t, Options{})
 	cols := load(t, d, x)
-	r, err := cols.Resident(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := r.NewScores([]int{0}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []interface{ Close() error }{d, cols, r} {
-		wants(t, "closed too early", c.Close(), "aren't closed")
-	}
-	row, ctx := make([]float32, n), t.Context()
+	wants(t, "closed too early", d.Close(), "aren't closed")
+	ctx := t.Context()
 	ask := func() []error {
 		_, loaded := d.Load(ctx, x)
 		_, digest := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n})
-		_, resident := cols.Resident(nil)
-		scores, made := r.NewScores([]int{1}, 1)
-		if made == nil {
-			made = scores.Close()
-		}
-		_, _, _, _, extremes := b.Extremes(1, 1)
-		_, beyond := b.Beyond(make([]int32, 1), make([]float64, 1), 1, 1, 0)
-		_, picked := b.Pick(ctx, []int32{0}, []int32{0}, row[:1], make([]float64, 1))
-		_, added := b.Add(ctx, nil, nil, nil, nil)
 		visit := func(*device.Tile) error { return nil }
-		return []error{
-			loaded, digest, resident, made, b.Put(make([]float64, 1), make([]byte, 1)), b.Scores(make([]float64, 1)),
-			extremes, beyond, picked, added,
-			cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit),
-		}
+		return []error{loaded, digest, cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit)}
 	}
-	if err := b.Put(make([]float64, 1), make([]byte, 1)); err != nil { // all were left as they were
+	if _, err := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n}); err != nil { // both were left as they were
 		t.Error(err)
 	}
-	for _, c := range []interface{ Close() error }{b, r, cols, d, b, r, cols, d} {
+	for _, c := range []interface{ Close() error }{cols, d, cols, d} {
 		if err := c.Close(); err != nil {
 			t.Errorf("%T: error %v", c, err)
 		}

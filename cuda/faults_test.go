@@ -20,7 +20,6 @@ import (
 
 	"github.com/gramengine/gram/cuda/internal/driver"
 	"github.com/gramengine/gram/engine/device"
-	"github.com/gramengine/gram/solver"
 )
 
 // path is something that a program does with n documents on a device, maybe several times.
@@ -28,8 +27,7 @@ type path struct {
 	name string
 	n    int
 	set  func(*Device)
-	room int // of rows that are kept for a solver, 0 for none
-	use  func(cols *columns, kept *resident) (work func() (any, error))
+	use  func(cols *columns) (work func() (any, error))
 }
 
 // begin makes the path ready for work, and returns also what gives back all that it took.
@@ -61,17 +59,7 @@ func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, 
 		return nil, nil, err
 	}
 	taken = append(taken, cols.Close)
-	var kept *resident
-	if p.room > 0 {
-		r, err := cols.Resident(gaussianC)
-		if err != nil {
-			return nil, nil, err
-		}
-		taken = append(taken, r.Close)
-		kept = r.(*resident)
-		kept.room = p.room // as if memory had held no more
-	}
-	return p.use(cols.(*columns), kept), giveBack, nil
+	return p.use(cols.(*columns)), giveBack, nil
 }
 
 // values returns the rows of requests.
@@ -96,12 +84,12 @@ var rooted = &device.Program{
 	Norms: []func(float64) float64{math.Sqrt},
 }
 
-// paths are those to rows and what they are reduced to; and the last one trains.
+// paths are those to rows and what they are reduced to.
 func paths(t *testing.T) []path {
 	return []path{
 		{name: "probe"},
 		// rows of the documents, and of others twice
-		{"rows", 70, func(*Device) {}, 0, func(cols *columns, _ *resident) func() (any, error) {
+		{"rows", 70, func(*Device) {}, func(cols *columns) func() (any, error) {
 			y, err := cols.x.Embedder.Transform(zipf(70, 100, 8, 4))
 			if err != nil {
 				t.Fatal(err)
@@ -112,20 +100,20 @@ func paths(t *testing.T) []path {
 					&device.Request{Program: rooted, From: y, Docs: []int{3, 5}, Hi: 70})
 			}
 		}},
-		{"times", 20, func(d *Device) { d.times.on = true }, 0, func(cols *columns, _ *resident) func() (any, error) {
+		{"times", 20, func(d *Device) { d.times.on = true }, func(cols *columns) func() (any, error) {
 			return func() (any, error) {
 				_, err := values(cols, &device.Request{Docs: sequence(20), Hi: 20})
 				return len(cols.d.KernelTimes()), err
 			}
 		}},
 		// few documents, since products of matrices take the fake device long
-		{"tensor", 9, func(d *Device) { d.denseShare = everyTerm }, 0, func(cols *columns, _ *resident) func() (any, error) {
+		{"tensor", 9, func(d *Device) { d.denseShare = everyTerm }, func(cols *columns) func() (any, error) {
 			if cols.layout.dense == 0 {
 				t.Error("no term is in the dense end")
 			}
 			return func() (any, error) { return values(cols, &device.Request{Docs: []int{2, 8}, Hi: 9}) }
 		}},
-		{"reduce", 90, func(d *Device) { d.rows = 40 }, 0, func(cols *columns, _ *resident) func() (any, error) {
+		{"reduce", 90, func(d *Device) { d.rows = 40 }, func(cols *columns) func() (any, error) {
 			return func() (any, error) {
 				r := &device.Request{Program: rooted, Docs: sequence(90), Hi: 90}
 				value, sum, by := make([]float32, 2*90), make([]float64, 90), slices.Repeat([]float64{1}, 90)
@@ -133,16 +121,6 @@ func paths(t *testing.T) []path {
 				return []any{digest, value, sum}, errors.Join(err,
 					cols.Least(context.Background(), r, 2, make([]int32, 2*90), value),
 					cols.Multiply(context.Background(), r, by, 1, sum))
-			}
-		}},
-		{"train", 97, func(*Device) {}, 30, func(cols *columns, kept *resident) func() (any, error) {
-			m, err := solver.NewDense(97, make([]float32, 97*97)) // which nobody reads
-			if err != nil {
-				t.Fatal(err)
-			}
-			return func() (any, error) {
-				opt := kept.solving(solver.Options{WorkingSet: 24}, 2000)
-				return trainings(97)["epsilon-SVR"](context.Background(), m, opt)
 			}
 		}},
 	}
@@ -275,22 +253,13 @@ func (p *path) hold(t *testing.T) map[string]bool {
 // learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
-	all := paths(t)
-	for _, p := range all[:len(all)-1] {
+	for _, p := range paths(t) {
 		maps.Copy(called, p.hold(t))
 	}
 	for _, call := range driverFunctions(t) {
 		if !called[call] {
 			t.Errorf("no path calls %s", call)
 		}
-	}
-}
-
-// The same for a training on the device.
-func TestSolveErrors(t *testing.T) {
-	all := paths(t)
-	if called := all[len(all)-1].hold(t); !called["cuStreamSynchronize"] {
-		t.Error("no training was on the device")
 	}
 }
 

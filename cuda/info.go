@@ -12,18 +12,16 @@ var ErrNotBuilt = errors.New("not built in; make cuda builds a program with it")
 // ErrClosed says that a Device, or what was made of one, is used after it was closed.
 var ErrClosed = errors.New("closed")
 
-// Columns are documents on a device, the columns of the rows that it computes. What Resident makes
-// is closed before them, and they before the device.
+// Columns are documents on a device, the columns of the rows that it computes. They are closed before
+// the device.
 type Columns interface {
 	device.Accelerator
-	device.Keeper
 	device.Reducer
 
-	// HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
+	// HostBytes returns the page-locked memory that is taken at most.
 	HostBytes() int64
 
-	// Close gives back what the documents and their tiles take; a second call does nothing. What
-	// Resident made must be closed before: otherwise it does nothing but say so.
+	// Close gives back what the documents and their tiles take; a second call does nothing.
 	Close() error
 }
 

@@ -25,7 +25,6 @@ type kernels struct {
 	panelTensor    cu.Function
 	closePairs     cu.Function
 	reduce         reduceKernels
-	solve          solveKernels
 	panelTerms     int // terms whose panel fits into a block's shared memory, beside a line of zeros
 }
 
@@ -70,11 +69,8 @@ func (d *Device) load() (*kernels, error) {
 
 // functions are all kernels by name, those that a module must have.
 func (k *kernels) functions() map[string]*cu.Function {
-	s := &k.solve
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "closePairs": &k.closePairs,
-		"least": &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest,
-		"addRows": &s.addRows, "extremes": &s.extremes,
-		"beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
+		"least": &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest}
 	for p, names := range pairingKernels {
 		all[names[0]], all[names[1]] = &k.tailAdd[p], &k.panel[p]
 	}

@@ -84,8 +84,8 @@ bench() {
 	cd ..
 	return $status
 }
-device_tests='Rows RowsShared Lists ModelLayout LongDocuments EveryKernel Reduce Neighbours Products
-ProblemScores Solve ResidentMemory GreatPowers Tensor TensorExact TensorLongDocuments
+device_tests='Rows Lists ModelLayout LongDocuments EveryKernel Reduce Neighbours Products
+GreatPowers Tensor TensorExact TensorLongDocuments
 TensorEqualValues TensorPieces TensorMemory Closed Times'
 
 # PyTorch takes long to import from a cold disk, so it begins at once, beside the rest.
@@ -127,14 +127,11 @@ beside_pytorch() {
 		run python3 cuda/torch_compare.py "$documents" "$rate" "$([[ $fake ]] && echo cpu || echo cuda)"
 	fi
 }
-# training SOURCE... trains with the solver's rows on the device, and in the machine's memory.
+# training SOURCE... trains with rows that the device computes.
 training() {
-	local source place
+	local source
 	for source; do
-		for place in cuda cpu; do
-			GRAM_CUDA_TIMES=1 run "$program" train -backend cuda -solver "$place" -scheme one-vs-rest \
-				-in "$source" -o "$scratch/model"
-		done
+		GRAM_CUDA_TIMES=1 run "$program" train -backend cuda -scheme one-vs-rest -in "$source" -o "$scratch/model"
 	done
 }
 # sanitized TOOL... runs the sanitizer's tools on a small matrix, and on one with a dense end.

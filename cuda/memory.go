@@ -159,6 +159,15 @@ func write[T any](m memory, values []T) error {
 // request is there only when it has arrived without an error.
 func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
 
+// fetch copies values from the device's memory, where all that writes them has ended.
+func fetch[T any](from cu.DevicePtr, values []T) error {
+	if len(values) == 0 {
+		return nil
+	}
+	bytes := int64(len(values)) * int64(unsafe.Sizeof(values[0]))
+	return failed("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&values[0]), from, bytes))
+}
+
 // pinned is page-locked memory of the machine.
 type pinned struct{ at unsafe.Pointer }
 

@@ -21,8 +21,7 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 		norms = norms[r.Lo:r.Hi]
 	}
 	y := attributes(r.Program, norms, nil)
-	fields := sendProgram(&u, r.Program, send(&u, y), r.Hi-r.Lo)
-	fields = withRows(fields, send(&u, x), len(r.Docs))
+	fields := sendProgram(&u, r.Program, send(&u, x), send(&u, y), len(r.Docs), r.Hi-r.Lo)
 	at := send(&u, fields)
 	return fields, at, u.err
 }
@@ -49,9 +48,9 @@ func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	return out
 }
 
-// sendProgram copies a program and returns the fields of its Program in kernels/shape.h, for
-// columns whose attributes are at y; the rows' are missing.
-func sendProgram(u *uploader, p *device.Program, y uint64, columns int) []uint64 {
+// sendProgram copies a program and returns the fields of its Program in kernels/shape.h, for rows and
+// columns whose attributes are at x and y.
+func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int) []uint64 {
 	var code []uint32
 	for _, c := range p.Code {
 		code = append(code, uint32(c.Op)|uint32(c.N)<<8)
@@ -68,16 +67,9 @@ func sendProgram(u *uploader, p *device.Program, y uint64, columns int) []uint64
 	if slices.Equal(p.Code, []device.Code{{Op: device.OpC}, {Op: device.OpTable}}) && !p.Tables[0].Log {
 		only = list
 	}
-	return []uint64{send(u, code), send(u, p.Consts), list, 0, y, uint64(len(p.Code)), uint64(p.Locals),
-		uint64(columns), 0, only}
+	return []uint64{send(u, code), send(u, p.Consts), list, x, y, uint64(len(p.Code)), uint64(p.Locals),
+		uint64(columns), uint64(rows), only}
 }
 
 // programY is the field that says where the attributes of columns are.
 const programY = 4
-
-// withRows fills in where the attributes of so many rows are.
-func withRows(fields []uint64, x uint64, rows int) []uint64 {
-	out := slices.Clone(fields)
-	out[3], out[8] = x, uint64(rows)
-	return out
-}

@@ -306,9 +306,3 @@ func TestPTXPrograms(t *testing.T) {
 		holdProgram(t, name, cols, c, p, 0)
 	}
 }
-
-// The solver's kernels in the PTX, for a problem of two blocks of variables.
-func TestPTXSolve(t *testing.T) {
-	d := interpreting(t, 95, ptx, "addRows", "extremes", "beyondCount", "beyondList", "pick")
-	holdScores(t, d, 1060, 2, 2, 0, gaussianC)
-}

@@ -18,6 +18,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+// gaussianC is exp(-2c), a Gaussian kernel of the unit vectors.
+var gaussianC = &device.Program{
+	Consts: []float64{-2},
+	Code:   []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}},
+}
+
 // What is reduced on the device is what the rows give that are copied from it: the least values and
 // the digest to the bit, products with vectors up to the order of a sum.
 func TestReduce(t *testing.T) {

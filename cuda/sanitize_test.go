@@ -79,7 +79,6 @@ func TestRaces(t *testing.T) {
 	}
 	want := map[string]int{
 		"tailAdd": 2, "panelDot": 3, "panelTensor": 2, "least": 2, "multiplyRows": 2, "digest": 2,
-		"extremes": 2, "beyondCount": 2, "beyondList": 4,
 	}
 	if !maps.Equal(barriers, want) {
 		t.Errorf("barriers %v, expected %v", barriers, want)

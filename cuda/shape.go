@@ -12,10 +12,6 @@ const (
 	closeThreads  = 256
 	reduceThreads = 256
 
-	boardThreads   = 256
-	boardVariables = 1024 // scores that a block looks through
-	pickThreads    = 128
-
 	tensorRows    = 128 // that a block of panelTensor takes
 	tensorColumns = 64
 	tensorThreads = 256

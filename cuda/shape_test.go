@@ -26,8 +26,7 @@ func TestShapes(t *testing.T) {
 		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
 		"NARROW_VALUES": narrowValues, "AT_ONCE": model.AtOnce,
 		"REDUCE_THREADS": reduceThreads,
-		"BOARD_THREADS":  boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads,
-		"TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
+		"TENSOR_ROWS":    tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
 		"TENSOR_TERMS": model.DenseStep, "SLOTS": device.MaxSlots} {
 		m := regexp.MustCompile(`\b` + name + ` = (?:FEWER\()?(\d+),`).FindSubmatch(header)
 		if m == nil || string(m[1]) != strconv.Itoa(want) {

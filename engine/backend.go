@@ -10,10 +10,9 @@ import (
 // Names of package device and of the processor's back end that this package's functions take or
 // return.
 type (
-	Device         = device.Backend // what computes c in place of the processor
-	ResidentDevice = device.Keeper  // a Device that can keep rows of a matrix
-	Stats          = device.Stats   // counts what an engine has computed since it was made
-	Head           = panel.Head     // a choice of the terms that the dense panels hold
+	Device = device.Backend // what computes c in place of the processor
+	Stats  = device.Stats   // counts what an engine has computed since it was made
+	Head   = panel.Head     // a choice of the terms that the dense panels hold
 )
 
 // Backend names what computes: the instruction set, or the device.

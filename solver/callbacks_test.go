@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A matrix, a device or a Progress function that panics ends the training with an error, whatever
-// goroutine it ran on, and leaves no device open.
+// A matrix or a Progress function that panics ends the training with an error, whatever goroutine it
+// ran on.
 func TestPanicsAreErrors(t *testing.T) {
 	const n = 256
 	m, x := gaussian(t, 31, n, 3, 0.3)
@@ -32,17 +32,13 @@ func TestPanicsAreErrors(t *testing.T) {
 		if name == "C-SVC from near" {
 			continue // its first training is C-SVC
 		}
-		b := &devices{m: m}
 		told := 0
-		_, err := train(t.Context(), m, Options{DeviceScores: b.make, Progress: func(Progress) {
+		_, err := train(t.Context(), m, Options{Progress: func(Progress) {
 			if told++; told == 3 {
 				panic(errOwn)
 			}
 		}})
 		check(name+", Progress", err)
-		if b.open.Load() != 0 {
-			t.Errorf("%s: %d devices are left", name, b.open.Load())
-		}
 	}
 	labels := classes(x, 4)
 	_, err := Train(
@@ -50,132 +46,18 @@ func TestPanicsAreErrors(t *testing.T) {
 		Options{Workers: 3, Progress: func(Progress) { panic(errOwn) }},
 	)
 	check("Train, Progress", err)
-
-	// Whichever call of a device panics, the device is closed, and so are those of all other
-	// problems.
-	train := learnersOf(x)["C-SVC"]
-	count := &devices{m: m}
-	if _, err := train(t.Context(), m, Options{DeviceScores: count.make}); err != nil {
-		t.Fatal(err)
-	}
-	for fail := int64(2); fail <= count.calls.Load(); fail++ {
-		b := &devices{m: m, fail: fail}
-		_, err := train(t.Context(), m, Options{DeviceScores: func(docs []int, copies int) (DeviceScores, error) {
-			device, err := b.make(docs, copies)
-			if err != nil {
-				panic(errOwn)
-			}
-			return panickingScores{device.(*hostScores)}, nil
-		}})
-		check("device", err)
-		if b.open.Load() != 0 {
-			t.Fatalf("call %d: %d devices are left", fail, b.open.Load())
-		}
-	}
 }
 
-// panickingScores panics where a hostScores fails.
-type panickingScores struct{ *hostScores }
-
-func or(err error) error {
-	if err != nil {
-		panic(errOwn)
-	}
-	return nil
-}
-
-func (b panickingScores) Put(score []float64, mask []byte) error {
-	return or(b.hostScores.Put(score, mask))
-}
-func (b panickingScores) Scores(score []float64) error { return or(b.hostScores.Scores(score)) }
-func (b panickingScores) Extremes(up, low byte) (int, float64, int, float64, error) {
-	i, most, j, least, err := b.hostScores.Extremes(up, low)
-	return i, most, j, least, or(err)
-}
-func (b panickingScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
-	n, err := b.hostScores.Beyond(index, score, bit, way, above)
-	return n, or(err)
-}
-func (b panickingScores) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
-	n, err := b.hostScores.Pick(ctx, docs, vars, dst, score)
-	return n, or(err)
-}
-func (b panickingScores) Add(
-	ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte,
-) (int, error) {
-	n, err := b.hostScores.Add(ctx, docs, by, changed, mask)
-	return n, or(err)
-}
-
-// slowScores waits, where a report asks for its scores, until another problem has gone on for some
-// rounds.
-type slowScores struct {
-	*hostScores
-	*slowDevices
-	first bool
-}
-
-type slowDevices struct {
-	made    atomic.Int64
-	waiting chan struct{} // closed when the first device is asked for its scores
-	others  chan struct{} // closed when others have gone on
-	rounds  atomic.Int64  // of others since
-	late    atomic.Bool
-}
-
-func (b *slowScores) Scores(score []float64) error {
-	if b.first {
-		b.first = false
-		close(b.waiting)
-		select {
-		case <-b.others:
-		case <-time.After(time.Minute):
-			b.late.Store(true)
-		}
-	}
-	return b.hostScores.Scores(score)
-}
-
-func (b *slowScores) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
-	if !b.first {
-		select {
-		case <-b.waiting:
-			if b.rounds.Add(1) == 4 {
-				close(b.others)
-			}
-		case <-time.After(time.Minute):
-			b.late.Store(true)
-		}
-	}
-	return b.hostScores.Add(ctx, docs, by, changed, mask)
-}
-
-// While a report brings scores from a device, or the caller takes time over one, the other workers
-// go on.
+// While the caller takes time over a report the other workers go on.
 func TestReportsKeepNobodyWaiting(t *testing.T) {
 	const n = 300
 	m, x := gaussian(t, 23, n, 4, 0.3)
 	labels := classes(x, 3)
 	defer setReportEvery(0)()
-	b := &devices{m: m}
-	slow := &slowDevices{waiting: make(chan struct{}), others: make(chan struct{})}
-	_, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 10}}, Options{
-		Workers: 2, WorkingSet: 8, Progress: func(Progress) {},
-		DeviceScores: func(docs []int, copies int) (DeviceScores, error) {
-			own, err := b.make(docs, copies)
-			if err != nil {
-				return nil, err
-			}
-			return &slowScores{own.(*hostScores), slow, slow.made.Add(1) == 1}, nil
-		}})
-	if err != nil || slow.late.Load() {
-		t.Errorf("error %v; no other worker went on while one brought its scores: %v", err, slow.late.Load())
-	}
-
 	var told, rounds atomic.Int64
 	var late atomic.Bool
 	on := make(chan struct{})
-	_, err = Train(t.Context(), &counted{Dense: m, t: t, wait: func() {
+	_, err := Train(t.Context(), &counted{Dense: m, t: t, wait: func() {
 		if told.Load() > 0 && rounds.Add(1) == 4 {
 			close(on)
 		}

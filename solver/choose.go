@@ -42,11 +42,7 @@ func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
 		var e extremes
-		if d.device != nil {
-			e = d.device.extremes(b)
-		} else {
-			e.hiAt, e.hi, e.loAt, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
-		}
+		e.hiAt, e.hi, e.loAt, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
 		worst = max(worst, e.hi-e.lo)
 		each = append(each, e)
 	}
@@ -145,10 +141,6 @@ func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 		s.room, s.level = make([]int32, n), make([]uint8, n)
 	}
 	above := b.end + s.cut*b.gap
-	if d.device != nil {
-		s.at = s.room[:d.device.beyond(s.room[:len(d.sign)], d.score, b, above)]
-		return
-	}
 	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, above)]
 }
 

@@ -15,9 +15,9 @@
 // optimisation with second-order selection on the working set alone, whose part of the matrix fits
 // the first- or second-level cache. Then one pass over the rows of those variables that moved
 // brings all scores up to date, for many inner steps at once. Documents that can't move any more
-// are left out for a while (shrink.go). A device may keep scores and rows (device.go). The problems of
-// one-vs-rest and of labels, which are over the same documents, share working sets, rows and passes
-// (together.go), until searches of their own take over.
+// are left out for a while (shrink.go). The problems of one-vs-rest and of labels, which are
+// over the same documents, share working sets, rows and passes (together.go), until searches of
+// their own take over.
 //
 // On top of it: the learners [TrainBinary] (C-SVC and ν-SVC), [TrainRegression] and
 // [TrainOneClass]; the multi-class schemes, whose problems run in parallel ([Train]); decision
@@ -28,9 +28,9 @@
 //
 // A matrix is checked where it is handed over, and each of its rows where it is read. Each function
 // checks the labels, parts, parameters, starts and kernel values that it is given, and says what it
-// found and what it expected. A function of the caller's (a method of a [Matrix] or of
-// [DeviceScores], Options.Progress) that panics on a worker ends the computation with a
-// *tiles.PanicError, not the program.
+// found and what it expected. A function of the caller's (a method of a [Matrix],
+// Options.Progress) that panics on a worker ends the computation with a *tiles.PanicError, not the
+// program.
 //
 // # Determinism
 //

@@ -267,11 +267,6 @@ func TestTrainingDoors(t *testing.T) {
 			binary(docs, positive, Parameters{}, nil, Options{WorkingSet: 1 << 30})},
 		{"iterations", "at most -1 iterations", binary(docs, positive, Parameters{}, nil, Options{MaxIterations: -1})},
 		{"kernels", "panels of 0 rows", binary(docs, positive, Parameters{}, nil, Options{Kernels: &asm.Kernels{}})},
-		{"no device", "neither scores nor an error",
-			binary(
-				docs, positive, Parameters{}, nil,
-				Options{DeviceScores: func([]int, int) (DeviceScores, error) { return nil, nil }},
-			)},
 
 		{"labels", "59 labels for a matrix of 60", train(three[1:], 3, OneVsOne, Parameters{}, nil)},
 		{"negative classes", "-1 classes, expected", train(three, -1, OneVsOne, Parameters{}, nil)},

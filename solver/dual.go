@@ -24,10 +24,6 @@ type dual struct {
 	variables
 	perClass bool // ν-forms: the equations hold for each sign by itself
 	taken    int  // steps that a team took
-
-	// device, if not nil, has the scores. Those here are then up to date where they were asked for,
-	// or all of them after pull.
-	device *deviceScores
 }
 
 // variables are those of a problem, with what belongs to each.

@@ -27,7 +27,6 @@ type job struct {
 // however many rows a cache can keep.
 //
 // A job that panics, usually in a function of the caller's, ends the run with a *tiles.PanicError.
-// What it has open is closed.
 func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
@@ -39,7 +38,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 	}
 	workers := min(opt.Workers, len(jobs))
 	set := 4 * int64(largest) * int64(opt.workingSet(largest))
-	for opt.DeviceScores == nil && workers > 1 && opt.RowBytes/int64(workers) < set {
+	for workers > 1 && opt.RowBytes/int64(workers) < set {
 		workers-- // each needs room for its working set
 	}
 	searches := make([]*search, workers)
@@ -47,7 +46,6 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 		if searches[w] == nil {
 			searches[w] = &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), report: report}
 		}
-		defer searches[w].closeDevices()
 		return jobs[at].run(ctx, searches[w], opt.RowBytes/int64(workers))
 	})
 }
@@ -80,8 +78,8 @@ func zOrder(at [2]int) (z uint64) {
 
 // A reporter gathers what the problems of a run report and passes it on now and then.
 //
-// Its counts have a lock of their own, held briefly. So a report that reads scores from a device,
-// or a slow callback, keeps no other worker waiting.
+// Its counts have a lock of their own, held briefly. So a slow callback keeps no other worker
+// waiting.
 type reporter struct {
 	report    func(Progress)
 	reporting sync.Mutex // held while a report is made; a worker that finds it held skips its report
@@ -98,7 +96,6 @@ func newReporter(report func(Progress), problems int) *reporter {
 // round notes one working set of a problem.
 func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	t.note(s, steps, func() (fill func(*Progress)) {
-		d.pull()
 		objective := d.objective()
 		return func(at *Progress) {
 			at.Gap, at.Objective, at.Active, at.Documents = gap, objective, len(d.docs), s.whole

@@ -38,12 +38,6 @@ type Options struct {
 	// so. Default: the greater of 10 million and 100 times the number of variables, as in LIBSVM.
 	MaxIterations int
 
-	// DeviceScores, if not nil, moves problems to a device: it returns the memory for the scores
-	// and rows of a problem with copies variables for each of docs, documents of the matrix in
-	// increasing order. It is called from several goroutines at a time. RowBytes is then ignored.
-	// Default: none.
-	DeviceScores func(docs []int, copies int) (DeviceScores, error)
-
 	// Kernels are the innermost loops. All instruction sets give the same bits. Default:
 	// asm.Best().
 	Kernels *asm.Kernels

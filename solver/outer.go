@@ -15,8 +15,6 @@ type search struct {
 	arena   []float32 // rows, used again by the next problem
 	report  *reporter
 
-	devices []*deviceScores // that are open, the last opened one last
-
 	in     *inner
 	choose *chooser
 	store  *rowStore
@@ -30,7 +28,6 @@ type search struct {
 	byVar   [][]float32
 	moved   [][]float32 // rows to be added to the scores, and how often
 	by      []float64
-	changed []int32    // the variables that moved
 	ends    []extremes // of the scores, at the start of the round
 }
 
@@ -55,7 +52,7 @@ func (o *Options) workingSet(n int) int {
 	if size == 0 {
 		size = min(max(n/64, leastSet), greatestSet) / 16 * 16
 	}
-	for o.DeviceScores == nil && size > 4 && int64(size)*4*int64(n) > o.RowBytes {
+	for size > 4 && int64(size)*4*int64(n) > o.RowBytes {
 		size -= 2
 	}
 	return size
@@ -73,15 +70,11 @@ func (o *Options) iterations(n int) int {
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.workingSet(n)
-	if s.opt.DeviceScores == nil {
-		room := max(limitRows(n, bytes), min(size, n))
-		if need := min(room*n, 1<<22); len(s.arena) < need {
-			s.arena = make([]float32, need)
-		}
-		s.store = newRowStore(s.m, d.docs, room, s.arena)
-	} else {
-		s.store = &rowStore{docs: d.docs} // only counts
+	room := max(limitRows(n, bytes), min(size, n))
+	if need := min(room*n, 1<<22); len(s.arena) < need {
+		s.arena = make([]float32, need)
 	}
+	s.store = newRowStore(s.m, d.docs, room, s.arena)
 	if s.in == nil || len(s.in.score) < size {
 		s.in = newInner(size, s.opt.Kernels)
 		s.rows, s.byVar, s.columns = make([][]float32, size), make([][]float32, size), make([]int32, size)
@@ -99,17 +92,11 @@ func (s *search) solve(ctx context.Context, d *dual, from start, bytes int64) (o
 	}
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
-	err := s.openDevice(d)
-	if err == nil {
-		err = s.update(ctx, d, nil)
-	}
-	if err != nil {
-		return outcome{}, s.closeDevice(d, err)
+	if err := s.update(ctx, d, nil); err != nil {
+		return outcome{}, err
 	}
 	if from != nil {
-		d.pull()
 		d.stretch()
-		d.push()
 	}
 	return s.finish(ctx, d)
 }
@@ -119,9 +106,6 @@ func (s *search) solve(ctx context.Context, d *dual, from start, bytes int64) (o
 func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch()
 	d.refreshMask()
-	if err := s.openDevice(d); err != nil {
-		return outcome{}, s.closeDevice(d, err)
-	}
 	return s.finish(ctx, d)
 }
 
@@ -135,7 +119,7 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 			keep, err = s.optimise(ctx, d, &o)
 		}
 	}
-	if err = s.closeDevice(d, err); err == nil {
+	if err == nil {
 		err = d.finite()
 	}
 	return o, err
@@ -176,9 +160,6 @@ func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 
 // add adds multiples of the rows of a few documents to the scores.
 func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) error {
-	if d.device != nil {
-		return s.addOnDevice(ctx, d, docs, by, nil, nil)
-	}
 	if err := s.store.fetch(ctx, docs, s.rows[:len(docs)]); err != nil {
 		return err
 	}
@@ -194,9 +175,6 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 			return nil, err
 		}
 		o.gap, s.ends = d.gap(s.opt.Kernels, s.ends[:0])
-		if err := d.failed(); err != nil {
-			return nil, err
-		}
 		o.converged = o.gap <= s.opt.Tolerance
 		if o.converged || o.left <= 0 {
 			return nil, nil
@@ -204,7 +182,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 		if o.iterations >= next {
 			next = o.iterations + every
 			if keep := s.worthKeeping(d); keep != nil {
-				return keep, d.failed()
+				return keep, nil
 			}
 		}
 		steps, err := s.round(ctx, d, o.gap, o.left)
@@ -231,19 +209,15 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 	in := s.in
 	in.load(d, s.columns, set, s.choose.fresh, s.byVar)
 	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(s.choose.set), most))
-	s.moved, s.by, s.changed = s.moved[:0], s.by[:0], s.changed[:0]
+	s.moved, s.by = s.moved[:0], s.by[:0]
 	for r, t := range set {
 		if t >= 0 && in.alpha[r] != d.alpha[t] {
 			s.moved, s.by = append(s.moved, s.byVar[r]), append(s.by, float64(d.sign[t])*(d.alpha[t]-in.alpha[r]))
-			s.changed = append(s.changed, t)
 			d.alpha[t], d.mask[t] = in.alpha[r], in.mask[r]
 		}
 	}
 	if len(s.by) == 0 {
 		return 0, nil
-	}
-	if d.device != nil {
-		return steps, s.applyOnDevice(ctx, d, s.changed)
 	}
 	return steps, s.apply(ctx, d, s.moved, s.by)
 }
@@ -261,9 +235,6 @@ const prefetchBytes = 512 << 10
 
 // load fetches the rows of the variables of a working set.
 func (s *search) load(ctx context.Context, d *dual, set []int32) error {
-	if d.device != nil {
-		return s.loadFromDevice(ctx, d, set)
-	}
 	n := int32(len(d.docs))
 	shared := int(n) < len(d.sign) // two variables of a document share its row
 	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]

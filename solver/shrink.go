@@ -19,7 +19,6 @@ func (s *search) worthKeeping(d *dual) []int32 {
 	if s.opt.KeepAll || len(d.docs) < shrinkLeast {
 		return nil
 	}
-	d.pull()
 	keep := d.active(s.ends)
 	if len(keep) < 2 || float64(len(keep)) > shrinkShare*float64(len(d.docs)) {
 		return nil
@@ -39,12 +38,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 	var err error
 	for d := whole; keep != nil && err == nil; {
 		d = d.restrict(keep)
-		if s.opt.DeviceScores == nil {
-			s.store = s.store.restrict(keep, choose.size, s.bytes)
-		} else if err = s.openDevice(d); err != nil {
-			err = s.closeDevice(d, err)
-			break
-		}
+		s.store = s.store.restrict(keep, choose.size, s.bytes)
 		s.choose = newChooser(choose.size, len(d.sign))
 		clear(s.in.rows)
 		for i, t := range keep {
@@ -52,7 +46,6 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 		}
 		in = in[:len(keep)]
 		keep, err = s.optimise(ctx, d, o)
-		err = s.closeDevice(d, err)
 		whole.takeOver(d, in)
 	}
 	store.asked, store.hits = s.store.asked, s.store.hits
@@ -61,7 +54,6 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 	if err != nil {
 		return err
 	}
-	whole.push() // the masks of those that moved; the scores are what they were
 	return s.update(ctx, whole, before)
 }
 

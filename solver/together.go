@@ -407,7 +407,7 @@ func trainTogether(
 // together says whether problems are solved by a team: they are over the same documents, several,
 // and start at a point that all have.
 func together(problems []*problem, opt *Options) bool {
-	if len(problems) < 2 || opt.DeviceScores != nil {
+	if len(problems) < 2 {
 		return false
 	}
 	for _, p := range problems {

@@ -17,5 +17,4 @@
 #include "tail.h"
 
 #include "reduce.h"
-#include "solve.h"
 #include "tensor.h"

@@ -21,9 +21,6 @@ enum {
 	NARROW_VALUES = 1024, // see tail.h
 	CLOSE_THREADS = FEWER(256, 64),
 	REDUCE_THREADS = FEWER(256, 64),
-	BOARD_THREADS = FEWER(256, 64),
-	BOARD_VARIABLES = 1024, // scores that a block looks through
-	PICK_THREADS = FEWER(128, 64),
 	TENSOR_ROWS = FEWER(128, 64), // that a block of panelTensor takes
 	TENSOR_COLUMNS = 64,
 	TENSOR_THREADS = FEWER(256, 128),
@@ -93,54 +90,4 @@ struct Program {
 	const double GLOBAL *y; // and of columns [attribute][columns]
 	long long length, locals, columns, rows;
 	const Table GLOBAL *only; // the program is this table of c, which isn't one of logarithms; or null
-};
-
-// Board is what the solver keeps of one problem: variable t belongs to document t modulo documents,
-// whose column in rows is column[document].
-struct Board {
-	double GLOBAL *score;
-	unsigned GLOBAL *mask;
-	const unsigned GLOBAL *column;
-	const float GLOBAL *rows;
-	long long documents, variables;
-};
-
-// Update is by[r] times the row that begins at rows + from[r], for each r, and the masks that are
-// to be set.
-struct Update {
-	const long long GLOBAL *from;
-	const double GLOBAL *by;
-	const unsigned GLOBAL *changed;
-	const unsigned GLOBAL *masks;
-	long long rows, changes;
-};
-
-// Ends are the greatest and the least of some scores, and where they are; -1 nowhere.
-struct Ends {
-	double most, least;
-	long long mostAt, leastAt;
-};
-
-// Candidate is a variable beyond a bound.
-struct Candidate {
-	double score;
-	long long at;
-};
-
-// Bound asks for the variables with a bit of the mask and way·score above a bound.
-struct Bound {
-	unsigned GLOBAL *count;  // [blocks]
-	Candidate GLOBAL *found; // [1+variables]
-	double way, above;
-	long long bit, blocks;
-};
-
-// Picked is the part of some rows at some columns, and the scores of the variables there.
-struct Picked {
-	const long long GLOBAL *from; // of each row
-	const unsigned GLOBAL *column;
-	const unsigned GLOBAL *variable;
-	float GLOBAL *value;
-	double GLOBAL *score;
-	long long rows, columns;
 };

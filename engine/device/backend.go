@@ -80,8 +80,8 @@ type Identified interface {
 	Identity() []byte
 }
 
-// ErrMemory says that a back end's own memory doesn't hold what was asked of it: rows that are to
-// be kept there, or the documents of a request, of which fewer may do.
+// ErrMemory says that a back end's own memory doesn't hold what was asked of it, such as the documents
+// of a request, of which fewer may do.
 var ErrMemory = errors.New("too little memory on the device")
 
 // Stats counts what was computed. Times are sums over workers.

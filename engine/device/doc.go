@@ -3,9 +3,7 @@
 // has the smallest.
 //
 // A [Backend] is asked for rows by a [Request] and answers with tiles ([Tile]). One with a
-// processor of its own ([Accelerator]) may apply the request's kernel, a [Program], to each c. One
-// that can keep rows in its own memory ([Keeper]) has places for them ([Resident]) and for the
-// scores of a problem that a solver works on ([ProblemScores]).
+// processor of its own ([Accelerator]) may apply the request's kernel, a [Program], to each c.
 //
 // What doesn't live here: the back ends, which know nothing of engine, and the translation of
 // kernels into programs, which is the business of package kernel. [Program.Eval] is the reference

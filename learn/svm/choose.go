@@ -115,7 +115,7 @@ func Choose(
 	if from, err = from.resolve(&s); err != nil {
 		return nil, err
 	}
-	opt.Device, opt.Store, opt.Once, opt.CacheBytes, opt.Place = nil, nil, false, 0, PlaceAuto
+	opt.Device, opt.Store, opt.Once, opt.CacheBytes = nil, nil, false, 0
 	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}}
 	h.s.Scheme = from.Schemes[0]
 	h.out.Measure = h.s.Measure()

@@ -105,10 +105,6 @@ type Validation struct {
 	Unfinished int   // machines that didn't reach the tolerance
 	Support    []int // by fold: how many different support vectors its machines have
 
-	// SolvedOn is the device whose memory had rows and scores, "" for the machine's. Unplaced says
-	// why it hadn't, where that was the place for them, without a full stop.
-	SolvedOn, Unplaced string
-
 	DotProducts int64         // that were computed for it; 0 where earlier work on the problem had them all
 	Gram        time.Duration // computing tiles before
 	Solve       time.Duration // training and predicting
@@ -120,8 +116,8 @@ type Validation struct {
 // folds share dot products. Where columns are scaled ([sparse.Embedding.Scales]) that is learnt from
 // the other folds alone, and each fold has dot products of its own.
 //
-// It computes each dot product once, where the whole matrix fits into memory, or those of each row
-// where a device keeps the rows (Options.Place). The result is the same from any number of workers.
+// It computes each dot product once, where the whole matrix fits into memory. The result is the same
+// from any number of workers.
 //
 // Errors: those of [Problem.Train], fewer than two folds or more than documents, and type one_class.
 func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed uint64) (*Validation, error) {
@@ -143,7 +139,6 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	if err != nil {
 		return nil, err
 	}
-	v.SolvedOn, v.Unplaced = w.solvedOn, w.unplaced
 	v.DotProducts = p.Cache().Computed - before + w.computed
 	v.Gram, v.Solve = w.gram, w.solve
 	return v, nil

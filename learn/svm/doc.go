@@ -9,9 +9,6 @@
 // # Devices
 //
 // With Options.Device another back end than the processor computes kernel values, such as a GPU
-// (package cuda), and Options.Place says whose memory has the solver's rows and scores. On a device
-// each kernel has rows of its own, which all machines, folds and values of C share, and the machine
-// needs no memory for a matrix. Machines have the bits of the processor's with the same rows.
-// PredictOptions.Device is the same for predictions. The caller must close a problem or a predictor
-// with a device: Problem.Engine().Close, Predictor.Close.
+// (package cuda). PredictOptions.Device is the same for predictions. The caller must close a problem
+// or a predictor with a device: Problem.Engine().Close, Predictor.Close.
 package svm

@@ -77,7 +77,6 @@ func TestProblemDoors(t *testing.T) {
 		{"endlessly held", "HeldBytes is 9223372036854775807",
 			problem(as, Options{MemoryBytes: 1 << 30, HeldBytes: math.MaxInt64})},
 		{"cache", "CacheBytes is -1", problem(as, Options{CacheBytes: -1})},
-		{"place", "place 7", problem(as, Options{Place: 7})},
 		{"context", "a nil context", func() error {
 			_, err := NewProblem(none, sixty(t), sparse.Sphere, Options{Progress: func(Progress) {}})
 			return err

@@ -12,9 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernel values come from a GPU where there is one, and with PlaceDevice the solver's rows and
-// scores stay there, too. What is on the device belongs to the problem and to the predictor, and is
-// given back before the device is.
+// Kernel values come from a GPU where there is one. What is on the device belongs to the problem and
+// to the predictor, and is given back before the device is.
 func ExampleOptions_device() {
 	ctx := context.Background()
 	corpus, err := sparse.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", sparse.Options{})
@@ -26,7 +25,6 @@ func ExampleOptions_device() {
 	if gpu, err := cuda.Open(cuda.Options{MemoryBytes: 1 << 30}); err == nil {
 		defer gpu.Close()
 		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return gpu.Load(ctx, x) }
-		opt.Place = svm.PlaceDevice // PlaceAuto takes the device for large problems only
 	}
 	kernel := engine.MustParseKernel("diffusion:t=0.5")
 	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), opt)
@@ -38,9 +36,6 @@ func ExampleOptions_device() {
 	model, report, err := problem.Train(ctx, settings)
 	if err != nil {
 		log.Fatal(err)
-	}
-	if onDevice := report.SolvedOn != ""; onDevice != (opt.Device != nil) {
-		log.Fatalf("trained on %q", report.SolvedOn)
 	}
 
 	predictor, err := svm.NewPredictor(model, svm.PredictOptions{Device: opt.Device})

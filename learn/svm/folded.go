@@ -3,7 +3,6 @@ package svm
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -40,9 +39,8 @@ type folded struct {
 // mappedBytes is the memory that a matrix of n documents in the order of folds takes.
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fold divides a problem. With together the documents of a fold stand together in their class, for
-// rows in the machine's memory, where there is room for them. Rows on a device are best left in the
-// problem's order.
+// fold divides a problem. With together the documents of a fold stand together in their class, where
+// there is room for rows in that order.
 func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*folded, error) {
 	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
 	f, err := p.divide(s, folds, seed, inMemory && together)
@@ -292,8 +290,7 @@ type work struct {
 
 	computed int64 // dot products of problems of its own
 
-	solvedOn, unplaced string        // as in Validation, of any kernel
-	gram, solve        time.Duration // computing tiles before, and the rest
+	gram, solve time.Duration // computing tiles before, and the rest
 }
 
 // run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
@@ -304,17 +301,7 @@ func (w *work) run(
 	if p.Embedding().Scales() && !p.apart {
 		return w.apart(ctx, p, kernels, keep)
 	}
-	var all []engine.Kernel
-	computed := false
-	for _, at := range kernels {
-		all = append(all, at.kernel)
-		computed = computed || p.computed(at.kernel)
-	}
-	ours, err := p.onMachine(&w.s, all...)
-	if err != nil {
-		return err
-	}
-	f, err := p.fold(&w.s, w.folds, w.seed, ours && !p.apart)
+	f, err := p.fold(&w.s, w.folds, w.seed, !p.apart)
 	if err != nil {
 		return err
 	}
@@ -324,7 +311,7 @@ func (w *work) run(
 		return err
 	}
 	begin := time.Now()
-	if ours && computed {
+	if slices.ContainsFunc(kernels, func(at kernelAt) bool { return p.computed(at.kernel) }) {
 		if err := p.cached.Build(ctx); err != nil {
 			return err
 		}
@@ -345,7 +332,11 @@ func (w *work) run(
 	}
 	var way path
 	for _, at := range kernels {
-		out, err := w.kernel(ctx, f, at.kernel, way.lead(at.kernel), opt)
+		m, err := f.matrix(ctx, at.kernel)
+		if err != nil {
+			return err
+		}
+		out, err := f.validate(ctx, m, w.cells, way.lead(at.kernel), opt)
 		if err != nil {
 			return err
 		}
@@ -357,20 +348,6 @@ func (w *work) run(
 		way.add(at.kernel, out[w.first()])
 	}
 	return nil
-}
-
-// kernel validates the cells of a kernel, where its rows are best kept.
-func (w *work) kernel(
-	ctx context.Context, f *folded, k engine.Kernel, near []weighted, opt solver.Options,
-) (out []outcome, err error) {
-	m, err := f.place(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, m.close()) }()
-	w.solvedOn, w.unplaced = cmp.Or(m.solvedOn, w.solvedOn), cmp.Or(m.unplaced, w.unplaced)
-	opt.DeviceScores = m.scores
-	return f.validate(ctx, m.matrix, w.cells, near, opt)
 }
 
 // first is the cell that the solver takes first, whose solution is where the next kernel begins.

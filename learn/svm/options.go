@@ -20,10 +20,6 @@ type Options struct {
 	// engine.Options. The problem's Engine closes it. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// Place is where trainings, validations and searches keep the solver's rows and scores. On the
-	// device rows have the device's bits; results depend on nothing else. Default: PlaceAuto.
-	Place Place
-
 	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows,
 	// gradients, models. With HeldBytes it bounds the whole process. Default: none.
 	MemoryBytes int64
@@ -62,9 +58,6 @@ func (o *Options) validate() error {
 		o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes}, size{"CacheBytes", o.CacheBytes},
 	); err != nil {
 		return err
-	}
-	if o.Place < PlaceAuto || o.Place > PlaceDevice {
-		return fmt.Errorf("svm: place %d, expected PlaceAuto, PlaceProcessor or PlaceDevice", int(o.Place))
 	}
 	_, err := kernels(o.ISA)
 	return err

@@ -23,7 +23,7 @@ import (
 //
 // A matrix that [engine.Engine.Gram] computed makes the machines, to the bit, that training on the
 // documents makes. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the greatest value in size; the one
-// of the lesser row is taken for both. Of opt, Device, Place, Store and CacheBytes are not looked at.
+// of the lesser row is taken for both. Of opt, Device, Store and CacheBytes are not looked at.
 //
 // Errors: those of NewProblem, a matrix that isn't square, or isn't symmetric.
 func NewPrecomputed(ctx context.Context, c *sparse.Corpus, opt Options) (*Problem, error) {
@@ -37,7 +37,7 @@ func NewPrecomputed(ctx context.Context, c *sparse.Corpus, opt Options) (*Proble
 	if m.Cols != n {
 		return nil, fmt.Errorf("svm: a Gram matrix of %d rows and %d columns, expected a square one", n, m.Cols)
 	}
-	opt.Device, opt.Place, opt.Store, opt.CacheBytes = nil, PlaceProcessor, nil, 0
+	opt.Device, opt.Store, opt.CacheBytes = nil, nil, 0
 	opt.least = opt.HeldBytes + m.Bytes() + mappedBytes(int64(n))
 	names := *c
 	names.Vocabulary, names.Documents = nil, &sparse.CSR{Cols: n, Offsets: make([]int64, n+1)}

@@ -64,9 +64,6 @@ type SearchResult struct {
 	Total   int     // points of the grid
 	Best    int     // the best of Points: the first of several with the same mean; -1 where there is none
 
-	SolvedOn string // the device whose memory had rows and scores of kernels, "" where it was the machine's for all
-	Unplaced string // why it hadn't for a kernel, where that was the place for them: in a sentence without a full stop
-
 	DotProducts int64 // that were computed
 	// that training and predicting each point and fold by itself would have computed: all pairs of
 	// training documents once, and held-out documents with support vectors
@@ -76,8 +73,7 @@ type SearchResult struct {
 	Solve time.Duration // the rest
 }
 
-// Saved is how many dot products weren't computed again. It may be negative where a device kept the
-// rows of each kernel.
+// Saved is how many dot products weren't computed again.
 func (r *SearchResult) Saved() int64 { return r.Separate - r.DotProducts }
 
 // LeastC is the point with the least C of those that differ from the best in C alone and aren't
@@ -103,11 +99,10 @@ func (r *SearchResult) Fits() int {
 // problem's embedding. It passes each point to each, if that isn't nil, as soon as it is complete.
 //
 // Where the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of
-// c, each computed once. Where a device keeps the rows (Options.Place), all folds and values of C
-// share those of a kernel. Each problem of one kernel and fold is solved for all C on the same
-// rows, each from the solution of the one before. Kernels that differ in one number are taken in
-// its order, from the widest on, and each begins where the solutions before lead to. Figures are
-// those of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
+// c, each computed once. Each problem of one kernel and fold is solved for all C on the same rows,
+// each from the solution of the one before. Kernels that differ in one number are taken in its
+// order, from the widest on, and each begins where the solutions before lead to. Figures are those
+// of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
 //
 // At the end of ctx, or after another error, the result has the points that are complete.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
@@ -453,7 +448,7 @@ func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
 // finish puts the points into the order of the grid and finds the best.
 func (q *searching) finish() *SearchResult {
 	r := q.out
-	r.SolvedOn, r.Unplaced, r.Gram, r.Solve = q.solvedOn, q.unplaced, q.gram, q.solve
+	r.Gram, r.Solve = q.gram, q.solve
 	for _, point := range q.points {
 		if point == nil {
 			continue

@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,11 +22,8 @@ type Report struct {
 	Objective  float64 // sum over the machines
 	Gap        float64 // the greatest of the machines
 
-	Gram     time.Duration // computing tiles before the solver began
-	Solve    time.Duration // the solver, with the rows it asked for
-	SolvedOn string        // the device whose memory had rows and scores meanwhile, "" for the machine's
-
-	Unplaced string // why it hadn't, where that was the place for them: in a sentence without a full stop
+	Gram  time.Duration // computing tiles before the solver began
+	Solve time.Duration // the solver, with the rows it asked for
 
 	Thresholds *solver.Thresholds // of labels, where Settings ask for them
 
@@ -35,9 +31,7 @@ type Report struct {
 }
 
 // Train trains a model. It computes the tiles first where the whole matrix fits into memory,
-// otherwise as they are asked for. Where a device keeps the rows (Options.Place) large problems are
-// solved there. One-vs-one takes the same steps there; one-vs-rest and labels, whose problems the
-// processor solves together, have the same optimum within the tolerance.
+// otherwise as they are asked for.
 //
 // The result has the same bits from any number of workers and from run to run with the same
 // settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
@@ -66,50 +60,41 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	return out, report, nil
 }
 
-// trainWith trains the machines, or only some of them where these aren't nil, on the device where that
-// is the place for it, otherwise on a matrix that is computed first where it fits into memory and most
-// of it is looked at.
+// trainWith trains the machines, or only some of them where these aren't nil, on a matrix that is
+// computed first where it fits into memory and most of it is looked at.
 func (p *Problem) trainWith(
 	ctx context.Context, k engine.Kernel, s *Settings, only []int, rows int64, report *Report,
-) (c *solver.Classifier, err error) {
+) (*solver.Classifier, error) {
 	begin := time.Now()
-	var docs []int // that the matrix has; nil for all
-	m, err := p.place(s, k, nil, func() (solver.Matrix, func() error, error) {
-		if docs = p.few(k, s, only); docs == nil {
-			return p.matrix(ctx, k)
-		}
+	docs := p.few(k, s, only) // that the matrix has; nil for all
+	m, free, err := p.matrix(ctx, k, docs)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	report.Gram = time.Since(begin)
+	opt := p.solverOptions(s)
+	opt.RowBytes = rows
+	begin = time.Now()
+	p.training.Store(true)
+	defer p.training.Store(false)
+	c, err := p.classifier(ctx, m, s, only, docs, opt)
+	report.Solve = time.Since(begin)
+	return c, err
+}
+
+// matrix returns the matrix of a kernel to train on, of some documents where these aren't nil, computed
+// where all of it fits into memory, and a function that frees it.
+func (p *Problem) matrix(ctx context.Context, k engine.Kernel, docs []int) (solver.Matrix, func(), error) {
+	keep := func() {}
+	if docs != nil {
 		g, err := p.Engine().GramOf(ctx, k, docs)
 		if err != nil {
 			return nil, nil, err
 		}
 		m, err := solver.NewDense(g.N, g.Data)
-		return m, func() error { return nil }, err
-	})
-	if err != nil {
-		return nil, err
+		return m, keep, err
 	}
-	defer func() { err = errors.Join(err, m.close()) }()
-	if m.scores == nil {
-		report.Gram = time.Since(begin)
-	}
-	report.SolvedOn, report.Unplaced = m.solvedOn, m.unplaced
-	if m.unplaced != "" {
-		report.Warnings = append(report.Warnings, m.unplaced)
-	}
-	opt := p.solverOptions(s)
-	opt.RowBytes, opt.DeviceScores = rows, m.scores
-	begin = time.Now()
-	p.training.Store(true)
-	defer p.training.Store(false)
-	c, err = p.classifier(ctx, m.matrix, s, only, docs, opt)
-	report.Solve = time.Since(begin)
-	return c, err
-}
-
-// matrix returns the matrix of a kernel to train on, computed where all of it fits into memory, and
-// a function that frees it.
-func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, func() error, error) {
-	keep := func() error { return nil }
 	if m, err := p.elsewhere(ctx, k, nil); m != nil || err != nil {
 		return m, keep, err
 	}
@@ -120,7 +105,7 @@ func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, f
 		}
 		if ready != nil {
 			m, err := solver.NewDense(ready.N, ready.Data)
-			return m, func() error { ready.Close(); return nil }, err // the next training has its room
+			return m, ready.Close, err // the next training has its room
 		}
 	}
 	m, err := p.cached.Matrix(k)

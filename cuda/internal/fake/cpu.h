@@ -118,7 +118,6 @@ inline void begin() {
 // barrier is __syncthreads().
 inline void barrier(int line) {
 	Fiber *me = current;
-	if (!me) die("__syncthreads in a kernel that is said to have none: line", line, 0);
 	me->state = WAITING;
 	me->line = line;
 	leave(*me);
@@ -136,7 +135,6 @@ inline unsigned products[1024]; // and words that a thread has come to
 // meet waits for the other lanes of a warp; threads.h puts another in its place.
 inline void meetFibers() {
 	Fiber *me = current;
-	if (!me) die("a product of matrices or a shuffle in a kernel that is said to have no barrier", 0, 0);
 	me->state = IN_WARP;
 	leave(*me);
 }
@@ -192,20 +190,12 @@ inline bool together(unsigned n) {
 
 // runBlock runs the threads of a block in a random order between barriers; they must all reach the
 // same ones.
-inline void runBlock(const std::function<void()> &f, bool plain) {
+inline void runBlock(const std::function<void()> &f) {
 	static std::mt19937 random(1);
 	const unsigned n = block.x;
 	std::vector<unsigned> order(n);
 	for (unsigned i = 0; i < n; i++) order[i] = i;
 	std::shuffle(order.begin(), order.end(), random);
-	current = nullptr;
-	if (plain) {
-		for (unsigned i : order) {
-			threadAt = {i, 0};
-			f();
-		}
-		return;
-	}
 	body = &f;
 	for (unsigned i = 0; i < n; i++) fibers[i].state = READY, products[i] = 0;
 	for (;;) {
@@ -234,7 +224,6 @@ inline void runBlock(const std::function<void()> &f, bool plain) {
 // Kernels by name, with what runs them from a list of pointers to parameters.
 struct Kernel {
 	std::function<std::function<void()>(void **)> bind;
-	bool plain; // has no barrier
 	int parameters;
 };
 inline std::map<std::string, Kernel> &kernels() {
@@ -248,7 +237,7 @@ template <class... A> auto binder(void (*f)(A...)) { return binder(f, std::index
 template <class... A> int parameters(void (*)(A...)) { return sizeof...(A); }
 
 // What runs a block and waits at a barrier: fibers, or what threads.h puts in their place.
-inline void (*run)(const std::function<void()> &, bool) = runBlock;
+inline void (*run)(const std::function<void()> &) = runBlock;
 inline void (*wait)(int line) = barrier;
 
 // launch runs a grid. Shared memory holds NaN at first, so that reading what nobody wrote shows.
@@ -261,7 +250,7 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 			if (!memory.empty()) memset((void *)memory.data(), 0xff, memory.size() * 16);
 			dynamic = memory.data();
 			blockAt = {x, y};
-			run(f, k.plain);
+			run(f);
 		}
 }
 } // namespace cpu
@@ -271,9 +260,8 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 #define __syncthreads() cpu::wait(__LINE__)
 #define mmaS8(d, a, b) cpu::mma(d, a, b)
 #define shuffle(v, lane) cpu::shuffle(v, lane)
-#define KERNEL(name, plain)                                                                                  \
-	static int registered_##name =                                                                           \
-		(cpu::kernels()[#name] = {cpu::binder(name), plain, cpu::parameters(name)}, 0);
+#define KERNEL(name)                                                                                         \
+	static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), cpu::parameters(name)}, 0);
 
 template <class V> static inline V load4(const V *p) {
 	if ((size_t)p % 16) cpu::die("a load of 16 bytes from an address that is no multiple of 16", 0, 0);

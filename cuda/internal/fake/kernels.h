@@ -1,22 +1,17 @@
-// The kernels by name, and whether they have no barrier.
+// The kernels by name.
 #pragma once
 
 #include "cpu.h"
 #include "../../kernels/gram.cu"
 
-KERNEL(tailAdd, false)
-KERNEL(panelDot, false)
-KERNEL(tailAddChiSquare, false)
-KERNEL(panelChiSquare, false)
-KERNEL(tailAddJensenShannon, false)
-KERNEL(panelJensenShannon, false)
-KERNEL(panelTensor, false)
-KERNEL(closePairs, false)
-KERNEL(digest, false)
-KERNEL(multiplyRows, false)
-KERNEL(least, false)
-KERNEL(addRows, true)
-KERNEL(extremes, false)
-KERNEL(beyondCount, false)
-KERNEL(beyondList, false)
-KERNEL(pick, true)
+KERNEL(tailAdd)
+KERNEL(panelDot)
+KERNEL(tailAddChiSquare)
+KERNEL(panelChiSquare)
+KERNEL(tailAddJensenShannon)
+KERNEL(panelJensenShannon)
+KERNEL(panelTensor)
+KERNEL(closePairs)
+KERNEL(digest)
+KERNEL(multiplyRows)
+KERNEL(least)

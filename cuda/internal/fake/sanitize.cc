@@ -9,15 +9,13 @@
 #endif
 #include "kernels.h"
 
-#include "boards.h"
 #include "tiles.h"
 
 #ifdef GRAM_THREADS
-// As few blocks as have all barriers and a chunk, a square and a block of variables after another.
+// As few blocks as have all barriers and a chunk and a square after another.
 static void all() {
 	tiles(133, 0);
 	tiles(40, 90);
-	boards(3000, 1);
 }
 
 int main(int n, char **argument) {
@@ -41,8 +39,6 @@ int main(int n, char **argument) {
 #else
 int main() {
 	for (int n : {1, 127, 128, 133, 260}) tiles(n, 0), tiles(n, n % 2 ? 33 : 90);
-	for (int documents : {1, 255, 256, 1023, 1024, 1300})
-		for (int copies : {1, 2}) boards(documents, copies);
 	return wrong > 0;
 }
 #endif

@@ -59,7 +59,7 @@ inline Crew &crewOf(unsigned n) {
 	return c;
 }
 
-inline void runThreads(const std::function<void()> &f, bool) {
+inline void runThreads(const std::function<void()> &f) {
 	Crew &c = crewOf(block.x);
 	task = &f;
 	pthread_barrier_wait(&c.begin);

@@ -29,7 +29,6 @@ func solverCases() map[string]testCase {
 		"solver.Matrix.Len":               {run: faultyMatrices},
 		"solver.Matrix.Rows":              {run: faultyMatrices},
 		"solver.NewDense":                 {run: newSolverDense},
-		"solver.Options.DeviceScores":     {run: faultyDevices},
 		"solver.Options.Progress":         {run: solverProgress},
 		"solver.Pairs":                    {run: pairs, panics: true},
 		"solver.Predictor.NewSums":        {run: sums, panics: true},

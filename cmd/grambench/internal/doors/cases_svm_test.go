@@ -115,7 +115,7 @@ func newProblem(p *program) {
 	}
 	p.good(fmt.Sprint(e, " of ", c.Documents.Rows(), " documents"), try(c, e, svm.Options{}))
 	opt := svm.Options{Workers: pick(p, -1, 0, 2, math.MinInt), MemoryBytes: int64(p.odd()),
-		HeldBytes: int64(p.odd()), CacheBytes: int64(p.odd()), Place: svm.Place(p.IntN(5) - 1), Once: p.chance(2)}
+		HeldBytes: int64(p.odd()), CacheBytes: int64(p.odd()), Once: p.chance(2)}
 	p.any(fmt.Sprintf("%+v", opt), try(c, e, opt))
 	p.bad("of nil", try(nil, e, svm.Options{}))
 	p.bad("of the zero value", try(&sparse.Corpus{}, e, svm.Options{}))

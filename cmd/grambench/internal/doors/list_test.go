@@ -199,7 +199,6 @@ var elsewhere = map[string]string{
 	"cuda.Columns.Digest":     "cuda TestBadReductions",
 	"cuda.Columns.Least":      "cuda TestBadReductions",
 	"cuda.Columns.Multiply":   "cuda TestBadReductions",
-	"cuda.Columns.Resident":   "cuda TestBadScores",
 	"cuda.Device.Load":        "cuda TestBadRequests",
 	"kernel.IsHyperbolic":     "engine/kernel FuzzParseKernel",
 	"kernel.MustParse":        "engine/kernel FuzzParseKernel",
@@ -220,19 +219,15 @@ var elsewhere = map[string]string{
 // callers are the interfaces that a caller implements: what is tried are implementations that break
 // their promises, by the cases of the doors that take them.
 var callers = map[string]string{
-	"device.ProblemScores": "solver.Options.DeviceScores",
-	"device.Resident":      "engine.Options.Device",
-	"device.Accelerator":   "engine.Options.Device",
-	"device.Backend":       "engine.Options.Device",
-	"device.Counter":       "engine.Options.Device",
-	"device.Identified":    "engine.Options.Device",
-	"device.Keeper":        "engine.Options.Device",
-	"device.Prepared":      "engine.Options.Device",
-	"device.Preparer":      "engine.Options.Device",
-	"device.Reducer":       "engine.Options.Device",
-	"solver.DeviceScores":  "solver.Options.DeviceScores",
-	"spectrum.Operator":    "spectrum.Lanczos",
-	"solver.Matrix":        "solver.Matrix.Rows",
+	"device.Accelerator": "engine.Options.Device",
+	"device.Backend":     "engine.Options.Device",
+	"device.Counter":     "engine.Options.Device",
+	"device.Identified":  "engine.Options.Device",
+	"device.Prepared":    "engine.Options.Device",
+	"device.Preparer":    "engine.Options.Device",
+	"device.Reducer":     "engine.Options.Device",
+	"spectrum.Operator":  "spectrum.Lanczos",
+	"solver.Matrix":      "solver.Matrix.Rows",
 }
 
 // tableOfKernels are the types whose fields are kernels on raw slices: package asm asks reflection

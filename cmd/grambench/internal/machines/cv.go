@@ -99,7 +99,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	p.Clear()
-	v.warnAfter(e, j.problem, found.Unplaced)
+	v.warnStore(e, j.problem)
 	if found.Unfinished > 0 {
 		e.Warn("%s stopped before -tolerance was reached", report.Counted(found.Unfinished, "machine", "machines"))
 	}

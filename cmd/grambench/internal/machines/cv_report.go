@@ -60,7 +60,7 @@ func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
 	r.machineLine = newMachineLine(s)
 	e := p.Engine()
 	r.Kernel, r.Embedding = engine.Resolve(s.Kernel, p.Terms()).String(), p.Embedding().String()
-	r.computedBy(e.Backend(), run.Why(), v.SolvedOn, e.Workers())
+	r.computedBy(e.Backend(), run.Why(), e.Workers())
 	r.SecondsRead, r.SecondsPrepare = j.read, j.prepare
 	r.Folds, r.Seed = run.folds, run.seed
 	r.Scored, r.Right = v.Score.Documents, v.Score.Right
@@ -70,7 +70,7 @@ func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
 	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
 	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
 	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()
-	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache(), v.SolvedOn)
+	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache())
 	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(run.Memory)
 	for fold, score := range v.ByFold {
 		row := foldRow{Fold: fold + 1, Documents: score.Documents, Support: v.Support[fold], Right: score.Right,
@@ -87,7 +87,7 @@ func (r *cvReport) WriteText(w io.Writer) {
 	writeMean(w, r.Measure, float64(r.Mean), float64(r.SD))
 	r.writeAll(w)
 	r.writeLines(w)
-	r.writeWork(w, r.DotProducts, r.Cache)
+	r.Cache.write(w, r.DotProducts)
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, folds %.2f s, in all %.2f s, %s\n", r.SecondsRead,
 		r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }

@@ -38,7 +38,6 @@ type machine struct {
 	thresholds cli.ZeroOne
 	weights    weights
 	tiles      string
-	solver     string // its place
 	seed       uint64
 	letters
 
@@ -83,8 +82,7 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Group("Training", "")
 	f.Var(&m.thresholds, "thresholds", "tune the threshold of each label on folds, `0|1` (default: 1 where C is chosen)")
 	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)
-	f.Choose(&m.solver, "solver", "auto", "keep rows and scores in memory of `PLACE`: cpu, cuda, or auto",
-		[]string{"auto", "cpu", "cuda"}, "gpu")
+	f.Choose(new(string), "solver", "auto", "ignored, for older scripts: `cpu|auto`", []string{"auto", "cpu"})
 	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, those behind probabilities and thresholds included")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
@@ -140,23 +138,10 @@ func (m *machine) check() error {
 		return cli.Usagef("-weight (-wCLASS) belongs to c_svc, not to %s", t)
 	case bool(m.prob) && !t.Classifies():
 		return cli.Usagef("-probabilities (-b 1) belong to c_svc and nu_svc, not to %s", t)
-	case m.place() == svm.PlaceDevice && !m.OnGPU():
-		return cli.Usagef("-solver %s works on rows that the GPU computes, expected -backend cuda with it", m.solver)
 	}
 	kernels, err := m.kernelsOf(nil)
 	m.Signed = m.Signed || slices.ContainsFunc(kernels, func(k engine.Kernel) bool { return k.Embedding().Scales() })
 	return err
-}
-
-// place is where the solver's rows and scores are kept.
-func (m *machine) place() svm.Place {
-	switch m.solver {
-	case "cpu":
-		return svm.PlaceProcessor
-	case "cuda", "gpu":
-		return svm.PlaceDevice
-	}
-	return svm.PlaceAuto
 }
 
 // named checks that a source is named: no command learns from documents that nobody named.

@@ -204,7 +204,6 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if result == nil || g.FallsBack(ctx, err) {
 		return err
 	}
-	g.warnAfter(e, nil, result.Unplaced)
 	r.fill(result, watch)
 	r.Seconds = time.Since(begin).Seconds()
 	if err != nil && len(result.Points) == 0 {

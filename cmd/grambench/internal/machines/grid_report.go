@@ -118,7 +118,7 @@ func newGridReport(c *sparse.Corpus, run *grid, g svm.Grid, s svm.Settings) *gri
 
 // fill fills in what was found.
 func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
-	r.computedBy(w.isa, r.run.Why(), result.SolvedOn, w.workers)
+	r.computedBy(w.isa, r.run.Why(), w.workers)
 	r.Complete, r.Fits = len(result.Points) == result.Total, result.Fits()
 	r.DotProducts, r.Saved = result.DotProducts, result.Saved()
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
@@ -197,13 +197,9 @@ func (r *gridReport) WriteText(w io.Writer) {
 		}
 		fmt.Fprintln(w, r.Train)
 	}
-	if r.onGPU() { // which has whole rows of each kernel, and may compute more than it saves
-		r.writeWork(w, r.DotProducts, cacheLine{})
-	} else {
-		fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n",
-			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
-			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
-	}
+	fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n",
+		report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
+		report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
 	fmt.Fprintf(w, "reading %.2f s, matrix %.2f s, search %.2f s, in all %.2f s, %s\n", r.SecondsRead, r.SecondsGram,
 		r.SecondsSolve, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }

@@ -78,7 +78,7 @@ func (g *grid) embedded(c *sparse.Corpus) (all []engine.Kernel, err error) {
 // searches says whether values are tried until the best is found, in place of all of a list.
 func (g *grid) searches() bool {
 	return g.mayChoose() && len(g.lists.numbers) == 0 && len(g.Specs) <= 1 && (!g.Signed || g.unnamed()) && g.plot == "" &&
-		!g.f.Given("tiles", "solver", "backend")
+		!g.f.Given("tiles", "backend")
 }
 
 // runSearch searches and reports.
@@ -122,7 +122,7 @@ func (g *grid) runSearch(
 		e.Warn("other n-grams were left out: %v", chosen.Uncut)
 	}
 	r.machineLine.C, r.machineLine.Scheme = 0, ""
-	r.computedBy(cmp.Or(g.processor(), string(asm.Best().ISA)), "", "", g.NumWorkers())
+	r.computedBy(cmp.Or(g.processor(), string(asm.Best().ISA)), "", g.NumWorkers())
 	r.Choice, r.Complete = choice, err == nil
 	if n := len(choice.Rows); n > 0 {
 		r.Rows = choice.round(choice.Rows[n-1].Round)

@@ -117,7 +117,7 @@ func (m *machine) newProblem(
 		return svm.NewPrecomputed(ctx, c, opt)
 	}
 	if !m.OfSets(&m.Kernels) && m.Job(c.Documents.Rows()) == backend.CUDA { // which compares no sets
-		opt.Device, opt.Place = m.Load, m.place()
+		opt.Device = m.Load
 	}
 	if m.tiles != "" {
 		var err error
@@ -206,13 +206,5 @@ func (m *machine) warnStore(e *cli.Env, problem *svm.Problem) {
 	if c := problem.Cache(); c.StoreErr != nil {
 		e.Warn("-tiles %s: %s kept, then no more: %v", m.tiles, report.Counted(c.Saved, "tile file", "tile files"),
 			c.StoreErr)
-	}
-}
-
-// warnAfter warns of what training found.
-func (m *machine) warnAfter(e *cli.Env, problem *svm.Problem, unplaced string) {
-	m.warnStore(e, problem)
-	if unplaced != "" { // where -solver auto would have had rows and scores on the GPU
-		e.Warn("%s", unplaced)
 	}
 }

@@ -26,7 +26,6 @@ type machineLine struct {
 	Tolerance float64 `json:"tolerance"`
 	ISA       string  `json:"isa"`
 	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
-	Solver    string  `json:"solver"`                   // whose memory had the solver's rows and scores: cpu or cuda
 	Workers   int     `json:"workers"`
 }
 
@@ -40,17 +39,8 @@ func newMachineLine(s svm.Settings) machineLine {
 	return l
 }
 
-// computedBy fills in the engine, and the solver's place: the processor unless solvedOn names a
-// device.
-func (l *machineLine) computedBy(isa, why, solvedOn string, workers int) {
-	l.ISA, l.Why, l.Solver, l.Workers = isa, why, "cpu", workers
-	if solvedOn != "" {
-		l.Solver = string(backend.CUDA)
-	}
-}
-
-// onGPU reports whether the GPU had the solver's rows and scores.
-func (l *machineLine) onGPU() bool { return l.Solver == string(backend.CUDA) }
+// computedBy fills in the engine.
+func (l *machineLine) computedBy(isa, why string, workers int) { l.ISA, l.Why, l.Workers = isa, why, workers }
 
 // text says in a line what was trained, with other facts before what computed it.
 func (l *machineLine) text(others ...string) string {
@@ -62,11 +52,8 @@ func (l *machineLine) text(others ...string) string {
 	if l.Scheme != "" {
 		parts = append(parts, l.Scheme)
 	}
-	parts = append(append(parts, others...), backend.WithWhy(l.ISA, l.Why))
-	if l.onGPU() {
-		parts = append(parts, "solved on the GPU")
-	}
-	return strings.Join(append(parts, report.Counted(l.Workers, "worker", "workers")), ", ")
+	parts = append(append(parts, others...), backend.WithWhy(l.ISA, l.Why), report.Counted(l.Workers, "worker", "workers"))
+	return strings.Join(parts, ", ")
 }
 
 // describeKernel names a kernel together with its embedding.
@@ -196,26 +183,18 @@ type cacheLine struct {
 	Damaged int64 `json:"files_damaged"`
 }
 
-// newCacheLine describes a cache, which kept nothing where a device did.
-func newCacheLine(s engine.CachedStats, solvedOn string) cacheLine {
-	l := cacheLine{Whole: s.Whole, Hits: s.Hits, Misses: s.Misses, Bytes: s.Bytes, Served: s.Served,
+// newCacheLine describes a cache.
+func newCacheLine(s engine.CachedStats) cacheLine {
+	return cacheLine{Whole: s.Whole, Hits: s.Hits, Misses: s.Misses, Bytes: s.Bytes, Served: s.Served,
 		Loaded: s.Loaded, Saved: s.Saved, Damaged: s.Damaged}
-	if solvedOn != "" {
-		l.Whole, l.Bytes = false, 0
-	}
-	return l
 }
 
-// writeWork says in a line what was computed, kept and found.
-func (l *machineLine) writeWork(w io.Writer, dots int64, c cacheLine) {
+// write says in a line what was computed, kept and found.
+func (c cacheLine) write(w io.Writer, dots int64) {
 	fmt.Fprint(w, report.Counted(dots, "dot product", "dot products"))
-	switch {
-	case l.onGPU():
-		fmt.Fprintln(w, ", rows kept on the GPU")
-		return
-	case c.Whole:
+	if c.Whole {
 		fmt.Fprintf(w, ", the whole matrix kept in %s", report.Bytes(c.Bytes))
-	default:
+	} else {
 		fmt.Fprintf(w, ", tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
 			report.Percent(float64(c.Hits)/float64(max(c.Hits+c.Misses, 1))))
 	}

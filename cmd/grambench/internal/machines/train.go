@@ -176,7 +176,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	p.Clear()
-	t.warnAfter(e, j.problem, result.Unplaced)
+	t.warnStore(e, j.problem)
 	if result.Unfinished > 0 {
 		e.Warn("%s of %s stopped before -tolerance was reached", report.Count(result.Unfinished),
 			report.Counted(result.Machines, "machine", "machines"))

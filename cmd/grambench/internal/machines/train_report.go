@@ -72,7 +72,7 @@ func (r *trainReport) fill(t *train, m *model.Model, result *svm.Report, j *job)
 	r.machineLine = newMachineLine(j.settings)
 	r.Kernel, r.Embedding = m.Kernel, m.Embedder.Embedding.String()
 	e := j.problem.Engine()
-	r.computedBy(e.Backend(), t.Why(), result.SolvedOn, e.Workers())
+	r.computedBy(e.Backend(), t.Why(), e.Workers())
 	r.File, r.FileFormat = t.out, t.to
 	r.Machines, r.Support, r.Bounded = result.Machines, result.Support, result.Bounded
 	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished
@@ -84,7 +84,7 @@ func (r *trainReport) fill(t *train, m *model.Model, result *svm.Report, j *job)
 	if n := int64(j.problem.Len()); stats.Whole && stats.Bytes == 0 {
 		stats.Bytes = 4 * n * n // of the kernel's own values instead of c
 	}
-	r.DotProducts, r.Cache = stats.Computed, newCacheLine(stats, result.SolvedOn)
+	r.DotProducts, r.Cache = stats.Computed, newCacheLine(stats)
 	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(t.Memory)
 	r.Rows = machineRows(m)
 	r.Seconds = time.Since(j.begin).Seconds()
@@ -140,7 +140,7 @@ func (r *trainReport) WriteText(w io.Writer) {
 		report.Counted(r.Support, "support vector", "support vectors"),
 		report.Counted(r.Iterations, "step", "steps"), float64(r.Objective), float64(r.Gap))
 	r.Thresholds.write(w)
-	r.writeWork(w, r.DotProducts, r.Cache)
+	r.Cache.write(w, r.DotProducts)
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, writing %.2f s, in all %.2f s\n",
 		r.SecondsRead, r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.SecondsWrite, r.Seconds)
 	fmt.Fprintf(w, "%s: model, %s, %s\n", r.File, report.Bytes(r.FileBytes), report.Peak(r.PeakBytes, r.LimitBytes))

@@ -1,0 +1,111 @@
+package svm
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+// slowDevice computes on the processor what a device is asked for.
+type slowDevice struct {
+	x      *sparse.Embedded
+	e      *engine.Engine
+	c      []float32 // of all pairs
+	closed int       // calls of Close
+
+	mu       sync.Mutex
+	requests []int // how many rows each call of Rows asked for
+}
+
+// batchRows is how many rows the device likes to be asked for.
+const batchRows = 4096
+
+// newSlowDevice is for Options.Device; the device that it makes comes to d.
+func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engine.Device, error) {
+	return func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+		e, err := engine.NewContext(ctx, x, engine.Options{})
+		if err != nil {
+			return nil, err
+		}
+		n := x.Rows()
+		d.x, d.e, d.c = x, e, make([]float32, n*n)
+		dst := &engine.Dense{Rows: n, Cols: n, Data: d.c}
+		return d, e.Rows(ctx, plainC(x), counting(n), dst)
+	}
+}
+
+// plainC is the kernel c for documents as they are embedded.
+func plainC(x *sparse.Embedded) engine.Kernel {
+	k, err := engine.ParseKernelIn("c", x.Embedder.Embedding)
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
+
+func counting(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func (d *slowDevice) Name() string     { return "slow" }
+func (d *slowDevice) HostBytes() int64 { return 0 }
+func (d *slowDevice) BatchRows() int   { return batchRows }
+func (d *slowDevice) Close() error     { d.closed++; return nil }
+
+func (d *slowDevice) value(p *device.Program, i, j int) float32 {
+	return valueOf(p, d.c[i*d.x.Rows()+j], d.x.Norms[i], d.x.Norms[j])
+}
+
+func valueOf(p *device.Program, c float32, x, y float64) float32 {
+	if p == nil {
+		return c
+	}
+	return float32(p.Eval(c, x, y))
+}
+
+func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	d.mu.Lock()
+	d.requests = append(d.requests, len(r.Docs))
+	d.mu.Unlock()
+	from, c := d.x, d.c
+	if r.From != nil {
+		cross, err := d.e.Cross(ctx, plainC(d.x), r.From)
+		if err != nil {
+			return err
+		}
+		from, c = r.From, cross.Data
+	}
+	b := &device.Tile{
+		Rows: len(r.Docs), Lo: r.Lo, Hi: r.Hi, Mapped: r.Program != nil, RowStride: r.Hi - r.Lo, ColStride: 1,
+	}
+	for _, i := range r.Docs {
+		for j := r.Lo; j < r.Hi; j++ {
+			b.Value = append(b.Value, valueOf(r.Program, c[i*d.x.Rows()+j], from.Norms[i], d.x.Norms[j]))
+		}
+	}
+	return visit(b)
+}
+
+// A problem that can't be made gives its device back; one that is made leaves that to its engine.
+func TestProblemGivesDeviceBack(t *testing.T) {
+	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", sparse.Options{})
+	d := &slowDevice{}
+	if _, err := NewProblem(
+		t.Context(), c, sparse.Sphere, Options{Device: newSlowDevice(d), CacheBytes: 1000},
+	); err == nil || d.closed != 1 {
+		t.Errorf("error %v, the device is closed %d times", err, d.closed)
+	}
+	d = &slowDevice{}
+	p := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Device: newSlowDevice(d)})
+	if err := p.Engine().Close(); err != nil || d.closed != 1 {
+		t.Errorf("error %v, the device is closed %d times", err, d.closed)
+	}
+}

@@ -1,0 +1,79 @@
+package solver
+
+import (
+	"context"
+	"time"
+)
+
+// learner trains a machine of some kind on a matrix.
+type learner func(ctx context.Context, m Matrix, opt Options) (*Machine, error)
+
+// learnersOf returns one learner of each kind on points, with documents left out and in another
+// order.
+func learnersOf(x [][]float64) map[string]learner {
+	var docs []int
+	for i := range x {
+		if i%7 != 3 {
+			docs = append(docs, i)
+		}
+	}
+	all := noisySigns(5, x)
+	signs := make([]bool, len(docs))
+	targets := make([]float64, len(docs))
+	for t, d := range docs {
+		signs[t], targets[t] = all[d], x[d][0]*x[d][1]+0.1*x[d][2]
+	}
+	return map[string]learner{
+		"C-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3, Probabilities: true}},
+				opt,
+			)
+		},
+		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			near, err := TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 2}}, opt,
+			)
+			if err != nil {
+				return nil, err
+			}
+			return TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3}, Start: near}, opt,
+			)
+		},
+		"nu-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.4}}, opt,
+			)
+		},
+		"epsilon-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Epsilon: 0.05}},
+				opt,
+			)
+		},
+		"epsilon-SVR, both variables of a document": func(
+			ctx context.Context, m Matrix, opt Options,
+		) (*Machine, error) {
+			opt.MaxIterations = 3000 // of many more: what is left isn't looked for
+			return TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 100, Epsilon: 1e-5}},
+				opt,
+			)
+		},
+		"nu-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Nu: 0.3}}, opt,
+			)
+		},
+		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainOneClass(ctx, m, docs, 0.3, opt)
+		},
+	}
+}
+
+func setReportEvery(d time.Duration) func() {
+	before := reportEvery
+	reportEvery = d
+	return func() { reportEvery = before }
+}
