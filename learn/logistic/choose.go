@@ -49,7 +49,7 @@ func Choose(
 				rows = append(rows, t.rows[at])
 			}
 		}
-		p := &Problem{newPoints(t.docs.x, rows), t.docs.x.Cols}
+		p := &Problem{p: newPoints(t.docs.x, rows), cols: t.docs.x.Cols, loose: true}
 		machines, err := t.trainAll(ctx, p, rows, "choosing C", fold, folds)
 		if err != nil {
 			return nil, 0, err

@@ -40,7 +40,7 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	p := &Problem{newPoints(t.docs.x, t.rows), t.docs.x.Cols}
+	p := &Problem{p: newPoints(t.docs.x, t.rows), cols: t.docs.x.Cols}
 	machines, err := t.trainAll(ctx, p, t.rows, "training", 0, 1)
 	if err != nil {
 		return nil, err
