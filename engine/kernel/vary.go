@@ -10,14 +10,7 @@ import (
 // Takes says whether a kernel that isn't made of others has a parameter, by any of its names, and
 // what it is called in full. The embedding is none.
 func Takes(k Kernel, key string) (name string, ok bool) {
-	if Check(k) != nil {
-		return "", false
-	}
-	spec := k.String()
-	if strings.ContainsAny(spec, "( *") {
-		return "", false
-	}
-	family, _, _ := strings.Cut(spec, ":")
+	family := Family(k)
 	for _, info := range Catalogue() {
 		if info.Name != family {
 			continue
