@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -214,10 +213,9 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		stdin = in.flag
 	}
 	if _, lost := e.Stdout.(closed); lost {
-		written := slices.ContainsFunc(outputs, func(o *output) bool { return strings.HasSuffix(o.flag, "-o") })
-		if !written { // early: nothing else has the result
-			_, err := e.Stdout.Write(nil)
-			return err
+		// Early: nothing else has the result. A mere report may go.
+		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.Prints && o.Value.String() == "") {
+			return errClosed
 		}
 		e.Stdout, e.reports = io.Discard, io.Discard
 	}

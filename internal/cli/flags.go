@@ -20,6 +20,8 @@ type Flags struct {
 	JSON  bool // print one JSON object instead of text
 	Quiet bool // neither progress nor messages, nor a report of what -o writes
 
+	Prints bool // the command prints its result, and not only a report, where -o names no file
+
 	MaxArgs int                                   // how many arguments the command takes beside flags
 	Args    []string                              // those that were given
 	Rewrite func(args []string) ([]string, error) // brings other programs' forms into those of package flag

@@ -154,12 +154,15 @@ func (p *Program) names() []string {
 	return names
 }
 
-// closed is standard output where it is closed: what is written there is lost.
+// closed is standard output where it is closed: what is written there is lost. Go opens the null device
+// for reading and writing in its place, as some programs do that want no output, so reports may go there.
 type closed struct{}
 
-func (closed) Write([]byte) (int, error) {
-	return 0, errors.New("standard output is closed, expected a file, a pipe or >/dev/null")
-}
+func (closed) Write(b []byte) (int, error) { return len(b), nil }
+
+// errClosed says that a result would be lost.
+var errClosed = errors.New("standard output is closed, or the null device opened for reading, too: " +
+	"expected -o FILE, a pipe or >/dev/null")
 
 // print prints what write writes at once, and returns the exit status: on a full disk a text isn't
 // done.

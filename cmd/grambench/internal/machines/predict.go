@@ -41,7 +41,7 @@ grambench predict -b 1 test.tsv news.model probabilities.txt
 printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv news.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &predict{f: f}
-		f.MaxArgs = 3
+		f.MaxArgs, f.Prints = 3, true
 		r.DeclareInput(f, "", &r.Limits)
 		r.DeclareSets(f)
 		r.Compute.Declare(f)

@@ -40,7 +40,9 @@ func newMachineLine(s svm.Settings) machineLine {
 }
 
 // computedBy fills in the engine.
-func (l *machineLine) computedBy(isa, why string, workers int) { l.ISA, l.Why, l.Workers = isa, why, workers }
+func (l *machineLine) computedBy(isa, why string, workers int) {
+	l.ISA, l.Why, l.Workers = isa, why, workers
+}
 
 // text says in a line what was trained, with other facts before what computed it.
 func (l *machineLine) text(others ...string) string {
