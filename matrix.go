@@ -83,7 +83,7 @@ func (o *Options) engineOn(
 		return nil, nil, nil, c.NameValue(err)
 	}
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
-		o.warn("%s leaves %d documents without terms: at a right angle to all others, the same as each other", x.Embedder, n)
+		o.warn("%s leaves %d documents without terms: orthogonal to all others, identical to each other", x.Embedder, n)
 	}
 	k = engine.Resolve(k, len(x.Embedder.Terms))
 	e, err := engine.NewContext(ctx, x, o.engine(x, stage))

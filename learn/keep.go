@@ -26,11 +26,11 @@ func keeping[S state](
 		found, err := read(ctx, f)
 		f.Close()
 		if err != nil {
-			o.Warning("%s: %v: training begins anew, and nothing is kept there", o.State, err)
+			o.Warning("%s: %v: training starts from the beginning, and saves no state there", o.State, err)
 			return resume, nil
 		}
 		resume = found
-		o.Saying("%s keeps a training after %s: it goes on where corpus and settings are the same", o.State, after(resume))
+		o.Saying("%s holds a training after %s: it resumes if corpus and settings are the same", o.State, after(resume))
 	}
 	return resume, func(s S) error {
 		f, err := atomicfile.Create(o.State, "")
@@ -45,7 +45,7 @@ func keeping[S state](
 			return err
 		}
 		if ctx.Err() != nil {
-			o.Saying("%s keeps the training after %s: the same command goes on from there", o.State, after(s))
+			o.Saying("%s holds the training after %s: the same command resumes it", o.State, after(s))
 		}
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 var neighboursLearner = &Learner{
-	Name: "knn", Summary: "votes of the nearest documents by their values of -kernel (bhattacharyya)",
+	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
 	Flags: []string{"kernel", "embed", "scheme"},
 	Files: files(knn.Form, knn.Load, knn.Read,
 		func(m *knn.Model) Model { return neighboursModel{m} }),

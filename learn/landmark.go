@@ -23,9 +23,9 @@ var landmarkLearner = &Learner{
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &landmarks{}
 		t.s.Landmarks = 4096
-		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number, of landmarks, or auto, as many as are of use")
-		f.DurationVar(&t.limit, "time", 0, "a time such as 10m that auto stays within, 0 for none")
-		f.Float64Var(&t.work, "work", 0, "a number, of multiply-adds that auto stays within, 0 for 1e12")
+		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number, of landmarks, or auto, as many as improve it")
+		f.DurationVar(&t.limit, "time", 0, "a time limit for auto, such as 10m, 0 for none")
+		f.Float64Var(&t.work, "work", 0, "a limit of multiply-adds for auto, 0 for 1e12")
 		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
 			"probabilities, or hinge2")
 		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
@@ -90,7 +90,7 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 			t.limit, t.work)
 	}
 	if s.Landmarks > 0 && (t.limit > 0 || t.work > 0) {
-		return s, errors.New("-type landmark:time=D,work=W have a part in m=auto alone")
+		return s, errors.New("-type landmark:time=D,work=W apply to m=auto only")
 	}
 	return s, s.Validate()
 }

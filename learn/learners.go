@@ -1,6 +1,6 @@
-// Package learn has what -type names beside the machines of package svm: the table of them
-// ([All]), and what train, cv, grid, predict and explain ask of each. A learner is a [Learner] of the
-// table, in a file of its own here, and a package below solver that does the work.
+// Package learn holds the contract of learners: what train, cv, grid, predict and explain ask of each,
+// and the table of them ([All]). A learner is an entry of the table with an adapter file here, and a
+// package below learn that does the work.
 package learn
 
 import (

@@ -19,7 +19,7 @@ var metricLearner = &Learner{
 		t := &metric{s: lmnn.Settings{Iterations: 1000}}
 		f.IntVar(&t.s.K, "k", 3, "a whole number from 1 to 100, the target neighbours")
 		f.Float64Var(&t.s.Push, "push", 0.5, "a number between 0 and 1, the weight of the margins")
-		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1, ends where a round gains less")
+		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1, stop when a round gains less")
 		f.Var(numberOrAuto{&t.s.Iterations}, "iterations", "a whole number, at most, or auto, by one document of six")
 		return t
 	},

@@ -41,7 +41,7 @@ var sphericalLearner = &Learner{
 			"nearest point")
 		f.Var(oneOf{&r.optimiser, []string{"lbfgs", "ascent"}}, "optimiser", "lbfgs, or ascent, the paper's")
 		f.Float64Var(&r.s.Pull, "pull", 0, "a number from 0, the price of turning away from the means")
-		f.IntVar(&r.s.Starts, "starts", 1, "a whole number, the searches that a machine is the best of")
+		f.IntVar(&r.s.Starts, "starts", 1, "a whole number of searches, of which the best is taken")
 		return r
 	},
 }

@@ -29,7 +29,7 @@ var multilayerLearner = &Learner{
 		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
 		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number, of iterations of a metric, or auto")
 		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
-		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: one document of so many chooses what is auto")
+		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: 1/N of the documents are held out to choose what is auto")
 		return t
 	},
 }
@@ -78,11 +78,11 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 	case o.Scheme == solver.Labels:
 		return s, errors.New("-type mkm gives each document one class, expected no separate labels")
 	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
-		return s, errors.New("-kernel and c belong to -type mkm:final=svm; kernels of layers are those of -layers")
+		return s, errors.New("-kernel and c apply to -type mkm:final=svm only; -layers names the kernels of layers")
 	case s.Final != mkm.Metric && s.Steps != 0:
-		return s, errors.New("-type mkm:steps=N belongs to final=lmnn")
+		return s, errors.New("-type mkm:steps=N applies to final=lmnn only")
 	case s.Final != mkm.Neighbours && s.K != 0:
-		return s, errors.New("-type mkm:k=K belongs to final=knn")
+		return s, errors.New("-type mkm:k=K applies to final=knn only")
 	}
 	return s, s.Validate()
 }

@@ -273,7 +273,7 @@ func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) 
 	case have != n:
 		return nil, errUser("%d labels for a matrix of %d documents", have, n)
 	case sets == nil && scheme == Labels:
-		return nil, errUser("scheme %q for one class a document", scheme)
+		return nil, errUser("scheme %q for one class per document", scheme)
 	}
 	if _, err := c.Scheme.machines(c.Classes); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // one panel of rows, and one pass over it, serve all problems, where a search of its own would ask
 // for nearly the same rows again for every class.
 //
-// What a problem lacks in the end, if anything, its own search does from there on.
+// A separate search finishes problems that have not converged.
 type team struct {
 	s       *search // has the rows
 	duals   []*dual

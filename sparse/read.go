@@ -314,7 +314,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	case info.IsDir():
 		return nil, fmt.Errorf("sparse: %s: a folder, expected a file in the format %s", source, opt.Format)
 	case opt.Format == FormatFolder:
-		return nil, fmt.Errorf("sparse: %s: a file, expected a folder with one sub-folder a class", source)
+		return nil, fmt.Errorf("sparse: %s: a file, expected a folder with one sub-folder per class", source)
 	}
 	if info.Mode().IsRegular() {
 		meter.total.Store(info.Size())

@@ -381,11 +381,11 @@ func TestOptions(t *testing.T) {
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},
 			`sparse: the vocabulary holds "a" twice, expected every term once`},
 		{file, Options{Format: FormatFolder}, "sparse: " + file +
-			": a file, expected a folder with one sub-folder a class"},
+			": a file, expected a folder with one sub-folder per class"},
 		{filepath.Dir(file), Options{Format: FormatTSV}, "sparse: " + filepath.Dir(file) +
 			": a folder, expected a file in the format tsv"},
 		{empty, Options{}, "sparse: " + empty +
-			": no documents, expected one sub-folder a class with one file a document"},
+			": no documents, expected one sub-folder per class with one file per document"},
 		{"synthetic:docs=0", Options{},
 			`sparse: synthetic:docs=0: docs is "0", expected a whole number from 1 to 2147483647`},
 		{"synthetic:docs=1,docs=1", Options{}, `sparse: synthetic:docs=1,docs=1: parameter "docs" twice, expected ` +

@@ -240,7 +240,7 @@ func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		files = loose
 		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
 	default:
-		return nil, fault("no documents", "one sub-folder a class with one file a document").at(root, 0)
+		return nil, fault("no documents", "one sub-folder per class with one file per document").at(root, 0)
 	}
 	c := &Corpus{Source: root, Warnings: warn}
 	return c, c.readFiles(ctx, files, opt, m, false)

@@ -30,7 +30,7 @@ var parameters = map[string][]string{
 	"mem":    nil,
 }
 
-const intoEnvironment = "credentials belong into the environment"
+const intoEnvironment = "credentials belong in the environment"
 
 var errLooksSecret = errors.New("store: an address with what looks like a user, password or other credentials, " +
 	"expected none: " + intoEnvironment)

@@ -142,7 +142,7 @@ func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
 // kernel on another's feature space is a function of three numbers again. The point of going from c
 // to c2 is that nothing cancels: 1 minus a value near 1 would keep no digits of c2.
 //
-// What follows are methods that a component, or the form that it is made of, may have besides.
+// Optional interfaces of a component, or of the form that it is made of.
 type component interface {
 	Kernel
 
@@ -179,7 +179,7 @@ type deficitProgrammer interface {
 // value.
 type layerer interface{ layer() rowLayer }
 
-// as returns a kernel, or the form that it is made of, as what it may be besides.
+// as returns a kernel, or the form that it is made of, as an optional interface.
 func as[T any](k component) (v T, ok bool) {
 	if of, made := k.(*compiled); made {
 		v, ok = of.form.(T)

@@ -80,7 +80,7 @@ func (c *Compute) DeclareBackend(f *cli.Flags) {
 	f.StringVar(&c.ISA, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor "+
 		"lacks is an error (default: the best)")
 	f.Choose(&c.Backend, "backend", "auto", "compute on `BACKEND`: cpu, cuda (an NVIDIA GPU; an error where there is "+
-		"none), or auto, the GPU for what takes the processor long, where there is one",
+		"none), or auto, the GPU for long computations, where there is one",
 		[]string{"auto", "cpu", "cuda"}, "gpu")
 	f.Var(
 		&c.GPUMemory,

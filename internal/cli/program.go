@@ -201,7 +201,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	case err == nil:
 		return Done
 	case errors.As(err, &usage):
-		fmt.Fprintf(e.Stderr, "%s: %v\nRun '%[1]s -help' for what is allowed.\n", who, err)
+		fmt.Fprintf(e.Stderr, "%s: %v\nRun '%[1]s -help' for usage.\n", who, err)
 		return Misuse
 	case ctx.Err() != nil:
 		return statusOf(ctx, e.Stderr, who)

@@ -43,7 +43,7 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 		return newNPY(w, c)
 	case "libsvm":
 		if h.Labels != nil && len(h.Labels) != h.Rows {
-			return nil, fmt.Errorf("matrixio: %d labels, expected %d, one a row", len(h.Labels), h.Rows)
+			return nil, fmt.Errorf("matrixio: %d labels, expected %d, one per row", len(h.Labels), h.Rows)
 		}
 		for i, label := range h.Labels {
 			if v, err := strconv.ParseFloat(label, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {

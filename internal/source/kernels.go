@@ -110,7 +110,7 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k engine.Kernel) error {
 	if engine.PropertiesOf(k).UsesNorms {
 		norms = fmt.Sprintf(", of norms from %.4g to %.4g", zero.LeastNorm, zero.MostNorm)
 	}
-	e.Warn("%s: k(x, x) is so small that it comes out as 0 for %s of %s%s: next to nothing can be learnt from them", k,
+	e.Warn("%s: k(x, x) underflows to 0 for %s of %s%s: next to nothing can be learnt from them", k,
 		report.Count(zero.Documents), report.Documents(eng.Len()), norms)
 	return nil
 }

@@ -271,7 +271,7 @@ func (d *Documents) explainMemory(err error) error {
 	}
 	share := fmt.Sprintf("less %s for the program", report.Bytes(backend.RuntimeBytes))
 	if !d.OnlyReads {
-		share += " and as much again as reading takes for what follows"
+		share += " and as much again as reading takes for the work after it"
 	}
 	return fmt.Errorf("%w (%s, %s)", err, d.limits.Bound(), share)
 }
@@ -328,7 +328,7 @@ func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers 
 // none when they were read.
 func WarnEmptied(e *cli.Env, c *sparse.Corpus, x *sparse.Embedded) {
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
-		e.Warn("%s leaves %s without terms: at a right angle to all others, the same as each other", x.Embedder,
+		e.Warn("%s leaves %s without terms: orthogonal to all others, identical to each other", x.Embedder,
 			report.Documents(n))
 	}
 }

@@ -59,9 +59,9 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"the texts are in this `COLUMN` (default: text, ..., or the second of two)")
 	f.StringVar(&t.labelKey, "label-key", "", "the labels of JSON lines have this `KEY` (default: label, class, ...)")
 	f.StringVar(&t.textKey, "text-key", "", "the texts of JSON lines have this `KEY` (default: text, content, ...)")
-	f.StringVar(&t.labelSeparator, "label-separator", "", "what stands between several labels, or none: each field "+
+	f.StringVar(&t.labelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
 		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
-	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line for each document")
+	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line per document")
 	f.Check(func() error {
 		if err := sparse.CheckEncoding(t.encoding); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-encoding: %w", err)}

@@ -69,7 +69,7 @@ func (s Settings) resolve() (Settings, engine.Kernel, error) {
 }
 
 func nobody(k engine.Kernel, where string) error {
-	return fmt.Errorf("knn: the values of kernel %s are never above 0%s, so nobody would vote, expected another "+
+	return fmt.Errorf("knn: the values of kernel %s are never above 0%s, so no neighbour has a vote, expected another "+
 		"kernel, or one vote for each neighbour (Uniform)", k, where)
 }
 

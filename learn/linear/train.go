@@ -66,7 +66,7 @@ func TrainPath(
 		return nil, err
 	}
 	if sum := p.largest(); !(sum*mostC*float64(p.rows()) < 1e300) {
-		return nil, fmt.Errorf("linear: a document of %s has the squared length %v, expected one whose sums are finite",
+		return nil, fmt.Errorf("linear: a document of %s has the squared length %v, expected a finite one",
 			c.Source, sum)
 	}
 	var models []*Model

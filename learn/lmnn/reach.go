@@ -57,8 +57,8 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 				return err
 			}
 			if found := all.Add(int64(found)); p.room > 0 && found > p.room {
-				return fmt.Errorf("lmnn: more than %d pairs of documents are in reach of a margin, for which there is no "+
-					"memory: fewer documents or columns that tell more apart help", p.room)
+				return fmt.Errorf("lmnn: more than %d pairs of documents violate a margin, for which there is no "+
+					"memory, expected fewer documents, or columns that separate classes better", p.room)
 			}
 		}
 		return nil

@@ -54,7 +54,7 @@ type Settings struct {
 	Components int  // of each layer, from which features are selected; default 300
 	Base       int  // documents that components are found on, at most, drawn at random; default 6000
 	Bins       int  // of histograms, see package selection; default 10
-	Parts      int  // one document of so many chooses widths, neighbours and C; default 6
+	Parts      int  // 1/Parts of the documents are held out to choose widths, neighbours and C; default 6
 
 	Final  Final
 	Steps  int     // iterations of Metric, at most; 0 has them chosen, see [lmnn.Choose]

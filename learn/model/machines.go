@@ -133,7 +133,7 @@ func takeMachines(b []byte, coefficients int) (machines []*solver.Machine, sizes
 		left -= sizes[i]
 	}
 	if left > 0 {
-		return nil, nil, fmt.Errorf("%d of %d coefficients belong to no machine", left, coefficients)
+		return nil, nil, fmt.Errorf("%d of %d coefficients are not used by any machine", left, coefficients)
 	}
 	return machines, sizes, nil
 }

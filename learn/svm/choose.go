@@ -209,7 +209,7 @@ func (h *choosing) sample() (why string) {
 	// Many small classes do as well: folds have documents of several.
 	small := len(classes[1]) < each && (n-len(classes[0]) < fewDocuments || len(classes[0]) > n/2)
 	if n < few || !labels && small {
-		return fmt.Sprintf("%d documents, %d of them outside the greatest class, are too few to choose by",
+		return fmt.Sprintf("%d documents, %d of them outside the largest class, are too few to choose from",
 			n, n-len(classes[0]))
 	}
 	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
@@ -231,7 +231,7 @@ func (h *choosing) sample() (why string) {
 		h.most = min(h.roomFor(), int(math.Sqrt(float64(max(room, 0))/16)))
 	}
 	if h.most < min(n, leastSample) {
-		return "memory is too little to choose on samples"
+		return "there is too little memory to choose on samples"
 	}
 	return ""
 }

@@ -32,7 +32,7 @@ func (h *choosing) run(ctx context.Context) error {
 		h.out.Rounds = append(h.out.Rounds, *r)
 	}
 	if len(steps) > 0 && len(h.out.Rounds) == 0 {
-		h.out.Why = fmt.Sprintf("to compare by %d documents, %d classes are too many", len(h.order), len(h.c.Classes))
+		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]

@@ -132,7 +132,7 @@ func TestChooseSample(t *testing.T) {
 		t.Errorf("%q, %d documents in 64 MiB", why, h.most)
 	}
 	h.opt.MemoryBytes, h.order = 4<<20, nil
-	if why := h.sample(); why != "memory is too little to choose on samples" {
+	if why := h.sample(); why != "there is too little memory to choose on samples" {
 		t.Errorf("%q in 4 MiB", why)
 	}
 }

@@ -305,13 +305,13 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 		switch {
 		case known.Definite != engine.ConditionallyPositive:
 			warn(
-				"the kernel %s need not be positive definite (%s): a machine may end at a solution that isn't the best",
+				"the kernel %s need not be positive definite (%s): training may end at a solution that isn't optimal",
 				s.Kernel, known.Doubtful(),
 			)
 		case s.Type == model.OneClass:
 			warn(
 				"the kernel %s is conditionally positive definite only, and the coefficients of a machine of one "+
-					"class don't add to 0: it may end at a solution that isn't the best",
+					"class don't add to 0: training may end at a solution that isn't optimal",
 				s.Kernel,
 			)
 		default:

@@ -29,7 +29,7 @@ Examples:
 		c := &clean{}
 		c.declareStore(f)
 		f.StringVar(&c.job, "job", "", "delete the job whose digest begins with `JOB`")
-		f.BoolVar(&c.unused, "unused", false, "delete what no job refers to")
+		f.BoolVar(&c.unused, "unused", false, "delete objects that no job refers to")
 		return c.run
 	},
 }

@@ -28,7 +28,7 @@ Examples:
 		f.StringVar(&g.out, "o", "", "write to `FILE`, for tiles a folder")
 		f.StringVar(&g.to, "to", "", "write the form `FORM`, for kinds that have several; see plan KIND -help")
 		f.BoolVar(&g.missing, "missing", false,
-			"write nothing but the task lines of what is missing, after reading all results")
+			"write only the task lines of missing results, after reading all results")
 		g.declareComputing(f)
 		f.BoolVar(&g.quiet, "q", false, "show no progress")
 		return g.run

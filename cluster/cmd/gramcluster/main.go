@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		c.write(stdout, f)
 		return succeeded
 	case err == nil && f.NArg() > 0:
-		err = fmt.Errorf("argument %q, expected flags alone", f.Arg(0))
+		err = fmt.Errorf("argument %q, expected flags only", f.Arg(0))
 	}
 	if err != nil {
 		e.say("gramcluster %s: %v (gramcluster %s -help lists the flags)", c.name, err, c.name)

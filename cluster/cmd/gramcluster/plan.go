@@ -134,11 +134,11 @@ func (d *documents) declare(f *flag.FlagSet) {
 	f.StringVar(&d.tokenizer, "tokenizer", "", "cut text by `SPEC`, such as word:ngrams=1..2,digits")
 	f.StringVar(&d.encoding, "encoding", "", "`NAME` of the encoding of text")
 	f.BoolVar(&d.strict, "strict", false, "refuse bytes that are not text")
-	f.StringVar(&d.labels, "labels", "", "read the labels from `FILE`, a line for each document")
+	f.StringVar(&d.labels, "labels", "", "read the labels from `FILE`, one line per document")
 	f.StringVar(&d.labelColumn, "label-column", "", "the labels of a table are in this `COLUMN`")
 	f.StringVar(&d.textColumn, "text-column", "", "the texts of a table are in this `COLUMN`")
 	f.StringVar(&d.labelKey, "label-key", "", "the labels of JSON lines have this `KEY`")
-	f.StringVar(&d.labelSeparator, "label-separator", "", "what stands between labels, or none: each is one `LABEL`")
+	f.StringVar(&d.labelSeparator, "label-separator", "", "the separator of labels, or none: each field is one `LABEL`")
 	f.StringVar(&d.textKey, "text-key", "", "the texts of JSON lines have this `KEY`")
 }
 

@@ -29,7 +29,7 @@ Examples:
 		f.BoolVar(&s.check, "check", false, "read all results")
 		f.BoolVar(&s.watch, "watch", false, "look again until all tasks are done")
 		f.DurationVar(&s.every, "every", 5*time.Second, "look again after `TIME`, with -watch")
-		f.BoolVar(&s.json, "json", false, "print a line of JSON for each job")
+		f.BoolVar(&s.json, "json", false, "print one line of JSON per job")
 		return s.run
 	},
 }

@@ -61,7 +61,7 @@ func (kind) Declare(f *flag.FlagSet) job.Planner {
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	f.IntVar(&p.k, "k", 10, "find `N` neighbours of each document")
-	f.StringVar(&p.least, "min", "", "none of a `VALUE` below this")
+	f.StringVar(&p.least, "min", "", "leave out neighbours whose kernel value is below `VALUE`")
 	f.IntVar(&p.block, "block", 16384, "a task is a block of `N` x N pairs")
 	return p
 }

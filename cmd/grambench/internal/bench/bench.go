@@ -26,7 +26,7 @@ import (
 // Command is the command bench.
 var Command = &cli.Command{
 	Name:    "bench",
-	Summary: "pairs/s by instruction set and kernel, beside sorted lists and what the machine can do",
+	Summary: "pairs/s by instruction set and kernel, against sorted lists and the peak of the machine",
 	Help: `
 Measures how many pairs of documents the engine computes per second, beside a merge of their sorted
 lists on one core, as LIBSVM does it. Every round runs the merge, then every instruction set, kernel
@@ -52,8 +52,8 @@ grambench bench -family -isa avx2`,
 		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")
 		f.Group("Other reports", "")
 		f.BoolVar(&b.family, "family", false, "every kernel's matrix against that of the diffusion kernel, in 3 rounds")
-		f.IntVar(&b.landmarks, "landmarks", 0, "an iteration of train -landmarks `M` beside its tiles and multiply-adds")
-		f.BoolVar(&b.explain, "explain", false, "what the choice of the head is worth, beside the cost model")
+		f.IntVar(&b.landmarks, "landmarks", 0, "an iteration of train -landmarks `M`, its tiles and its multiply-adds")
+		f.BoolVar(&b.explain, "explain", false, "times for a range of head sizes, measured and predicted by the cost model")
 		b.DeclareBackend(f)
 		f.Check(b.check)
 		return b.run

@@ -36,7 +36,7 @@ grambench train -type logistic mail/ && grambench explain mail.model`,
 		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it")
 		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all)")
 		f.Group("Output", "")
-		f.Draws(&r.plot, "plot", "draw the weights into `FILE`, a .png")
+		f.Draws(&r.plot, "plot", "plot the weights to `FILE`, a .png")
 		f.Check(r.check)
 		return r.run
 	},

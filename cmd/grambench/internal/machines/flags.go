@@ -135,9 +135,9 @@ func (m *machine) check() error {
 	}
 	switch {
 	case m.weights.given() && t != model.CSVC:
-		return cli.Usagef("-weight (-wCLASS) belongs to c_svc, not to %s", t)
+		return cli.Usagef("-weight (-wCLASS) applies to c_svc only, found %s", t)
 	case bool(m.prob) && !t.Classifies():
-		return cli.Usagef("-probabilities (-b 1) belong to c_svc and nu_svc, not to %s", t)
+		return cli.Usagef("-probabilities (-b 1) applies to c_svc and nu_svc only, found %s", t)
 	}
 	kernels, err := m.kernelsOf(nil)
 	m.Signed = m.Signed || slices.ContainsFunc(kernels, func(k engine.Kernel) bool { return k.Embedding().Scales() })

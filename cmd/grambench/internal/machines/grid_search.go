@@ -35,7 +35,7 @@ func (g *grid) checkTexts() error {
 			return cli.Usagef("-%s and a -grid list of it, expected one of them", q.flag)
 		}
 		if q.list != nil && g.learner.Learner != nil {
-			return cli.Usagef("-grid %s has no part in -type %s", q.flag, g.learner.Name)
+			return cli.Usagef("-grid %s does not apply to -type %s", q.flag, g.learner.Name)
 		}
 	}
 	for _, name := range l.embeds {

@@ -23,10 +23,10 @@ import (
 )
 
 // LearnersTopic is what help says of learners.
-var LearnersTopic = cli.Topic{Name: "learners", Summary: "what -type names beside support vector machines", Text: `
-Beside support vector machines -type names learners of other kinds for train, cv and grid, with
-their parameters behind a colon: -type NAME:parameter=value,parameter=value. predict tells their
-models apart by itself. -grid takes lists of their parameters, and of C.
+var LearnersTopic = cli.Topic{Name: "learners", Summary: "what -type names, other than support vector machines", Text: `
+For train, cv and grid, -type also names learners other than support vector machines, with their
+parameters behind a colon: -type NAME:parameter=value,parameter=value. predict recognises their
+models. -grid takes lists of their parameters, and of C.
 
 ` + learn.Help()}
 
@@ -68,10 +68,10 @@ func (m *machine) checkLearner() error {
 		if len(m.learner.Flags) > 0 {
 			takes = ", which takes " + report.Join(m.learner.Flags)
 		}
-		return cli.Usagef("-%s has no part in -type %s%s", unused, m.learner.Name, takes)
+		return cli.Usagef("-%s does not apply to -type %s%s", unused, m.learner.Name, takes)
 	}
 	if m.scheme == solver.OneVsOne.String() {
-		return cli.Usagef("-scheme one-vs-one has no part in -type %s, expected one-vs-rest or labels", m.learner.Name)
+		return cli.Usagef("-scheme one-vs-one does not apply to -type %s, expected one-vs-rest or labels", m.learner.Name)
 	}
 	if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
 		return cli.Usagef("%d kernels, expected one (grambench grid compares several)", n)

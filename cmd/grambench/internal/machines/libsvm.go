@@ -57,7 +57,7 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	f.Float64Var(&m.tolerance, "tolerance", 1e-3, "stop where optimality conditions are violated by at most `E`")
 	f.Float64Var(&m.tolerance, "e", 1e-3, "-`tolerance`")
 	m.shrinking = true
-	f.Var(&m.shrinking, "shrinking", "leave documents out for a while that can't move, `0|1`")
+	f.Var(&m.shrinking, "shrinking", "shrinking: set aside documents whose coefficients are at a bound, `0|1`")
 	f.Var(&m.shrinking, "h", "-shrinking, `0|1`")
 	f.Var(&m.prob, "b", "-probabilities, `0|1`")
 	f.Rewrite = m.rewrite

@@ -133,7 +133,7 @@ func (m *machine) newProblem(
 	}
 	if opt.Store != nil && !problem.Cache().Whole {
 		n := int64(problem.Len())
-		e.Warn("-tiles serves nothing: the matrix, %s, doesn't fit into memory (-m)", report.Bytes(4*n*n))
+		e.Warn("-tiles has no effect: the matrix, %s, doesn't fit into memory (-m)", report.Bytes(4*n*n))
 	}
 	return problem, nil
 }

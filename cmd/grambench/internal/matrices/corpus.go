@@ -44,7 +44,7 @@ grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 		c.DeclareEmbedding(f, "write them embedded as `EMBEDDING`, such as tf-l1-sqrt (default: as they were read)")
 		f.StringVar(&c.like, "like", "", "take vocabulary, weights and numbers of classes from the training `SOURCE`")
 		f.ReadsFiles(&c.like, "like", c.Files(&c.like))
-		f.StringVar(&c.selects, "select", "", "rank terms by what they say of the class; -o has the best alone: `mi:COUNT`")
+		f.StringVar(&c.selects, "select", "", "rank terms by mutual information with the class; -o keeps `mi:COUNT`")
 		f.Check(func() (err error) {
 			if c.most, err = parseSelect(c.selects); err != nil {
 				return err

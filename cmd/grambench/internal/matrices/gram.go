@@ -135,7 +135,7 @@ func (g *gram) check() error {
 	}
 	if g.format == "" {
 		if g.format = matrixio.FormatOf(g.out); g.format == "" {
-			return cli.Usagef("-o %s: the ending says no format, expected .npy, .svm, .libsvm, .mtx or .mm, or -to",
+			return cli.Usagef("-o %s: unknown file name extension, expected .npy, .svm, .libsvm, .mtx or .mm, or -to",
 				g.out)
 		}
 	}

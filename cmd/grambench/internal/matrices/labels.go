@@ -55,7 +55,7 @@ func numbersOf(c *sparse.Corpus, numbers []string, none string) ([]string, error
 		case len(of) == 0 && none != "":
 			labels[i] = none
 		default:
-			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label a row",
+			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label per row",
 				source.NameOf(c, i), report.Counted(len(of), "class", "classes"))
 		}
 	}

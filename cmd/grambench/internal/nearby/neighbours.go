@@ -47,7 +47,7 @@ grambench neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 		f.Group("Neighbours", "")
 		n.Kernels.Declare(f, "bhattacharyya, the cosine of √θ")
 		f.IntVar(&n.k, "k", 10, "find `N` neighbours of each document")
-		f.StringVar(&n.least, "min", "", "none of a `VALUE` below this")
+		f.StringVar(&n.least, "min", "", "leave out neighbours whose kernel value is below `VALUE`")
 		n.Compute.Declare(f)
 		f.Group("Output", "")
 		f.WritesBinary(&n.out, "o", "write to `FILE` (default: -, standard output)", func() string {
@@ -57,7 +57,7 @@ grambench neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 			return ""
 		})
 		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl, npz or mm (default: from the ending, else tsv)", formats)
-		f.Draws(&n.plot, "plot", "draw the distribution of the nearest document's value into `FILE`.png")
+		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`.png")
 		f.Check(n.check)
 		return n.run
 	},

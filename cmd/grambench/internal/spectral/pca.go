@@ -60,7 +60,7 @@ grambench pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		npy := func() string { return "a matrix in the form npy" }
 		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`.npy, - for standard output", npy)
 		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`.npy", npy)
-		f.Draws(&c.plot, "plot", "draw two components by class, and the explained shares, into `FILE`.png")
+		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`.png")
 		f.Check(c.check)
 		return c.run
 	},
