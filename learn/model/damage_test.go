@@ -245,7 +245,7 @@ func TestContentsAreChecked(t *testing.T) {
 		"machine 1 has flags 0xf":              func(b []byte) { b[record+8] |= 8 },
 		"machine 0 isn't there":                func(b []byte) { b[record-1] = 1 },
 		"no sigmoid, and its record says one":  func(b []byte) { b[record+8] &^= flagSigmoid },
-		"belong to no machine":                 func(b []byte) { b[record] = 1 },
+		"not used by any machine":              func(b []byte) { b[record] = 1 },
 		"3 coefficients, of which 2 are left":  func(b []byte) { b[record] = 3 },
 		"rho NaN": func(b []byte) {
 			copy(
