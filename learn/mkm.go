@@ -29,7 +29,7 @@ var multilayerLearner = &Learner{
 		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
 		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number, of iterations of a metric, or auto")
 		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
-		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: 1/N of the documents are held out to choose what is auto")
+		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: 1/N of the documents are held out for auto")
 		return t
 	},
 }

@@ -50,7 +50,7 @@ func NewFlags(name string) *Flags {
 	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
 	f.Group("Output", "")
 	f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
-	f.BoolVar(&f.Quiet, "q", false, "print errors only: no progress, no warnings, no report of what -o writes")
+	f.BoolVar(&f.Quiet, "q", false, "print nothing but errors; no report of what -o writes either")
 	return f
 }
 

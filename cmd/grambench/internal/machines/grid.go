@@ -46,7 +46,7 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 		f.Group("Problem", "")
 		f.Var(&g.lists, "grid", "search `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; several times")
 		f.Group("Training", "")
-		g.declareChoice(learn.SearchWork, "without lists of numbers, search for `X` times the work of a training; 0: don't")
+		g.declareChoice(learn.SearchWork, "without lists, search for `X` times a training; 0: don't")
 		f.BoolVar(&g.oneSE, "one-se", false, "take the smallest C within one standard error of the best")
 		f.Group("Output", "")
 		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, a .png")

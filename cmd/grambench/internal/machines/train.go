@@ -42,7 +42,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
-		t.declareChoice(1, "choose what isn't given, at `X` times the work of the training; 0: don't")
+		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {
