@@ -60,10 +60,6 @@ func (d *slowDevice) HostBytes() int64 { return 0 }
 func (d *slowDevice) BatchRows() int   { return batchRows }
 func (d *slowDevice) Close() error     { d.closed++; return nil }
 
-func (d *slowDevice) value(p *device.Program, i, j int) float32 {
-	return valueOf(p, d.c[i*d.x.Rows()+j], d.x.Norms[i], d.x.Norms[j])
-}
-
 func valueOf(p *device.Program, c float32, x, y float64) float32 {
 	if p == nil {
 		return c
