@@ -23,7 +23,7 @@ import (
 // of solvers whose steps are bounded, settings of another type of machine, neighbours, of which there are at most the
 // other documents, caches, which have a bound of their own, and vectors of a pass.
 var anyValue = map[string]bool{
-	"seed": true, "c": true, "nu": true, "epsilon": true, "tolerance": true, "c_values": true, "k": true, "min": true,
+	"seed": true, "c": true, "nu": true, "epsilon": true, "tolerance": true, "c_values": true, "k": true, "least": true,
 	"l1": true, "l2": true, "iterations": true, "at": true, "step": true,
 }
 

@@ -42,11 +42,14 @@ Example:
 
 // spec is what a description says.
 type spec struct {
-	Kernel string   `json:"kernel"`
-	Rows   int      `json:"rows"`
-	Block  int      `json:"block"`
-	K      int      `json:"k"`
-	Least  *float64 `json:"min,omitempty"`
+	Kernel string `json:"kernel"`
+	Rows   int    `json:"rows"`
+	Block  int    `json:"block"`
+	K      int    `json:"k"`
+
+	// Least was "min" in programs that decided pairs at the bound by float32: they refuse this name, and
+	// this program theirs, so that a job's blocks are of one kind.
+	Least *float64 `json:"least,omitempty"`
 }
 
 type planner struct {
