@@ -178,7 +178,7 @@ func (m *Model) columnsOf(vocabulary []string) map[string]uint32 {
 	return m.columns
 }
 
-// Close frees what predictions have made ready. The model can be used on.
+// Close frees what predictions have made ready, which the next one makes anew. No prediction may be under way.
 func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
