@@ -34,7 +34,10 @@ func Finite(k fmt.Stringer, v []float32, at func(i int) (row, column int)) error
 func allFinite(v []float32) bool {
 	const exponent, one, sign = 0x7f800000_7f800000, 0x00800000_00800000, 0x80000000_80000000
 	var a, b uint64
-	groups := unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/16)
+	var groups [][8]uint64
+	if len(v) >= 16 { // fewer may end before a group does
+		groups = unsafe.Slice((*[8]uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/16)
+	}
 	for i := range groups {
 		p := &groups[i]
 		a |= (p[0]&exponent + one) | (p[1]&exponent + one) | (p[2]&exponent + one) | (p[3]&exponent + one)
