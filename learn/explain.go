@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/sparse"
 )
 
 // Explanation has the terms by which a model decides.
@@ -62,6 +63,7 @@ func Explain(m Model, n int, keep func(class, against string) bool) (*Explanatio
 type weights struct {
 	machines   []weightsOfMachine
 	vocabulary []string
+	tokenizer  sparse.Tokenizer
 	columns    []uint32 // term of each weight
 }
 
@@ -82,7 +84,7 @@ func weightsOf(m Model) (*weights, string, error) {
 		return nil, "", fmt.Errorf("a model of -type %s has no weights by term, expected %s", name, explained)
 	}
 	all, columns, of := weighted.Weights()
-	t, kind := &weights{vocabulary: a.Vocabulary, columns: columns}, a.Type+", "+a.Embedding
+	t, kind := &weights{vocabulary: a.Vocabulary, tokenizer: a.Tokenizer, columns: columns}, a.Type+", "+a.Embedding
 	for k, w := range all {
 		t.machines = append(t.machines, weightsOfMachine{class: a.Classes[k], weights: w})
 	}
@@ -104,7 +106,7 @@ func weightsOfMachines(m *model.Model) (*weights, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	t := &weights{vocabulary: m.Vocabulary, columns: m.Embedder.Terms}
+	t := &weights{vocabulary: m.Vocabulary, tokenizer: m.Tokenizer, columns: m.Embedder.Terms}
 	names := [][2]string{{string(m.Type), ""}}
 	if m.Type.Classifies() {
 		names = nil
@@ -143,7 +145,7 @@ func (t *weights) name(column int) string {
 	}
 	term := t.columns[column]
 	if int(term) < len(t.vocabulary) {
-		return t.vocabulary[term]
+		return t.tokenizer.Term(t.vocabulary[term])
 	}
 	return fmt.Sprint(term)
 }

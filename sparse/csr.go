@@ -21,6 +21,7 @@ type CSR struct {
 	Offsets []int64   // Rows()+1 offsets into Terms and Values, the first of them 0
 	Terms   []uint32  // column of each stored value
 	Values  []float32 // the stored values
+	Views   []View    // blocks of columns that are embedded apart, ascending; nil for none
 }
 
 // FromDense returns the matrix of so many rows and columns with the values data[i*cols+j], without
@@ -81,7 +82,7 @@ func (m *CSR) Bytes() int64 {
 // SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur
 // more than once. It panics if m has no such row, before it copies any.
 func (m *CSR) SelectRows(rows []int) *CSR {
-	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1)}
+	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views}
 	for k, i := range rows {
 		m.mustHaveRow(i)
 		out.Offsets[k+1] = m.Offsets[i+1] - m.Offsets[i]
@@ -182,7 +183,7 @@ func (m *CSR) validateShape() error {
 		return fmt.Errorf("sparse: %d terms and %d values, expected as many of each as the last offset says, %d",
 			len(m.Terms), len(m.Values), m.Offsets[len(m.Offsets)-1])
 	}
-	return nil
+	return validateViews(m.Views, m.Cols)
 }
 
 // validateRow checks the offsets and values of a row; the shape must be valid.

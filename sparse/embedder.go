@@ -19,6 +19,8 @@ type Embedder struct {
 	Weights   []float64 // Weights[j] is the weight of column j; nil without idf and scale, where it is 1
 	Shifts    []float64 // of Standard and Range: Shifts[j] is taken from values of column j before they are weighted
 
+	Views []View // of the training documents: blocks of their columns that are embedded apart; nil for none
+
 	// Open, only for the raw counts (tf), counts terms that weren't seen at training: the last
 	// column of a document v holds √Σ v[t]² over them. So the inner product with a training
 	// document, the norm and the distance are those of the whole document. Models that list only
@@ -42,6 +44,11 @@ func (e Embedding) Fit(train *CSR) *Embedder {
 	if f.err = train.Validate(); f.err != nil {
 		f.err = fmt.Errorf("training documents: %w", f.err)
 		return f
+	}
+	if f.Views = train.Views; f.Views != nil {
+		if f.err = e.wantsViews(); f.err != nil {
+			return f
+		}
 	}
 	f.Documents = train.Rows()
 	f.Terms, f.DF = train.termFrequencies()
@@ -86,6 +93,7 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 		DF:        from.DF,
 		Weights:   from.Weights,
 		Shifts:    from.Shifts,
+		Views:     from.Views,
 		Open:      from.Open,
 	}
 	if err := f.validateFields(); err != nil {
@@ -142,8 +150,15 @@ func (f *Embedder) validateLengths() error {
 			"else none", f.Embedding, len(f.Terms), len(f.Shifts))
 	case f.Open && f.Embedding != Embedding{}:
 		return fmt.Errorf("sparse: embedding %s is open, which only %s can be", f.Embedding, Embedding{})
+	case f.Views == nil:
+		return nil
+	case f.Open:
+		return fmt.Errorf("sparse: an open embedding of views, expected none: shares depend on all terms")
 	}
-	return nil
+	if err := f.wantsViews(); err != nil {
+		return err
+	}
+	return validateViews(f.Views, math.MaxUint32)
 }
 
 // validateFields checks the embedding and all that the lists hold.

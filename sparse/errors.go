@@ -175,7 +175,7 @@ func (c *Corpus) NameValue(err error) error {
 		document = c.Names[value.Row]
 	}
 	if int(value.Term) < len(c.Vocabulary) {
-		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
+		term = fmt.Sprintf("term %q", c.Tokenizer.Term(c.Vocabulary[value.Term]))
 	}
 	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, document, term, value.Value, value.Expected)
 }

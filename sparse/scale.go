@@ -124,9 +124,12 @@ func (f *Embedder) fill() {
 // that many values more than it had before.
 func (f *Embedder) Filled() int { return len(f.filled) }
 
-// row returns a row with the zeros that have a value.
+// row returns a row with the zeros that have a value, and views in their shares.
 func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	terms, values := m.Row(i)
+	if len(f.Views) > 1 {
+		return terms, f.balanced(terms, values)
+	}
 	if len(f.filled) == 0 {
 		return terms, values
 	}

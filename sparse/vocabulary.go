@@ -145,7 +145,11 @@ func (c *Corpus) fillText(
 		return err
 	}
 
-	m := &CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1)}
+	views, err := ViewsOf(c.Tokenizer, c.Vocabulary)
+	if err != nil {
+		return err
+	}
+	m := &CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1), Views: views}
 	lost := make([]int64, len(documents)) // words left out
 	err = inChunks(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {

@@ -328,6 +328,9 @@ func (m *meta) read(r *joiner) (*sparse.Corpus, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+	if d.Views, r.err = sparse.ViewsOf(c.Tokenizer, c.Vocabulary); r.err != nil {
+		return nil, r.err
+	}
 	if left != 0 {
 		return nil, fmt.Errorf("%d bytes behind the last text, expected none", left)
 	}

@@ -22,6 +22,7 @@ type textFlags struct {
 	labelSeparator          string
 
 	analyzer, ngrams, pattern, stopWords, normalize string
+	views                                           string
 	digits, keepCase, stripAccents                  bool
 }
 
@@ -79,6 +80,8 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 		[]string{"word", "char", "char_wb"})
 	f.StringVar(&t.ngrams, "ngrams", "", "count n-grams, such as 1..2 for words and pairs of them; `N` or FROM..TO "+
 		"(default: 1)")
+	f.StringVar(&t.views, "views", "", "cut text into several sets of `TERMS` with + between, each with its share of a "+
+		"document, such as words:1..2 + chars:2..5 or 2*words + chars:3")
 	f.BoolVar(&t.digits, "digits", false, "keep digits in words")
 	f.BoolVar(&t.keepCase, "case", false, "keep capitals")
 	f.StringVar(&t.pattern, "token-pattern", "", "words are what matches the regular expression `RE`, as in "+
@@ -89,6 +92,12 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 		[]string{"NFC", "NFD", "NFKC", "NFKD"})
 	f.BoolVar(&t.stripAccents, "strip-accents", false, "take accents off letters")
 	f.Check(func() error {
+		for _, name := range []string{"analyzer", "ngrams", "digits", "case", "token-pattern", "stop-words", "normalize",
+			"strip-accents"} {
+			if t.views != "" && f.Given(name) {
+				return cli.Usagef("-%s with -views, expected it in each view that it is for, as in words:1..2,digits", name)
+			}
+		}
 		_, err := t.withoutStopWords()
 		if err != nil {
 			return cli.UsageError{Err: err}
@@ -99,6 +108,13 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 
 // withoutStopWords returns the tokenizer without the words of a file.
 func (t *textFlags) withoutStopWords() (sparse.Tokenizer, error) {
+	if t.views != "" {
+		out, err := token.ParseViews(t.views)
+		if err != nil {
+			err = fmt.Errorf("-views: %w", err)
+		}
+		return out, err
+	}
 	out := sparse.Tokenizer{
 		Analyzer: token.Analyzer(t.analyzer), Digits: t.digits, KeepCase: t.keepCase, Pattern: t.pattern,
 		Normalize: t.normalize, StripAccents: t.stripAccents,

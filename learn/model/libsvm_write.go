@@ -49,6 +49,9 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 		w: bufio.NewWriterSize(archive.BoundWriter{Ctx: ctx, W: w}, archive.PieceBytes),
 	}
 	if !opt.Precomputed {
+		if m.Embedder.Views != nil {
+			return fail(fmt.Errorf("LIBSVM doesn't know views, expected one set of terms, or a precomputed kernel"))
+		}
 		if m.Embedder.Pairing != sparse.Dot {
 			return fail(fmt.Errorf("LIBSVM doesn't know the embedding %s, expected one whose kernels are functions "+
 				"of dot products; any kernel can be written as precomputed",

@@ -223,7 +223,7 @@ func (r *Ranking) Best(count int) []uint32 {
 
 // Keep returns m with the values of some terms alone, which must ascend. Columns keep their numbers.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
-	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}}
+	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {
 		row, values := m.Row(i)
 		for k, term := range row {

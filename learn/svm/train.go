@@ -271,7 +271,7 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 	}
 	out := &sparse.CSR{
 		Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1), Terms: make([]uint32, 0, most),
-		Values: make([]float32, 0, most),
+		Values: make([]float32, 0, most), Views: p.x.Embedder.Views,
 	}
 	for _, i := range rows {
 		out.Terms, out.Values = p.x.AppendRaw(i, out.Terms, out.Values)

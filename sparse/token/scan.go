@@ -23,6 +23,8 @@ type Scanner struct {
 	text []byte
 	buf  []byte // holds words that differ from the text
 
+	views *viewScanners // nil for none
+
 	general bool // not the default's way, in which words of the text are the terms
 	plain   plain
 
@@ -55,6 +57,15 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 		return nil, err
 	}
 	t = t.Canonical()
+	if t.Views != "" {
+		views, err := t.Split()
+		if err != nil {
+			return nil, err
+		}
+		s := &Scanner{}
+		s.views, err = newViewScanners(views)
+		return s, err
+	}
 	s := &Scanner{general: t != Tokenizer{}, tokenizer: t, pattern: pattern}
 	s.grams.least, s.grams.most = t.ngrams()
 	s.grams.separate = t.Analyzer == Word
@@ -72,10 +83,20 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 
 // Feed hands the scanner more of the open document, whole lines, once Next has returned nil. The
 // text must not change until Next returns nil again.
-func (s *Scanner) Feed(text []byte) { s.text, s.plain = text, plain{} }
+func (s *Scanner) Feed(text []byte) {
+	if s.views != nil {
+		s.views.feed(text)
+		return
+	}
+	s.text, s.plain = text, plain{}
+}
 
 // End ends the open document; the next Feed begins another. What is left of the text is dropped.
 func (s *Scanner) End() {
+	if s.views != nil {
+		s.views.end()
+		return
+	}
 	s.text, s.line, s.matches, s.plain = nil, nil, nil, plain{}
 	s.grams.reset()
 	s.chars = charState{}
@@ -84,6 +105,9 @@ func (s *Scanner) End() {
 // Next returns the next term, which stays valid until the next call, or nil at the end of what was
 // fed.
 func (s *Scanner) Next() []byte {
+	if s.views != nil {
+		return s.views.next()
+	}
 	if !s.general {
 		return s.plainWord()
 	}

@@ -60,6 +60,13 @@ type Tokenizer struct {
 
 	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; none where empty
 	StripAccents bool   // NFKD without combining marks, as strip_accents='unicode'
+
+	// Views, if not empty, cuts each document into several sets of terms, and all other fields are zero:
+	// tokenizers in their text form with + between, each with a weight and * before it where that isn't 1,
+	// such as "words:1..2 + 0.5*chars:2..5". words stands for word, chars for char_wb, and a range for
+	// ngrams=. Terms begin with a byte that numbers their view, 1 for the first. Embeddings give each view
+	// its share of a document by weight, however many terms it has.
+	Views string
 }
 
 // mostN bounds n-grams; longer ones are a slip.
@@ -83,6 +90,9 @@ func (t Tokenizer) Validate() error {
 
 // compile checks the tokenizer and compiles its pattern, nil for none.
 func (t Tokenizer) compile() (*regexp.Regexp, error) {
+	if t.Views != "" {
+		return nil, t.validateViews()
+	}
 	if t.Analyzer != Word && t.Analyzer != Char && t.Analyzer != CharWB {
 		return nil, fmt.Errorf("token: analyzer %q, expected word, char or char_wb", string(t.Analyzer))
 	}
@@ -116,7 +126,12 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 // colon, what differs from the default, such as "word", "word:ngrams=1..2,digits" or
 // "char_wb:ngrams=2..4,case,normalize=NFKC,accents=strip,pattern=…,stop=…". Pattern and stop words
 // are quoted as in Go.
+//
+// Views are their text forms with + between.
 func (t Tokenizer) String() string {
+	if t.Views != "" {
+		return t.Canonical().Views
+	}
 	var parts []string
 	add := func(there bool, part string) {
 		if there {
@@ -142,6 +157,14 @@ func (t Tokenizer) String() string {
 
 // Parse reads the text form of a tokenizer, parts in any order. "" is the default.
 func Parse(s string) (Tokenizer, error) {
+	if name, _, _ := strings.Cut(s, ":"); strings.ContainsAny(name, "*+") || len(splitViews(s)) > 1 {
+		return ParseViews(s)
+	}
+	return parseOne(s)
+}
+
+// parseOne reads a tokenizer without views.
+func parseOne(s string) (Tokenizer, error) {
 	var t Tokenizer
 	analyzer, rest, colon := strings.Cut(s, ":")
 	if analyzer != wordName {
@@ -226,6 +249,10 @@ func ParseRange(s string) (least, most int, ok bool) {
 // Canonical returns the same tokenizer with fields in one form only, so that equal text forms mean
 // equal values.
 func (t Tokenizer) Canonical() Tokenizer {
+	if views, err := t.Split(); err == nil && views != nil {
+		t.Views = joinViews(views)
+		return t
+	}
 	if least, most := t.ngrams(); most == 1 && least == 1 {
 		t.MinN, t.MaxN = 0, 0
 	} else {

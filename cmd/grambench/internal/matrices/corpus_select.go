@@ -60,7 +60,7 @@ func (c *corpus) selectTerms(ctx context.Context, documents, model *sparse.Corpu
 	for i, term := range r.Terms[:min(c.most, len(r.Terms))] {
 		name := strconv.Itoa(int(term))
 		if model.Vocabulary != nil {
-			name = model.Vocabulary[term]
+			name = model.Tokenizer.Term(model.Vocabulary[term])
 		}
 		s.Rows = append(s.Rows, selectedTerm{name, term, r.Bits[i]})
 	}

@@ -1,0 +1,199 @@
+package token
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// View is one of several sets of terms that a document is cut into: see [Tokenizer.Views].
+type View struct {
+	Tokenizer
+	Weight float64 // share of the document, before shares are divided by their sum
+}
+
+// mostViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
+const mostViews = 9
+
+// ParseViews reads [Tokenizer.Views]; one view with the weight 1 is a tokenizer without views.
+func ParseViews(s string) (Tokenizer, error) {
+	t := Tokenizer{Views: cmp.Or(s, " ")}
+	views, err := t.Split()
+	if err == nil && len(views) == 1 && views[0].Weight == 1 {
+		t = views[0].Tokenizer
+	}
+	return t.Canonical(), err
+}
+
+// Split returns the views, nil for a tokenizer without.
+func (t Tokenizer) Split() ([]View, error) {
+	if t.Views == "" {
+		return nil, nil
+	}
+	parts := splitViews(t.Views)
+	if len(parts) > mostViews {
+		return nil, fmt.Errorf("token: %d views, expected at most %d", len(parts), mostViews)
+	}
+	views := make([]View, len(parts))
+	for i, part := range parts {
+		v := &views[i]
+		text := strings.TrimSpace(part)
+		v.Weight = 1
+		if weight, rest, ok := strings.Cut(text, "*"); ok && !strings.ContainsAny(weight, `:"`) {
+			w, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+			if err != nil || !(w >= leastWeight && w <= mostWeight) {
+				return nil, fmt.Errorf("token: view %q: weight %q, expected a number from %v to %v", text, weight, leastWeight,
+					mostWeight)
+			}
+			v.Weight, text = w, strings.TrimSpace(rest)
+		}
+		one, err := parseOne(viewForm(text))
+		if text == "" {
+			err = errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("token: view %q: %w", text, err)
+		}
+		v.Tokenizer = one.Canonical()
+	}
+	return views, nil
+}
+
+// Bounds of a view's weight.
+const leastWeight, mostWeight = 1e-3, 1e3
+
+// viewForm turns a view in short, such as words:1..2 or chars:2..5, into a tokenizer's text form.
+func viewForm(s string) string {
+	name, rest, colon := strings.Cut(s, ":")
+	switch name {
+	case "words":
+		name = wordName
+	case "chars":
+		name = string(CharWB)
+	}
+	if !colon {
+		return name
+	}
+	if _, _, ok := ParseRange(strings.SplitN(rest, ",", 2)[0]); ok {
+		rest = "ngrams=" + rest
+	}
+	return name + ":" + rest
+}
+
+// splitViews cuts a text at each + outside of quotes.
+func splitViews(s string) (parts []string) {
+	begin := 0
+	for i := 0; i < len(s); {
+		if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil && quoted[0] == '"' {
+			i += len(quoted)
+			continue
+		}
+		if s[i] == '+' {
+			parts, begin = append(parts, s[begin:i]), i+1
+		}
+		i++
+	}
+	return append(parts, s[begin:])
+}
+
+// joinViews is the text form of views, in one form only.
+func joinViews(views []View) string {
+	parts := make([]string, len(views))
+	for i, v := range views {
+		if v.Weight != 1 {
+			parts[i] = strconv.FormatFloat(v.Weight, 'g', -1, 64) + "*"
+		}
+		parts[i] += v.Tokenizer.String()
+	}
+	return strings.Join(parts, " + ")
+}
+
+// validateViews checks the views, and that nothing is said beside them.
+func (t Tokenizer) validateViews() error {
+	if t != (Tokenizer{Views: t.Views}) {
+		return fmt.Errorf("token: views %q and other fields, expected views alone", t.Views)
+	}
+	_, err := t.Split()
+	return err
+}
+
+// FirstColumns returns where each view's terms begin in a vocabulary, which must be sorted, as those of a
+// corpus are.
+func (t Tokenizer) FirstColumns(vocabulary []string) ([]int, error) {
+	views, err := t.Split()
+	if err != nil {
+		return nil, err
+	}
+	first := make([]int, len(views))
+	at := 0
+	for v := range views {
+		first[v] = at
+		for at < len(vocabulary) && strings.HasPrefix(vocabulary[at], prefixOf(v)) {
+			at++
+		}
+	}
+	if at < len(vocabulary) && len(views) > 0 {
+		return nil, fmt.Errorf("token: term %q, number %d of the vocabulary, expected sorted terms of the views %s",
+			vocabulary[at], at, t.Views)
+	}
+	return first, nil
+}
+
+// prefixOf is what the terms of a view begin with.
+func prefixOf(view int) string { return string(rune(1 + view)) }
+
+// Term returns a term of the vocabulary as people read it: without the number of its view, and in quotes
+// where it is a run of characters, such as chars "ing".
+func (t Tokenizer) Term(term string) string {
+	if t.Views == "" || term == "" {
+		return term
+	}
+	views, err := t.Split()
+	if v := int(term[0]) - 1; err == nil && v >= 0 && v < len(views) && views[v].Analyzer != Word {
+		return fmt.Sprintf("chars %q", term[1:])
+	}
+	return term[1:]
+}
+
+// viewScanners cut a document into the terms of one view after the other.
+type viewScanners struct {
+	scanners []*Scanner
+	at       int    // the one that is being asked
+	term     []byte // the last term, its view in front
+}
+
+func newViewScanners(views []View) (*viewScanners, error) {
+	out := &viewScanners{scanners: make([]*Scanner, len(views))}
+	for i, v := range views {
+		var err error
+		if out.scanners[i], err = v.Tokenizer.NewScanner(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (v *viewScanners) feed(text []byte) {
+	v.at = 0
+	for _, s := range v.scanners {
+		s.Feed(text)
+	}
+}
+
+func (v *viewScanners) next() []byte {
+	for ; v.at < len(v.scanners); v.at++ {
+		if term := v.scanners[v.at].Next(); term != nil {
+			v.term = append(append(v.term[:0], byte(1+v.at)), term...)
+			return v.term
+		}
+	}
+	return nil
+}
+
+func (v *viewScanners) end() {
+	for _, s := range v.scanners {
+		s.End()
+	}
+}

@@ -1,0 +1,109 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+)
+
+// View is a block of columns that is embedded apart: the first column, and the weight of its share of each
+// document. It ends where the next begins.
+//
+// Let u be the unit vector that an embedding makes of a document, uᵥ that of view v alone, and wᵥ its
+// weight, with Σ wᵥ = 1 over the views that the document has terms of. Then u = (√w₁u₁, √w₂u₂, …), so the
+// similarity of two documents that have all views is Σ wᵥsᵥ, that of histograms as well. The square root of
+// shares is that of a mixture of the views' term distributions.
+type View struct {
+	First  uint32  `json:"first"`
+	Weight float64 `json:"weight"`
+}
+
+// validateViews checks views of so many columns.
+func validateViews(views []View, columns int) error {
+	for i, v := range views {
+		switch {
+		case i == 0 && v.First != 0, i > 0 && v.First < views[i-1].First, int64(v.First) > int64(columns):
+			return fmt.Errorf("sparse: view %d begins in column %d of %d, expected views from 0, ascending", i, v.First, columns)
+		case !(v.Weight > 0 && v.Weight <= math.MaxFloat32):
+			return fmt.Errorf("sparse: view %d has the weight %v, expected a finite number above 0", i, v.Weight)
+		}
+	}
+	return nil
+}
+
+// ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, as [CSR] has them; nil for a
+// tokenizer without views. Error: a vocabulary that isn't that of the tokenizer.
+func ViewsOf(t Tokenizer, vocabulary []string) ([]View, error) {
+	split, err := t.Split()
+	if err != nil || split == nil {
+		return nil, err
+	}
+	first, err := t.FirstColumns(vocabulary)
+	if err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	views := make([]View, len(split))
+	for i, v := range split {
+		views[i] = View{uint32(first[i]), v.Weight}
+	}
+	return views, nil
+}
+
+// wantsViews says why the embedding takes no views, nil where it does.
+func (e Embedding) wantsViews() error {
+	if e.Weighting != TF && e.Weighting != TFIDF {
+		return fmt.Errorf("sparse: embedding %s of documents with views, expected weights tf or tfidf", e)
+	}
+	return nil
+}
+
+// balanced returns the values of a row scaled so that each view's squared length in the unit vector is its
+// share. It changes nothing, to the bit, in a row that it has scaled before, such as a model's.
+func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
+	exponent := 2.0 // the unit vector's squares are in proportion to |v|^exponent
+	switch {
+	case f.Pairing != Dot:
+		exponent = 1
+	case f.Power != 0:
+		exponent = 2 * f.Power
+	}
+	mass := make([]float64, len(f.Views))
+	f.eachView(terms, func(k, view int) {
+		if column, ok := f.Column(terms[k]); ok {
+			mass[view] += math.Pow(math.Abs(f.weighted(column, values[k])), exponent)
+		}
+	})
+	var total, weights float64
+	for v, m := range mass {
+		if total += m; m > 0 {
+			weights += f.Views[v].Weight
+		}
+	}
+	same := true
+	factor := mass
+	for v, m := range mass {
+		// Rounding to float32 moves the factors of a row that was scaled by up to 2⁻²⁴ and those of sums.
+		const near = 1e-6
+		q := math.Pow(f.Views[v].Weight/weights*total/m, 1/exponent)
+		if math.Abs(q-1) <= near || m == 0 {
+			q = 1
+		}
+		factor[v], same = q, same && q == 1
+	}
+	if same {
+		return values
+	}
+	out := make([]float32, len(values))
+	f.eachView(terms, func(k, view int) { out[k] = float32(float64(values[k]) * factor[view]) })
+	return out
+}
+
+// eachView calls do for each place of a row with its view.
+func (f *Embedder) eachView(terms []uint32, do func(k, view int)) {
+	view := 0
+	for k, t := range terms {
+		for view+1 < len(f.Views) && t >= f.Views[view+1].First {
+			view++
+		}
+		do(k, view)
+	}
+}

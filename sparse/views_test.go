@@ -1,0 +1,134 @@
+package sparse
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+)
+
+// The similarity of documents is the mean of their views' similarities by weight, and a document without a
+// view is that of the others.
+func TestViews(t *testing.T) {
+	const split = 3 // columns of the first view
+	rows := [][]float32{{1, 2, 0, 4, 0, 0, 9}, {0, 3, 5, 1, 70, 2, 0}, {7, 0, 1, 0, 0, 3, 3}, {1, 1, 0, 0, 0, 0, 0},
+		{0, 0, 0, 5, 1, 0, 0}}
+	part := func(lo, hi int) *CSR {
+		var out [][]float32
+		for _, r := range rows {
+			out = append(out, append(slices.Clone(r[lo:hi]), 0))
+		}
+		return csrOf(out)
+	}
+	weights := []float64{1, 0.25}
+	m := csrOf(rows)
+	m.Views = []View{{0, weights[0]}, {split, weights[1]}}
+	parts := []*CSR{part(0, split), part(split, len(rows[0]))}
+	for _, e := range withPowers() {
+		if e.wantsViews() != nil {
+			if err := e.Fit(m).Validate(); err == nil {
+				t.Errorf("%s takes views", e)
+			}
+			continue
+		}
+		x := mustTransform(t, e.Fit(m), m)
+		var of []*Embedded
+		for _, p := range parts {
+			of = append(of, mustTransform(t, e.Fit(p), p))
+		}
+		for i := range rows {
+			for j := range rows {
+				want, all := 0.0, 0.0
+				share := [2]float64{}
+				for v, p := range of {
+					if !emptyRow(p, i) {
+						share[0] += weights[v]
+					}
+					if !emptyRow(p, j) {
+						share[1] += weights[v]
+					}
+				}
+				for v, p := range of {
+					if !emptyRow(p, i) && !emptyRow(p, j) {
+						s := weights[v] * similarity(p, i, j)
+						all += s
+					}
+				}
+				if want = all / math.Sqrt(share[0]*share[1]); e.Pairing != Dot && share[0] != share[1] {
+					continue // histograms of different shares: no such sum
+				}
+				// Raw values are scaled in float32.
+				if got := similarity(x, i, j); !(math.Abs(got-want) <= 1e-6) {
+					t.Errorf("%s: the similarity of %d and %d is %v, expected %v", e, i, j, got, want)
+				}
+			}
+		}
+		// What a model keeps of its documents gives the same bits.
+		kept := &CSR{Cols: m.Cols, Offsets: []int64{0}}
+		for i := range rows {
+			kept.Terms, kept.Values = x.AppendRaw(i, kept.Terms, kept.Values)
+			kept.Offsets = append(kept.Offsets, int64(len(kept.Terms)))
+		}
+		f, err := RestoreEmbedder(fields(x.Embedder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := mustTransform(t, f, kept)
+		if !slices.Equal(again.Values, x.Values) || !slices.Equal(again.Raw, x.Raw) || !slices.Equal(again.Norms, x.Norms) {
+			t.Errorf("%s: documents that were kept have other bits", e)
+		}
+		if err := x.Validate(); err != nil {
+			t.Errorf("%s: %v", e, err)
+		}
+	}
+}
+
+// emptyRow reports whether a document has no terms.
+func emptyRow(x *Embedded, i int) bool {
+	terms, _ := x.Row(i)
+	return len(terms) == 1 && int(terms[0]) == x.Cols-1
+}
+
+// similarity is that of the embedding's pairing, in float64.
+func similarity(x *Embedded, i, j int) (s float64) {
+	a, b := x.Unit64(i, nil), x.Unit64(j, nil)
+	at := map[uint32]float64{}
+	terms, _ := x.Row(i)
+	for k, t := range terms {
+		at[t] = a[k]
+	}
+	terms, _ = x.Row(j)
+	for k, t := range terms {
+		switch u, v := at[t], b[k]; {
+		case u == 0:
+		case x.Embedder.Pairing == Dot:
+			s += u * v
+		case x.Embedder.Pairing == ChiSquare:
+			s += 2 * u * v / (u + v)
+		default:
+			s -= (u*math.Log(u/(u+v)) + v*math.Log(v/(u+v))) / (2 * math.Ln2)
+		}
+	}
+	return s
+}
+
+func TestViewsOfText(t *testing.T) {
+	opt := Options{Tokenizer: Tokenizer{Views: "words + 3*chars:2..3"}, MinDF: 1}
+	c, err := FromTexts(context.Background(), []string{"the cat", "a cat sat", "一 chat"}, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := slices.IndexFunc(c.Vocabulary, func(s string) bool { return s[0] == 2 })
+	if want := []View{{0, 1}, {uint32(first), 3}}; !slices.Equal(c.Documents.Views, want) {
+		t.Errorf("views %v, expected %v", c.Documents.Views, want)
+	}
+	if got := c.Select([]int{1}).Documents.Views; !slices.Equal(got, c.Documents.Views) {
+		t.Errorf("views of a selection are %v", got)
+	}
+	for _, wrong := range [][]View{{{1, 1}}, {{0, 1}, {9999, 1}}, {{0, 0}}, {{0, math.NaN()}}, {{0, 1}, {5, 1}, {4, 1}}} {
+		bad := *c.Documents
+		if bad.Views = wrong; bad.Validate() == nil {
+			t.Errorf("views %v pass", wrong)
+		}
+	}
+}
