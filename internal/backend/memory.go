@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -30,6 +31,8 @@ const programBytes = 20 << 20
 type Limits struct {
 	Workers int // goroutines, 0 for all processors
 	Memory  cli.ByteSize
+
+	FileBytes int64 // what the collector doesn't know of, see programBytes, which stands for 0
 
 	bounds func() (all, process tiles.Bound) // asked for once: what the command takes later is its own
 }
@@ -120,7 +123,7 @@ func (l *Limits) Bound() string {
 func (l *Limits) Limit() int64 {
 	limit := l.Budget()
 	if limit > 0 {
-		debug.SetMemoryLimit(limit - min(programBytes, limit/4))
+		debug.SetMemoryLimit(limit - min(cmp.Or(l.FileBytes, programBytes), limit/4))
 	}
 	return limit
 }

@@ -51,8 +51,7 @@ func (p *Program) completed() []completed {
 	var list []completed
 	topics := append(p.names(), "completion")
 	for _, c := range p.Commands {
-		f := NewFlags(c.Name)
-		c.Setup(f)
+		f, _ := c.flags()
 		out := completed{name: c.Name, summary: c.Summary}
 		f.VisitAll(func(fl *flag.Flag) {
 			_, usage := flag.UnquoteUsage(fl)

@@ -40,7 +40,9 @@ type Flags struct {
 }
 
 // NewFlags makes the flags of the command of that name, which has -json.
-func NewFlags(name string) *Flags {
+func NewFlags(name string) *Flags { return newFlags(name, true) }
+
+func newFlags(name string, hasJSON bool) *Flags {
 	f := &Flags{
 		FlagSet: flag.NewFlagSet(name, flag.ContinueOnError),
 		choices: map[string][]string{},
@@ -49,7 +51,9 @@ func NewFlags(name string) *Flags {
 	f.SetOutput(io.Discard) // errors and help are printed by the caller, each to its own stream
 	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
 	f.Group("Output", "")
-	f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
+	if hasJSON {
+		f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
+	}
 	f.BoolVar(&f.Quiet, "q", false, "print nothing but errors; no report of what -o writes either")
 	return f
 }

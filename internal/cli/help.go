@@ -172,7 +172,7 @@ func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	}
 	if len(topics) > 0 {
 		more := p.Name + " help " + strings.Join(topics, ", ")
-		if f.Lookup("kernel") != nil {
+		if f.Lookup("kernel") != nil && slices.Contains(p.names(), "kernels") {
 			more += "; " + p.Name + " kernels"
 		}
 		fmt.Fprintf(w, "\nMore: %s\n", more)

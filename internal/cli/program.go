@@ -35,6 +35,8 @@ type Program struct {
 	Commands []*Command        // in the order of the help
 	Topics   []Topic           // what help explains beside commands
 	Moved    map[string]string // of a command that is elsewhere: where
+
+	Redact func(message string) string // what messages are passed through; nil for nothing
 }
 
 // Command is one of the program's commands.
@@ -46,6 +48,14 @@ type Command struct {
 	Examples string // three, a line each
 	// Setup declares the flags and returns what runs once they are parsed and checked.
 	Setup func(f *Flags) Work
+
+	NoJSON bool // it has no -json: what it prints has one form
+}
+
+// flags makes the command's flags, and returns what runs with them.
+func (c *Command) flags() (*Flags, Work) {
+	f := newFlags(c.Name, !c.NoJSON)
+	return f, c.Setup(f)
 }
 
 // Work is what a command does.
@@ -59,6 +69,7 @@ type Env struct {
 	Quiet bool // neither progress nor messages, errors alone
 
 	reports io.Writer // where reports go
+	redact  func(string) string
 
 	mu   sync.Mutex
 	said map[string]bool
@@ -77,8 +88,17 @@ func (e *Env) Say(format string, args ...any) {
 			e.said = map[string]bool{}
 		}
 		e.said[text] = true
-		fmt.Fprintf(e.Stderr, "%s: %s\n", e.Program, text)
+		e.tell("%s: %s\n", e.Program, text)
 	}
+}
+
+// tell prints on standard error.
+func (e *Env) tell(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if e.redact != nil {
+		text = e.redact(text)
+	}
+	_, _ = io.WriteString(e.Stderr, text) // nobody is left to tell
 }
 
 // Warn prints a warning on standard error, once.
@@ -105,14 +125,14 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 		p.overview(stderr)
 		return Misuse
 	}
-	e := &Env{Program: p.Name, Stdout: stdout, Stderr: stderr}
+	e := &Env{Program: p.Name, Stdout: stdout, Stderr: stderr, redact: p.Redact}
 	if file, ok := stdout.(*os.File); ok && matrixio.Closed(file) {
 		e.Stdout = closed{}
 	}
 	name, rest := args[0], args[1:]
 	switch name {
 	case "-h", "-help", "--help", "help":
-		if name != "help" || len(rest) != 1 {
+		if name != "help" || len(rest) == 0 {
 			return e.print(p.overview)
 		}
 		for _, t := range append(p.Topics, p.completion()) {
@@ -120,7 +140,7 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 				return e.print(t.write)
 			}
 		}
-		name, rest = rest[0], []string{"-help"}
+		name, rest = rest[0], append(rest[1:len(rest):len(rest)], "-help")
 	case "version", "-version", "--version":
 		return e.print(func(w io.Writer) { fmt.Fprintln(w, p.Name, Version) })
 	case "completion":
@@ -179,8 +199,7 @@ func (e *Env) print(write func(io.Writer)) int {
 // execute parses the command's flags, runs it and turns its error into an exit status.
 func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env) int {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // a command's limit ends with it
-	f := NewFlags(c.Name)
-	work := c.Setup(f)
+	f, work := c.flags()
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return e.print(func(w io.Writer) { p.writeHelp(c, w, f) })
@@ -195,18 +214,18 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	for _, end := range f.ends {
 		err = errors.Join(err, end())
 	}
-	who := p.Name + " " + c.Name
+	who := p.Name + " " + f.Name()
 	var usage UsageError
 	switch {
 	case err == nil:
 		return Done
 	case errors.As(err, &usage):
-		fmt.Fprintf(e.Stderr, "%s: %v\nRun '%[1]s -help' for usage.\n", who, err)
+		e.tell("%s: %v\nRun '%[1]s -help' for usage.\n", who, err)
 		return Misuse
 	case ctx.Err() != nil:
 		return statusOf(ctx, e.Stderr, who)
 	case !errors.Is(err, ErrReported):
-		fmt.Fprintf(e.Stderr, "%s: %v\n", who, err)
+		e.tell("%s: %v\n", who, err)
 	}
 	return Failed
 }

@@ -59,7 +59,7 @@ func (m *Compressed) WriteNPZ(w io.Writer) error {
 			return err
 		}
 		b := bufio.NewWriter(f)
-		if _, err := b.Write(npyHeader(of, shape)); err != nil {
+		if _, err := b.Write(NPYHeader(of, shape)); err != nil {
 			return err
 		}
 		if err := write(b); err != nil {

@@ -18,13 +18,13 @@ type npy struct {
 }
 
 func newNPY(w io.Writer, c *counter) (*npy, error) {
-	_, err := w.Write(npyHeader("<f4", fmt.Sprintf("(%d, %d)", c.rows, c.cols)))
+	_, err := w.Write(NPYHeader("<f4", fmt.Sprintf("(%d, %d)", c.rows, c.cols)))
 	return &npy{counter: c, w: w}, err
 }
 
-// npyHeader is what stands before the values of an array, whose type and shape are as NumPy writes
-// them.
-func npyHeader(of, shape string) []byte {
+// NPYHeader returns what stands before the values of an array, whose type and shape are as NumPy
+// writes them.
+func NPYHeader(of, shape string) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", of, shape)
 	const before = 6 + 2 + 2 // magic, version, length
 	for (before+len(header)+1)%64 != 0 {

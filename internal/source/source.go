@@ -3,11 +3,13 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/engine"
@@ -31,6 +33,7 @@ type Documents struct {
 	OnlyReads       bool                             // nothing follows reading that takes memory
 	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
 	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
+	Adjust          func(*sparse.Options) error      // if not nil: it has the last word on how documents are read
 
 	limits *backend.Limits
 }
@@ -38,20 +41,7 @@ type Documents struct {
 const topic = "sources"
 
 // Topic is what help says of sources.
-var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: `
-Sources for -in (files may be compressed by gzip or zstd):
-  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV, JSON
-                  lines, lines of text, MatrixMarket, .npy, .npz of SciPy, or idx images
-                  (MNIST); see -format
-  -               standard input, in the format of a file; FIFOs are read once, too
-  FOLDER          one sub-folder per class, one file per document; or files alone, documents
-                  without a class; or idx files: train-images-idx3-ubyte
-  goroot          the Go source files of the local installation, labelled by top folder
-  synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
-                  frequencies
-Several labels of a document are separated by commas, in a column of CSV as well, or as
--label-separator says: none where commas are part of names. JSON lines have them in an array, where
-a label may hold commas.
+var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms + `
 
 With -sets the vectors are points of R^P. Each set of them is a spherical normal distribution by
 its maximum-likelihood estimate (mean and standard deviation), and takes the place of a document;
@@ -65,6 +55,25 @@ for all points don't count. Which points belong together:
 		d.Declare(f, "", &backend.Limits{})
 		d.DeclareSets(f)
 	}}
+
+// DocumentsTopic is [Topic] for programs that read documents alone.
+var DocumentsTopic = cli.Topic{Name: topic, Summary: Topic.Summary, Text: forms,
+	Declare: func(f *cli.Flags) { (&Documents{}).Declare(f, "", &backend.Limits{}) }}
+
+const forms = `
+Sources for -in (files may be compressed by gzip or zstd):
+  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV, JSON
+                  lines, lines of text, MatrixMarket, .npy, .npz of SciPy, or idx images
+                  (MNIST); see -format
+  -               standard input, in the format of a file; FIFOs are read once, too
+  FOLDER          one sub-folder per class, one file per document; or files alone, documents
+                  without a class; or idx files: train-images-idx3-ubyte
+  goroot          the Go source files of the local installation, labelled by top folder
+  synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
+                  frequencies
+Several labels of a document are separated by commas, in a column of CSV as well, or as
+-label-separator says: none where commas are part of names. JSON lines have them in an array, where
+a label may hold commas.`
 
 // Declare declares what to read, by default the source fallback, and how. The documents are read
 // within limits.
@@ -208,6 +217,11 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
 		Progress: func(s sparse.Progress) { p.Update(s.Done, s.Total) },
 	}
+	if d.Adjust != nil {
+		if err := d.Adjust(&opt); err != nil {
+			return nil, err
+		}
+	}
 	var corpus *sparse.Corpus
 	if d.In == "-" {
 		corpus, err = sparse.ReadFrom(ctx, os.Stdin, "standard input", opt)
@@ -314,6 +328,20 @@ func NameOf(c *sparse.Corpus, i int) string {
 	}
 	return fmt.Sprintf("document %d", i+1)
 }
+
+// AppendNeighbours appends a line for each neighbour of a document to b: the document, the neighbour,
+// which is one of columns, and the value, with TABs between.
+func AppendNeighbours(b []byte, document string, near []engine.Neighbour, columns *sparse.Corpus) []byte {
+	for _, n := range near {
+		b = append(append(b, document...), '\t')
+		b = append(append(b, ShortName(columns, int(n.Document))...), '\t')
+		b = append(strconv.AppendFloat(b, float64(n.Value), 'g', -1, 32), '\n')
+	}
+	return b
+}
+
+// ShortName returns what a line calls document i: its file, or its number, counted from 1.
+func ShortName(c *sparse.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
 
 // Embed fits an embedding on the corpus and embeds it.
 func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"regexp"
 	"strings"
@@ -11,25 +10,32 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/sparse"
 )
 
-var cleanCommand = command{
-	name: "clean", args: "-store URL [-job JOB] [-unused]",
-	summary: "delete results of a job, and documents that no job needs any more",
-	help: `
+var cleanCommand = cli.Command{
+	Name: "clean", Summary: "delete results of a job, and documents that no job needs any more",
+	Help: `
 Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents,
 models and results that belong to no job, and what killed processes left half-written. Both may be
-given. No work, plan or gather on them may be under way.
-
-Examples:
-  gramcluster clean -store run -unused
-  gramcluster clean -store run -job 3f2a -unused`,
-	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
+given. No work, plan or gather on them may be under way.`,
+	Examples: `
+gramcluster clean -store run -unused
+gramcluster clean -store run -job 3f2a -unused`,
+	NoJSON: true,
+	Setup: func(f *cli.Flags) cli.Work {
 		c := &clean{}
+		f.Usage = "gramcluster clean -store URL [-job JOB] [-unused]"
 		c.declareStore(f)
 		f.StringVar(&c.job, "job", "", "delete the job whose digest begins with `JOB`")
 		f.BoolVar(&c.unused, "unused", false, "delete objects that no job refers to")
+		f.Check(func() error {
+			if c.job == "" && !c.unused {
+				return cli.Usagef("nothing to delete, expected -job JOB, -unused or both")
+			}
+			return nil
+		})
 		return c.run
 	},
 }
@@ -43,10 +49,7 @@ type clean struct {
 // digests finds what a description refers to.
 var digests = regexp.MustCompile(`[0-9a-f]{64}`)
 
-func (c *clean) run(ctx context.Context, e *env) error {
-	if c.job == "" && !c.unused {
-		return usagef("nothing to delete, expected -job JOB, -unused or both")
-	}
+func (c *clean) run(ctx context.Context, e *cli.Env) error {
 	h, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -78,7 +81,7 @@ func (c *clean) run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	e.say("deleted %d objects, %s", objects, sparse.FormatBytes(bytes))
+	say(e, "deleted %d objects, %s", objects, sparse.FormatBytes(bytes))
 	return nil
 }
 

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // cluster runs the command in this process.
 func cluster(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	status = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	status = run(args, strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
@@ -26,7 +27,7 @@ func cluster(t *testing.T, stdin string, args ...string) (status int, stdout, st
 func must(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := cluster(t, stdin, args...)
-	if status != succeeded {
+	if status != cli.Done {
 		t.Fatalf("gramcluster %s: status %d, %s%s", strings.Join(args, " "), status, stdout, stderr)
 	}
 	return stdout
@@ -118,7 +119,7 @@ func TestGram(t *testing.T) {
 		}
 		got := filepath.Join(dir, fmt.Sprint("got", i, ".npy"))
 		status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", got)
-		if status != failed || !strings.Contains(stderr, fmt.Sprintf("%d of %d tasks are missing", n-n/2, n)) {
+		if status != cli.Failed || !strings.Contains(stderr, fmt.Sprintf("%d of %d tasks are missing", n-n/2, n)) {
 			t.Errorf("half a job: status %d, %s", status, stderr)
 		}
 		if _, err := os.Stat(got); err == nil {
@@ -159,7 +160,7 @@ func TestGram(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, _, stderr = cluster(t, "", "gather", "-store", store, "-o", got)
-		if status != failed || !strings.Contains(stderr, "000000001.a0 is damaged") ||
+		if status != cli.Failed || !strings.Contains(stderr, "000000001.a0 is damaged") ||
 			!strings.Contains(stderr, `"task":1}`) {
 			t.Errorf("damage: status %d, %s", status, stderr)
 		}
@@ -194,53 +195,53 @@ func TestRefusals(t *testing.T) {
 		status      int
 		want        string
 	}{
-		{"", "", misused, "Commands:"},
-		{"", "nonsense", misused, `command "nonsense", expected plan, drive, work`},
-		{"", "plan", misused, "expected plan KIND, one of gram"},
-		{"", "plan nonsense", misused, "expected one of gram"},
-		{"", "plan landmarks", misused, "expected drive landmarks"},
-		{"", "drive gram", misused, "expected plan gram"},
-		{"", "drive", misused, "one of landmarks"},
-		{"", "drive landmarks -store " + dir + " -in synthetic:docs=20", misused, "-o FILE is missing"},
-		{"", "drive landmarks -o x -store " + dir, misused, "-in SOURCE is missing"},
-		{"", "drive landmarks -wait -1s -o x -in goroot -store " + dir, misused, "-wait"},
-		{"", drive + " -o -", misused, "expected a file"},
-		{"", drive + " -o " + file, misused, "would replace what -in reads"},
-		{"", drive + " -o " + dir + "/none/x", failed, "can't be written in folder " + dir + "/none"},
-		{"", drive + " -o x -signed", failed, "has no labels, expected classes"},
-		{"", "plan train -signed -store " + dir + " -in " + file, failed, "has no labels, expected classes"},
-		{"", "plan train -type nu_svr -kernel linear -signed -store " + dir + " -in " + file, failed,
+		{"", "", cli.Misuse, "Commands:"},
+		{"", "nonsense", cli.Misuse, `command "nonsense", expected one of plan, drive, work`},
+		{"", "plan", cli.Misuse, "expected plan KIND, one of gram"},
+		{"", "plan nonsense", cli.Misuse, "expected one of gram"},
+		{"", "plan landmarks", cli.Misuse, "expected drive landmarks"},
+		{"", "drive gram", cli.Misuse, "expected plan gram"},
+		{"", "drive", cli.Misuse, "one of landmarks"},
+		{"", "drive landmarks -store " + dir + " -in synthetic:docs=20", cli.Misuse, "-o FILE is missing"},
+		{"", "drive landmarks -o x -store " + dir, cli.Misuse, "-in SOURCE is missing"},
+		{"", "drive landmarks -wait -1s -o x -in goroot -store " + dir, cli.Misuse, "-wait"},
+		{"", drive + " -o -", cli.Misuse, "expected a file"},
+		{"", drive + " -o " + file, cli.Misuse, "would overwrite"},
+		{"", drive + " -o " + dir + "/none/x", cli.Failed, "can't be written in folder " + dir + "/none"},
+		{"", drive + " -o x -signed", cli.Failed, "has no labels, expected classes"},
+		{"", "plan train -signed -store " + dir + " -in " + file, cli.Failed, "has no labels, expected classes"},
+		{"", "plan train -type nu_svr -kernel linear -signed -store " + dir + " -in " + file, cli.Failed,
 			"has no label, expected a number"},
-		{"", "plan gram -store " + dir + " -in " + file, failed, "(-signed accepts others)"},
-		{"", "plan gram -m 50 -store " + dir + " -in " + file, failed, "57 MiB of memory, -m allows 50 MiB"},
-		{"", "plan gram", misused, "-store URL is missing"},
-		{"", "plan gram -store " + dir, failed, "expected -in SOURCE"},
-		{"", "plan gram -nonsense", misused, "-nonsense"},
-		{"", "plan gram -store " + dir + " more", misused, `argument "more"`},
-		{"", "plan gram -store ftp://x -in goroot", failed, "expected file, s3, gs, azblob or mem"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", failed, "nonsense"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -rows 100", failed,
+		{"", "plan gram -store " + dir + " -in " + file, cli.Failed, "(-signed accepts others)"},
+		{"", "plan gram -m 50 -store " + dir + " -in " + file, cli.Failed, "57 MiB of memory, -m allows 50 MiB"},
+		{"", "plan gram", cli.Misuse, "-store URL is missing"},
+		{"", "plan gram -store " + dir, cli.Failed, "expected -in SOURCE"},
+		{"", "plan gram -nonsense", cli.Misuse, "-nonsense"},
+		{"", "plan gram -store " + dir + " more", cli.Misuse, `argument "more"`},
+		{"", "plan gram -store ftp://x -in goroot", cli.Failed, "expected file, s3, gs, azblob or mem"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", cli.Failed, "nonsense"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -rows 100", cli.Failed,
 			"-rows 100, expected a multiple of 128"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -columns 2048", failed,
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -columns 2048", cli.Failed,
 			"-columns 2048, expected a multiple"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", misused, "-isa"},
-		{"", "plan gram -store " + dir + " -in /nowhere", failed, "/nowhere"},
-		{"", "plan gram -store " + dir + " -in goroot -m nonsense", misused, "expected a size"},
-		{"x\n", "work -store " + dir, failed, "task line 1"},
-		{"\n", "work -store " + dir, succeeded, "no task lines"},
-		{`{"job":"` + strings.Repeat("0", 64) + `","task":0}`, "work -store " + dir, failed, "missing"},
-		{strings.Replace(tasks, `"task":0`, `"task":7`, 1), "work -store " + dir, failed, "tasks from 0 to 0"},
-		{"", "work -store " + dir + " -shard 0/2", misused, "-shard without -job"},
-		{"", "work -store " + dir + " -job 0 -shard 2/2", misused, "expected I/N"},
-		{"", "work -store " + dir + " -job 0 -shard auto", misused, "JOB_COMPLETION_INDEX"},
-		{"", "work -store " + dir + " -job xyz", failed, "hexadecimal"},
-		{"", "gather -store " + dir, misused, "-o FILE is missing"},
-		{"", "gather -store " + dir + " -o x -missing", misused, "one of them"},
-		{"", "gather -store " + dir + " -o -", misused, "expected a file"},
-		{"", "gather -store " + dir + " -o " + dir + "/K.txt", failed, "1 of 1 tasks are missing"},
-		{"", "status -store " + dir + " -job 00000", failed, "no job 00000"},
-		{"", "clean -store " + dir, misused, "nothing to delete"},
-		{"", "help nonsense", misused, "nonsense"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", cli.Misuse, "-isa"},
+		{"", "plan gram -store " + dir + " -in /nowhere", cli.Failed, "/nowhere"},
+		{"", "plan gram -store " + dir + " -in goroot -m nonsense", cli.Misuse, "is not a size"},
+		{"x\n", "work -store " + dir, cli.Failed, "task line 1"},
+		{"\n", "work -store " + dir, cli.Done, "no task lines"},
+		{`{"job":"` + strings.Repeat("0", 64) + `","task":0}`, "work -store " + dir, cli.Failed, "missing"},
+		{strings.Replace(tasks, `"task":0`, `"task":7`, 1), "work -store " + dir, cli.Failed, "tasks from 0 to 0"},
+		{"", "work -store " + dir + " -shard 0/2", cli.Misuse, "-shard without -job"},
+		{"", "work -store " + dir + " -job 0 -shard 2/2", cli.Misuse, "expected I/N"},
+		{"", "work -store " + dir + " -job 0 -shard auto", cli.Misuse, "JOB_COMPLETION_INDEX"},
+		{"", "work -store " + dir + " -job xyz", cli.Failed, "hexadecimal"},
+		{"", "gather -store " + dir, cli.Misuse, "-o FILE is missing"},
+		{"", "gather -store " + dir + " -o x -missing", cli.Misuse, "one of them"},
+		{"", "gather -store " + dir + " -o -", cli.Misuse, "expected a file"},
+		{"", "gather -store " + dir + " -o " + dir + "/K.txt", cli.Failed, "1 of 1 tasks are missing"},
+		{"", "status -store " + dir + " -job 00000", cli.Failed, "no job 00000"},
+		{"", "clean -store " + dir, cli.Misuse, "nothing to delete"},
+		{"", "help nonsense", cli.Misuse, "nonsense"},
 	} {
 		status, stdout, stderr := cluster(t, c.stdin, strings.Fields(c.args)...)
 		if status != c.status || !strings.Contains(stdout+stderr, c.want) {
@@ -249,7 +250,7 @@ func TestRefusals(t *testing.T) {
 	}
 	must(t, tasks, "work", "-store", dir)
 	status, _, stderr := cluster(t, "", "gather", "-store", dir, "-o", filepath.Join(dir, "K.txt"))
-	if status != failed || !strings.Contains(stderr, "expected -o FILE.npy") {
+	if status != cli.Failed || !strings.Contains(stderr, "expected -o FILE.npy") {
 		t.Errorf("an unknown form: status %d, %s", status, stderr)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // Predictions that are gathered have the bytes of grambench's, for every kind of model and output,
@@ -69,7 +71,7 @@ func TestPredict(t *testing.T) {
 		"-in " + vectors + " -model " + other + " -documents 0":          "-documents 0",
 	} {
 		status, _, stderr := cluster(t, "", strings.Fields("plan predict -store "+dir+" "+args)...)
-		if status != failed || !strings.Contains(stderr, want) {
+		if status != cli.Failed || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s, expected %s", args, status, stderr, want)
 		}
 	}
@@ -122,7 +124,7 @@ func TestPredictOthers(t *testing.T) {
 		"gather -to tsv -o " + path("other"):                                                    `-to "tsv", expected none`,
 	} {
 		status, _, stderr := cluster(t, "", append(strings.Fields(args), "-store", path("store0"))...)
-		if status != failed || !strings.Contains(stderr, want) {
+		if status != cli.Failed || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s, expected %s", args, status, stderr, want)
 		}
 	}

@@ -3,48 +3,52 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"time"
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/sparse"
 )
 
-var statusCommand = command{
-	name: "status", args: "-store URL [-job JOB] [-watch] [flags]",
-	summary: "say how far jobs are",
-	help: `
+var statusCommand = cli.Command{
+	Name: "status", Summary: "say how far jobs are",
+	Help: `
 Counts the results of a job, or of all jobs, by their names; -check reads them all and counts those
-that are damaged as missing. -watch goes on until all are there, with an estimate of when that is.
-
-Examples:
-  gramcluster status -store run -check
-  gramcluster status -store s3://bucket/run -watch -every 1m`,
-	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
+that are damaged as missing. -watch goes on until all are there, with an estimate of when that is.`,
+	Examples: `
+gramcluster status -store run -check
+gramcluster status -store s3://bucket/run -watch -every 1m`,
+	Setup: func(f *cli.Flags) cli.Work {
 		s := &status{}
+		f.Usage = "gramcluster status -store URL [-job JOB] [-watch] [flags]"
 		s.declareStore(f)
 		f.StringVar(&s.job, "job", "", "only jobs whose digest begins with `JOB`")
 		f.BoolVar(&s.check, "check", false, "read all results")
 		f.BoolVar(&s.watch, "watch", false, "look again until all tasks are done")
 		f.DurationVar(&s.every, "every", 5*time.Second, "look again after `TIME`, with -watch")
-		f.BoolVar(&s.json, "json", false, "print one line of JSON per job")
+		f.Lookup("json").Usage = "print one line of JSON per job"
+		f.Check(func() error {
+			if s.every < 100*time.Millisecond {
+				return cli.Usagef("-every %v, expected at least 100ms", s.every)
+			}
+			return nil
+		})
+		s.flags = f
 		return s.run
 	},
 }
 
 type status struct {
 	host
-	job                string
-	check, watch, json bool
-	every              time.Duration
+	flags        *cli.Flags
+	job          string
+	check, watch bool
+	every        time.Duration
 }
 
-func (s *status) run(ctx context.Context, e *env) error {
-	if s.every < 100*time.Millisecond {
-		return usagef("-every %v, expected at least 100ms", s.every)
-	}
+func (s *status) run(ctx context.Context, e *cli.Env) error {
 	h, err := s.open(ctx)
 	if err != nil {
 		return err
@@ -65,14 +69,14 @@ func (s *status) run(ctx context.Context, e *env) error {
 		for _, digest := range found {
 			j, err := h.Load(ctx, digest)
 			if err != nil && ctx.Err() == nil && len(found) > 1 { // one that is damaged doesn't hide the others
-				e.say("gramcluster: job %.12s: %v", digest, err)
+				complain(e, "gramcluster: job %.12s: %v", digest, err)
 				bad = true
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			st, err := work.StatusOf(ctx, j, s.check, func(bad error) { e.say("gramcluster: %v", bad) })
+			st, err := work.StatusOf(ctx, j, s.check, func(bad error) { complain(e, "gramcluster: %v", bad) })
 			if err != nil {
 				return err
 			}
@@ -86,12 +90,12 @@ func (s *status) run(ctx context.Context, e *env) error {
 		}
 		switch done := !s.watch || stored == tasks; {
 		case done && bad:
-			return errReported
+			return cli.ErrReported
 		case done:
 			return nil
 		}
-		if s.watch && !s.json {
-			e.say("%s", estimate(stored-before, tasks-stored, time.Since(begin)))
+		if s.watch && !s.flags.JSON {
+			say(e, "%s", estimate(stored-before, tasks-stored, time.Since(begin)))
 		}
 		select {
 		case <-ctx.Done():
@@ -101,9 +105,9 @@ func (s *status) run(ctx context.Context, e *env) error {
 	}
 }
 
-func (s *status) print(e *env, j *job.Job, st *work.Status) error {
-	if s.json {
-		return json.NewEncoder(e.stdout).Encode(st)
+func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
+	if s.flags.JSON {
+		return json.NewEncoder(e.Stdout).Encode(st)
 	}
 	percent := 100.0
 	if st.Tasks > 0 {
@@ -114,7 +118,7 @@ func (s *status) print(e *env, j *job.Job, st *work.Status) error {
 	if st.Damaged+st.Again > 0 {
 		line += fmt.Sprintf("  %d damaged, %d written again", st.Damaged, st.Again)
 	}
-	_, err := fmt.Fprintln(e.stdout, line)
+	_, err := fmt.Fprintln(e.Stdout, line)
 	return err
 }
 

@@ -3,13 +3,15 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // status -watch looks until all tasks are done, and then ends by itself; it says how many are left and,
@@ -20,12 +22,12 @@ func TestWatch(t *testing.T) {
 	tasks := must(t, "", "plan", "gram", "-q", "-store", store, "-in", in, "-rows", "128", "-columns", "256")
 	lines := strings.SplitAfter(strings.TrimSuffix(tasks, "\n"), "\n")
 	n := len(lines)
-	watch := func(ctx context.Context) (out *bufio.Scanner, ended chan int, said *bytes.Buffer) {
+	watch := func() (out *bufio.Scanner, ended chan int, said *bytes.Buffer) {
 		r, w := io.Pipe()
 		said, ended = &bytes.Buffer{}, make(chan int, 1)
 		go func() {
 			args := []string{"status", "-store", store, "-watch", "-every", "100ms"}
-			status := run(ctx, args, strings.NewReader(""), w, said)
+			status := run(args, strings.NewReader(""), w, said)
 			w.Close()
 			ended <- status
 		}()
@@ -40,7 +42,7 @@ func TestWatch(t *testing.T) {
 		}
 		t.Fatalf("it ends before %d of %d tasks are done", done, n)
 	}
-	out, ended, said := watch(t.Context())
+	out, ended, said := watch()
 	until(out, 0)
 	must(t, strings.Join(lines[:n/2], ""), "work", "-store", store)
 	until(out, n/2)
@@ -50,7 +52,7 @@ func TestWatch(t *testing.T) {
 	if out.Scan() {
 		t.Errorf("it goes on, though all is done: %s", out.Text())
 	}
-	if status := <-ended; status != succeeded {
+	if status := <-ended; status != cli.Done {
 		t.Errorf("exit status %d, %s", status, said)
 	}
 	for _, want := range []string{fmt.Sprintf("%d tasks left\n", n), fmt.Sprintf("%d tasks left, about ", n-n/2)} {
@@ -61,13 +63,18 @@ func TestWatch(t *testing.T) {
 
 	must(t, "", "clean", "-store", store, "-job", jobOf(t, tasks))
 	must(t, "", "plan", "gram", "-q", "-store", store, "-in", in)
-	ctx, cancel := context.WithCancel(t.Context())
-	out, ended, said = watch(ctx)
+	out, ended, said = watch()
 	out.Scan()
-	cancel()
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Signal(os.Interrupt)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for out.Scan() {
 	}
-	if status := <-ended; status != failed || !strings.Contains(said.String(), "interrupted") {
+	if status := <-ended; status != cli.Signalled+2 || !strings.Contains(said.String(), "interrupted") {
 		t.Errorf("interrupted: exit status %d, %s", status, said)
 	}
 }

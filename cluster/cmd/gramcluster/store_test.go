@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // A store that was mistyped is named, and none is made of it: plan makes one, when all else is right.
@@ -23,7 +25,7 @@ func TestMistypedStore(t *testing.T) {
 		"plan gram": "expected -in SOURCE",
 	} {
 		status, stdout, stderr := cluster(t, "", append(strings.Fields(args), "-store", none)...)
-		if status != failed || stdout != "" || !strings.Contains(stderr, want) {
+		if status != cli.Failed || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s%s, expected %s", args, status, stdout, stderr, want)
 		}
 	}
@@ -43,7 +45,7 @@ func TestPipe(t *testing.T) {
 	done := make(chan string)
 	go func() {
 		var out, errs bytes.Buffer
-		run(t.Context(), []string{"work", "-store", dir}, lines, &out, &errs)
+		run([]string{"work", "-store", dir}, lines, &out, &errs)
 		lines.Close()
 		done <- out.String() + errs.String()
 	}()
@@ -70,13 +72,13 @@ func TestSecrets(t *testing.T) {
 		"plan gram -store DIR -in synthetic:docs=20 -kernel s3://me:hushhush@b", "drive s3://me:hushhush@bucket",
 	} {
 		status, stdout, stderr := cluster(t, "", strings.Fields(strings.ReplaceAll(args, "DIR", dir))...)
-		if status == succeeded || strings.Contains(stdout+stderr, "hushhush") {
+		if status == cli.Done || strings.Contains(stdout+stderr, "hushhush") {
 			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
 		}
 	}
 	lines := "s3://me:hushhush@bucket\n{\"job\":\"sig=hushhush\",\"task\":0}\n"
 	status, stdout, _ := cluster(t, lines, "work", "-store", dir)
-	if status == succeeded || strings.Contains(stdout, "hushhush") {
+	if status == cli.Done || strings.Contains(stdout, "hushhush") {
 		t.Errorf("task lines: status %d, %s", status, stdout)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/cli"
 )
 
 // files returns the contents of a folder's files, by name.
@@ -61,7 +62,7 @@ func TestTiles(t *testing.T) {
 		}
 		first := train(in, c.train, own, model)
 		tasks := must(t, "", append(strings.Fields("plan tiles -q "+c.plan), "-store", store, "-in", in)...)
-		if status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", kept); status != failed ||
+		if status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", kept); status != cli.Failed ||
 			!strings.Contains(stderr, "are missing") {
 			t.Errorf("before work: status %d, %s", status, stderr)
 		}
@@ -93,7 +94,7 @@ func TestTiles(t *testing.T) {
 		flip(t, filepath.Join(store, "results", jobOf(t, tasks), "000000002.a0"))
 		again := at("again", i)
 		status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", again)
-		if status != failed || !strings.Contains(stderr, "000000002.a0 is damaged") ||
+		if status != cli.Failed || !strings.Contains(stderr, "000000002.a0 is damaged") ||
 			!strings.Contains(stderr, `"task":2}`) {
 			t.Errorf("damage: status %d, %s", status, stderr)
 		}

@@ -3,8 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -12,12 +12,13 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/cli"
 )
 
-var workCommand = command{
-	name: "work", args: "-store URL [-job JOB [-shard I/N]] [flags]",
-	summary: "do tasks, of lines on standard input or a share of a job's",
-	help: `
+func workCommand(stdin io.Reader) *cli.Command {
+	return &cli.Command{
+		Name: "work", Summary: "do tasks, of lines on standard input or a share of a job's",
+		Help: `
 Reads task lines, as plan and gather -missing print them, and does those whose results aren't in the
 store yet. Or, with -job, does all tasks of a job, or the share -shard I/N of them: tasks I, I+N, …,
 I from 0. -shard auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes), or from SLURM_ARRAY_TASK_ID
@@ -25,41 +26,44 @@ modulo N: any N numbers in a row do all shares, and an element that is run again
 
 Prints a line a task: "state" is done (its result is complete in the store), there (it was) or
 failed, and then "why". Exit status 0 where none failed, 1 otherwise: the same lines may be tried
-again, by any machine. It may be killed at any moment, and any number of them may do the same tasks.
-
-Examples:
-  gramcluster work -store run < tasks.jsonl
-  gramcluster gather -store run -missing | gramcluster work -store run
-  gramcluster work -store run -job 3f2a -shard 0/4`,
-	setup: func(f *flag.FlagSet) func(context.Context, *env) error {
-		w := &worker{}
-		w.declareStore(f)
-		f.StringVar(&w.job, "job", "", "do tasks of the job whose digest begins with `JOB`, in place of lines")
-		f.StringVar(&w.shard, "shard", "", "do only the share `I/N` of -job")
-		w.declareComputing(f)
-		w.declareCache(f)
-		return w.run
-	},
+again, by any machine. It may be killed at any moment, and any number of them may do the same tasks.`,
+		Examples: `
+gramcluster work -store run < tasks.jsonl
+gramcluster gather -store run -missing | gramcluster work -store run
+gramcluster work -store run -job 3f2a -shard 0/4`,
+		NoJSON: true,
+		Setup: func(f *cli.Flags) cli.Work {
+			w := &worker{stdin: stdin}
+			f.Usage = "gramcluster work -store URL [-job JOB [-shard I/N]] [flags]"
+			w.declareStore(f)
+			f.StringVar(&w.job, "job", "", "do tasks of the job whose digest begins with `JOB`, in place of lines")
+			f.StringVar(&w.shard, "shard", "", "do only the share `I/N` of -job")
+			w.declareComputing(f)
+			w.declareCache(f)
+			return w.run
+		},
+	}
 }
 
 type worker struct {
 	host
+	stdin      io.Reader
 	job, shard string
 }
 
-func (w *worker) run(ctx context.Context, e *env) error {
+func (w *worker) run(ctx context.Context, e *cli.Env) error {
 	first, step := 0, 1
 	if w.shard != "" {
 		if w.job == "" {
-			return usagef("-shard without -job, expected it for tasks of a job; lines on standard input are all done")
+			return cli.Usagef("-shard without -job, expected it for tasks of a job; lines on standard input are all done")
 		}
 		var err error
 		if first, step, err = share(w.shard, os.Getenv); err != nil {
-			return usageError{err}
+			return cli.UsageError{Err: err}
 		}
 	}
 	if w.job == "" {
-		if err := e.await(ctx); err != nil { // a plan at the other end of a pipe has then made the store
+		if err := w.await(ctx); err != nil { // a plan at the other end of a pipe has then made the store
 			return err
 		}
 	}
@@ -68,9 +72,9 @@ func (w *worker) run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer h.Store.Close()
-	r := work.NewRunner(h, jobs.Kinds, e.stdout)
+	r := work.NewRunner(h, jobs.Kinds, e.Stdout)
 	if w.job == "" {
-		err = readLines(ctx, e, r)
+		err = w.readLines(ctx, e, r)
 	} else {
 		var j *job.Job
 		if j, err = work.Find(ctx, h, w.job); err == nil {
@@ -83,15 +87,15 @@ func (w *worker) run(ctx context.Context, e *env) error {
 		err = r.Close()
 	}
 	if err == nil && r.Failed() > 0 {
-		err = errReported
+		err = cli.ErrReported
 	}
 	return err
 }
 
 // await waits until standard input has a byte or ends.
-func (e *env) await(ctx context.Context) error {
-	in, begun := bufio.NewReader(e.stdin), make(chan struct{})
-	e.stdin = in
+func (w *worker) await(ctx context.Context) error {
+	in, begun := bufio.NewReader(w.stdin), make(chan struct{})
+	w.stdin = in
 	go func() {
 		defer close(begun)
 		_, _ = in.Peek(1) // an error comes again where lines are read
@@ -104,8 +108,8 @@ func (e *env) await(ctx context.Context) error {
 	}
 }
 
-// readLines does the tasks of standard input. Reading it can't be interrupted, so it is done beside.
-func readLines(ctx context.Context, e *env, r *work.Runner) error {
+// readLines does the tasks of standard input. Reading it can't be interrupted, so another goroutine does.
+func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int
 		task   job.Line
@@ -113,7 +117,7 @@ func readLines(ctx context.Context, e *env, r *work.Runner) error {
 	}
 	lines, ended := make(chan line), make(chan error, 1)
 	go func() {
-		ended <- job.ReadLines(ctx, e.stdin, func(number int, l job.Line, err error) error {
+		ended <- job.ReadLines(ctx, w.stdin, func(number int, l job.Line, err error) error {
 			select {
 			case lines <- line{number, l, err}:
 				return nil
@@ -137,7 +141,7 @@ func readLines(ctx context.Context, e *env, r *work.Runner) error {
 			}
 		case err := <-ended:
 			if err == nil && !any {
-				e.say("gramcluster work: no task lines on standard input, and nothing to do")
+				say(e, "gramcluster work: no task lines on standard input, and nothing to do")
 			}
 			return err
 		case <-ctx.Done():

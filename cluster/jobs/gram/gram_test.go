@@ -3,6 +3,7 @@ package gram
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/matrixio"
 )
 
 // Tiles cover every pair of the half once, and lie in their blocks one after the other; none is larger
@@ -87,7 +89,7 @@ func TestGather(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := npyHeader(s.Documents)
+		want := matrixio.NPYHeader("<f4", fmt.Sprintf("(%d, %d)", s.Documents, s.Documents))
 		for at := range s.Documents * s.Documents {
 			want = append(want, job.FloatBytes([]float32{value(at/s.Documents, at%s.Documents)})...)
 		}

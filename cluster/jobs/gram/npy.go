@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/tiles"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
@@ -30,7 +31,7 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 		return err
 	}
 	defer f.Abort()
-	header := npyHeader(s.Documents)
+	header := matrixio.NPYHeader("<f4", fmt.Sprintf("(%d, %d)", s.Documents, s.Documents))
 	if _, err := f.WriteAt(header, 0); err != nil {
 		return err
 	}
@@ -170,15 +171,4 @@ func (p *strip) close() error {
 		return nil
 	}
 	return v.Close()
-}
-
-// npyHeader is what stands before the values: NumPy's format, version 1.0, of float32,
-// little-endian; its length is a multiple of 64.
-func npyHeader(n int) []byte {
-	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, n)
-	for (10+len(text)+1)%64 != 0 {
-		text += " "
-	}
-	length := len(text) + 1
-	return append([]byte("\x93NUMPY\x01\x00"), append([]byte{byte(length), byte(length >> 8)}, text+"\n"...)...)
 }

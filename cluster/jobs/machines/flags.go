@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -23,6 +24,7 @@ type Flags struct {
 
 	embedding string
 	several   bool
+	shrinking cli.ZeroOne
 	given     *flag.FlagSet
 }
 
@@ -39,15 +41,15 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	if several {
 		kernel = "search the kernel `SPEC`, with | between values of a number; several times"
 	}
-	to.Func("kernel", kernel, func(spec string) error {
+	to.Var(repeated(func(spec string) error {
 		some, err := alternatives(spec)
 		f.Kernels = append(f.Kernels, some...)
 		return err
-	})
+	}), "kernel", kernel)
 	to.StringVar(&f.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
-	to.Func("scheme", list("machines: one-vs-one, one-vs-rest or labels, one each: `SCHEME`"), func(v string) error {
+	to.Func("scheme", list("`SCHEME` of machines: one-vs-one, one-vs-rest or labels"), func(v string) error {
 		f.Schemes = strings.Split(v, ",")
 		for _, name := range f.Schemes {
 			if _, err := ParseScheme(name); err != nil {
@@ -75,25 +77,22 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	to.Func("c", list("`C`, the price of a violated margin (default 1)"), numbers(&f.Cs))
 	to.Func("nu", list("`NU`, a bound on the share of errors (default 0.5)"), numbers(&f.Nus))
 	to.Func("epsilon", list("`WIDTH` of the zone without loss (default 0.1)"), numbers(&f.Widths))
-	to.Func("weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes", f.weight)
+	to.Var(repeated(f.weight), "weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes")
 	to.Float64Var(&f.Tolerance, "tolerance", 1e-3, "end when no optimality condition is violated by more than `E`")
-	zeroOne := func(name, usage string, set func(bool)) {
-		to.Func(name, usage, func(v string) error {
-			on, err := strconv.ParseBool(v)
-			if err != nil {
-				return errors.New("expected 0 or 1")
-			}
-			set(on)
-			return nil
-		})
-	}
-	zeroOne("shrinking", "leave out documents that can't move for a while, `0|1` (default 1)",
-		func(on bool) { f.KeepAll = !on })
-	zeroOne("probabilities", "train for probabilities, too, with five more trainings per machine, `0|1`",
-		func(on bool) { f.Probabilities = on })
-	zeroOne("thresholds", "tune the threshold of each label on folds, `0|1`", func(on bool) { f.Thresholds = on })
+	f.shrinking = true
+	to.Var(&f.shrinking, "shrinking", "leave out documents that can't move for a while, `0|1`")
+	to.Var((*cli.ZeroOne)(&f.Probabilities), "probabilities",
+		"train for probabilities, too, with five more trainings per machine, `0|1`")
+	to.Var((*cli.ZeroOne)(&f.Thresholds), "thresholds", "tune the threshold of each label on folds, `0|1`")
 	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, those behind probabilities and thresholds included")
 }
+
+// repeated is the value of a flag that may be given several times.
+type repeated func(text string) error
+
+func (r repeated) String() string        { return "" }
+func (r repeated) Set(text string) error { return r(text) }
+func (r repeated) Several()              {}
 
 // weight reads -weight.
 func (f *Flags) weight(v string) error {
@@ -173,6 +172,7 @@ func (f *Flags) Take(c *sparse.Corpus) error {
 	if len(f.Schemes) > 0 {
 		f.Scheme = f.Schemes[0]
 	}
+	f.KeepAll = !bool(f.shrinking)
 	f.C, f.Nu, f.Epsilon = 1, 0.5, 0.1
 	for _, q := range []struct {
 		name string

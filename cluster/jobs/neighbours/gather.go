@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -76,21 +76,10 @@ func lines(ctx context.Context, w *bufio.Writer, c *sparse.Corpus, first int, ne
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for _, n := range near.Of(i) {
-			b := append(append(w.AvailableBuffer(), nameOf(c, first+i)...), '\t')
-			b = append(append(b, nameOf(c, int(n.Document))...), '\t')
-			if _, err := w.Write(append(strconv.AppendFloat(b, float64(n.Value), 'g', -1, 32), '\n')); err != nil {
-				return err
-			}
+		b := source.AppendNeighbours(w.AvailableBuffer(), source.ShortName(c, first+i), near.Of(i), c)
+		if _, err := w.Write(b); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// nameOf returns what a line calls a document: its file, or its number.
-func nameOf(c *sparse.Corpus, i int) string {
-	if c.Names != nil && c.Names[i] != "" {
-		return c.Names[i]
-	}
-	return strconv.Itoa(i + 1)
 }

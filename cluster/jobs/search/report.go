@@ -3,14 +3,14 @@ package search
 import (
 	"encoding/json"
 	"io"
-	"math"
 
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 )
 
-// report is what gather writes: keys and numbers are those of grambench grid -json.
-type report struct {
+// table is what gather writes: keys and numbers are those of grambench grid -json.
+type table struct {
 	Type    string      `json:"type"`
 	Folds   int         `json:"folds"`
 	Seed    uint64      `json:"seed"`
@@ -23,43 +23,32 @@ type report struct {
 
 // row is a point.
 type row struct {
-	Kernel     string   `json:"kernel"`
-	Embedding  string   `json:"embedding"`
-	Scheme     string   `json:"scheme,omitempty"`
-	C          float64  `json:"c,omitempty"`
-	Nu         float64  `json:"nu,omitempty"`
-	Epsilon    float64  `json:"epsilon,omitempty"`
-	Mean       number   `json:"mean"`
-	SD         number   `json:"standard_deviation"`
-	Figures    []number `json:"figures"` // by fold
-	Iterations int64    `json:"iterations"`
-	Unfinished int      `json:"unfinished_machines"`
-	Support    float64  `json:"support_vectors"` // mean over the folds of the number of different ones
-	Best       bool     `json:"is_best,omitempty"`
+	Kernel     string          `json:"kernel"`
+	Embedding  string          `json:"embedding"`
+	Scheme     string          `json:"scheme,omitempty"`
+	C          float64         `json:"c,omitempty"`
+	Nu         float64         `json:"nu,omitempty"`
+	Epsilon    float64         `json:"epsilon,omitempty"`
+	Mean       report.Number   `json:"mean"`
+	SD         report.Number   `json:"standard_deviation"`
+	Figures    []report.Number `json:"figures"` // by fold
+	Iterations int64           `json:"iterations"`
+	Unfinished int             `json:"unfinished_machines"`
+	Support    float64         `json:"support_vectors"` // mean over the folds of the number of different ones
+	Best       bool            `json:"is_best,omitempty"`
 
 	// Of all documents together.
-	Accuracy *number `json:"accuracy,omitempty"`
-	MicroF1  *number `json:"micro_f1,omitempty"`
-	MacroF1  *number `json:"macro_f1,omitempty"`
-	Hamming  *number `json:"hamming_loss,omitempty"`
-	LogLoss  *number `json:"log_loss,omitempty"`
-	MSE      *number `json:"mean_squared_error,omitempty"`
-	R2       *number `json:"squared_correlation,omitempty"`
+	Accuracy *report.Number `json:"accuracy,omitempty"`
+	MicroF1  *report.Number `json:"micro_f1,omitempty"`
+	MacroF1  *report.Number `json:"macro_f1,omitempty"`
+	Hamming  *report.Number `json:"hamming_loss,omitempty"`
+	LogLoss  *report.Number `json:"log_loss,omitempty"`
+	MSE      *report.Number `json:"mean_squared_error,omitempty"`
+	R2       *report.Number `json:"squared_correlation,omitempty"`
 }
 
-// number is null in JSON where it isn't finite.
-type number float64
-
-// MarshalJSON implements json.Marshaler.
-func (n number) MarshalJSON() ([]byte, error) {
-	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(n))
-}
-
-func newReport(s *spec, found *svm.SearchResult) *report {
-	r := &report{Type: s.Type, Folds: s.Folds, Seed: s.Seed, Measure: found.Measure, Points: found.Total,
+func newTable(s *spec, found *svm.SearchResult) *table {
+	r := &table{Type: s.Type, Folds: s.Folds, Seed: s.Seed, Measure: found.Measure, Points: found.Total,
 		Fits: found.Fits()}
 	for i, p := range found.Points {
 		r.Rows = append(r.Rows, newRow(p, model.Type(s.Type), found.Measure, i == found.Best))
@@ -71,13 +60,13 @@ func newReport(s *spec, found *svm.SearchResult) *report {
 }
 
 func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
-	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: number(p.Mean), SD: number(p.SD),
+	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: report.Number(p.Mean), SD: report.Number(p.SD),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
 	r.C, r.Nu, r.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
 	for _, f := range p.Figures {
-		r.Figures = append(r.Figures, number(f))
+		r.Figures = append(r.Figures, report.Number(f))
 	}
-	of := func(v float64) *number { return new(number(v)) }
+	of := func(v float64) *report.Number { return new(report.Number(v)) }
 	if m == svm.MeanSquaredError {
 		r.MSE, r.R2 = of(p.Score.MeanSquaredError), of(p.Score.R2)
 		return r
@@ -93,9 +82,9 @@ func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
 	return r
 }
 
-// write writes the report as JSON, indented.
-func (r *report) write(w io.Writer) error {
+// write writes the table as JSON, indented.
+func (t *table) write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return e.Encode(t)
 }

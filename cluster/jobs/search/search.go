@@ -217,5 +217,5 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error)
 	if err != nil {
 		return err
 	}
-	return out.File(newReport(&o.spec, r).write)
+	return out.File(newTable(&o.spec, r).write)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -145,13 +144,4 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%s, %v, expected %s", second, err, text)
 		}
 	})
-}
-
-// JSON has no numbers that aren't finite.
-func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{0.1: "0.1", math.Inf(1): "null", math.Inf(-1): "null", math.NaN(): "null"} {
-		if b, err := json.Marshal(number(v)); err != nil || string(b) != want {
-			t.Errorf("%v: %s, %v, expected %s", v, b, err, want)
-		}
-	}
 }

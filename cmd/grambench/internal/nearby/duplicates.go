@@ -232,7 +232,7 @@ func (r *duplicatesReport) count(c *sparse.Corpus, groups [][]int32) {
 	largest := slices.Clone(groups)
 	slices.SortStableFunc(largest, func(a, b []int32) int { return len(b) - len(a) })
 	for _, g := range largest[:min(len(largest), mostLargest)] {
-		r.Largest = append(r.Largest, largestGroup{len(g), nameOf(c, int(g[0]))})
+		r.Largest = append(r.Largest, largestGroup{len(g), source.ShortName(c, int(g[0]))})
 	}
 }
 
@@ -252,7 +252,7 @@ func (d *duplicates) lines(b []byte, c *sparse.Corpus, number int, group []int32
 	}
 	what := "keep"
 	for _, i := range group {
-		b = fmt.Appendf(b, "%d\t%s\t%s\n", number, nameOf(c, int(i)), what)
+		b = fmt.Appendf(b, "%d\t%s\t%s\n", number, source.ShortName(c, int(i)), what)
 		what = "drop"
 	}
 	return b, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -64,15 +63,7 @@ func (w *writer) row() func(i int) (columns []uint32, values []float32) {
 	}
 }
 
-// nameOf returns what a line calls a document: its file, or its number.
-func nameOf(c *sparse.Corpus, i int) string {
-	if name := source.FileOf(c, i); name != "" {
-		return name
-	}
-	return strconv.Itoa(i + 1)
-}
-
-// jsonName is nameOf as JSON has it: a number is one.
+// jsonName is [source.ShortName] as JSON has it: a number is one.
 func jsonName(c *sparse.Corpus, i int) any {
 	if name := source.FileOf(c, i); name != "" {
 		return name
@@ -82,13 +73,7 @@ func jsonName(c *sparse.Corpus, i int) any {
 
 // lines appends a line for each neighbour of a document.
 func (w *writer) lines(b []byte, i int) ([]byte, error) {
-	name := nameOf(w.rows, i)
-	for _, n := range w.near.Of(i) {
-		b = append(append(b, name...), '\t')
-		b = append(append(b, nameOf(w.columns, int(n.Document))...), '\t')
-		b = append(strconv.AppendFloat(b, float64(n.Value), 'g', -1, 32), '\n')
-	}
-	return b, nil
+	return source.AppendNeighbours(b, source.ShortName(w.rows, i), w.near.Of(i), w.columns), nil
 }
 
 // object appends the neighbours of a document as a line of JSON.

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs"
+	"github.com/gramengine/gram/internal/cli"
+)
+
+// verb is the command that takes a kind of job.
+func verb(k job.Kind) string {
+	if _, ok := k.Declare(flag.NewFlagSet("", flag.ContinueOnError)).(job.Driver); ok {
+		return "drive"
+	}
+	return "plan"
+}
+
+// kindNames returns the names of the kinds that a command takes.
+func kindNames(command string) (names []string) {
+	for _, k := range jobs.Kinds {
+		if verb(k) == command {
+			names = append(names, k.Name())
+		}
+	}
+	return names
+}
+
+// kindsHelp is the help of a command without a kind.
+func kindsHelp(command, does string) string {
+	text := does + "\n\nKinds:\n"
+	for _, k := range jobs.Kinds {
+		if verb(k) == command {
+			text += fmt.Sprintf("  %-12s %s\n", k.Name(), k.Summary())
+		}
+	}
+	return text + fmt.Sprintf("\ngramcluster %s KIND -help says what a task is, with an example, and lists its flags.",
+		command)
+}
+
+// byKind has the first argument of a command name the kind of job, whose flags are then declared, and
+// which take is told with what has their values.
+func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
+	f.Usage = fmt.Sprintf("gramcluster %s KIND %s", command, usage)
+	f.Rewrite = func(args []string) ([]string, error) {
+		names := strings.Join(kindNames(command), ", ")
+		switch {
+		case len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help"):
+			return args, nil
+		case len(args) == 0 || strings.HasPrefix(args[0], "-"):
+			return nil, cli.Usagef("no kind of job, expected %s KIND, one of %s", command, names)
+		}
+		k, err := job.KindOf(jobs.Kinds, args[0])
+		if err != nil {
+			return nil, cli.Usagef("kind %q, expected one of %s", args[0], names)
+		}
+		if of := verb(k); of != command {
+			return nil, cli.Usagef("%s %s, expected %s %s", command, k.Name(), of, k.Name())
+		}
+		name := command + " " + k.Name()
+		f.Init(name, flag.ContinueOnError)
+		f.Usage, f.Help = fmt.Sprintf("gramcluster %s %s", name, usage), k.Help()
+		f.Group("Task", "")
+		take(k, k.Declare(f.FlagSet))
+		return args[1:], nil
+	}
+}
