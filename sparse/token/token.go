@@ -66,7 +66,7 @@ type Tokenizer struct {
 	// such as "words:1..2 + 0.5*chars:2..5". words stands for word, chars for char_wb, and a range for
 	// ngrams=. Terms begin with a byte that numbers their view, 1 for the first. Embeddings give each view
 	// its share of a document by weight, however many terms it has.
-	Views string
+	Views string `json:",omitempty"` // stores of clusters know the other fields alone
 }
 
 // mostN bounds n-grams; longer ones are a slip.
