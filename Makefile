@@ -5,12 +5,13 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
 PORTABLE    = purego,noasm
 
-# What the stages beside test repeat: the race detector what runs concurrently, portable what stands on assembly or on a
-# hash in assembly, arm64-test what Go's compiler fuses and rounds otherwise there. Commands are run by test alone, but
-# for the scripts whose goroutines are the command's own.
+# What the race detector and arm64 repeat of test: what runs concurrently, and what computes in floating point. Commands
+# are run by test alone, but for the scripts whose goroutines are the command's own. Of cluster, acceptance runs programs
+# that are built without the detector. go vet is a stage of its own, so these tests go without.
 CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./learn/... . ./internal/...
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
-ASSEMBLED   = ./asm/... ./sparse/... ./tiles/... ./engine/... ./solver/...
+NUMERICAL   = ./asm/... ./sparse/... ./tiles/... ./engine/... ./solver/...
+CLUSTER     = ./cmd/... ./corpus ./job ./jobs/... ./store/... ./work ./internal/chaos
 
 # The Go modules of this repository. cluster has a go.mod of its own, so that the engine needs no client of a store;
 # lab, experiments and comparisons with other programs, isn't what users build.
@@ -47,12 +48,14 @@ cluster-test: ## run cluster's own tests; those whose server isn't there say so
 # PySpark comes from Python's package index into a virtual environment, the S3 server from Go's module proxy, both with checksums.
 SPARK_VENV = $(CURDIR)/build/spark
 
-cluster-check: ## test cluster against an S3 server and Spark, which it installs, and the drivers (needs Java 17, python3, GNU parallel)
+# What only this finds: a store that doesn't keep what S3 promises, faults of drivers on Spark, rare schedules of failures.
+# All else of acceptance is in test.
+cluster-check: ## test cluster against an S3 server and Spark, which it installs, and on many schedules of failures (needs Java 17 and python3)
 	@command -v java >/dev/null || { echo "cluster-check: no java; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 	@test -x $(SPARK_VENV)/bin/spark-submit || { python3 -m venv $(SPARK_VENV) && \
 		$(SPARK_VENV)/bin/pip install -q --require-hashes --no-deps -r cluster/spark/requirements.txt; }
 	cd cluster && GRAM_SERVERS=yes SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') \
-		$(GO) test -timeout 60m ./internal/acceptance
+		$(GO) test -timeout 60m -run 'S3|Spark' ./internal/acceptance
 	cd cluster && $(GO) test -timeout 60m ./internal/chaos -run 'Schedules|Drives' -schedules 100000 -drives 3000
 	cd cluster/kubernetes && $(GO) vet . && $(GO) test .
 
@@ -67,17 +70,22 @@ ptx: ## compile the GPU's kernels anew (needs clang-19)
 ptx-check: ## fail where the PTX in git isn't that of its sources
 	$(GO) run ./cuda/internal/mkptx -check cuda/kernels
 
+# The packages that have files for the tag cuda, or for tests with it.
+TAGGED = ./cuda ./cuda/internal/driver ./cmd/grambench
+
+# What only this finds: faults of the GPU back end, whose files no other stage compiles, and PTX that isn't its sources'.
 cuda-check: cuda-header ptx-check ## check and test the GPU back end without a GPU: a fake driver, PTX in an interpreter (needs g++)
-	$(CUDA_ENV) $(GO) vet -tags cuda ./cuda/... ./cmd/...
-	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda ./cuda/... ./cmd/...
-	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda ./cuda/...
-	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda -run CUDA ./cmd/...
-	cd lab && $(CUDA_ENV) $(GO) vet -tags cuda ./cmd/... && $(CUDA_ENV) $(GO) test -tags cuda -run CUDA ./cmd/...
-	$(CUDA_ENV) $(GO) test -timeout 60m -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
+	$(CUDA_ENV) $(GO) vet -tags cuda $(TAGGED)
+	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda $(TAGGED)
+	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda ./cuda ./cuda/internal/driver
+	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -run CUDA ./cmd/grambench ./cmd/grambench/internal/machines
+	cd lab && $(CUDA_ENV) $(GO) vet -tags cuda ./cmd/... && $(CUDA_ENV) $(GO) test -vet=off -tags cuda -run CUDA ./cmd/...
+	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
 
 run: build ## build, then the main job: verify the engine on the Go source files of this machine
 	bin/grambench verify
 
+# Wrong results and messages.
 test: ## run all tests
 	$(call each,$(GO) test -timeout 60m ./...)
 
@@ -105,34 +113,43 @@ bench-pca: build lab ## measure pca against scikit-learn's KernelPCA (minutes)
 bench-peers: build lab ## measure neighbours against sparse_dot_topn and others (minutes)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench peers $(ARGS)
 
+# Each stage stands with what it finds and no other does.
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
 
+# Layout: no tool that compiles minds it.
 format: ## fail where gofmt would change something or a line written by hand has more than 120 columns
 	@changed=$$(gofmt -l .); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
 	@git ls-files -co --exclude-standard '*.go' '*.cu' '*.cc' '*.h' | xargs grep -L '^// Code generated .* DO NOT EDIT\.$$' | LC_ALL=C xargs awk \
 		'{ n = $$0; gsub(/[\200-\277]/, "", n) } length(n) > 120 { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 } END { exit bad }'
 
+# Requirements that are missing, or that nothing needs.
 tidy: ## fail where go.mod or go.sum isn't what the imports say
 	$(call each,$(GO) mod tidy -diff)
 
+# Mistakes that compile and that no test runs into: lost cancels, copied locks, assembly whose frame isn't Go's.
 vet: ## go vet
 	$(call each,$(GO) vet ./...)
 
+# Code that nothing uses, and deprecated calls.
 staticcheck: ## staticcheck, at a fixed version
 	$(call each,$(GO) run $(STATICCHECK) ./...)
 
-portable: ## the tests without assembly
-	$(GO) vet -tags $(PORTABLE) ./...
-	$(GO) test -timeout 60m -tags $(PORTABLE) $(ASSEMBLED)
-	$(GO) test -timeout 60m -tags $(PORTABLE) -run 'TestModels|TestDigests' ./cmd/grambench
+# What builds or has its bits only with assembly, which other files stand in for here. That tests pass on the portable
+# kernels test shows, which goes through all instruction sets, and arm64-test, which has no others.
+portable: ## the portable kernels alone, and what models and results come of them
+	$(GO) vet -tags $(PORTABLE) ./asm/...
+	$(GO) test -vet=off -timeout 60m -tags $(PORTABLE) ./asm/...
+	$(GO) test -vet=off -timeout 60m -tags $(PORTABLE) -run 'TestModels|TestDigests' ./cmd/grambench
 
+# Data races.
 race: ## the race detector on what runs concurrently (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m $(CONCURRENT)
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m -run $(OWN) ./cmd/grambench
-	cd cluster && CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./...
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m $(CONCURRENT)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/grambench
+	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m $(CLUSTER)
 
+# What doesn't build for another processor; vet compiles all that a package needs.
 arm64: ## build and vet for another processor
-	GOARCH=arm64 $(GO) build ./...
+	GOARCH=arm64 $(GO) build -o /dev/null ./cmd/grambench
 	GOARCH=arm64 $(GO) vet ./...
 	cd lab && GOARCH=arm64 $(GO) vet ./...
 
@@ -140,6 +157,7 @@ generate: ## write the assembly of asm anew
 	rm -f asm/*_amd64.s asm/*_stubs_amd64.go
 	cd asm/_gen && $(GO) run .
 
+# Assembly that was edited by hand.
 generate-check: generate ## fail where the assembly in git isn't what its generator writes
 	@changed=$$(git status --porcelain -- 'asm/*_amd64.s' 'asm/*_stubs_amd64.go'); test -z "$$changed" || { echo "differs from what asm/_gen writes:"; echo "$$changed"; exit 1; }
 
@@ -149,9 +167,10 @@ clean: ## remove what was built
 avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it needs)
 	@asm/_emulate/avx512.sh
 
-arm64-test: ## run the portable tests of another processor in an emulator (needs qemu-aarch64)
+# Results that stand on how amd64 rounds: arm64 fuses products and sums, and has no assembly here.
+arm64-test: ## run the tests of what computes for another processor, in an emulator (needs qemu-aarch64)
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -exec qemu-aarch64 $(ASSEMBLED)
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -vet=off -exec qemu-aarch64 $(NUMERICAL)
 
 vulncheck: ## look for known vulnerabilities in what is called (needs Go's database of them; no part of check)
 	@for m in $(MODULES); do echo "in $$m:"; (cd $$m && $(GO) run $(GOVULNCHECK) ./...); \
