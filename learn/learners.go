@@ -5,6 +5,7 @@ package learn
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -15,16 +16,19 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
-// Learner is a kind of model that isn't a support vector machine.
+// Learner is a kind of model.
 type Learner struct {
-	Name    string   // the value of -type, which may have parameters behind it: NAME:parameter=value,...
-	Summary string   // what it is, in a line
-	Flags   []string // flags that it takes of those that not all learners do, such as "c" and "embed"
+	Name    string     // the value of -type, which may have parameters behind it: NAME:parameter=value,...
+	Summary string     // what it is, in a line
+	Type    model.Type // of support vector machines, which take all flags; "" of other learners
+	Flags   []string   // flags that others take of those that not all learners do, such as "c" and "embed"
 	Files
 
 	// Setup declares the parameters with their defaults, and returns what trains with them, once
@@ -81,11 +85,17 @@ type PathTrainer interface {
 	TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error)
 }
 
-// Point is a trainer with the kernel that it is tried with.
-type Point struct {
-	Trainer Trainer
-	Kernel  string // "" where none is given
-	Spec    string // the learner with the values that were tried, as -type takes it
+// Searcher is a Trainer that compares settings with less work than one after the other: they share
+// tiles, or samples.
+type Searcher interface {
+	Trainer
+
+	// Grid makes a grid of lists, see [NewGrid].
+	Grid(lists []Words, o Options) (*Grid, error)
+
+	// CrossValidate and Search are those of this package.
+	CrossValidate(ctx context.Context, c *sparse.Corpus, o Options, folds int) (*Validation, error)
+	Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, error)
 }
 
 // Validator is a Trainer that cross-validates many points with less work than one after the other.
@@ -139,6 +149,7 @@ type About struct {
 	Bytes      int64 // of memory, about
 
 	Ended Ended    // how the searches of the training ended
+	Notes []string // what deserves notice, in sentences without a full stop
 	Text  []string // what was found in training, in lines
 	Rows  []any    // the same for JSON, by machine
 }
@@ -183,30 +194,47 @@ func (a About) SchemeName() string {
 	return a.Scheme.String()
 }
 
-// Options are what the flags say that learners share. The zero value works.
+// Options are what a learner is trained with beside its parameters, and how. The zero value works.
 type Options struct {
 	C         float64           // 0 where none is given
 	Embedding *sparse.Embedding // nil where none is given
 	Kernel    string            // specification, "" where none is given
 	Vectors   *sparse.Embedding // what suits vectors that are no counts; nil for text and counts
-	Scheme    solver.Scheme     // OneVsRest or Labels where that is asked for, else OneVsOne
+	Scheme    solver.Scheme     // see [Options.SetScheme]
 	Tolerance float64           // 0 where none is given
 	Seed      uint64
 	Layers    string // kernels with ; between, or none; "" where they aren't given
 	Width     string // auto, all, or numbers with commas between; "" where it isn't given
 
-	ISA         string // "" for the best
-	Workers     int    // 0 for one per processor
-	MemoryBytes int64  // for the learner's own: 0 for no bound
-	HeldBytes   int64  // what the process holds beside a predictor: counted against MemoryBytes, see [Ready]
-	Choose      bool   // may choose by cross-validation what isn't given
+	// Work is what a choice of settings that aren't given may cost, as a multiple of the training; 0:
+	// none are chosen.
+	Work        float64
+	FixedScheme bool // the scheme isn't chosen
 
-	// Device is that of engine.Options, for predictions; nil for none.
+	// Of support vector machines, as svm.Settings has them.
+	Nu, Epsilon                         float64 // 0 where none is given
+	Weights                             map[string]float64
+	Balanced, Probabilities, Thresholds bool
+	NoThresholds                        bool // not where settings are chosen, either
+	KeepAll                             bool
+
+	ISA         string       // "" for the best
+	Workers     int          // 0 for one per processor
+	MemoryBytes int64        // 0 for no bound
+	HeldBytes   int64        // what the process holds beside a predictor or support vector machines, see [Ready]
+	Store       *tiles.Store // of support vector machines: keeps tiles from run to run; nil for none
+
+	// Device is that of engine.Options, for predictions and support vector machines; nil for none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	Kernels []engine.Kernel // of the program's own, for predictions
+	Kernels []engine.Kernel // of the program's own, for predictions and support vector machines
 	State   string          // file that keeps a long training, to go on from; "" for none
 
+	// Prepared is called with each problem of support vector machines before it is solved, and the
+	// kernels that it is for. Its error ends the work. Nil for none.
+	Prepared func(p *svm.Problem, kernels []engine.Kernel) error
+
+	Solver   func(svm.Progress)                                       // in place of Progress, of those; nil for none
 	Progress func(stage string, done, total int64, details ...string) // nil for none
 	Warn     func(format string, args ...any)                         // nil for none
 	Say      func(format string, args ...any)                         // what was found on the way; nil for none
@@ -250,11 +278,37 @@ func (o *Options) Saying(format string, args ...any) {
 	}
 }
 
-// Names lists the learners.
+// SetScheme sets the scheme of a name: one-vs-one, one-vs-rest or labels. "" stands for labels where
+// documents of the corpus, which may be nil, have several, and else for what a learner does by
+// default.
+func (o *Options) SetScheme(name string, c *sparse.Corpus) error {
+	o.FixedScheme = name != ""
+	for _, s := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+		if s.String() == name {
+			o.Scheme = s
+			return nil
+		}
+	}
+	if o.FixedScheme {
+		return fmt.Errorf("scheme %q, expected one-vs-one, one-vs-rest or labels", name)
+	}
+	o.Scheme = solver.OneVsOne
+	for i := 0; c != nil && i < c.Documents.Rows(); i++ {
+		if len(c.Labels.Of(i)) > 1 {
+			o.Scheme = solver.Labels
+			break
+		}
+	}
+	return nil
+}
+
+// Names lists the learners other than support vector machines.
 func Names() []string {
 	var names []string
 	for _, l := range All {
-		names = append(names, l.Name)
+		if l.Type == "" {
+			names = append(names, l.Name)
+		}
 	}
 	return names
 }
@@ -268,14 +322,19 @@ func Has(parameter string) bool {
 	})
 }
 
-// Parse reads what -type says: a learner's name and, behind a colon, its parameters. No learner of
-// that name gives nil.
+// Parse reads what -type says: a learner's name and, behind a colon, its parameters; "" is c_svc.
+// Errors: a learner or a parameter that isn't known.
 func Parse(spec string) (*Learner, Trainer, error) {
-	name, parameters, _ := strings.Cut(spec, ":")
+	name, parameters, _ := strings.Cut(cmp.Or(spec, string(model.CSVC)), ":")
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	at := slices.IndexFunc(All, func(l *Learner) bool { return l.Name == name })
+	at := slices.IndexFunc(All, func(l *Learner) bool { return strings.ReplaceAll(l.Name, "_", "-") == name })
 	if at < 0 {
-		return nil, nil, nil
+		var types []string
+		for _, l := range machineLearners {
+			types = append(types, l.Name)
+		}
+		return nil, nil, fmt.Errorf("-type %q, expected one of %s, or a learner: %s", spec, strings.Join(types, ", "),
+			strings.Join(Names(), ", "))
 	}
 	l := All[at]
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
@@ -353,10 +412,13 @@ func Of(path string) *Learner {
 	return nil
 }
 
-// Help lists the learners with their parameters.
+// Help lists the learners other than support vector machines, with their parameters.
 func Help() string {
 	var b strings.Builder
 	for _, l := range All {
+		if l.Type != "" {
+			continue
+		}
 		f := flag.NewFlagSet(l.Name, flag.ContinueOnError)
 		l.Setup(f)
 		fmt.Fprintf(&b, "  %-16s %s\n", l.Name, l.Summary)

@@ -142,7 +142,7 @@ func (r *regression) Check(o Options) error {
 func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	e, s := r.embedding(c, o), r.settings(o)
 	var chosen string
-	if o.C == 0 && o.Choose && c.Documents.Rows() >= 2*triedOn {
+	if o.C == 0 && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
 		rough := s
 		rough.Tolerance, rough.Iterations, rough.Starts = max(s.Tolerance, 1e-3), 100, 0
 		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, r.options(o))

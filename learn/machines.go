@@ -2,7 +2,9 @@ package learn
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/model"
@@ -12,7 +14,19 @@ import (
 )
 
 // Machines is a model of support vector machines, as a [Model].
-type Machines struct{ *model.Model }
+type Machines struct {
+	*model.Model
+	Trained *Trained // nil of a model that was loaded
+}
+
+// Trained is what the training of support vector machines found beside the model.
+type Trained struct {
+	svm.Report
+	Settings svm.Settings
+
+	Chosen   *svm.Chosen   // how the settings were chosen; nil where they weren't
+	Choosing time.Duration // what that took
+}
 
 // About implements Model.
 func (m Machines) About() About {
@@ -28,6 +42,13 @@ func (m Machines) About() About {
 	if m.Type.Classifies() {
 		a.Classes, a.Scheme = m.Classes, m.Classifier.Scheme
 		a.Machines, a.Probabilities = m.names(), m.probabilities()
+	}
+	if t := m.Trained; t != nil {
+		if c := t.Chosen; c != nil && c.Why != "" {
+			a.Notes = append(a.Notes, fmt.Sprintf("nothing was compared: %s; %s with C = %v is taken", c.Why,
+				t.Settings.Kernel, t.Settings.C))
+		}
+		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Ended{Machines: t.Machines, Unfinished: t.Unfinished}
 	}
 	return a
 }

@@ -87,7 +87,7 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model
 	if err != nil {
 		return nil, err
 	}
-	return Machines{m}, nil
+	return Machines{Model: m}, nil
 }
 
 // Read reads a model of any kind, to the end of r.
@@ -106,7 +106,7 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Machines{m}, nil
+	return Machines{Model: m}, nil
 }
 
 // Score compares predictions with labels.

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -18,57 +15,119 @@ import (
 
 // Validation is what a cross-validation found.
 type Validation struct {
-	About About // of the model of the last fold
-	C     float64
+	Point
+	About About // of the model of the last fold; of support vector machines what the settings say
 	Ended Ended // of all machines
 
 	Score   *svm.Score   // of all documents together
-	ByFold  []*svm.Score // of the documents of each fold
+	ByFold  []*svm.Score // of the documents of each fold; nil where a search has many points on shared tiles
 	Measure svm.Measure  // the figure by which it is judged
+	LogLoss float64      // of support vector machines with probabilities, as svm.Validation has it; else 0 or NaN
 
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
 
-	Took time.Duration // with all C of its point, or its share of many points together
+	// With all C of its point, or its share of many points together. Of a search for support vector
+	// machines that of workers, in solving its problems.
+	Took time.Duration
+
+	// Of support vector machines.
+	Iterations    int64
+	Support       float64 // mean number of different support vectors of a fold
+	SupportByFold []int   // nil in a search
+	DotProducts   int64   // that were computed, 0 in a search
+	Gram, Solve   time.Duration
 }
 
-// Search cross-validates points with each C of prices, ascending; nil stands for what the options
-// say, whose Kernel doesn't count. It trains without each fold and predicts that one, and embeddings
-// learn from the documents of the training alone. Folds are those of package svm. The result has a row
-// for each point and price, points first; at the end of ctx, or after another error, those of the
+// Found is what a search found.
+type Found struct {
+	Measure svm.Measure
+	Points  []*Validation // that are complete, in the order of the grid; on samples those of the last round
+	Total   int           // points of the search
+	Best    int           // of Points, the first of several with the same mean; -1 where there is none
+
+	Gram, Solve time.Duration // of support vector machines computing tiles, and the rest
+
+	// Of support vector machines.
+	Fits               int         // classifiers that were trained
+	DotProducts, Saved int64       // computed, and those that each fit by itself would have computed besides
+	Chosen             *svm.Chosen // of a search on samples, else nil
+}
+
+// CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by
+// o.Seed. Embeddings learn from the documents of the training alone, but for those of support vector
+// machines, see [svm.Problem.CrossValidate].
+//
+// Errors: fewer than two folds, more folds than documents with labels, those of the training.
+func CrossValidate(ctx context.Context, c *sparse.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
+	if own, ok := t.(Searcher); ok {
+		return own.CrossValidate(ctx, c, o, folds)
+	}
+	o.Work = 0
+	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: t, Kernel: o.Kernel}}, Folds: folds}, o)
+	if err != nil {
+		return nil, err
+	}
+	return found.Points[0], nil
+}
+
+// Search cross-validates the points of a grid with each C, as [CrossValidate] does; o.Kernel doesn't
+// count. The result has points first, then C; at the end of ctx, or after another error, those of the
 // points that are complete.
 //
-// Errors: no points, fewer than two folds, more folds than documents with labels, those of the training.
-func Search(
-	ctx context.Context, c *sparse.Corpus, points []Point, o Options, prices []float64, folds int, seed uint64,
-) ([]*Validation, error) {
-	if ctx == nil || len(points) == 0 {
-		return nil, errors.New("learn: no context or no points, expected both")
+// Errors: those of CrossValidate, no points.
+func Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, error) {
+	if ctx == nil {
+		return nil, errors.New("learn: no context, expected one")
+	}
+	if err := g.resolve(); err != nil {
+		return nil, err
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	v := &validating{c: c, o: o, prices: prices, folds: folds, separate: o.Scheme == solver.Labels}
-	if err := v.divide(seed); err != nil {
+	if g.searcher != nil {
+		return g.searcher.Search(ctx, c, g, o)
+	}
+	o.Work = 0
+	out := &Found{Measure: MeasureOf(o.Scheme), Total: g.Total(), Best: -1}
+	v := &validating{c: c, o: o, prices: g.C, folds: g.Folds, separate: o.Scheme == solver.Labels}
+	if err := v.divide(o.Seed); err != nil {
 		return nil, err
 	}
-	if together, ok := points[0].Trainer.(Validator); ok && prices == nil {
-		return v.together(ctx, together, points)
+	begin := time.Now()
+	err := v.points(ctx, g, out)
+	out.Solve = time.Since(begin)
+	for i, row := range out.Points {
+		if row.Point = g.Points[i/max(len(g.C), 1)]; g.C != nil {
+			row.C = g.C[i%len(g.C)]
+		}
+		if out.Best < 0 || out.Measure.Better(row.Mean, out.Points[out.Best].Mean) {
+			out.Best = i
+		}
 	}
-	var out []*Validation
-	for _, p := range points {
+	return out, c.NameValue(err)
+}
+
+// points validates all points of a grid.
+func (v *validating) points(ctx context.Context, g *Grid, out *Found) (err error) {
+	if together, ok := g.Points[0].Trainer.(Validator); ok && v.prices == nil {
+		out.Points, err = v.together(ctx, together, g.Points)
+		return err
+	}
+	for _, p := range g.Points {
 		begin := time.Now()
 		v.o.Kernel = p.Kernel
 		rows, err := v.point(ctx, p.Trainer)
 		if err != nil {
-			return out, err
+			return err
 		}
 		for _, row := range rows {
 			row.Took = time.Since(begin)
 		}
-		out = append(out, rows...)
+		out.Points = append(out.Points, rows...)
 	}
-	return out, nil
+	return nil
 }
 
 // validating is a cross-validation on its way.
@@ -142,9 +201,6 @@ func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation,
 			}
 			out[p].About = m.About()
 			out[p].Ended.Add(out[p].About.Ended)
-			if v.prices != nil {
-				out[p].C = v.prices[p]
-			}
 			score, err := v.score(pick(class[p], test), pick(labels[p], test), own)
 			if err != nil {
 				return nil, err
@@ -284,67 +340,4 @@ func pick[T any](from []T, at []int) []T {
 		out[k] = from[i]
 	}
 	return out
-}
-
-// Words are values of a parameter of learners.
-type Words struct {
-	Name   string
-	Values []string
-}
-
-// Numbers are values of a parameter as words.
-func Numbers(list kernel.List) Words {
-	w := Words{Name: list.Name}
-	for _, v := range list.Values {
-		w.Values = append(w.Values, strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return w
-}
-
-// Points are a learner with all combinations of values and kernels, which [Search] tries. Kernels may
-// be nil. Errors: a learner or a parameter that isn't known, values and options that make no sense.
-func Points(learner string, lists []Words, kernels []string, o Options) ([]Point, error) {
-	specs := []string{learner}
-	for _, list := range lists {
-		var more []string
-		for _, spec := range specs {
-			sep := ","
-			if !strings.Contains(spec, ":") {
-				sep = ":"
-			}
-			for _, value := range list.Values {
-				more = append(more, spec+sep+list.Name+"="+value)
-			}
-		}
-		specs = more
-	}
-	if len(kernels) == 0 {
-		kernels = []string{o.Kernel}
-	}
-	var out []Point
-	for _, spec := range specs {
-		for _, k := range kernels {
-			l, trainer, err := Parse(spec)
-			if err == nil && l == nil {
-				err = fmt.Errorf("learn: no learner %q, expected one of %s", spec, strings.Join(Names(), ", "))
-			}
-			if err == nil {
-				o.Kernel = k
-				err = trainer.Check(o)
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, Point{Trainer: trainer, Kernel: k, Spec: spec})
-		}
-	}
-	return out, nil
-}
-
-// Prices are the C that a search tries by default, nil where the learner has none.
-func (l *Learner) Prices() []float64 {
-	if !slices.Contains(l.Flags, "c") {
-		return nil
-	}
-	return []float64{0.01, 0.1, 1, 10, 100, 1000}
 }

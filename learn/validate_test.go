@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -17,27 +16,30 @@ func TestSearchTriesEachKernel(t *testing.T) {
 	}
 	for _, spec := range []string{"landmark:m=20", "knn"} {
 		kernels := []string{"diffusion:t=0.01", "diffusion:t=50"}
-		points, err := Points(spec, nil, kernels, Options{})
+		lists := []Words{{"kernel", kernels}}
+		if spec != "knn" {
+			lists = append(lists, Words{"C", []string{"10", "1"}})
+		}
+		g, err := NewGrid(spec, lists, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		prices := []float64{1, 10}
-		if spec == "knn" {
-			prices = nil
-		}
-		all, err := Search(t.Context(), c, points, Options{Seed: 1}, prices, 3, 1)
+		g.Folds = 3
+		found, err := Search(t.Context(), c, g, Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		each := max(len(prices), 1)
-		for i := range points {
-			alone, err := Search(t.Context(), c, points[i:i+1], Options{Seed: 1}, prices, 3, 1)
+		all, each := found.Points, max(len(g.C), 1)
+		for i := range g.Points {
+			own := *g
+			own.Points = g.Points[i : i+1]
+			alone, err := Search(t.Context(), c, &own, Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for p := range each {
-				if got := all[i*each+p]; got.Mean != alone[p].Mean || got.C != alone[p].C || len(got.ByFold) != 3 {
-					t.Errorf("%s, %s, C %v: %v, expected %v as alone", spec, points[i].Kernel, got.C, got.Mean, alone[p].Mean)
+			for p, want := range alone.Points {
+				if got := all[i*each+p]; got.Mean != want.Mean || got.C != want.C || len(got.ByFold) != 3 {
+					t.Errorf("%s, %s, C %v: %v, expected %v as alone", spec, got.Kernel, got.C, got.Mean, want.Mean)
 				}
 			}
 		}
@@ -52,27 +54,38 @@ func TestSearchRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points, err := Points("knn", []Words{Numbers(kernel.List{Name: "k", Values: []float64{1, 3}})}, nil, Options{})
-	if err != nil || len(points) != 2 || points[1].Spec != "knn:k=3" {
-		t.Fatalf("points %v, %v", points, err)
+	g, err := NewGrid("knn", []Words{{"k", []string{"1", "3"}}}, Options{})
+	if err != nil || len(g.Points) != 2 || g.Points[1].Spec != "knn:k=3" {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	of := func(folds int) *Grid {
+		own := *g
+		own.Folds = folds
+		return &own
 	}
 	for name, q := range map[string]struct {
-		ctx    context.Context
-		c      *sparse.Corpus
-		points []Point
-		folds  int
-		says   string
+		ctx  context.Context
+		c    *sparse.Corpus
+		g    *Grid
+		says string
 	}{
-		"no context": {nil, c, points, 5, "no context"}, "no points": {t.Context(), c, nil, 5, "no points"},
-		"no corpus": {t.Context(), nil, points, 5, "no corpus"}, "one fold": {t.Context(), c, points, 1, "2 to 20"},
-		"too many folds": {t.Context(), c, points, 21, "2 to 20"}, "no folds": {t.Context(), c, points, 0, "2 to 20"},
+		"no context": {nil, c, of(5), "no context"}, "no points": {t.Context(), c, &Grid{}, "no points"},
+		"no grid": {t.Context(), c, nil, "no points"}, "no corpus": {t.Context(), nil, of(5), "no corpus"},
+		"one fold": {t.Context(), c, of(1), "2 to 20"}, "too many folds": {t.Context(), c, of(21), "2 to 20"},
+		"folds below 0": {t.Context(), c, of(-1), "2 to 20"},
 	} {
-		_, err := Search(q.ctx, q.c, q.points, Options{}, nil, q.folds, 1)
+		_, err := Search(q.ctx, q.c, q.g, Options{})
 		if err == nil || !strings.Contains(err.Error(), q.says) {
 			t.Errorf("%s: %v, expected an error with %q", name, err, q.says)
 		}
 	}
-	if _, err := Points("guess", nil, nil, Options{}); err == nil {
-		t.Error("a learner that isn't known: no error")
+	for spec, lists := range map[string][]Words{
+		"guess": nil, "knn": {{"C", []string{"1"}}}, "logistic": {{"C", []string{"0"}}}, "linear": {{"embed", []string{"tf"}}},
+		"nu_svc": {{"C", []string{"1"}}}, "c_svc": {{"loss", []string{"hinge"}}}, "one_class": nil,
+		"epsilon_svr": {{"kernel", []string{"ngd", "ngd"}}},
+	} {
+		if _, err := NewGrid(spec, lists, Options{}); err == nil {
+			t.Errorf("%s, %v: no error", spec, lists)
+		}
 	}
 }

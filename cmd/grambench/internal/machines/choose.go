@@ -1,21 +1,17 @@
 package machines
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // mostChooseTime bounds -choose-time.
@@ -34,72 +30,6 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// mayChoose says whether kernel, C and scheme may be chosen, as far as they aren't given: for classes,
-// unless svm-train's letters say what is trained.
-func (m *machine) mayChoose() bool {
-	return m.chooseTime > 0 && !m.f.Given("s", "t", "g", "d", "r", "n", "p") && model.Type(m.kind) == model.CSVC &&
-		!m.OfSets(&m.Kernels) && !(m.f.Given("c") && m.given(nil).Fixed())
-}
-
-// chooses says whether train chooses for a corpus: for text, and vectors that are no counts.
-func (t *train) chooses(c *sparse.Corpus) bool {
-	return t.mayChoose() && t.to == "gram" && (c.Vocabulary != nil || t.ofVectors())
-}
-
-// given is what of a training isn't chosen. Embeddings, if there are any, are the only ones.
-func (m *machine) given(embeddings []string) *learn.Given {
-	g := &learn.Given{
-		Embeddings: embeddings, Scheme: m.scheme != "", Work: m.chooseTime, Seed: m.seed,
-		Vectors: m.ofVectors() && (len(embeddings) == 0 || m.scale != ""),
-	}
-	if len(m.Specs) > 0 {
-		g.Kernel = m.Specs[0]
-	}
-	if m.f.Given("c") {
-		g.C = m.c
-	}
-	if m.Embedding != "" {
-		g.Embeddings = []string{m.Embedding}
-	}
-	return g
-}
-
-// candidates are what is chosen from: what is given stays.
-func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []string) (svm.Candidates, error) {
-	out, err := m.given(embeddings).Candidates(c, s)
-	if err != nil {
-		err = cli.UsageError{Err: err}
-	}
-	return out, err
-}
-
-// choose chooses settings for a corpus, and reports the choice; nil where there is none.
-func (t *train) choose(
-	ctx context.Context, e *cli.Env, p *cli.Progress, c *sparse.Corpus, s svm.Settings,
-) (svm.Settings, *choiceReport, error) {
-	if !t.chooses(c) {
-		return s, nil, nil
-	}
-	s.Thresholds = t.tunes(s)
-	from, err := t.candidates(c, s, nil)
-	if err != nil {
-		return s, nil, err
-	}
-	from.LeastC = true
-	chosen, r, err := t.chosen(ctx, p, c, s, from, []string{""})
-	if err != nil {
-		return s, nil, err
-	}
-	r.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
-		append(t.settingsOf(chosen, ""), "-o", t.out))
-	return chosen.Settings, r, nil
-}
-
-// tunes says whether thresholds are tuned where settings are chosen.
-func (m *machine) tunes(s svm.Settings) bool {
-	return s.Scheme == solver.Labels && (bool(m.thresholds) || !m.f.Given("thresholds"))
-}
-
 // settingsOf are the flags that fix a choice.
 func (m *machine) settingsOf(c *svm.Chosen, ngrams string) []string {
 	s := &c.Settings
@@ -113,40 +43,22 @@ func (m *machine) settingsOf(c *svm.Chosen, ngrams string) []string {
 	return words
 }
 
-// chosen chooses, and reports the choice. ngrams are the names of the cuts.
-func (m *machine) chosen(
-	ctx context.Context, p *cli.Progress, c *sparse.Corpus, s svm.Settings, from svm.Candidates, ngrams []string,
-) (*svm.Chosen, *choiceReport, error) {
-	begin := time.Now()
-	var tasks []svm.Task
-	for after := s; m.once && len(tasks) < len(from.Schemes); { // of train, which goes on with the choice
-		after.Scheme = from.Schemes[len(tasks)]
-		tasks = append(tasks, svm.Task{Settings: after})
+// choiceReport reports a choice. ngrams are the names of the cuts.
+func (m *machine) choiceReport(c *svm.Chosen, took time.Duration, ngrams []string) *choiceReport {
+	if c.Why != "" {
+		return &choiceReport{Why: c.Why}
 	}
-	out, err := svm.Choose(ctx, c, s, from, svm.Options{
-		Tasks: tasks,
-		ISA:   m.processor(), Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: backend.RuntimeBytes,
-		Progress: training(p, func(s svm.Progress) []string { return append(wait(begin, s), details(s)...) }),
-	})
-	p.Clear()
-	if out == nil {
-		return nil, nil, learn.Enough(err, 0)
-	}
-	if out.Why != "" {
-		return out, &choiceReport{Why: out.Why}, err
-	}
-	r := &choiceReport{Measure: out.Measure, Seconds: time.Since(begin).Seconds(), DotProducts: out.DotProducts,
-		Fits: out.Fits}
-	for i, round := range out.Rounds {
-		for k, point := range round.Points {
-			row := newGridRow(point, model.Type(m.kind), out.Measure)
-			row.Round, row.Documents, row.Folds, row.NGrams = i+1, round.Documents, round.Folds, ngrams[point.Cut]
+	r := &choiceReport{Measure: c.Measure, Seconds: took.Seconds(), DotProducts: c.DotProducts, Fits: c.Fits}
+	for i, round := range c.Rounds {
+		for k, p := range round.Points {
+			row := newGridRow(learn.ValidationOf(m.learner.Type, p, c.Measure))
+			row.Round, row.Documents, row.Folds, row.NGrams = i+1, round.Documents, round.Folds, ngrams[p.Cut]
 			row.Best = k == round.Best
 			r.Rows = append(r.Rows, row)
 		}
 		r.Hint = m.oneAnswer(round.Points[round.Best].Score) // the last round's stays
 	}
-	return out, r, err
+	return r
 }
 
 // oneAnswer says so where all documents get the same class.
@@ -161,14 +73,6 @@ func (m *machine) oneAnswer(s *svm.Score) string {
 		ways = "-scheme labels may tell"
 	}
 	return fmt.Sprintf("the best takes all documents for %s: %s the others from it", s.Classes[i].Name, ways)
-}
-
-// processor is the processor's instruction set that is asked for.
-func (m *machine) processor() string {
-	if m.ISA == string(backend.CUDA) {
-		return ""
-	}
-	return m.ISA
 }
 
 // choiceReport is what train and grid report of a choice.

@@ -2,13 +2,13 @@ package machines
 
 import (
 	"context"
+	"time"
 
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // CV is the command that cross-validates.
@@ -58,7 +58,7 @@ func (v *validation) check() error {
 	if err := v.takeSource(); err != nil {
 		return err
 	}
-	if v.learner.Learner == nil {
+	if v.learner.Type != "" {
 		if _, err := v.kernelOf(nil); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (v *validation) checkFolds() error {
 	switch {
 	case v.folds < 2:
 		return cli.Usagef("-folds %d, expected at least 2", v.folds)
-	case v.kind == string(model.OneClass):
+	case v.learner.Type == model.OneClass:
 		return cli.Usagef("-type one_class: there is nothing to compare predictions with, " +
 			"expected c_svc, nu_svc, epsilon_svr or nu_svr")
 	}
@@ -80,29 +80,21 @@ func (v *validation) checkFolds() error {
 
 // run reads, validates and reports.
 func (v *validation) run(ctx context.Context, e *cli.Env) error {
-	if v.learner.Learner != nil {
-		return v.runLearner(ctx, e)
-	}
 	p := e.Progress(true)
 	defer p.Clear()
-	r := &cvReport{}
-	v.validates = v.folds
-	j, err := v.prepare(ctx, e, p, nil, func(c *sparse.Corpus, _ svm.Settings) error {
-		r.Corpus = source.NewLine(c)
-		return nil
-	})
+	j, err := v.prepare(ctx, e, p, v.unnamed())
 	if err != nil {
 		return err
 	}
-	found, err := j.problem.CrossValidate(ctx, j.settings, v.folds, v.seed)
+	r := &cvReport{Corpus: source.NewLine(j.corpus)}
+	begin := time.Now()
+	found, err := learn.CrossValidate(ctx, j.handOver(), v.learner.trainer, j.o, v.folds)
 	if err != nil {
-		return err
+		return j.named(err)
 	}
 	p.Clear()
-	v.warnStore(e, j.problem)
-	if found.Unfinished > 0 {
-		e.Warn("%s stopped before -tolerance was reached", report.Counted(found.Unfinished, "machine", "machines"))
-	}
+	j.warnStore(e)
+	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), time.Since(begin).Seconds()
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
 		r.writeLines(e.Stdout) // what svm-train -q -v prints

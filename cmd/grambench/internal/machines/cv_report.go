@@ -5,12 +5,11 @@ import (
 	"io"
 	"time"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/solver"
 )
 
 // cvReport is the report of the command cv.
@@ -27,57 +26,52 @@ type cvReport struct {
 	Mean    report.Number `json:"mean"`    // over the folds
 	SD      report.Number `json:"standard_deviation"`
 
-	Support    float64 `json:"support_vectors"` // mean over the folds of the number of different ones
-	Iterations int64   `json:"iterations"`
-	Unfinished int     `json:"unfinished_machines"`
+	Unfinished  int `json:"unfinished_machines"`
+	*solverLine     // of support vector machines
 
-	Seconds        float64 `json:"seconds"` // from the first byte read
-	SecondsRead    float64 `json:"seconds_read"`
-	SecondsPrepare float64 `json:"seconds_prepare"` // embedding the documents and making the engine
-	SecondsGram    float64 `json:"seconds_gram"`
-	SecondsSolve   float64 `json:"seconds_solve"` // training and predicting all folds
-
-	DotProducts int64     `json:"dot_products"`
-	Cache       cacheLine `json:"cache"`
-	PeakBytes   int64     `json:"peak_bytes"`
-	LimitBytes  int64     `json:"limit_bytes"` // what -m allows; 0 where nothing is said
+	Seconds      float64 `json:"seconds"` // from the first byte read
+	SecondsRead  float64 `json:"seconds_read"`
+	SecondsSolve float64 `json:"seconds_solve"` // training and predicting all folds
+	PeakBytes    int64   `json:"peak_bytes"`
+	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
 
 	Rows []foldRow `json:"rows"`
 }
 
 // foldRow is one fold.
 type foldRow struct {
-	Fold      int `json:"fold"` // from 1
-	Documents int `json:"documents"`
-	Support   int `json:"support_vectors"`
-	Right     int `json:"documents_right"`
+	Fold      int  `json:"fold"` // from 1
+	Documents int  `json:"documents"`
+	Support   *int `json:"support_vectors,omitempty"` // of support vector machines
+	Right     int  `json:"documents_right"`
 	figures
 }
 
 // fill fills in what is known when all folds are done.
-func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
-	p, s := j.problem, j.settings
-	r.machineLine = newMachineLine(s)
-	e := p.Engine()
-	r.Kernel, r.Embedding = engine.Resolve(s.Kernel, p.Terms()).String(), p.Embedding().String()
-	r.computedBy(e.Backend(), run.Why(), e.Workers())
-	r.SecondsRead, r.SecondsPrepare = j.read, j.prepare
+func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
+	r.machineLine = run.line(&v.About)
 	r.Folds, r.Seed = run.folds, run.seed
 	r.Scored, r.Right = v.Score.Documents, v.Score.Right
-	regression := v.Measure == svm.MeanSquaredError
-	r.figures = newFigures(v.Score, regression, s.Scheme == solver.Labels && s.Type.Classifies())
+	regression, labels := v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1
+	r.figures = newFigures(v.Score, regression, labels)
 	r.LogLoss = logLoss(v.LogLoss)
 	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
-	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
-	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()
-	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache())
-	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(run.Memory)
 	for fold, score := range v.ByFold {
-		row := foldRow{Fold: fold + 1, Documents: score.Documents, Support: v.Support[fold], Right: score.Right,
-			figures: newFigures(score, regression, false)}
-		r.Support += float64(row.Support) / float64(len(v.ByFold))
-		r.Rows = append(r.Rows, row)
+		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Right,
+			figures: newFigures(score, regression, labels && v.SupportByFold == nil)})
+		if v.SupportByFold != nil {
+			r.Rows[fold].Support = &v.SupportByFold[fold]
+		}
 	}
+	if v.SupportByFold != nil {
+		r.Nu, r.Epsilon = v.Nu, v.Epsilon
+		own := j.solverLine(run.tolerance, v.Support, v.Iterations, v.Gram)
+		own.DotProducts = v.DotProducts
+		r.solverLine, r.SecondsSolve = &own, v.Solve.Seconds()
+		r.computedBy(run, j)
+	}
+	r.SecondsRead = j.read
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(run.Memory)
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
@@ -87,32 +81,48 @@ func (r *cvReport) WriteText(w io.Writer) {
 	writeMean(w, r.Measure, float64(r.Mean), float64(r.SD))
 	r.writeAll(w)
 	r.writeLines(w)
-	r.Cache.write(w, r.DotProducts)
-	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, folds %.2f s, in all %.2f s, %s\n", r.SecondsRead,
-		r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	var prepared string
+	if r.solverLine != nil {
+		r.Cache.write(w, r.DotProducts)
+		prepared = fmt.Sprintf("preparing %.2f s, matrix %.2f s, ", r.SecondsPrepare, r.SecondsGram)
+	}
+	fmt.Fprintf(w, "reading %.2f s, %sfolds %.2f s, in all %.2f s, %s\n", r.SecondsRead, prepared, r.SecondsSolve,
+		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
 // table lists the folds.
 func (r *cvReport) table() *report.Table {
-	titles := []string{">fold", ">documents", ">support vectors", ">accuracy", ">macro F1"}
-	switch r.Measure {
-	case svm.MicroF1:
-		titles = []string{">fold", ">documents", ">support vectors", ">all labels right", ">micro F1", ">macro F1"}
-	case svm.MeanSquaredError:
-		titles = []string{">fold", ">documents", ">support vectors", ">mean squared error", ">squared correlation"}
-	}
 	percent := func(v *report.Number) string { return fmt.Sprintf("%.2f%%", 100*float64(*v)) }
 	four := func(v *report.Number) string { return fmt.Sprintf("%.4f", float64(*v)) }
+	columns := []struct {
+		title string
+		has   bool
+		cell  func(row *foldRow) string
+	}{
+		{">fold", true, func(row *foldRow) string { return fmt.Sprint(row.Fold) }},
+		{">documents", true, func(row *foldRow) string { return report.Count(row.Documents) }},
+		{">support vectors", r.solverLine != nil, func(row *foldRow) string { return report.Count(*row.Support) }},
+		{">accuracy", r.Measure == svm.Accuracy, func(row *foldRow) string { return percent(row.Accuracy) }},
+		{">all labels right", r.Measure == svm.MicroF1, func(row *foldRow) string { return percent(row.Accuracy) }},
+		{">micro F1", r.MSE == nil && (r.solverLine == nil || r.Measure == svm.MicroF1),
+			func(row *foldRow) string { return four(row.MicroF1) }},
+		{">macro F1", r.MSE == nil, func(row *foldRow) string { return four(row.MacroF1) }},
+		{">mean squared error", r.MSE != nil, func(row *foldRow) string { return fmt.Sprintf("%.6g", float64(*row.MSE)) }},
+		{">squared correlation", r.MSE != nil, func(row *foldRow) string { return four(row.R2) }},
+	}
+	var titles []string
+	for _, c := range columns {
+		if c.has {
+			titles = append(titles, c.title)
+		}
+	}
 	t := report.NewTable(titles...)
-	for _, row := range r.Rows {
-		cells := []string{fmt.Sprint(row.Fold), report.Count(row.Documents), report.Count(row.Support)}
-		switch r.Measure {
-		case svm.MeanSquaredError:
-			cells = append(cells, fmt.Sprintf("%.6g", float64(*row.MSE)), four(row.R2))
-		case svm.MicroF1:
-			cells = append(cells, percent(row.Accuracy), four(row.MicroF1), four(row.MacroF1))
-		default:
-			cells = append(cells, percent(row.Accuracy), four(row.MacroF1))
+	for i := range r.Rows {
+		var cells []string
+		for _, c := range columns {
+			if c.has {
+				cells = append(cells, c.cell(&r.Rows[i]))
+			}
 		}
 		t.Add(cells...)
 	}
@@ -125,9 +135,7 @@ func writeMean(w io.Writer, m svm.Measure, mean, sd float64) {
 }
 
 // writeLines prints what svm-train -v prints: the figures of all documents together.
-func (r *cvReport) writeLines(w io.Writer) { writeAccuracy(w, r.figures) }
-
-func writeAccuracy(w io.Writer, r figures) {
+func (r *cvReport) writeLines(w io.Writer) {
 	if r.MSE != nil {
 		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\n", float64(*r.MSE))
 		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", float64(*r.R2))

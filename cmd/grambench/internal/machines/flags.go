@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
@@ -42,25 +41,16 @@ type machine struct {
 	letters
 
 	shorthand shorthand // flags of learners
-	learner   learner   // what -type names beside the types
+	learner   learner   // what -type names
 
 	chooseTime float64 // what a choice may cost
 
 	scale    string // of columns
 	noCounts string // why vectors get a kernel of vectors by default: see sparse.CSR.NoCounts
-
-	validates int        // folds of cv, 0 where a training follows
-	tasks     []svm.Task // what problems are made for
-
-	kept int64 // bytes of the corpus, if it is kept while machines are trained
-	once bool  // one model is trained, and nothing else
 }
 
 // types are the problems in the order of svm-train's -s.
 var types = []model.Type{model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR}
-
-// schemes are the ways from machines of two classes to several.
-var schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
 
 // declare declares the flags.
 func (m *machine) declare(f *cli.Flags) {
@@ -102,17 +92,9 @@ func (m *machine) check() error {
 	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.kind); err != nil {
 		return cli.UsageError{Err: err}
 	}
-	if m.learner.Learner != nil {
+	t := m.learner.Type
+	if t == "" {
 		return m.checkLearner()
-	}
-	m.kind = strings.ReplaceAll(strings.ToLower(m.kind), "-", "_")
-	if m.kind == "" {
-		m.kind = string(model.CSVC)
-	}
-	t := model.Type(m.kind)
-	if !slices.Contains(types, t) {
-		return cli.Usagef("-type %q, expected one of %s, or a learner: %s", m.kind, report.Join(types),
-			report.Join(learn.Names()))
 	}
 	for _, q := range []struct {
 		name string
@@ -166,7 +148,7 @@ func (m *machine) takeSource() error {
 // kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for
 // a check, gives -t its default gamma: one divided by the greatest index, as svm-train has it.
 func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
-	if m.f.Lookup("sets") != nil && m.OfSets(&m.Kernels) {
+	if m.ofSets() {
 		if m.number >= 0 {
 			return nil, cli.Usagef("-t %d with -sets: expected the kernel of sets of points, hyperbolic", m.number)
 		}
@@ -204,15 +186,64 @@ func (m *machine) kernelOf(c *sparse.Corpus) (engine.Kernel, error) {
 	return kernels[0], nil
 }
 
-// settings returns what is to be trained on a corpus, without the kernel.
-func (m *machine) settings(c *sparse.Corpus) (svm.Settings, error) {
-	out := svm.Settings{
-		Type: model.Type(m.kind), C: m.c, Nu: m.nu, Epsilon: m.eps, Tolerance: m.tolerance,
-		KeepAll: !bool(m.shrinking), Probabilities: bool(m.prob), Seed: m.seed, Balanced: m.weights.balanced,
+// options are what the flags say to a learner. The corpus may be nil for a check.
+func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
+	o = learn.Options{
+		Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Layers: m.shorthand.layers, Width: m.shorthand.width,
+		Nu: m.nu, Epsilon: m.eps, Balanced: m.weights.balanced, Probabilities: bool(m.prob), KeepAll: !bool(m.shrinking),
+		Thresholds: bool(m.thresholds), NoThresholds: m.f.Given("thresholds") && !bool(m.thresholds), Work: m.chooseTime,
 	}
-	if len(m.weights.of) > 0 {
-		out.Weights = map[string]float64{}
+	if m.f.Given("c") {
+		o.C = m.c
 	}
+	if m.f.Given("tolerance", "e") {
+		o.Tolerance = m.tolerance
+	}
+	if m.f.Given("s", "t", "g", "d", "r", "n", "p") || m.ofSets() {
+		o.Work = 0
+	}
+	if c == nil {
+		o.Thresholds = o.Thresholds && m.scheme != "" // documents may have labels
+	}
+	if err := o.SetScheme(m.scheme, c); err != nil {
+		return o, err
+	}
+	if m.learner.Type == "" && c != nil && o.Scheme == solver.OneVsOne {
+		o.Scheme = solver.OneVsRest
+	}
+	switch {
+	case m.number >= 0:
+		o.Kernel = m.spec(c)
+	case len(m.Specs) > 0:
+		o.Kernel = m.Specs[0]
+	case m.ofSets():
+		o.Kernel = engine.SetKernels()[0].Name
+	}
+	if m.Embedding != "" {
+		e, err := sparse.ParseEmbedding(m.Embedding)
+		if err != nil {
+			return o, cli.UsageError{Err: fmt.Errorf("-embed: %w", err)}
+		}
+		o.Embedding = &e
+	}
+	if m.noCounts != "" {
+		o.Vectors = learn.VectorEmbedding(c)
+	}
+	if o.Weights, err = m.weightsOf(c); err != nil {
+		return o, err
+	}
+	if err := m.learner.trainer.Check(o); err != nil {
+		return o, cli.UsageError{Err: err}
+	}
+	return o, nil
+}
+
+// weightsOf are the weights of the classes of a corpus, which may be nil.
+func (m *machine) weightsOf(c *sparse.Corpus) (map[string]float64, error) {
+	if len(m.weights.of) == 0 || c == nil {
+		return nil, nil
+	}
+	out := map[string]float64{}
 	for name, w := range m.weights.of {
 		if !slices.Contains(c.Classes, name) {
 			if v, err := strconv.ParseFloat(name, 64); err == nil { // +1 is 1
@@ -220,31 +251,13 @@ func (m *machine) settings(c *sparse.Corpus) (svm.Settings, error) {
 			}
 		}
 		if !slices.Contains(c.Classes, name) {
-			return out, fmt.Errorf("-weight for class %q, which %s doesn't have, expected one of %s", name, c.Source,
+			return nil, fmt.Errorf("-weight for class %q, which %s doesn't have, expected one of %s", name, c.Source,
 				report.JoinSome(c.Classes, 20))
 		}
-		out.Weights[name] = w
-	}
-	for _, s := range schemes { // one-vs-one where none is given
-		if s.String() == m.scheme {
-			out.Scheme = s
-		}
-	}
-	if m.scheme == "" && severalLabels(c) {
-		out.Scheme = solver.Labels
-	}
-	if out.Thresholds = bool(m.thresholds); out.Thresholds && out.Scheme != solver.Labels {
-		return out, cli.Usagef("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", out.Scheme)
+		out[name] = w
 	}
 	return out, nil
 }
 
-// severalLabels reports whether any document has more than one class.
-func severalLabels(c *sparse.Corpus) bool {
-	for i := range c.Documents.Rows() {
-		if len(c.Labels.Of(i)) > 1 {
-			return true
-		}
-	}
-	return false
-}
+// ofSets says whether sets of points are compared.
+func (m *machine) ofSets() bool { return m.f.Lookup("sets") != nil && m.OfSets(&m.Kernels) }

@@ -54,9 +54,9 @@ func TestSVMTrainLetters(t *testing.T) {
 		"-t 2 -g 0 a":              {"rbf:gamma=0.25", nil},
 		"-t 3 a":                   {"sigmoid:gamma=0.25,r=0", nil},
 		"a": {"diffusion:t=0.5",
-			func(s *train) bool { return !s.Signed && s.c == 1 && s.kind == "c_svc" }},
+			func(s *train) bool { return !s.Signed && s.c == 1 && s.learner.Name == "c_svc" }},
 		"-s 4 -n 0.25 -c 7 a": {"diffusion:t=0.5",
-			func(s *train) bool { return s.kind == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
+			func(s *train) bool { return s.learner.Name == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
 		"-s 3 -p 0.01 -e 1e-5 a b": {"diffusion:t=0.5",
 			func(s *train) bool { return s.eps == 0.01 && s.tolerance == 1e-5 && s.f.Args[1] == "b" }},
 		"-h 0 -b 1 -m 3 a": {"diffusion:t=0.5",
@@ -64,7 +64,7 @@ func TestSVMTrainLetters(t *testing.T) {
 		"-kernel ngd -workers 2 a -q": {"ngd:shift=0",
 			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.weights.given() }},
 		"-type one-class -in a": {"diffusion:t=0.5",
-			func(s *train) bool { return s.kind == "one_class" && s.In == "a" }},
+			func(s *train) bool { return s.learner.Name == "one_class" && s.In == "a" }},
 	} {
 		s, err := parseSVM(line)
 		if err != nil {
@@ -95,7 +95,7 @@ func TestSVMWeights(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		out, err := s.settings(threeClasses())
+		out, err := s.options(threeClasses())
 		if err != nil || !reflect.DeepEqual(out.Weights, want) || s.f.Args[0] != "a" {
 			t.Errorf("%s: weights %v, %v, arguments %q, expected %v", line, out.Weights, err, s.f.Args, want)
 		}
@@ -104,7 +104,7 @@ func TestSVMWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.settings(threeClasses()); err == nil || !strings.Contains(err.Error(), "dogs") {
+	if _, err := s.options(threeClasses()); err == nil || !strings.Contains(err.Error(), "dogs") {
 		t.Errorf("a weight for a class that isn't there: %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestSVMScheme(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, err := s.settings(c.corpus); err != nil || out.Scheme != c.want {
+		if out, err := s.options(c.corpus); err != nil || out.Scheme != c.want {
 			t.Errorf("%s: scheme %v, %v, expected %v", c.line, out.Scheme, err, c.want)
 		}
 	}

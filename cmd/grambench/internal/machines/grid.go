@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -99,198 +95,141 @@ func (g *grid) check() error {
 	if err := g.checkTexts(); err != nil {
 		return err
 	}
-	if g.learner.Learner != nil {
-		if _, err := g.prices(); err != nil {
-			return err
-		}
-		_, err := g.learnerPoints()
-		return err
-	}
-	if g.lists.has("C") && g.f.Given("c") || g.lists.has("nu") && g.f.Given("nu", "n") ||
-		g.lists.has("epsilon") && g.f.Given("epsilon", "p") {
+	if g.learner.Type != "" && (g.lists.has("C") && g.f.Given("c") || g.lists.has("nu") && g.f.Given("nu", "n") ||
+		g.lists.has("epsilon") && g.f.Given("epsilon", "p")) {
 		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
-	}
-	if len(g.lists.words) > 0 {
-		return cli.Usagef("-grid %s=%s: a parameter of learners, which -type names: grambench help learners",
-			g.lists.words[0].Name, strings.Join(g.lists.words[0].Values, ","))
-	}
-	if g.searches() {
-		return nil
-	}
-	g.defaults()
-	for _, list := range g.lists.numbers {
-		if err := learn.CheckList(model.Type(g.kind), list); err != nil {
-			return cli.Usagef("-grid %w", err)
-		}
 	}
 	_, err := g.points(nil)
 	return err
 }
 
-// defaults fills in lists where none are given.
-func (g *grid) defaults() {
-	if len(g.lists.numbers) > 0 || len(g.Specs) > 1 {
-		return
+// searchedNGrams are how text is cut in a search where nothing says how.
+var searchedNGrams = []string{"1", "1..2"}
+
+// checkTexts checks lists of embeddings, schemes and n-grams. The first n-grams are those that the
+// documents are read with.
+func (g *grid) checkTexts() error {
+	l := &g.lists
+	for _, q := range []struct {
+		list []string
+		flag string
+	}{{l.embeds, "embed"}, {l.schemes, "scheme"}, {l.ngramList, "ngrams"}} {
+		if q.list != nil && g.f.Given(q.flag) {
+			return cli.Usagef("-%s and a -grid list of it, expected one of them", q.flag)
+		}
 	}
-	g.lists.numbers = learn.DefaultLists(model.Type(g.kind), len(g.Specs) > 0 || g.number >= 0, g.f.Given("c"))
+	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
+		return cli.Usagef("-grid ngrams reads %s several times, expected a file or a folder", g.In)
+	}
+	for i := len(l.ngramList) - 1; i >= 0; i-- {
+		if err := g.SetNGrams(l.ngramList[i]); err != nil {
+			return cli.UsageError{Err: err}
+		}
+	}
+	return nil
 }
 
-// points returns what is to be searched; the corpus, which may be nil for a check, gives -t its
-// default gamma.
-func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
-	kernels, err := g.embedded(c)
+// options are what the flags say to a learner. Samples are for text and counts, and for kernels of
+// vectors, on the processor.
+func (g *grid) options(c *sparse.Corpus) (learn.Options, error) {
+	o, err := g.machine.options(c)
+	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("tiles", "backend") {
+		o.Work = 0
+	}
+	return o, err
+}
+
+// points returns what is to be searched; the corpus may be nil for a check.
+func (g *grid) points(c *sparse.Corpus) (*learn.Grid, error) {
+	o, err := g.options(c)
 	if err != nil {
-		return svm.Grid{}, err
+		return nil, err
 	}
-	out, unused, err := learn.Grid(kernels, g.lists.numbers)
+	lists := g.lists.all()
+	if len(g.Specs) > 1 {
+		lists = append(lists, learn.Words{Name: "kernel", Values: g.Specs})
+	}
+	out, err := learn.NewGrid(g.kind, lists, o)
 	if err != nil {
-		return out, cli.UsageError{Err: err}
+		return nil, cli.UsageError{Err: err}
 	}
-	out.Folds, out.Seed, out.Cuts = g.folds, g.seed, len(g.lists.ngramList)
-	for _, name := range g.lists.schemes {
-		for _, s := range schemes {
-			if s.String() == name {
-				out.Schemes = append(out.Schemes, s)
-			}
-		}
-	}
-	if len(unused) > 0 {
-		var names []string
-		for _, k := range kernels {
-			names = append(names, k.String())
-		}
-		return out, cli.Usagef(
-			"-grid %s: no such parameter of %s, expected C, nu, epsilon or a parameter of a kernel that "+
-				"isn't made of others",
-			unused[0],
-			report.JoinSome(names, 5),
-		)
-	}
+	out.Folds, out.LeastC = g.folds, g.oneSE
 	return out, nil
 }
 
-// run reads, searches and reports.
+// run reads, searches and reports. The end of ctx leaves what is complete.
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
-	if g.learner.Learner != nil {
-		return g.runLearner(ctx, e)
-	}
-	begin := time.Now()
 	p := e.Progress(true)
 	defer p.Clear()
-	corpus, err := g.readVectors(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0)
+	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0)
 	if err != nil {
 		return err
 	}
-	settings, err := g.settings(corpus)
+	points, err := g.points(j.corpus)
 	if err != nil {
 		return err
 	}
-	if err := checkLabels(e, corpus, settings); err != nil {
-		return err
+	ngrams := g.lists.ngramList
+	watch := &gridWatch{total: points.Total()}
+	switch {
+	case points.Samples:
+		ngrams = g.cuts(points, j.corpus)
+		j.o.Work = g.chooseTime
+	case g.learner.Type != "":
+		j.o.Work = 0
+		g.hintScale(e, j.corpus, points.Kernels()[0].Embedding())
+		j.o.Solver = training(p, watch.details)
 	}
-	if g.searches() {
-		return g.runSearch(ctx, e, p, begin, corpus, settings)
+	points.Each = watch.point
+	points.Corpus = func(ctx context.Context, cut int) (*sparse.Corpus, error) {
+		p.Clear()
+		return g.ReadAs(ctx, p, ngrams[cut])
 	}
-	points, err := g.points(corpus)
-	if err != nil {
-		return err
-	}
-	g.hintScale(e, corpus, points.Kernels[0].Embedding())
-	r := newGridReport(corpus, g, points, settings)
-	r.SecondsRead = time.Since(begin).Seconds()
-	watch := &gridWatch{measure: settings.Measure(), total: r.Points}
-	result, err := g.search(ctx, e, p, watch, corpus, settings, points)
+	r := newGridReport(g, j, points, ngrams)
+	found, err := learn.Search(ctx, j.handOver(), points, j.o)
 	p.Clear()
-	if result == nil || g.FallsBack(ctx, err) {
+	j.warnStore(e)
+	err = j.named(err)
+	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
 		return err
 	}
-	r.fill(result, watch)
-	r.Seconds = time.Since(begin).Seconds()
-	if err != nil && len(result.Points) == 0 {
-		return err
-	}
+	r.fill(e, j, found)
 	if err == nil && g.plot != "" {
-		if err := r.surface().Save(g.plot); err != nil {
-			return err
-		}
+		err = r.draw(g.plot)
 	}
 	return errors.Join(g.Report(e, g.f, r), err)
 }
 
-// search makes a problem for each embedding and searches it. The corpus is kept only where there
-// are several.
-func (g *grid) search(
-	ctx context.Context, e *cli.Env, p *cli.Progress, watch *gridWatch, corpus *sparse.Corpus, s svm.Settings,
-	points svm.Grid,
-) (*svm.SearchResult, error) {
-	other := func(k engine.Kernel) bool { return k.Embedding() != points.Kernels[0].Embedding() }
-	if points.Cuts > 1 || slices.ContainsFunc(points.Kernels, other) {
-		g.kept = corpus.Documents.Bytes()
+// cuts are the n-grams by which a search on samples cuts text.
+func (g *grid) cuts(points *learn.Grid, c *sparse.Corpus) []string {
+	ngrams := g.lists.ngramList
+	if ngrams == nil && c.Vocabulary != nil && backend.Rereadable(g.In) &&
+		!g.f.Given("ngrams", "analyzer", "token-pattern") {
+		ngrams = searchedNGrams
 	}
-	cells := max(len(points.C), 1) * max(len(points.Nu), 1) * max(len(points.Epsilon), 1)
-	for _, s.Scheme = range append(points.Schemes, s.Scheme) {
-		g.tasks = append(g.tasks, svm.Task{Settings: s, Folds: points.Folds, Cells: cells})
+	if points.Cuts = len(ngrams); ngrams == nil {
+		return []string{""}
 	}
-	var last *svm.Problem
-	defer func() {
-		p.Clear()
-		g.warnStore(e, last)
-	}()
-	at := 0 // the cut that corpus has
-	return svm.SearchProblems(ctx, s, points, func(cut int, embedding sparse.Embedding) (*svm.Problem, error) {
-		p.Clear()
-		g.warnStore(e, last)
-		if last != nil {
-			if err := last.Engine().Close(); err != nil {
-				return nil, err
-			}
-		}
-		last = nil // the next matrix needs the room, and its documents that on the GPU
-		if cut != at {
-			var err error
-			if corpus, err = g.ReadAs(ctx, p, g.lists.ngramList[cut]); err != nil {
-				return nil, err
-			}
-			at = cut
-		}
-		problem, err := g.newProblem(ctx, e, corpus, embedding, p, training(p, watch.details))
-		if err == nil {
-			last = problem
-			watch.isa, watch.workers = problem.Engine().Backend(), problem.Engine().Workers()
-			for _, k := range points.Kernels {
-				if err == nil && k.Embedding() == embedding {
-					err = source.WarnZeros(e, problem.Engine(), k)
-				}
-			}
-		}
-		if g.kept == 0 {
-			corpus = nil // the matrix needs the room
-		}
-		return problem, err
-	}, watch.point)
+	return ngrams
 }
 
 // gridWatch knows how far a search is, for the one who waits.
 type gridWatch struct {
-	measure svm.Measure
-	total   int
+	total int
 
 	mu    sync.Mutex
 	done  int
-	best  *svm.Point
+	best  *learn.Validation
 	begin time.Time // when machines were first trained
-
-	isa     string
-	workers int
 }
 
 // point is the callback for a point that is complete.
-func (w *gridWatch) point(p svm.Point) {
+func (w *gridWatch) point(p *learn.Validation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.done++
-	if w.best == nil || w.measure.Better(p.Mean, w.best.Mean) {
-		w.best = &p
+	if w.best == nil || p.Measure.Better(p.Mean, w.best.Mean) {
+		w.best = p
 	}
 }
 
@@ -306,18 +245,8 @@ func (w *gridWatch) details(s svm.Progress) []string {
 	}
 	parts := []string{fmt.Sprintf("%d of %s", w.done, report.Counted(w.total, "point", "points"))}
 	parts = append(parts, wait(w.begin, s)...)
-	if w.best != nil {
-		parts = append(
-			parts,
-			"best "+w.measure.Format(
-				w.best.Mean,
-			)+": "+describe(
-				w.best.Kernel.String(),
-				w.best.C,
-				w.best.Nu,
-				w.best.Epsilon,
-			),
-		)
+	if b := w.best; b != nil {
+		parts = append(parts, "best "+b.Measure.Format(b.Mean)+": "+describe(b.Kernel, b.C, b.Nu, b.Epsilon))
 	}
 	return parts
 }

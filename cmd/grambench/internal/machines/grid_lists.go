@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 )
@@ -75,6 +76,24 @@ func (g *gridLists) add(list kernel.List, err error) error {
 func (g *gridLists) has(name string) bool {
 	return slices.ContainsFunc(g.numbers, func(other kernel.List) bool { return other.Name == name }) ||
 		slices.ContainsFunc(g.words, func(other learn.Words) bool { return other.Name == name })
+}
+
+// all are all lists.
+func (g *gridLists) all() []learn.Words {
+	lists := slices.Clone(g.words)
+	for _, list := range g.numbers {
+		w := learn.Words{Name: list.Name}
+		for _, v := range list.Values {
+			w.Values = append(w.Values, report.Float(v))
+		}
+		lists = append(lists, w)
+	}
+	for name, values := range map[string][]string{"embed": g.embeds, "scheme": g.schemes, "ngrams": g.ngramList} {
+		if values != nil {
+			lists = append(lists, learn.Words{Name: name, Values: values})
+		}
+	}
+	return lists
 }
 
 // log2Flag is a flag of LIBSVM's grid.py, -log2c or -log2g.

@@ -1,23 +1,24 @@
 package machines
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/surface"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // gridReport is the report of the command grid.
@@ -30,18 +31,13 @@ type gridReport struct {
 
 	Complete bool     `json:"complete"`
 	Points   int      `json:"points"` // of the whole search
-	Fits     int      `json:"fits"`   // classifiers that were trained: one a point and fold
 	Best     *gridRow `json:"best,omitempty"`
 	Train    string   `json:"train_command,omitempty"` // trains with the best settings
 	Hints    []string `json:"hints,omitempty"`
-
-	DotProducts int64 `json:"dot_products"`
-	// those that training and predicting each fit by itself would have computed besides
-	Saved int64 `json:"dot_products_saved"`
+	*searchedLine
 
 	Seconds      float64 `json:"seconds"` // from the first byte read
 	SecondsRead  float64 `json:"seconds_read"`
-	SecondsGram  float64 `json:"seconds_gram"`
 	SecondsSolve float64 `json:"seconds_solve"` // training and predicting
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
@@ -49,24 +45,30 @@ type gridReport struct {
 	Rows   []gridRow     `json:"rows"`             // of a search those of its last round
 	Choice *choiceReport `json:"search,omitempty"` // where values are tried until the best is found
 
-	run     *grid
-	kernels []engine.Kernel // of the grid
-	schemes []string
-	ngrams  []string
-	numbers []numbers // combinations of nu and epsilon
-	c       []float64
+	run      *grid
+	searched *learn.Grid
+	ngrams   []string
+	c        []float64
 }
 
-// numbers are what a row of the table has beside its kernel.
-type numbers struct{ nu, epsilon float64 }
+// searchedLine is what a report says of a search for support vector machines beside that.
+type searchedLine struct {
+	Tolerance   float64 `json:"tolerance"`
+	Fits        int     `json:"fits"` // classifiers that were trained: one a point and fold
+	DotProducts int64   `json:"dot_products"`
+	// those that training and predicting each fit by itself would have computed besides
+	Saved       int64   `json:"dot_products_saved"`
+	SecondsGram float64 `json:"seconds_gram"`
+}
 
 // gridRow is one point.
 type gridRow struct {
 	Round      int             `json:"round,omitempty"`     // of a choice
 	Documents  int             `json:"documents,omitempty"` // of its sample
 	Folds      int             `json:"folds,omitempty"`
-	Kernel     string          `json:"kernel"`
-	Embedding  string          `json:"embedding"`
+	Type       string          `json:"type,omitempty"` // of other learners than support vector machines
+	Kernel     string          `json:"kernel,omitempty"`
+	Embedding  string          `json:"embedding,omitempty"`
 	Scheme     string          `json:"scheme,omitempty"`
 	NGrams     string          `json:"ngrams,omitempty"`
 	C          float64         `json:"c,omitempty"`
@@ -75,77 +77,123 @@ type gridRow struct {
 	Mean       report.Number   `json:"mean"`
 	SD         report.Number   `json:"standard_deviation"`
 	Figures    []report.Number `json:"figures"` // by fold
-	Iterations int64           `json:"iterations"`
 	Unfinished int             `json:"unfinished_machines"`
-	Support    float64         `json:"support_vectors"` // mean over the folds of the number of different ones
-	Seconds    float64         `json:"seconds"`         // of workers, in solving its problems
+	Seconds    float64         `json:"seconds"` // see learn.Validation.Took
 	Best       bool            `json:"is_best,omitempty"`
 
-	figures // of all documents together
+	*solvedLine // of support vector machines
+}
+
+// solvedLine is what a row says of support vector machines beside that.
+type solvedLine struct {
+	Iterations int64   `json:"iterations"`
+	Support    float64 `json:"support_vectors"` // mean over the folds of the number of different ones
+	figures            // of all documents together
+}
+
+// newGridRow describes a point.
+func newGridRow(v *learn.Validation) gridRow {
+	row := gridRow{Kernel: v.Kernel, C: v.C, Nu: v.Nu, Epsilon: v.Epsilon, Mean: report.Number(v.Mean),
+		SD: report.Number(v.SD), Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
+	for _, f := range v.Figures {
+		row.Figures = append(row.Figures, report.Number(f))
+	}
+	t := model.Type(v.Spec)
+	if !slices.Contains(types, t) {
+		row.Type = v.Spec
+		return row
+	}
+	row.Embedding = v.About.Embedding
+	if t.Classifies() {
+		row.Scheme = v.Scheme.String()
+	}
+	row.solvedLine = &solvedLine{v.Iterations, v.Support,
+		newFigures(v.Score, v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1)}
+	row.LogLoss = logLoss(v.LogLoss)
+	return row
 }
 
 // newGridReport begins a report with what is to be searched.
-func newGridReport(c *sparse.Corpus, run *grid, g svm.Grid, s svm.Settings) *gridReport {
+func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
-		Corpus:      source.NewLine(c),
-		machineLine: newMachineLine(s),
-		Folds:       g.Folds,
-		Seed:        g.Seed,
-		Measure:     s.Measure(),
-		run:         run,
-		kernels:     g.Kernels,
+		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
+		run: run, searched: g, ngrams: ngrams, c: g.C, SecondsRead: j.read,
 	}
-	r.machineLine.C, r.machineLine.Nu, r.machineLine.Epsilon = 0, 0, 0
-	r.schemes, r.ngrams = run.lists.schemes, run.lists.ngramList
-	if len(r.schemes) > 0 {
-		r.machineLine.Scheme = strings.Join(r.schemes, ", ")
+	if r.c == nil {
+		r.c = []float64{cmp.Or(j.o.C, 1)}
 	}
-	or := func(list []float64, own float64) []float64 {
-		if len(list) == 0 {
-			return []float64{own}
-		}
-		return list
-	}
-	r.c = or(g.C, s.C)
-	for _, nu := range or(g.Nu, s.Nu) {
-		for _, epsilon := range or(g.Epsilon, s.Epsilon) {
-			r.numbers = append(r.numbers, numbers{nu, epsilon})
-		}
-	}
-	r.Points = len(r.kernels) * len(r.numbers) * len(r.c) * max(len(r.schemes), 1) * max(len(r.ngrams), 1)
+	r.machineLine = run.line(&learn.About{Type: run.kind, Scheme: j.o.Scheme})
 	return r
 }
 
 // fill fills in what was found.
-func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
-	r.computedBy(w.isa, r.run.Why(), w.workers)
-	r.Complete, r.Fits = len(result.Points) == result.Total, result.Fits()
-	r.DotProducts, r.Saved = result.DotProducts, result.Saved()
-	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
-	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(r.run.Memory)
-	r.Rows = []gridRow{}
-	for _, p := range result.Points {
-		row := newGridRow(p, model.Type(r.Type), r.Measure)
+func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found) {
+	run := r.run
+	r.Measure, r.Complete = found.Measure, len(found.Points) == found.Total
+	r.SecondsSolve = found.Solve.Seconds()
+	var ended learn.Ended
+	for _, p := range found.Points {
+		row := newGridRow(p)
 		if r.ngrams != nil {
 			row.NGrams = r.ngrams[p.Cut]
 		}
 		r.Rows = append(r.Rows, row)
+		ended.Add(p.Ended)
 	}
-	if best := result.Best; best >= 0 {
-		if r.run.oneSE {
-			best = result.LeastC()
+	best := func() *gridRow { return &r.Rows[found.Best] }
+	switch {
+	case run.learner.Type == "":
+		warnOf(e, ended)
+		r.machineLine = run.line(&found.Points[len(found.Points)-1].About)
+		r.Type, r.C, r.Best = run.kind, 0, best()
+		r.Train = run.learnerCommand(r.Best)
+	case found.Chosen != nil:
+		r.fillSamples(found)
+	default:
+		r.computedBy(run, j)
+		r.searchedLine = &searchedLine{run.tolerance, found.Fits, found.DotProducts, found.Saved, found.Gram.Seconds()}
+		if lists := run.lists.schemes; len(lists) > 0 {
+			r.machineLine.Scheme = strings.Join(lists, ", ")
 		}
-		r.Best = &r.Rows[best]
-		r.Best.Best = true
-		r.Train, r.Hints = r.run.trainCommand(r.settingsOf(r.Best)), r.edges(r.Best)
+		if found.Best >= 0 {
+			r.Best = best()
+			r.Best.Best = true
+			r.Train, r.Hints = run.trainCommand(false, r.settingsOf(r.Best)), edges(r.searched.Lists, r.Best)
+		}
+	}
+	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(run.Memory)
+	r.Seconds = time.Since(j.begin).Seconds()
+}
+
+// fillSamples fills in what a search on samples found.
+func (r *gridReport) fillSamples(found *learn.Found) {
+	run, chosen := r.run, found.Chosen
+	r.Choice = run.choiceReport(chosen, found.Solve, r.ngrams)
+	r.Scheme, r.searchedLine = "", &searchedLine{Tolerance: run.tolerance, Fits: r.Choice.Fits,
+		DotProducts: r.Choice.DotProducts}
+	r.Points = len(r.Choice.Rows)
+	if n := len(chosen.Rounds); n > 0 {
+		r.Rows = r.Choice.round(n)
+		for i := range r.Rows {
+			if r.Rows[i].Best {
+				r.Best = &r.Rows[i]
+			}
+		}
+		cut := ""
+		if run.lists.ngramList != nil || chosen.Cut > 0 {
+			cut = r.ngrams[chosen.Cut]
+		}
+		r.Train = run.trainCommand(true, run.settingsOf(chosen, cut))
+	} else if chosen.Why != "" {
+		r.Choice.Train = run.trainCommand(true, run.settingsOf(chosen, ""))
 	}
 }
 
 // edges says where the best point has the least or the greatest value of a list, so that a better
 // one may lie beyond.
-func (r *gridReport) edges(best *gridRow) []string {
+func edges(lists []kernel.List, best *gridRow) []string {
 	var hints []string
-	for _, list := range r.run.lists.numbers {
+	for _, list := range lists {
 		v := best.C
 		switch list.Name {
 		case "C":
@@ -182,26 +230,32 @@ func (r *gridReport) WriteText(w io.Writer) {
 		r.writeSearch(w)
 		return
 	}
-	kernels := report.Counted(len(r.kernels), "kernel", "kernels")
-	fmt.Fprintf(w, "%s\n%s, %s\n", r.Corpus, kernels, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
+	var kernels string
+	if n := len(r.searched.Kernels()); n > 0 {
+		kernels = report.Counted(n, "kernel", "kernels") + ", "
+	}
+	fmt.Fprintf(w, "%s\n%s%s\n", r.Corpus, kernels, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
 	fmt.Fprintf(w, "mean %s ± standard deviation over the folds\n", r.Measure)
 	r.table().Write(w)
 	if !r.Complete {
 		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
 	if r.Best != nil {
-		name := describe(describeKernel(r.Best.Kernel, r.Best.Embedding), r.Best.C, r.Best.Nu, r.Best.Epsilon)
-		r.writeBest(w, name)
+		r.writeBest(w, describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon))
 		for _, hint := range r.Hints {
 			fmt.Fprintln(w, hint)
 		}
 		fmt.Fprintln(w, r.Train)
 	}
-	fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n",
-		report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
-		report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
-	fmt.Fprintf(w, "reading %.2f s, matrix %.2f s, search %.2f s, in all %.2f s, %s\n", r.SecondsRead, r.SecondsGram,
-		r.SecondsSolve, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	var matrix string
+	if r.searchedLine != nil {
+		fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n",
+			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
+			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
+		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)
+	}
+	fmt.Fprintf(w, "reading %.2f s, %ssearch %.2f s, in all %.2f s, %s\n", r.SecondsRead, matrix, r.SecondsSolve,
+		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
 // writeSearch prints a search without lists.
@@ -212,7 +266,7 @@ func (r *gridReport) writeSearch(w io.Writer) {
 		fmt.Fprintln(w, "incomplete")
 	}
 	if r.Best != nil {
-		name := describe(describeKernel(r.Best.Kernel, r.Best.Embedding), r.Best.C, 0, 0) + ", " + r.Best.Scheme
+		name := describe(r.Best.what(), r.Best.C, 0, 0) + ", " + r.Best.Scheme
 		if r.Best.NGrams != "" {
 			name += ", " + r.Best.NGrams + "-grams"
 		}
@@ -224,11 +278,21 @@ func (r *gridReport) writeSearch(w io.Writer) {
 		report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
+// what names the learner, or the kernel with its embedding.
+func (row *gridRow) what() string {
+	if row.Type != "" {
+		return strings.TrimSpace(row.Type + " " + row.Kernel)
+	}
+	return describeKernel(row.Kernel, row.Embedding)
+}
+
 // writeBest prints the figures of the best.
 func (r *gridReport) writeBest(w io.Writer, name string) {
 	fmt.Fprintf(w, "best: %s: %s %s", name, r.Measure, r.cell(r.Best))
-	if text := r.Best.all(); text != "" {
-		fmt.Fprintf(w, "; %s", text)
+	if r.Best.solvedLine != nil {
+		if text := r.Best.all(); text != "" {
+			fmt.Fprintf(w, "; %s", text)
+		}
 	}
 	fmt.Fprintln(w)
 }
@@ -238,14 +302,14 @@ func (r *gridReport) cell(row *gridRow) string {
 	return r.Measure.Format(float64(row.Mean)) + " ± " + strings.TrimSuffix(r.Measure.Format(float64(row.SD)), "%")
 }
 
-// line names a row of the table, which is a kernel with the numbers that are searched.
+// line names a row of the table: what is trained, with the numbers that are searched, but for C.
 type line struct {
-	kernel, scheme, ngrams string
-	numbers
+	kind, kernel, embedding, scheme, ngrams string
+	nu, epsilon                             float64
 }
 
 func (row *gridRow) line() line {
-	return line{row.Kernel, row.Scheme, row.NGrams, numbers{row.Nu, row.Epsilon}}
+	return line{row.Type, row.Kernel, row.Embedding, row.Scheme, row.NGrams, row.Nu, row.Epsilon}
 }
 
 // lines lists the rows of the table.
@@ -271,11 +335,16 @@ func (r *gridReport) at(l line, c float64) *gridRow {
 
 // name names a line of the table, with what not all lines have in common.
 func (r *gridReport) name(l line) string {
-	name := l.kernel
-	if len(r.numbers) > 1 {
-		name = describe(name, 0, l.nu, l.epsilon)
+	if l.kind != "" {
+		return strings.TrimSpace(l.kind + " " + l.kernel)
 	}
-	if len(r.schemes) > 1 {
+	name := l.kernel
+	for _, list := range r.searched.Lists {
+		if len(list.Values) > 1 && (list.Name == "nu" || list.Name == "epsilon") {
+			name = describe(name, 0, l.nu, l.epsilon)
+		}
+	}
+	if len(r.run.lists.schemes) > 1 {
 		name += ", " + l.scheme
 	}
 	if len(r.ngrams) > 1 {
@@ -284,12 +353,15 @@ func (r *gridReport) name(l line) string {
 	return name
 }
 
-// table has a line for each kernel and a column for each C.
+// table has a line for each kernel, or learner, and a column for each C.
 func (r *gridReport) table() *report.Table {
 	titles := []string{"kernel"}
+	if r.run.learner.Type == "" {
+		titles[0] = "type"
+	}
 	for _, c := range r.c {
 		title := fmt.Sprintf(">C = %v  ", c) // cells end in the place of the mark
-		if model.Type(r.Type) == model.NuSVC {
+		if r.Rows[0].C == 0 {
 			title = ">" + r.Measure.String() + "  "
 		}
 		titles = append(titles, title)
@@ -324,7 +396,7 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 			settings = append(settings, q.flag, fmt.Sprint(q.v))
 		}
 	}
-	if len(r.schemes) > 0 {
+	if len(r.run.lists.schemes) > 0 {
 		settings = append(settings, "-scheme", best.Scheme)
 	}
 	if len(r.ngrams) > 0 {
@@ -335,10 +407,10 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 
 // trainCommand is the command that trains with the settings of a point, for a shell: with the flags
 // that were given, but for those of the search.
-func (g *grid) trainCommand(settings []string) string {
+func (g *grid) trainCommand(samples bool, settings []string) string {
 	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "seed", "plot", "choose-time",
 		"one-se", "q", "json"}
-	if g.searches() {
+	if samples {
 		searched = append(searched, "scheme", "thresholds", "ngrams")
 		if g.f.Given("ngrams") && !slices.Contains(settings, "-ngrams") {
 			settings = append(settings, "-ngrams", g.f.Lookup("ngrams").Value.String())
@@ -377,6 +449,22 @@ func (m *machine) commandLine(others, settings []string) string {
 	return strings.Join(words, " ")
 }
 
+// learnerCommand is the command that trains with the settings of a point.
+func (g *grid) learnerCommand(best *gridRow) string {
+	settings := []string{"-type", best.Type}
+	if best.Kernel != "" {
+		settings = append(settings, "-kernel", best.Kernel)
+	}
+	if g.Embedding != "" {
+		settings = append(settings, "-embed", g.Embedding)
+	}
+	if best.C != 0 {
+		settings = append(settings, "-c", report.Float(best.C))
+	}
+	others := []string{"type", "landmarks", "loss", "time", "grid", "folds", "v", "seed", "q", "json", "plot"}
+	return g.commandLine(others, settings)
+}
+
 // quoted writes a word so that a shell reads it as it is.
 func quoted(w string) string {
 	plain := func(r rune) bool {
@@ -387,43 +475,4 @@ func quoted(w string) string {
 		return w
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-}
-
-// surface takes errors from a report: 100 % less the figure, or the figure itself where less of it is
-// better.
-func (r *gridReport) surface() *surface.Surface {
-	s := &surface.Surface{What: "error of " + r.Measure.String() + " (%)", Digits: "%.2f"}
-	of := func(v report.Number) float64 { return 100 * (1 - float64(v)) }
-	by := 100.0
-	switch r.Measure {
-	case svm.Accuracy:
-		s.What = "error (%)"
-	case svm.MeanSquaredError:
-		s.What, by = r.Measure.String(), 1
-		of = func(v report.Number) float64 { return float64(v) }
-		s.Digits = "%.4g"
-	}
-	for _, c := range r.c {
-		s.Columns = append(s.Columns, fmt.Sprint(c))
-	}
-	lines := r.lines()
-	for i := len(lines) - 1; i >= 0; i-- { // the first line of the table is to be on top
-		errors, deviations := make([]float64, len(r.c)), make([]float64, len(r.c))
-		for j, c := range r.c {
-			errors[j], deviations[j] = math.NaN(), math.NaN()
-			row := r.at(lines[i], c)
-			if row == nil {
-				continue
-			}
-			errors[j], deviations[j] = of(row.Mean), by*float64(row.SD)
-			if row == r.Best {
-				s.Best = [2]int{len(s.Lines), j}
-			}
-		}
-		s.Lines = append(s.Lines, r.name(lines[i]))
-		s.Errors, s.Deviations = append(s.Errors, errors), append(s.Deviations, deviations)
-	}
-	s.Title = fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", report.Shorten(r.Corpus.Source, 32),
-		report.Documents(r.Corpus.Documents), s.What, r.Folds, r.Seed)
-	return s
 }

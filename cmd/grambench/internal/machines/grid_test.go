@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
 )
 
@@ -95,8 +96,10 @@ func parseGrid(line string) (*grid, []string, error) {
 	}
 	g, err := r.points(threeClasses())
 	var specs []string
-	for _, k := range g.Kernels {
-		specs = append(specs, k.String())
+	if g != nil {
+		for _, k := range g.Kernels() {
+			specs = append(specs, k.String())
+		}
 	}
 	return r, specs, err
 }
@@ -178,7 +181,7 @@ func TestTrainCommand(t *testing.T) {
 	}
 	r.In = "my mail's"
 	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25}
-	got := r.trainCommand((&gridReport{run: r}).settingsOf(best))
+	got := r.trainCommand(false, (&gridReport{run: r}).settingsOf(best))
 	want := `grambench train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2G -min-df 3 ` +
 		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
 		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
@@ -189,14 +192,10 @@ func TestTrainCommand(t *testing.T) {
 
 // Where the best is at the end of a list, that is said.
 func TestGridEdges(t *testing.T) {
-	run := &grid{
-		lists: gridLists{numbers: []kernel.List{
-			{Name: "C", Values: []float64{1, 10, 100}},
-			{Name: "t", Values: []float64{0.5, 1, 2}},
-			{Name: "gamma", Values: []float64{1, 2}},
-		}},
+	lists := []kernel.List{
+		{Name: "C", Values: []float64{1, 10, 100}}, {Name: "t", Values: []float64{0.5, 1, 2}},
+		{Name: "gamma", Values: []float64{1, 2}},
 	}
-	r := &gridReport{run: run}
 	for _, c := range []struct {
 		best gridRow
 		want string
@@ -206,7 +205,7 @@ func TestGridEdges(t *testing.T) {
 		{gridRow{Kernel: "diffusion:t=0.5", C: 10}, "least t of the search, 0.5"},
 		{gridRow{Kernel: "ngd", C: 100}, "greatest C of the search, 100"},
 	} {
-		got := strings.Join(r.edges(&c.best), "; ")
+		got := strings.Join(edges(lists, &c.best), "; ")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, ";") {
 			t.Errorf("%+v: %q, expected %q", c.best, got, c.want)
 		}
@@ -216,7 +215,7 @@ func TestGridEdges(t *testing.T) {
 // reportOf is the report of a search with some mean accuracies, line by line; 0 is a point that is
 // missing.
 func reportOf(c []float64, means map[string][]float64, kernels ...string) *gridReport {
-	r := &gridReport{Measure: svm.Accuracy, Folds: 5, c: c, numbers: []numbers{{}}}
+	r := &gridReport{Measure: svm.Accuracy, Folds: 5, c: c, run: &grid{}, searched: &learn.Grid{}}
 	for _, k := range kernels {
 		for i, m := range means[k] {
 			if m == 0 {

@@ -113,6 +113,9 @@ func (m *machine) checkLetters() error {
 
 // spec is the specification of the kernel that -t names; the corpus may be nil.
 func (m *machine) spec(c *sparse.Corpus) string {
+	if m.precomputed() {
+		return model.Precomputed
+	}
 	var parameters []string
 	number := func(key string, v float64) { parameters = append(parameters, key+"="+report.Float(v)) }
 	if m.number > 0 {

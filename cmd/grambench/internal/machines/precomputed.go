@@ -34,7 +34,7 @@ func (m *machine) checkPrecomputed() error {
 func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
 	c, err := m.Documents.Read(ctx, e, p)
 	switch {
-	case err != nil && m.learner.Learner == nil && strings.Contains(err.Error(), "-signed"):
+	case err != nil && m.learner.Type != "" && strings.Contains(err.Error(), "-signed"):
 		return nil, fmt.Errorf("%w; svm-train's kernel, -t 2, takes them", err)
 	case err != nil || !m.precomputed():
 		return c, err

@@ -3,6 +3,7 @@ package machines
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gramengine/gram/engine"
@@ -18,79 +19,130 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// job is a problem with one kernel, ready for training.
+// job is a corpus that a learner is trained on.
 type job struct {
-	problem  *svm.Problem
-	settings svm.Settings
-	begin    time.Time
+	m      *machine
+	corpus *sparse.Corpus // nil once it is handed over, where it is let go of
+	o      learn.Options
+	line   source.Line // what is known of the corpus before the training
+	begin  time.Time
+	held   int64 // bytes that the process holds beside the work of a learner that keeps its corpus
+
+	problem *svm.Problem // the last of support vector machines that was prepared
 	// Seconds that reading the documents took, and making them ready.
 	read, prepare float64
 }
 
-// prepare reads the documents and makes them ready for training with one kernel. It calls choose,
-// if that isn't nil, with the documents and the settings that were asked for, and seen with what is
-// trained: the documents are let go of before the matrix is computed, which needs the room.
-func (m *machine) prepare(
-	ctx context.Context, e *cli.Env, p *cli.Progress,
-	choose func(c *sparse.Corpus, s svm.Settings) (svm.Settings, error),
-	seen func(c *sparse.Corpus, s svm.Settings) error,
-) (*job, error) {
-	j := &job{begin: time.Now()}
-	corpus, err := m.readVectors(ctx, e, p, m.unnamed())
+// prepare reads the documents and checks that they have labels to learn. may says whether they may say
+// what suits them.
+func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*job, error) {
+	j := &job{m: m, begin: time.Now()}
+	corpus, err := m.readVectors(ctx, e, p, may)
 	if err != nil {
 		return nil, err
 	}
-	if corpus, err = m.distributions(ctx, e, p, corpus); err != nil {
-		return nil, err
+	if m.ofSets() {
+		if corpus, err = m.distributions(ctx, e, p, corpus); err != nil {
+			return nil, err
+		}
 	}
 	j.read = time.Since(j.begin).Seconds()
-	k, err := m.kernelOf(corpus)
-	if err != nil {
+	if j.o, err = m.options(corpus); err != nil {
 		return nil, err
 	}
-	if j.settings, err = m.settings(corpus); err != nil {
+	if err := checkLabels(e, corpus, m.learner.Type, j.o.Scheme); err != nil {
 		return nil, err
 	}
-	j.settings.Kernel = k
-	if err := checkLabels(e, corpus, j.settings); err != nil {
-		return nil, err
+	j.corpus, j.line = corpus, source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(),
+		Classes: len(corpus.Classes), Values: corpus.Documents.NNZ()}
+	j.o.MemoryBytes, j.o.HeldBytes = m.Budget(), backend.RuntimeBytes
+	j.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
+	j.o.Say = func(format string, args ...any) {
+		p.Clear()
+		e.Say(format, args...)
 	}
-	asked := true
-	if choose != nil {
-		if j.settings, err = choose(corpus, j.settings); err != nil {
-			return nil, err
-		}
-		asked = engine.SameKernel(k, j.settings.Kernel)
-		k = j.settings.Kernel
+	j.o.Warn = func(format string, args ...any) {
+		p.Clear()
+		e.Warn(format, args...)
 	}
-	if err := seen(corpus, j.settings); err != nil {
-		return nil, err
+	if m.learner.Type == "" {
+		m.hintLearner(e, corpus, j.o)
+		j.held = backend.RuntimeBytes + corpus.Documents.Bytes()
+		j.o.MemoryBytes, j.o.HeldBytes = learn.Left(m.Budget(), j.held), 0
+		return j, nil
 	}
-	if asked { // a choice was made by results
-		m.hintScale(e, corpus, k.Embedding())
-		source.WarnDoubtful(e, k)
-	}
-	m.tasks = []svm.Task{{Settings: j.settings, Folds: m.validates}}
-	if j.problem, err = m.newProblem(ctx, e, corpus, k.Embedding(), p, training(p, details)); err != nil {
-		return nil, err
-	}
-	if !m.OfSets(&m.Kernels) {
-		if err := source.WarnZeros(e, j.problem.Engine(), k); err != nil {
-			return nil, err
-		}
-	}
-	j.prepare = time.Since(j.begin).Seconds() - j.read
-	return j, nil
+	return j, j.machines(e, p)
 }
 
-// distributions returns the distributions of sets of points for documents, where sets were asked
-// for; otherwise the corpus stays as it is.
+// machines says how support vector machines are trained.
+func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
+	m := j.m
+	var choosing time.Time
+	j.o.Solver = training(p, func(s svm.Progress) (left []string) {
+		if strings.HasPrefix(s.Stage, "choosing") {
+			if choosing.IsZero() {
+				choosing = time.Now()
+			}
+			left = wait(choosing, s)
+		}
+		return append(left, details(s)...)
+	})
+	var asked engine.Kernel
+	if m.f.Lookup("grid") == nil {
+		if asked, err = m.kernelOf(j.corpus); err != nil {
+			return err
+		}
+		m.hintScale(e, j.corpus, asked.Embedding())
+	}
+	if !m.ofSets() && m.Job(j.corpus.Documents.Rows()) == backend.CUDA { // which compares no sets
+		j.o.Device = m.Load
+	}
+	if m.tiles != "" {
+		if j.o.Store, err = tiles.OpenStore(m.tiles); err != nil {
+			return fmt.Errorf("-tiles: %w", err)
+		}
+	}
+	j.o.Prepared = func(problem *svm.Problem, kernels []engine.Kernel) error {
+		p.Clear()
+		j.warnStore(e)
+		j.problem, j.prepare = problem, time.Since(j.begin).Seconds()-j.read
+		if asked != nil && engine.SameKernel(asked, kernels[0]) { // another was chosen by results
+			source.WarnDoubtful(e, asked)
+		}
+		if j.o.Store != nil && !problem.Cache().Whole {
+			n := int64(problem.Len())
+			e.Warn("-tiles has no effect: the matrix, %s, doesn't fit into memory (-m)", report.Bytes(4*n*n))
+		}
+		for _, k := range kernels {
+			if m.ofSets() {
+				break
+			}
+			if err := source.WarnZeros(e, problem.Engine(), k); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// handOver returns the corpus. Support vector machines let go of it before the matrix is computed, which
+// needs the room.
+func (j *job) handOver() *sparse.Corpus {
+	c := j.corpus
+	if j.m.learner.Type != "" {
+		j.corpus = nil
+	}
+	return c
+}
+
+// named names documents and terms in a learner's errors, and memory that is enough.
+func (j *job) named(err error) error { return learn.Enough(j.corpus.NameValue(err), j.held) }
+
+// distributions returns the distributions of sets of points for documents.
 func (m *machine) distributions(
 	ctx context.Context, e *cli.Env, p *cli.Progress, c *sparse.Corpus,
 ) (*sparse.Corpus, error) {
-	if !m.OfSets(&m.Kernels) {
-		return c, nil
-	}
 	out, coordinates, err := m.Distributions(ctx, p, c, nil)
 	if err != nil {
 		return nil, err
@@ -104,51 +156,17 @@ func (m *machine) distributions(
 	return out, nil
 }
 
-// newProblem makes a corpus ready for training, if -m allows it.
-func (m *machine) newProblem(
-	ctx context.Context, e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding, p *cli.Progress,
-	tell func(svm.Progress),
-) (*svm.Problem, error) {
-	opt := svm.Options{ISA: m.ISA, Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: backend.RuntimeBytes + m.kept,
-		Once: m.once, Tasks: m.tasks, Progress: tell}
-	if m.precomputed() {
-		p.Stage("preparing the matrix")
-		defer p.Clear()
-		return svm.NewPrecomputed(ctx, c, opt)
-	}
-	if !m.OfSets(&m.Kernels) && m.Job(c.Documents.Rows()) == backend.CUDA { // which compares no sets
-		opt.Device = m.Load
-	}
-	if m.tiles != "" {
-		var err error
-		if opt.Store, err = tiles.OpenStore(m.tiles); err != nil {
-			return nil, fmt.Errorf("-tiles: %w", err)
-		}
-	}
-	p.Stage("preparing documents")
-	problem, err := svm.NewProblem(ctx, c, embedding, opt)
-	p.Clear()
-	if err != nil {
-		return nil, learn.Enough(c.NameValue(err), 0)
-	}
-	if opt.Store != nil && !problem.Cache().Whole {
-		n := int64(problem.Len())
-		e.Warn("-tiles has no effect: the matrix, %s, doesn't fit into memory (-m)", report.Bytes(4*n*n))
-	}
-	return problem, nil
-}
-
 // checkLabels checks that the labels of a corpus suit what is to be trained, and that its text has
 // terms, and warns of documents without a label.
-func checkLabels(e *cli.Env, c *sparse.Corpus, settings svm.Settings) error {
+func checkLabels(e *cli.Env, c *sparse.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
-	case c.Vocabulary != nil && c.Documents.NNZ() == 0:
+	case t != "" && c.Vocabulary != nil && c.Documents.NNZ() == 0:
 		return fmt.Errorf("%s has no terms, expected some to learn from (-digits keeps numbers, -min-df 1 words of one "+
 			"document)", c.Source)
-	case settings.Type == model.OneClass:
+	case t == model.OneClass:
 		return nil // looks at no labels
-	case settings.Type.Classifies():
-		return checkClasses(e, c, settings.Scheme)
+	case t == "" || t.Classifies():
+		return checkClasses(e, c, scheme)
 	}
 	if n, first := unlabelled(c); n > 0 {
 		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
@@ -199,12 +217,12 @@ func unlabelled(c *sparse.Corpus) (count, first int) {
 
 // warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves
 // nothing then, or less than it could.
-func (m *machine) warnStore(e *cli.Env, problem *svm.Problem) {
-	if problem == nil {
+func (j *job) warnStore(e *cli.Env) {
+	if j.problem == nil {
 		return
 	}
-	if c := problem.Cache(); c.StoreErr != nil {
-		e.Warn("-tiles %s: %s kept, then no more: %v", m.tiles, report.Counted(c.Saved, "tile file", "tile files"),
+	if c := j.problem.Cache(); c.StoreErr != nil {
+		e.Warn("-tiles %s: %s kept, then no more: %v", j.m.tiles, report.Counted(c.Saved, "tile file", "tile files"),
 			c.StoreErr)
 	}
 }

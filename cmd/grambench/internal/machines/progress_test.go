@@ -9,7 +9,6 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // underWay is a moment of a training that tells all there is to tell.
@@ -53,24 +52,6 @@ func TestWait(t *testing.T) {
 		got := wait(time.Now().Add(-time.Minute), svm.Progress{Done: done, Total: 100})
 		if told := len(got) == 1 && strings.HasSuffix(got[0], " left"); told != want || !want && got != nil {
 			t.Errorf("at %d %%: %q", done, got)
-		}
-	}
-}
-
-// One-vs-one is a candidate for up to as many pairs of classes as there are documents, and up to 6,000.
-func TestSchemesOfManyClasses(t *testing.T) {
-	r, _, err := parseGrid("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ classes, documents, want int }{
-		{2, 900, 1}, {3, 900, 2}, {40, 780, 2}, {40, 779, 1}, {110, 20000, 2}, {111, 20000, 1},
-	} {
-		corpus := &sparse.Corpus{Classes: make([]string, c.classes), Vocabulary: []string{},
-			Documents: &sparse.CSR{Offsets: make([]int64, c.documents+1)}}
-		got, err := r.candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
-		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[c.want-1] != solver.OneVsRest {
-			t.Errorf("%d classes, %d documents: %v, %v, expected %d", c.classes, c.documents, got.Schemes, err, c.want)
 		}
 	}
 }

@@ -1,14 +1,19 @@
 package machines
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -23,32 +28,35 @@ type machineLine struct {
 	C         float64 `json:"c,omitempty"`
 	Nu        float64 `json:"nu,omitempty"`
 	Epsilon   float64 `json:"epsilon,omitempty"`
-	Tolerance float64 `json:"tolerance"`
 	ISA       string  `json:"isa"`
 	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
 	Workers   int     `json:"workers"`
 }
 
-// newMachineLine says what settings mean, without the numbers that their type has no use for.
-func newMachineLine(s svm.Settings) machineLine {
-	l := machineLine{Type: string(s.Type), Tolerance: s.Tolerance}
-	l.C, l.Nu, l.Epsilon = s.Type.Used(s.C, s.Nu, s.Epsilon)
-	if s.Type.Classifies() {
-		l.Scheme = s.Scheme.String()
+// line says what a model is, and what -isa and -workers ask for.
+func (m *machine) line(a *learn.About) machineLine {
+	l := machineLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, C: a.C,
+		ISA: cmp.Or(m.ISA, string(asm.Best().ISA)), Workers: m.NumWorkers()}
+	if m.learner.Type == "" || m.learner.Type.Classifies() {
+		l.Scheme = a.SchemeName()
 	}
 	return l
 }
 
 // computedBy fills in the engine.
-func (l *machineLine) computedBy(isa, why string, workers int) {
-	l.ISA, l.Why, l.Workers = isa, why, workers
+func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
+	e := j.problem.Engine()
+	l.ISA, l.Why, l.Workers = e.Backend(), m.Why(), e.Workers()
 }
 
 // text says in a line what was trained, with other facts before what computed it.
 func (l *machineLine) text(others ...string) string {
 	what := l.Type
-	if l.Kernel != "" {
+	switch {
+	case l.Kernel != "":
 		what = describeKernel(l.Kernel, l.Embedding) + ", " + what
+	case l.Embedding != "":
+		what += ", " + l.Embedding
 	}
 	parts := []string{describe(what, l.C, l.Nu, l.Epsilon)}
 	if l.Scheme != "" {
@@ -56,6 +64,33 @@ func (l *machineLine) text(others ...string) string {
 	}
 	parts = append(append(parts, others...), backend.WithWhy(l.ISA, l.Why), report.Counted(l.Workers, "worker", "workers"))
 	return strings.Join(parts, ", ")
+}
+
+// solverLine is what the reports of train and cv say of support vector machines beside that.
+type solverLine struct {
+	Tolerance      float64   `json:"tolerance"`
+	Support        float64   `json:"support_vectors"` // of cv the mean over the folds; different ones count once
+	Iterations     int64     `json:"iterations"`
+	SecondsPrepare float64   `json:"seconds_prepare"` // embedding the documents and making the engine
+	SecondsGram    float64   `json:"seconds_gram"`
+	DotProducts    int64     `json:"dot_products"`
+	Cache          cacheLine `json:"cache"`
+}
+
+func (j *job) solverLine(tolerance, support float64, iterations int64, gram time.Duration) solverLine {
+	stats := j.problem.Cache()
+	if n := int64(j.problem.Len()); stats.Whole && stats.Bytes == 0 {
+		stats.Bytes = 4 * n * n // of the kernel's own values instead of c
+	}
+	return solverLine{tolerance, support, iterations, j.prepare, gram.Seconds(), stats.Computed, newCacheLine(stats)}
+}
+
+// warnOf warns of machines that stopped, and returns how many did.
+func warnOf(e *cli.Env, d learn.Ended) int {
+	if d.Unfinished > 0 {
+		e.Warn("%s", d)
+	}
+	return d.Unfinished
 }
 
 // describeKernel names a kernel together with its embedding.

@@ -15,9 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -102,7 +101,7 @@ func defaultModel(source string) string {
 // checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
 // model.
 func (t *train) checkKernel() error {
-	if t.learner.Learner != nil {
+	if t.learner.Type == "" {
 		return nil
 	}
 	k, err := t.kernelOf(nil)
@@ -127,15 +126,16 @@ func (t *train) checkKernel() error {
 }
 
 // checkRoom checks before the training that LIBSVM's form has room for what is trained.
-func (t *train) checkRoom(c *sparse.Corpus, settings svm.Settings) error {
-	if t.to == "gram" || !settings.Type.Classifies() {
+func (t *train) checkRoom(j *job) error {
+	if t.to == "gram" || !t.learner.Type.Classifies() {
 		return nil
 	}
-	if settings.Scheme != solver.OneVsOne && !(settings.Scheme == solver.OneVsRest && len(c.Classes) == 2) {
+	classes, scheme := j.corpus.Classes, j.o.Scheme
+	if scheme != solver.OneVsOne && !(scheme == solver.OneVsRest && len(classes) == 2) {
 		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s", t.to,
-			settings.Scheme, report.Counted(len(c.Classes), "class", "classes"))
+			scheme, report.Counted(len(classes), "class", "classes"))
 	}
-	if _, err := (&model.Model{Classes: c.Classes}).Labels(); err != nil {
+	if _, err := (&model.Model{Classes: classes}).Labels(); err != nil {
 		return fmt.Errorf("-to %s: %w", t.to, err)
 	}
 	return nil
@@ -149,46 +149,41 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.f.Given("v") {
 		return t.validation().run(ctx, e)
 	}
-	if t.learner.Learner != nil {
-		return t.runLearner(ctx, e)
-	}
 	p := e.Progress(true)
 	defer p.Clear()
-	t.once = true
-	r := &trainReport{}
-	j, err := t.prepare(ctx, e, p, func(c *sparse.Corpus, s svm.Settings) (out svm.Settings, err error) {
-		out, r.Choice, err = t.choose(ctx, e, p, c, s)
-		return out, err
-	}, func(c *sparse.Corpus, s svm.Settings) error {
-		r.Corpus = source.Line{
-			Source:    c.Source,
-			Documents: c.Documents.Rows(),
-			Classes:   len(c.Classes),
-			Values:    c.Documents.NNZ(),
-		}
-		return t.checkRoom(c, s)
-	})
+	j, err := t.prepare(ctx, e, p, t.unnamed())
 	if err != nil {
 		return err
 	}
-	m, result, err := j.problem.Train(ctx, j.settings)
-	if err != nil {
+	if err := t.checkRoom(j); err != nil {
 		return err
+	}
+	if t.to != "gram" {
+		j.o.Work = 0
+	}
+	if t.out != "-" {
+		j.o.State = t.out + ".state"
+	}
+	begin := time.Now()
+	m, err := t.learner.trainer.Train(ctx, j.handOver(), j.o)
+	if err != nil {
+		return j.named(err)
 	}
 	p.Clear()
-	t.warnStore(e, j.problem)
-	if result.Unfinished > 0 {
-		e.Warn("%s of %s stopped before -tolerance was reached", report.Count(result.Unfinished),
-			report.Counted(result.Machines, "machine", "machines"))
-	}
-	writing := time.Now()
+	j.warnStore(e)
+	a := m.About()
+	r := &trainReport{Unfinished: warnOf(e, a.Ended), SecondsSolve: time.Since(begin).Seconds()}
+	begin = time.Now()
 	p.Stage("writing " + filepath.Base(t.out))
 	if r.FileBytes, err = t.write(ctx, e, m); err != nil {
 		return err
 	}
 	p.Clear()
-	r.SecondsWrite = time.Since(writing).Seconds()
-	r.fill(t, m, result, j)
+	if err := t.learner.RemoveState(j.o.State); err != nil {
+		return err
+	}
+	r.SecondsWrite = time.Since(begin).Seconds()
+	r.fill(t, m, &a, j)
 	if t.f.Quiet && !t.f.JSON {
 		return nil
 	}
@@ -196,16 +191,17 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 }
 
 // write writes the model and returns the size of its file.
-func (t *train) write(ctx context.Context, e *cli.Env, m *model.Model) (int64, error) {
+func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, error) {
 	return matrixio.Make(t.out, func(w io.Writer) error {
-		if t.to == "gram" {
+		own, ok := m.(learn.Machines)
+		if t.to == "gram" || !ok {
 			return m.Write(ctx, w)
 		}
-		labels, err := m.WriteLIBSVM(ctx, w, model.LIBSVMOptions{Precomputed: t.to == "libsvm-precomputed"})
+		labels, err := own.WriteLIBSVM(ctx, w, model.LIBSVMOptions{Precomputed: t.to == "libsvm-precomputed"})
 		if err != nil {
 			return err
 		}
-		for i, name := range m.Classes {
+		for i, name := range own.Classes {
 			if v, err := strconv.ParseFloat(name, 64); err != nil || v != float64(labels[i]) {
 				e.Say("label %d stands for class %s", labels[i], name)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -24,29 +24,29 @@ type trainReport struct {
 	FileFormat string `json:"file_format"`
 	FileBytes  int64  `json:"file_bytes"`
 
-	Machines   int           `json:"machines"`
-	Support    int           `json:"support_vectors"`
-	Bounded    int           `json:"bounded_coefficients"`
-	Iterations int64         `json:"iterations"`
-	Unfinished int           `json:"unfinished_machines"`
-	Objective  report.Number `json:"objective"`
-	Gap        report.Number `json:"gap"`
+	Machines   int `json:"machines"`
+	Unfinished int `json:"unfinished_machines"`
+	*trainedLine
 
+	Seconds      float64 `json:"seconds"` // from the first byte read to the last written
+	SecondsRead  float64 `json:"seconds_read"`
+	SecondsSolve float64 `json:"seconds_solve"`
+	SecondsWrite float64 `json:"seconds_write"`
+	PeakBytes    int64   `json:"peak_bytes"`
+	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said and nothing known
+
+	Rows []any `json:"rows"`
+
+	details []string // of other learners than support vector machines
+}
+
+// trainedLine is what a report says of trained support vector machines beside that.
+type trainedLine struct {
+	solverLine
+	Bounded    int             `json:"bounded_coefficients"`
+	Objective  report.Number   `json:"objective"`
+	Gap        report.Number   `json:"gap"`
 	Thresholds *thresholdsLine `json:"thresholds,omitempty"`
-
-	Seconds        float64 `json:"seconds"` // from the first byte read to the last written
-	SecondsRead    float64 `json:"seconds_read"`
-	SecondsPrepare float64 `json:"seconds_prepare"` // embedding the documents and making the engine
-	SecondsGram    float64 `json:"seconds_gram"`
-	SecondsSolve   float64 `json:"seconds_solve"`
-	SecondsWrite   float64 `json:"seconds_write"`
-
-	DotProducts int64     `json:"dot_products"`
-	Cache       cacheLine `json:"cache"`
-	PeakBytes   int64     `json:"peak_bytes"`
-	LimitBytes  int64     `json:"limit_bytes"` // what -m allows; 0 where nothing is said and nothing known
-
-	Rows []machineRow `json:"rows"`
 }
 
 // machineRow is one machine: of two classes, of one against the rest, or of the one that there is.
@@ -62,37 +62,53 @@ type machineRow struct {
 	Converged  bool          `json:"converged"`
 }
 
-// fill fills in what is known when the model is trained; the terms and the digest of the corpus are
-// in the model.
-func (r *trainReport) fill(t *train, m *model.Model, result *svm.Report, j *job) {
-	r.Corpus.Terms, r.Corpus.Digest = len(m.Embedder.Terms), hex.EncodeToString(m.Corpus[:])
-	if t.precomputed() {
-		r.Corpus.Terms = m.Documents
-	}
-	r.machineLine = newMachineLine(j.settings)
-	r.Kernel, r.Embedding = m.Kernel, m.Embedder.Embedding.String()
-	e := j.problem.Engine()
-	r.computedBy(e.Backend(), t.Why(), e.Workers())
+// fill fills in what is known when the model is trained.
+func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
+	r.Corpus, r.Corpus.Terms = j.line, a.Terms
 	r.File, r.FileFormat = t.out, t.to
-	r.Machines, r.Support, r.Bounded = result.Machines, result.Support, result.Bounded
-	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished
-	r.Thresholds = newThresholdsLine(result.Thresholds)
-	r.Objective, r.Gap = report.Number(result.Objective), report.Number(result.Gap)
-	r.SecondsRead, r.SecondsPrepare = j.read, j.prepare
-	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
-	stats := j.problem.Cache()
-	if n := int64(j.problem.Len()); stats.Whole && stats.Bytes == 0 {
-		stats.Bytes = 4 * n * n // of the kernel's own values instead of c
+	r.machineLine, r.details, r.Rows = t.line(a), a.Text, a.Rows
+	if r.Machines = len(a.Machines); a.Votes {
+		r.Machines = 0
 	}
-	r.DotProducts, r.Cache = stats.Computed, newCacheLine(stats)
+	if own, ok := m.(learn.Machines); ok {
+		r.fillMachines(t, own, j)
+	} else {
+		digest := j.corpus.Digest()
+		r.Corpus.Digest = hex.EncodeToString(digest[:])
+	}
+	r.SecondsRead = j.read
 	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(t.Memory)
-	r.Rows = machineRows(m)
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
+// fillMachines fills in what is known of support vector machines; the terms and the digest of the
+// corpus are in the model.
+func (r *trainReport) fillMachines(t *train, m learn.Machines, j *job) {
+	found := m.Trained
+	r.Corpus.Digest = hex.EncodeToString(m.Corpus[:])
+	if t.precomputed() {
+		r.Corpus.Terms = m.Documents
+	}
+	s := found.Settings
+	r.C, r.Nu, r.Epsilon = s.Type.Used(s.C, s.Nu, s.Epsilon)
+	r.trainedLine = &trainedLine{
+		solverLine: j.solverLine(s.Tolerance, float64(found.Support), found.Iterations, found.Gram),
+		Bounded:    found.Bounded, Objective: report.Number(found.Objective), Gap: report.Number(found.Gap),
+		Thresholds: newThresholdsLine(found.Thresholds),
+	}
+	r.computedBy(t, j)
+	r.Machines, r.SecondsSolve = found.Report.Machines, found.Solve.Seconds()
+	if found.Chosen != nil {
+		r.Choice = t.choiceReport(found.Chosen, found.Choosing, []string{""})
+		r.Choice.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
+			append(t.settingsOf(found.Chosen, ""), "-o", t.out))
+	}
+	r.Rows = machineRows(m.Model)
+}
+
 // machineRows lists the machines of a model in their order.
-func machineRows(m *model.Model) []machineRow {
-	rows := []machineRow{}
+func machineRows(m *model.Model) []any {
+	rows := []any{}
 	add := func(i int, class, against string) {
 		if c := m.Classifier.Machines[i]; c != nil {
 			rows = append(
@@ -134,14 +150,26 @@ func (r *trainReport) WriteText(w io.Writer) {
 	if r.Choice != nil {
 		r.Choice.WriteText(w)
 	}
-	fmt.Fprintln(w, r.text())
-	fmt.Fprintf(w, "%s, %s, %s, objective %.8g, greatest gap %.2g\n",
-		report.Counted(r.Machines, "machine", "machines"),
-		report.Counted(r.Support, "support vector", "support vectors"),
-		report.Counted(r.Iterations, "step", "steps"), float64(r.Objective), float64(r.Gap))
-	r.Thresholds.write(w)
-	r.Cache.write(w, r.DotProducts)
-	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, writing %.2f s, in all %.2f s\n",
-		r.SecondsRead, r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.SecondsWrite, r.Seconds)
+	machines := report.Counted(r.Machines, "machine", "machines")
+	times := fmt.Sprintf("writing %.2f s, in all %.2f s", r.SecondsWrite, r.Seconds)
+	if of := r.trainedLine; of != nil {
+		fmt.Fprintf(w, "%s\n%s, %s, %s, objective %.8g, greatest gap %.2g\n", r.text(), machines,
+			report.Counted(int64(of.Support), "support vector", "support vectors"),
+			report.Counted(of.Iterations, "step", "steps"), float64(of.Objective), float64(of.Gap))
+		of.Thresholds.write(w)
+		of.Cache.write(w, of.DotProducts)
+		fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, %s\n", r.SecondsRead,
+			of.SecondsPrepare, of.SecondsGram, r.SecondsSolve, times)
+	} else {
+		if r.Machines == 0 {
+			fmt.Fprintln(w, r.text())
+		} else {
+			fmt.Fprintln(w, r.text(machines))
+		}
+		for _, line := range r.details {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintf(w, "reading %.2f s, training %.2f s, %s\n", r.SecondsRead, r.SecondsSolve, times)
+	}
 	fmt.Fprintf(w, "%s: model, %s, %s\n", r.File, report.Bytes(r.FileBytes), report.Peak(r.PeakBytes, r.LimitBytes))
 }

@@ -34,12 +34,10 @@ func (m *machine) takeScale() error {
 // unnamed reports whether no flag says anything of the kernel but how columns are scaled, so that the
 // documents may ask for one.
 func (m *machine) unnamed() bool {
+	if m.learner.Type == "" {
+		return len(m.Specs) == 0 && m.Embedding == "" && slices.Contains(m.learner.Flags, "embed")
+	}
 	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "") && !m.OfSets(&m.Kernels)
-}
-
-// learnsDefault is unnamed for a learner.
-func (m *machine) learnsDefault() bool {
-	return len(m.Specs) == 0 && m.Embedding == "" && slices.Contains(m.learner.Flags, "embed")
 }
 
 // readVectors reads the documents. If they may say what suits them and are vectors that are no counts,
@@ -54,15 +52,12 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 	}
 	m.noCounts = c.Documents.NoCounts()
 	m.Signed = signed || m.noCounts == sparse.Negative
-	if m.noCounts != "" && m.scale == "" && m.learner.Learner == nil {
+	if m.noCounts != "" && m.scale == "" && m.learner.Type != "" {
 		e.Say("%s: no counts of terms, so a kernel of vectors, by default on columns of mean 0 and variance 1 "+
 			"(-scale standard)", m.noCounts)
 	}
 	return c, nil
 }
-
-// ofVectors says whether the default kernel is one of vectors.
-func (m *machine) ofVectors() bool { return len(m.Specs) == 0 && (m.noCounts != "" || m.scale != "") }
 
 // hintScale warns of columns that want to be scaled where they are taken as they are.
 func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding) {

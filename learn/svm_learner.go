@@ -1,0 +1,346 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// machinesOf is the learner of a type of support vector machines.
+func machinesOf(t model.Type, summary string) *Learner {
+	return &Learner{
+		Name: string(t), Summary: summary, Type: t,
+		Files: files("gram model ", model.LoadEarly, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
+		Setup: func(*flag.FlagSet) Trainer { return machines{t} },
+	}
+}
+
+var machineLearners = []*Learner{
+	machinesOf(model.CSVC, "support vector machines that tell classes or labels apart"),
+	machinesOf(model.NuSVC, "the same, with a bound on the share of errors in place of C"),
+	machinesOf(model.OneClass, "one machine that tells documents like those of training from others"),
+	machinesOf(model.EpsilonSVR, "regression, with a zone without loss"),
+	machinesOf(model.NuSVR, "regression, with a bound on the share of documents outside the zone"),
+}
+
+// machines trains support vector machines of a type.
+type machines struct{ kind model.Type }
+
+// kernelOf returns the kernel of a specification: one that the program brings, or one that package
+// engine knows, in the embedding that was asked for.
+func (o *Options) kernelOf(spec string) (engine.Kernel, error) {
+	switch {
+	case spec == model.Precomputed:
+		return engine.Precomputed(), nil
+	case engine.IsHyperbolic(spec):
+		h, err := engine.ParseHyperbolic(spec)
+		if err != nil {
+			return nil, err
+		}
+		return h.Kernel(), nil
+	case o.Embedding != nil:
+		return engine.ParseKernelIn(spec, *o.Embedding)
+	}
+	if at := o.own(spec); at >= 0 {
+		return o.Kernels[at], nil
+	}
+	return engine.ParseKernel(spec)
+}
+
+// own is the place of a specification among the kernels of the program's own, -1 for none.
+func (o *Options) own(spec string) int {
+	return slices.IndexFunc(o.Kernels, func(k engine.Kernel) bool { return k != nil && k.String() == spec })
+}
+
+// settings are those of options.
+func (t machines) settings(o *Options) (svm.Settings, error) {
+	s := svm.Settings{
+		Type: t.kind, Scheme: o.Scheme, C: cmp.Or(o.C, 1), Nu: cmp.Or(o.Nu, 0.5), Epsilon: cmp.Or(o.Epsilon, 0.1),
+		Weights: o.Weights, Balanced: o.Balanced, Tolerance: cmp.Or(o.Tolerance, 1e-3), KeepAll: o.KeepAll,
+		Probabilities: o.Probabilities, Thresholds: o.Thresholds, Seed: o.Seed,
+	}
+	var err error
+	if s.Kernel, err = o.kernelOf(o.kernelOr(svm.DefaultKernel)); err != nil {
+		return s, err
+	}
+	if o.Thresholds && o.Scheme != solver.Labels {
+		return s, fmt.Errorf("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", o.Scheme)
+	}
+	return s, nil
+}
+
+// Check implements Trainer.
+func (t machines) Check(o Options) error {
+	_, err := t.settings(&o)
+	return err
+}
+
+// svm are the options of package svm, for tasks.
+func (o *Options) svm(tasks ...svm.Task) svm.Options {
+	progress := o.Solver
+	if progress == nil {
+		progress = func(p svm.Progress) { o.Tell(p.Stage, p.Done, p.Total) }
+	}
+	return svm.Options{
+		ISA: o.ISA, Workers: o.Workers, Device: o.Device, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Tasks: tasks,
+		Store: o.Store, Progress: progress,
+	}
+}
+
+// problem makes documents ready for kernels of one embedding.
+func (o *Options) problem(
+	ctx context.Context, c *sparse.Corpus, kernels []engine.Kernel, own svm.Options,
+) (p *svm.Problem, err error) {
+	if engine.IsPrecomputed(kernels[0]) {
+		p, err = svm.NewPrecomputed(ctx, c, own)
+	} else {
+		p, err = svm.NewProblem(ctx, c, kernels[0].Embedding(), own)
+	}
+	if err != nil {
+		return nil, c.NameValue(err)
+	}
+	if o.Prepared != nil {
+		err = o.Prepared(p, kernels)
+	}
+	return p, err
+}
+
+// given is what of options isn't chosen. Embeddings, if there are any, are the only ones.
+func (o *Options) given(embeddings []string) *Given {
+	scaled := o.Embedding != nil && o.Embedding.Scales()
+	g := &Given{
+		Kernel: o.Kernel, Embeddings: embeddings, C: o.C, Scheme: o.FixedScheme, Work: o.Work, Seed: o.Seed,
+		Vectors: o.ofVectors() && (len(embeddings) == 0 || scaled),
+	}
+	if o.Embedding != nil {
+		g.Embeddings = []string{o.Embedding.String()}
+	}
+	return g
+}
+
+// ofVectors says whether the default kernel is one of vectors.
+func (o *Options) ofVectors() bool {
+	return o.Kernel == "" && (o.Vectors != nil || o.Embedding != nil && o.Embedding.Scales())
+}
+
+// mayChoose says whether kernel, C and scheme may be chosen, as far as they aren't given: for classes.
+func (t machines) mayChoose(o *Options) bool {
+	return o.Work > 0 && t.kind == model.CSVC && o.Kernel != model.Precomputed && !engine.IsHyperbolic(o.Kernel) &&
+		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed())
+}
+
+// candidates are what settings are chosen from, and the settings that they are tried with.
+func (o *Options) candidates(
+	c *sparse.Corpus, s svm.Settings, embeddings []string,
+) (svm.Candidates, svm.Settings, error) {
+	s.Thresholds = s.Scheme == solver.Labels && !o.NoThresholds
+	from, err := o.given(embeddings).Candidates(c, s)
+	return from, s, err
+}
+
+// Train implements Trainer. Of text, and of vectors that are no counts, it chooses what isn't given. It
+// lets go of the corpus before it computes the matrix.
+func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+	s, err := t.settings(&o)
+	if err != nil {
+		return nil, err
+	}
+	trained := &Trained{}
+	if t.mayChoose(&o) && (c.Vocabulary != nil || o.ofVectors()) {
+		begin := time.Now()
+		from, with, err := o.candidates(c, s, nil)
+		if err != nil {
+			return nil, err
+		}
+		from.LeastC = true
+		var tasks []svm.Task // of the training that follows
+		for _, scheme := range from.Schemes {
+			next := with
+			next.Scheme = scheme
+			tasks = append(tasks, svm.Task{Settings: next})
+		}
+		if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil {
+			return nil, c.NameValue(err)
+		}
+		s, trained.Choosing = trained.Chosen.Settings, time.Since(begin)
+	}
+	trained.Settings = s
+	own := o.svm(svm.Task{Settings: s})
+	own.Once = true
+	p, err := o.problem(ctx, c, []engine.Kernel{s.Kernel}, own)
+	if err != nil {
+		return nil, err
+	}
+	m, report, err := p.Train(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	trained.Report = *report
+	return Machines{m, trained}, nil
+}
+
+// CrossValidate implements Searcher.
+func (t machines) CrossValidate(ctx context.Context, c *sparse.Corpus, o Options, folds int) (*Validation, error) {
+	if t.kind == model.OneClass {
+		return nil, fmt.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
+	}
+	s, err := t.settings(&o)
+	if err != nil {
+		return nil, err
+	}
+	classes := c.Classes
+	p, err := o.problem(ctx, c, []engine.Kernel{s.Kernel}, o.svm(svm.Task{Settings: s, Folds: folds}))
+	if err != nil {
+		return nil, err
+	}
+	v, err := p.CrossValidate(ctx, s, folds, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	point := svm.Point{
+		Candidate: svm.Candidate{Kernel: engine.Resolve(s.Kernel, p.Terms()), Scheme: s.Scheme, C: s.C, Nu: s.Nu,
+			Epsilon: s.Epsilon},
+		Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score, LogLoss: v.LogLoss, Iterations: v.Iterations,
+		Unfinished: v.Unfinished, Busy: v.Gram + v.Solve,
+	}
+	out := ValidationOf(t.kind, point, v.Measure)
+	out.About.Classes, out.ByFold, out.SupportByFold = classes, v.ByFold, v.Support
+	for _, n := range v.Support {
+		out.Support += float64(n) / float64(len(v.Support))
+	}
+	out.DotProducts, out.Gram, out.Solve = v.DotProducts, v.Gram, v.Solve
+	return out, nil
+}
+
+// ValidationOf is a point of package svm.
+func ValidationOf(t model.Type, p svm.Point, m svm.Measure) *Validation {
+	out := &Validation{
+		Point: Point{Trainer: machines{t}, Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
+		Ended: Ended{Unfinished: p.Unfinished}, Score: p.Score, Measure: m, Figures: p.Figures, Mean: p.Mean, SD: p.SD,
+		Took: p.Busy, LogLoss: p.LogLoss, Iterations: p.Iterations, Support: p.Support,
+	}
+	out.C, out.Nu, out.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
+	out.About = About{Type: string(t), Kernel: out.Kernel, Embedding: p.Kernel.Embedding().String(),
+		Scheme: p.Scheme, C: out.C, Ended: out.Ended}
+	return out
+}
+
+// Grid implements Searcher.
+func (t machines) Grid(lists []Words, o Options) (*Grid, error) {
+	if t.kind == model.OneClass {
+		return nil, fmt.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
+	}
+	return newMachinesGrid(t, lists, o)
+}
+
+// Search implements Searcher.
+func (t machines) Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, error) {
+	s, err := t.settings(&o)
+	if err != nil {
+		return nil, err
+	}
+	if g.Samples {
+		return t.searchSamples(ctx, c, g, &o, s)
+	}
+	own := g.machines
+	own.Folds, own.Seed, s.Kernel = g.Folds, o.Seed, own.Kernels[0]
+	other := func(k engine.Kernel) bool { return k.Embedding() != own.Kernels[0].Embedding() }
+	several := own.Cuts > 1 || slices.ContainsFunc(own.Kernels, other)
+	if several {
+		o.HeldBytes += c.Documents.Bytes() // the corpus is kept
+	}
+	var tasks []svm.Task
+	cells := max(len(own.C), 1) * max(len(own.Nu), 1) * max(len(own.Epsilon), 1)
+	for _, s.Scheme = range append(own.Schemes, s.Scheme) {
+		tasks = append(tasks, svm.Task{Settings: s, Folds: own.Folds, Cells: cells})
+	}
+	var last *svm.Problem
+	at := 0 // the cut that c has
+	problem := func(cut int, embedding sparse.Embedding) (_ *svm.Problem, err error) {
+		if last != nil {
+			if err := last.Engine().Close(); err != nil {
+				return nil, err
+			}
+		}
+		last = nil // the next matrix needs the room, and its documents that on the GPU
+		if cut != at {
+			if c, err = g.Corpus(ctx, cut); err != nil {
+				return nil, err
+			}
+			at = cut
+		}
+		var kernels []engine.Kernel
+		for _, k := range own.Kernels {
+			if k.Embedding() == embedding {
+				kernels = append(kernels, k)
+			}
+		}
+		last, err = o.problem(ctx, c, kernels, o.svm(tasks...))
+		if !several {
+			c = nil // the matrix needs the room
+		}
+		return last, err
+	}
+	each := func(p svm.Point) {
+		if g.Each != nil {
+			g.Each(ValidationOf(t.kind, p, s.Measure()))
+		}
+	}
+	found, err := svm.SearchProblems(ctx, s, own, problem, each)
+	if found == nil {
+		return nil, err
+	}
+	out := &Found{Measure: found.Measure, Total: found.Total, Best: found.Best, Fits: found.Fits(),
+		DotProducts: found.DotProducts, Saved: found.Saved(), Gram: found.Gram, Solve: found.Solve}
+	if g.LeastC {
+		out.Best = found.LeastC()
+	}
+	for _, p := range found.Points {
+		out.Points = append(out.Points, ValidationOf(t.kind, p, found.Measure))
+	}
+	return out, err
+}
+
+// searchSamples compares candidates on samples that grow, and the best on all documents.
+func (t machines) searchSamples(
+	ctx context.Context, c *sparse.Corpus, g *Grid, o *Options, s svm.Settings,
+) (*Found, error) {
+	from, s, err := o.candidates(c, s, g.embeddings)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.machines.Schemes) > 0 && len(c.Classes) > 2 {
+		from.Schemes = g.machines.Schemes
+	}
+	from.Cuts, from.Corpus, from.Near, from.Final, from.Folds = g.Cuts, g.Corpus, Near, Finalists, g.Folds
+	from.LeastC = g.LeastC
+	begin := time.Now()
+	chosen, err := svm.Choose(ctx, c, s, from, o.svm())
+	if chosen == nil {
+		return nil, err
+	}
+	out := &Found{Measure: chosen.Measure, Best: -1, Fits: chosen.Fits, DotProducts: chosen.DotProducts,
+		Chosen: chosen, Solve: time.Since(begin)}
+	for i, r := range chosen.Rounds {
+		if out.Total += len(r.Points); i < len(chosen.Rounds)-1 {
+			continue
+		}
+		out.Best = r.Best
+		for _, p := range r.Points {
+			out.Points = append(out.Points, ValidationOf(t.kind, p, chosen.Measure))
+		}
+	}
+	if chosen.Uncut != nil {
+		o.Warning("other n-grams were left out: %v", chosen.Uncut)
+	}
+	return out, err
+}
