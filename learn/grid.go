@@ -203,6 +203,11 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 			kernels = list.Values
 		case "embed":
 			g.embeddings = list.Values
+			for _, name := range list.Values {
+				if _, err := sparse.ParseEmbedding(name); err != nil {
+					return nil, fmt.Errorf("-grid embed: %w", err)
+				}
+			}
 		case "ngrams":
 			g.Cuts = len(list.Values)
 		case "scheme":
@@ -232,14 +237,14 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 		numbers = defaultLists(t.kind, o.Kernel != "" || kernels != nil || o.ofVectors(), o.C != 0)
 	}
 	if kernels == nil {
-		kernels = []string{o.kernelOr(svm.DefaultKernel)}
+		kernels = []string{o.spec()}
 	}
 	var all []engine.Kernel
 	for at := range max(len(g.embeddings), 1) {
 		if len(g.embeddings) > 0 {
 			e, err := sparse.ParseEmbedding(g.embeddings[at])
 			if err != nil {
-				return nil, fmt.Errorf("-grid embed: %w", err)
+				return nil, err
 			}
 			o.Embedding = &e
 		}

@@ -199,7 +199,7 @@ type Options struct {
 	C         float64           // 0 where none is given
 	Embedding *sparse.Embedding // nil where none is given
 	Kernel    string            // specification, "" where none is given
-	Vectors   *sparse.Embedding // what suits vectors that are no counts; nil for text and counts
+	Vectors   *sparse.Embedding // suits vectors that are no counts; nil for text and counts
 	Scheme    solver.Scheme     // see [Options.SetScheme]
 	Tolerance float64           // 0 where none is given
 	Seed      uint64

@@ -69,7 +69,7 @@ func (t machines) settings(o *Options) (svm.Settings, error) {
 		Probabilities: o.Probabilities, Thresholds: o.Thresholds, Seed: o.Seed,
 	}
 	var err error
-	if s.Kernel, err = o.kernelOf(o.kernelOr(svm.DefaultKernel)); err != nil {
+	if s.Kernel, err = o.kernelOf(o.spec()); err != nil {
 		return s, err
 	}
 	if o.Thresholds && o.Scheme != solver.Labels {
@@ -116,10 +116,9 @@ func (o *Options) problem(
 
 // given is what of options isn't chosen. Embeddings, if there are any, are the only ones.
 func (o *Options) given(embeddings []string) *Given {
-	scaled := o.Embedding != nil && o.Embedding.Scales()
 	g := &Given{
 		Kernel: o.Kernel, Embeddings: embeddings, C: o.C, Scheme: o.FixedScheme, Work: o.Work, Seed: o.Seed,
-		Vectors: o.ofVectors() && (len(embeddings) == 0 || scaled),
+		Vectors: o.ofVectors() && (len(embeddings) == 0 || o.Embedding != nil),
 	}
 	if o.Embedding != nil {
 		g.Embeddings = []string{o.Embedding.String()}
@@ -128,8 +127,17 @@ func (o *Options) given(embeddings []string) *Given {
 }
 
 // ofVectors says whether the default kernel is one of vectors.
-func (o *Options) ofVectors() bool {
-	return o.Kernel == "" && (o.Vectors != nil || o.Embedding != nil && o.Embedding.Scales())
+func (o *Options) ofVectors() bool { return o.Kernel == "" && o.Vectors != nil }
+
+// spec is the kernel that was asked for, or one that suits.
+func (o *Options) spec() string {
+	switch {
+	case o.ofVectors() && o.Embedding != nil:
+		return "rbf"
+	case o.ofVectors():
+		return VectorKernel
+	}
+	return cmp.Or(o.Kernel, svm.DefaultKernel)
 }
 
 // mayChoose says whether kernel, C and scheme may be chosen, as far as they aren't given: for classes.

@@ -96,6 +96,7 @@ func (m *machine) check() error {
 	if t == "" {
 		return m.checkLearner()
 	}
+	m.kind = m.learner.Name
 	for _, q := range []struct {
 		name string
 		v    float64
@@ -226,16 +227,19 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 		}
 		o.Embedding = &e
 	}
-	if m.noCounts != "" {
+	if m.scale != "" {
+		o.Vectors = o.Embedding
+	} else if m.noCounts != "" {
 		o.Vectors = learn.VectorEmbedding(c)
 	}
 	if o.Weights, err = m.weightsOf(c); err != nil {
 		return o, err
 	}
-	if err := m.learner.trainer.Check(o); err != nil {
-		return o, cli.UsageError{Err: err}
+	err = m.learner.trainer.Check(o)
+	if err != nil && (c == nil || m.learner.Type != "") {
+		err = cli.UsageError{Err: err}
 	}
-	return o, nil
+	return o, err
 }
 
 // weightsOf are the weights of the classes of a corpus, which may be nil.

@@ -193,7 +193,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
 		return err
 	}
-	r.fill(e, j, found)
+	r.fill(e, j, found, err == nil)
 	if err == nil && g.plot != "" {
 		err = r.draw(g.plot)
 	}

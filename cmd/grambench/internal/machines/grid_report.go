@@ -127,9 +127,9 @@ func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridRepor
 }
 
 // fill fills in what was found.
-func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found) {
+func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool) {
 	run := r.run
-	r.Measure, r.Complete = found.Measure, len(found.Points) == found.Total
+	r.Measure, r.Complete = found.Measure, complete
 	r.SecondsSolve = found.Solve.Seconds()
 	var ended learn.Ended
 	for _, p := range found.Points {
