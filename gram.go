@@ -106,18 +106,6 @@ func (o *Options) kernel(spec string) (engine.Kernel, error) {
 	return engine.ParseKernel(spec)
 }
 
-// kernelIn is kernel with an embedding, "" for its own.
-func (o *Options) kernelIn(spec, embedding string) (engine.Kernel, error) {
-	if embedding == "" {
-		return o.kernel(spec)
-	}
-	e, err := sparse.ParseEmbedding(embedding)
-	if err != nil {
-		return nil, err
-	}
-	return engine.ParseKernelIn(spec, e)
-}
-
 // engine makes an engine on embedded documents.
 func (o *Options) engine(x *sparse.Embedded, stage string) engine.Options {
 	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
