@@ -39,7 +39,7 @@ cuda-header:
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
 
-lab: ## build bin/gramlab: the experiments of the source papers, and grambench beside other programs
+lab: ## build bin/gramlab: the experiments of the source papers, and comparisons of grambench with other programs
 	cd lab && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramlab ./cmd/gramlab
 
 cluster-test: ## run cluster's own tests; those whose server isn't there say so
@@ -92,7 +92,7 @@ test: ## run all tests
 bench: build ## measure against a merge of sorted lists and against the machine
 	bin/grambench bench -workers 1,2
 
-bench-cluster: build cluster ## measure what a Gram matrix costs through gramcluster beside grambench (minutes, on a quiet machine)
+bench-cluster: build cluster ## measure what a Gram matrix costs through gramcluster against grambench (minutes, on a quiet machine)
 	cd cluster && $(GO) run ./internal/overhead $(ARGS)
 
 benchmarks: ## the Go benchmarks of kernels and engine
@@ -104,7 +104,7 @@ bench-libsvm: build lab ## measure training and prediction against LIBSVM and sc
 bench-large: build lab ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench large $(ARGS)
 
-bench-text: build lab ## measure accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
+bench-text: build lab ## measure accuracy, time and memory on raw text against scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench text $(ARGS)
 
 bench-pca: build lab ## measure pca against scikit-learn's KernelPCA (minutes)

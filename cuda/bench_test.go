@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
@@ -48,14 +48,14 @@ func BenchmarkDigest(b *testing.B) {
 }
 
 // BenchmarkTensor measures what BenchmarkDigest does, of texts and of images, without tensor cores
-// and with dense ends of the terms that one document in so many has, on either side of model.DenseShare.
+// and with dense ends of the terms that one document in so many has, on either side of timemodel.DenseShare.
 func BenchmarkTensor(b *testing.B) {
 	docs := onDevice(30_000, 150)
 	for _, corpus := range []struct {
 		name   string
 		make   func(b *testing.B, docs int) *sparse.CSR
 		shares []int64
-	}{{"images", images, []int64{0, 2, model.DenseShare, 8}}, {"texts", texts, []int64{0, 6, 16}}} {
+	}{{"images", images, []int64{0, 2, timemodel.DenseShare, 8}}, {"texts", texts, []int64{0, 6, 16}}} {
 		for _, share := range corpus.shares {
 			b.Run(fmt.Sprintf("corpus=%s/docs=%d/share=%d", corpus.name, docs, share), func(b *testing.B) {
 				cols := benchmarkDigest(b, corpus.make(b, docs), func(d *Device) { d.denseShare = share })

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
@@ -277,7 +277,7 @@ func TestModelLayout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := model.Reckoned.Head(byRank.Offsets, 400, d.kernels.panelTerms, mostChunks, computedRows)
+	head := timemodel.Reckoned.Head(byRank.Offsets, 400, d.kernels.panelTerms, mostChunks, computedRows)
 	if head == 0 || cols.layout.head != head {
 		t.Errorf("a head of %d terms, expected the model's %d", cols.layout.head, head)
 	}

@@ -8,13 +8,13 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// quads is how many groups of four terms the dense end has for the kernel, which takes model.DenseStep
+// quads is how many groups of four terms the dense end has for the kernel, which takes timemodel.DenseStep
 // at a time; those that are missing are zeros.
 func (l *layout) quads() int {
-	return (l.dense + model.DenseStep - 1) / model.DenseStep * (model.DenseStep / 4)
+	return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep * (timemodel.DenseStep / 4)
 }
 
 // quad is the digits of four terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and

@@ -10,12 +10,12 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
-// everyTerm is a share by which every term is for the dense end, up to model.DenseMost.
+// everyTerm is a share by which every term is for the dense end, up to timemodel.DenseMost.
 const everyTerm = 1 << 30
 
 // points makes documents of numbers of either sign, a share of which aren't 0; the second half of
@@ -72,10 +72,10 @@ func TestTensor(t *testing.T) {
 		{"one", zipf(1, 80, 300, 7), sparse.Sphere, everyTerm, "49152", 74, 1},
 		{"all", zipf(131, 79, 30, 7), sparse.Sphere, everyTerm, "49152", 80, 1},
 		{"part", zipf(261, 300, 90, 7), sparse.Sphere, 6, "8192", 160, 10},
-		{"few", zipf(70, 400, 5, 7), sparse.Sphere, model.DenseShare, "49152", 0, 3},
-		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, model.DenseShare,
+		{"few", zipf(70, 400, 5, 7), sparse.Sphere, timemodel.DenseShare, "49152", 0, 3},
+		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, timemodel.DenseShare,
 			"49152", 96, 1},
-		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, model.DenseShare, "49152", 128, 1},
+		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, timemodel.DenseShare, "49152", 128, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("FAKE_SHARED", c.shared)
@@ -83,8 +83,8 @@ func TestTensor(t *testing.T) {
 			x := transformed(t, c.embedding, c.counts)
 			n := x.Rows()
 			d := openTiled(t, 4*137*padded(n), Options{Tensor: true})
-			if d.denseShare != model.DenseShare {
-				t.Errorf("a share of %d, expected %d", d.denseShare, model.DenseShare)
+			if d.denseShare != timemodel.DenseShare {
+				t.Errorf("a share of %d, expected %d", d.denseShare, timemodel.DenseShare)
 			}
 			d.denseShare = c.share
 			cols := load(t, d, x)
@@ -151,8 +151,8 @@ func TestTensorExact(t *testing.T) {
 // Documents whose rounding goes one way: of up to as many equal values as the dense end takes.
 func TestTensorLongDocuments(t *testing.T) {
 	noLeaks(t)
-	const n, terms = 40, model.DenseMost + 1 // the first of no document
-	cols := loadDense(t, transformed(t, sparse.Sphere, equalValues(n, terms)), model.DenseMost)
+	const n, terms = 40, timemodel.DenseMost + 1 // the first of no document
+	cols := loadDense(t, transformed(t, sparse.Sphere, equalValues(n, terms)), timemodel.DenseMost)
 	holdReference(t, "all terms", cols)
 }
 
@@ -162,11 +162,11 @@ func TestTensorLongDocuments(t *testing.T) {
 func TestTensorEqualValues(t *testing.T) {
 	noLeaks(t)
 	lengths := []int{1351, 1354, 1309, 2365, 1195}
-	m := &sparse.CSR{Offsets: []int64{0}, Cols: model.DenseMost}
-	for _, length := range lengths { // two of each with model.DenseMost terms in common, the others their own
+	m := &sparse.CSR{Offsets: []int64{0}, Cols: timemodel.DenseMost}
+	for _, length := range lengths { // two of each with timemodel.DenseMost terms in common, the others their own
 		for range 2 {
 			for term := range length {
-				if term >= model.DenseMost {
+				if term >= timemodel.DenseMost {
 					term = m.Cols
 					m.Cols++
 				}
@@ -176,12 +176,12 @@ func TestTensorEqualValues(t *testing.T) {
 		}
 	}
 	x := transformed(t, sparse.Sphere, m)
-	cols := loadDense(t, x, model.DenseMost)
+	cols := loadDense(t, x, timemodel.DenseMost)
 	n := x.Rows()
 	all := gather(t, cols, whole(cols), n)
 	for i := range n {
 		for j := range n {
-			want := 1 - model.DenseMost/math.Sqrt(float64(lengths[i/2]*lengths[j/2]))
+			want := 1 - timemodel.DenseMost/math.Sqrt(float64(lengths[i/2]*lengths[j/2]))
 			if i == j || want < 0.1 { // 0, or recomputed
 				continue
 			}
@@ -198,7 +198,7 @@ func TestTensorEqualValues(t *testing.T) {
 // The dense end of so many documents that it is copied in several pieces.
 func TestTensorPieces(t *testing.T) {
 	noLeaks(t)
-	const n, terms = 2*densePiece/(4*model.DenseMost) + 77, model.DenseMost
+	const n, terms = 2*densePiece/(4*timemodel.DenseMost) + 77, timemodel.DenseMost
 	m := points(n, terms, 0.05, 11)
 	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, m)
 	cols := loadDense(t, x, terms)

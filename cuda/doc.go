@@ -22,7 +22,7 @@
 //     are long say where every block of 4,096 columns begins;
 //   - panelTensor, where [Options] asks for it and enough terms are in a quarter of the documents: it
 //     takes these in four digits, whose products tensor cores add up without a rounding
-//     (kernels/tensor.h has the bound, internal/model the counting). They stand apart, dense, 4 bytes
+//     (kernels/tensor.h has the bound, internal/timemodel the counting). They stand apart, dense, 4 bytes
 //     each, and are no part of the panels;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, a
 //     chunk of terms at a time, and streams rows past it, a warp a row and four columns a lane. Sums

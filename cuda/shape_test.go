@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine/device"
 )
 
@@ -24,10 +24,10 @@ func TestShapes(t *testing.T) {
 	for name, want := range map[string]int{
 		"PANEL": panelWidth, "PANEL_THREADS": panelThreads,
 		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
-		"NARROW_VALUES": narrowValues, "AT_ONCE": model.AtOnce,
+		"NARROW_VALUES": narrowValues, "AT_ONCE": timemodel.AtOnce,
 		"REDUCE_THREADS": reduceThreads,
 		"TENSOR_ROWS":    tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
-		"TENSOR_TERMS": model.DenseStep, "SLOTS": device.MaxSlots} {
+		"TENSOR_TERMS": timemodel.DenseStep, "SLOTS": device.MaxSlots} {
 		m := regexp.MustCompile(`\b` + name + ` = (?:FEWER\()?(\d+),`).FindSubmatch(header)
 		if m == nil || string(m[1]) != strconv.Itoa(want) {
 			t.Errorf("%s: found %q, expected %d", name, m, want)

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -37,7 +37,7 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
 	if pairing == sparse.Dot {
-		l.dense = model.Dense(byRank.Offsets, n, share)
+		l.dense = timemodel.Dense(byRank.Offsets, n, share)
 	}
 	l.head = l.dense
 	first := byRank.Offsets[l.dense:]
@@ -60,15 +60,15 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 
 // costsOf are the model's costs. Terms of histograms take more instructions in head and tail alike:
 // by the kernels' code, a division for each of the one and two polynomials for each of the other.
-var costsOf = [pairings]model.Costs{
-	sparse.Dot:           model.Reckoned,
+var costsOf = [pairings]timemodel.Costs{
+	sparse.Dot:           timemodel.Reckoned,
 	sparse.ChiSquare:     ofTerms(24, 0.8),
 	sparse.JensenShannon: ofTerms(60, 1.9),
 }
 
 // ofTerms are the costs with others for a value in the head and a match in the tail.
-func ofTerms(value, match float64) model.Costs {
-	c := model.Reckoned
+func ofTerms(value, match float64) timemodel.Costs {
+	c := timemodel.Reckoned
 	c.Value, c.Match = value, match
 	return c
 }
@@ -137,7 +137,7 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 		}
 	}
 	for i := range n * chunks {
-		s.head[i+1] = s.head[i] + max(s.head[i+1]+model.AtOnce-1, model.AtOnce)/model.AtOnce*model.AtOnce
+		s.head[i+1] = s.head[i] + max(s.head[i+1]+timemodel.AtOnce-1, timemodel.AtOnce)/timemodel.AtOnce*timemodel.AtOnce
 	}
 	for d := range n {
 		s.tail[d+1] += s.tail[d]

@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/explain"
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
-	"github.com/gramengine/gram/cmd/grambench/internal/nearby"
+	"github.com/gramengine/gram/cmd/grambench/internal/neighbours"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
 	"github.com/gramengine/gram/cmd/grambench/internal/verify"
 	"github.com/gramengine/gram/internal/backend"
@@ -34,7 +34,7 @@ var program = cli.Program{
 grambench computes Gram matrices of kernels on sparse documents, verifies them, measures how fast
 that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
-		matrices.Info, matrices.Corpus, matrices.Gram, nearby.Neighbours, nearby.Duplicates,
+		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.CV, machines.Grid, explain.Command,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
 	},

@@ -1,5 +1,5 @@
-// Command gramlab repeats the experiments of the papers that grambench's kernels come from, and measures
-// grambench beside other programs.
+// Command gramlab repeats the experiments of the papers that grambench's kernels come from, and compares
+// grambench with other programs.
 //
 //	gramlab COMMAND [flags]
 //
@@ -13,30 +13,30 @@ import (
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/lab/internal/benchlarge"
+	"github.com/gramengine/gram/lab/internal/benchlearners"
 	"github.com/gramengine/gram/lab/internal/benchlibsvm"
 	"github.com/gramengine/gram/lab/internal/benchpca"
 	"github.com/gramengine/gram/lab/internal/benchpeers"
 	"github.com/gramengine/gram/lab/internal/benchtext"
-	"github.com/gramengine/gram/lab/internal/beside"
 	"github.com/gramengine/gram/lab/internal/experiments"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 // program has the commands in the order of the help.
 var program = cli.Program{
 	Name: "gramlab",
 	About: `
-gramlab repeats the experiments of the papers that grambench's kernels come from, and measures
-grambench beside other programs.`,
+gramlab repeats the experiments of the papers that grambench's kernels come from, and compares
+grambench with other programs.`,
 	Commands: []*cli.Command{
 		experiments.Command,
-		beside.BenchCommand(benchlibsvm.Program, benchlarge.Program, benchpca.Program, benchpeers.Program, benchtext.Program),
+		peers.BenchCommand(benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program, benchtext.Program),
 	},
 	Topics: append([]cli.Topic{backend.Topic}, experiments.Topics()...),
 	Examples: `
 gramlab repro                                the experiments, and what they read
 gramlab repro cho -data DIR -sets rectangles
-gramlab bench pca -data corpora              grambench beside scikit-learn`,
+gramlab bench pca -data corpora              grambench against scikit-learn`,
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

@@ -35,12 +35,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 // bench is one run.
 type bench struct {
-	beside.Bench
+	peers.Bench
 	svmTrain, svmPredict string
 
 	train, test string
@@ -50,14 +50,14 @@ type bench struct {
 }
 
 // Program is the comparison.
-var Program = beside.Program{
+var Program = peers.Program{
 	Name: "libsvm", New: setup,
-	Summary: "train and predict beside LIBSVM and scikit-learn, with the same optima (minutes)",
+	Summary: "train and predict against LIBSVM and scikit-learn, with the same optima (minutes)",
 }
 
-func setup() (*beside.Bench, beside.Command) {
+func setup() (*peers.Bench, peers.Command) {
 	b := &bench{}
-	return &b.Bench, beside.Command{
+	return &b.Bench, peers.Command{
 		Rounds: 1,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.svmTrain, "svm-train", cmp.Or(os.Getenv("SVM_TRAIN"), "svm-train"),

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/lab/internal/beside/besidetest"
+	"github.com/gramengine/gram/lab/internal/peers/peerstest"
 )
 
 // texts writes documents of three classes, which share all words but use them unequally.
@@ -45,10 +45,10 @@ func TestBesideLIBSVM(t *testing.T) {
 		t.Skip("svm-predict is not installed")
 	}
 	args := []string{
-		"-grambench", besidetest.Build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330),
+		"-grambench", peerstest.Build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330),
 		"-own", "1", "-python", "no-such-python",
 	}
-	status, stdout, stderr := besidetest.Run(t, Program, args...)
+	status, stdout, stderr := peerstest.Run(t, Program, args...)
 	if status != 0 {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
@@ -73,7 +73,7 @@ func TestBesideLIBSVM(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	status, stdout, stderr = besidetest.Run(t, Program, append(args, "-svm-train", liar, "-svm-predict", predictor)...)
+	status, stdout, stderr = peerstest.Run(t, Program, append(args, "-svm-train", liar, "-svm-predict", predictor)...)
 	if status != 1 || strings.Count(stdout, ": FAILED\n") != 2 {
 		t.Errorf("exit status %d, expected 1 and two comparisons that failed:\n%s%s", status, stdout, stderr)
 	}
@@ -81,7 +81,7 @@ func TestBesideLIBSVM(t *testing.T) {
 
 func TestNothingElseThere(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	status, stdout, stderr := besidetest.Run(t, Program, "-grambench", besidetest.Build(t), "-train",
+	status, stdout, stderr := peerstest.Run(t, Program, "-grambench", peerstest.Build(t), "-train",
 		texts(t, "train.tsv", 0, 60), "-own", "1", "-svm-train", none, "-svm-predict", none, "-python", none)
 	if status != 0 || strings.Count(stderr, "left out:") != 3 {
 		t.Errorf("exit status %d, expected 0 and three programs left out: %s", status, stderr)
@@ -92,7 +92,7 @@ func TestNothingElseThere(t *testing.T) {
 	}
 }
 
-func TestUsage(t *testing.T) { besidetest.Usage(t, Program, "-rounds 0", "-own 0", "-test x") }
+func TestUsage(t *testing.T) { peerstest.Usage(t, Program, "-rounds 0", "-own 0", "-test x") }
 
 func TestParseObjectives(t *testing.T) {
 	all, err := parseObjectives("*.*\noptimization finished, #iter = 5\nnu = 0.1\nobj = -12.5, rho = 0.5\nnSV = 2\n" +

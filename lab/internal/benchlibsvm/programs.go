@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 // fitScript is what Python runs: it loads a matrix, fits scikit-learn's SVC on it, and prints how
@@ -35,7 +35,7 @@ func (b *bench) findOthers(ctx context.Context) {
 }
 
 // svmTrainRun runs svm-train on vectors and returns the objective of each of its problems.
-func (b *bench) svmTrainRun(ctx context.Context, vectors, model string) (beside.Ran, []float64, error) {
+func (b *bench) svmTrainRun(ctx context.Context, vectors, model string) (peers.Ran, []float64, error) {
 	r, err := b.Execute(ctx, b.svmTrain, "-t", "2", "-g", number(b.gamma), "-c", number(b.c), "-m", "4000", vectors, model)
 	if err != nil {
 		return r, nil, err
@@ -63,7 +63,7 @@ func parseObjectives(text string) (all []float64, err error) {
 
 // fit runs scikit-learn's SVC on the matrix in a NumPy file, with the labels of a file of vectors.
 // Seconds are those of the fit alone.
-func (b *bench) fit(ctx context.Context, matrix, vectors string) (r beside.Ran, version string, err error) {
+func (b *bench) fit(ctx context.Context, matrix, vectors string) (r peers.Ran, version string, err error) {
 	r, err = b.Script(ctx, nil, fitScript, matrix, vectors, number(b.c))
 	return r, "scikit-learn " + r.Version, err
 }

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 // trial is the measurement on one corpus.
@@ -28,7 +28,7 @@ type trial struct {
 // line is a line of the table.
 type line struct {
 	what, program, kernel string
-	runs                  beside.Runs
+	runs                  peers.Runs
 	accuracy              float64 // NaN where nothing is predicted
 	against               *line   // what it is compared with; nil for that itself
 }
@@ -98,7 +98,7 @@ func (t *trial) measure(ctx context.Context) error {
 
 // runOthers runs the programs whose lines are there, and returns the objectives of svm-train.
 func (t *trial) runOthers(ctx context.Context, svmTrain, svmPredict, svc *line) (objectives []float64, err error) {
-	var r beside.Ran
+	var r peers.Ran
 	if svmTrain != nil {
 		if r, objectives, err = t.svmTrainRun(ctx, t.File("train.svm"), t.File("libsvm.model")); err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 	}
 	m.train.runs = append(m.train.runs, r)
 	if m.solve != nil {
-		m.solve.runs = append(m.solve.runs, beside.Ran{Seconds: trained.SecondsSolve})
+		m.solve.runs = append(m.solve.runs, peers.Ran{Seconds: trained.SecondsSolve})
 	}
 	m.objectives = m.objectives[:0]
 	for _, row := range trained.Rows {

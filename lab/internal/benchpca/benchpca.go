@@ -20,7 +20,7 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 //go:embed pca.py
@@ -28,19 +28,19 @@ var script string
 
 // bench is one run.
 type bench struct {
-	beside.Bench
+	peers.Bench
 	components int
 	gamma      float64
 }
 
 // Program is the comparison.
-var Program = beside.Program{
-	Name: "pca", Summary: "pca beside scikit-learn's KernelPCA (minutes)", New: setup,
+var Program = peers.Program{
+	Name: "pca", Summary: "pca against scikit-learn's KernelPCA (minutes)", New: setup,
 }
 
-func setup() (*beside.Bench, beside.Command) {
+func setup() (*peers.Bench, peers.Command) {
 	b := &bench{}
-	return &b.Bench, beside.Command{
+	return &b.Bench, peers.Command{
 		Rounds: 1,
 		Flags: func(set *flag.FlagSet) {
 			set.IntVar(&b.components, "components", 300, "how many to find")
@@ -57,7 +57,7 @@ type way struct {
 	name   string
 	solver string // of scikit-learn; "" for grambench
 	values []float64
-	runs   beside.Runs
+	runs   peers.Runs
 }
 
 func (b *bench) all(ctx context.Context) error {

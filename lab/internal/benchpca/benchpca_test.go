@@ -4,21 +4,21 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gramengine/gram/lab/internal/beside/besidetest"
+	"github.com/gramengine/gram/lab/internal/peers/peerstest"
 )
 
-func TestUsage(t *testing.T) { besidetest.Usage(t, Program, "-rounds 0", "-components 0", "-gamma 0") }
+func TestUsage(t *testing.T) { peerstest.Usage(t, Program, "-rounds 0", "-components 0", "-gamma 0") }
 
 // Without Python, grambench alone is measured.
 func TestRun(t *testing.T) {
-	args := besidetest.Fake(t, `{"seconds": 0.5, "isa": "avx2", "rows": [{"eigenvalue": 2}]}`,
+	args := peerstest.Fake(t, `{"seconds": 0.5, "isa": "avx2", "rows": [{"eigenvalue": 2}]}`,
 		map[string]string{"mnist/t10k-images-idx3-ubyte.gz": ""})
-	status, stdout, stderr := besidetest.Run(t, Program, args...)
+	status, stdout, stderr := peerstest.Run(t, Program, args...)
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
-	besidetest.Has(t, stdout, "grambench pca, avx2   500 ms")
-	besidetest.Has(t, stderr, "left out: sklearn")
+	peerstest.Has(t, stdout, "grambench pca, avx2   500 ms")
+	peerstest.Has(t, stderr, "left out: sklearn")
 }
 
 func TestWorst(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 //go:embed peers.py
@@ -31,7 +31,7 @@ var script string
 
 // bench is one run.
 type bench struct {
-	beside.Bench
+	peers.Bench
 	in    string
 	k     int
 	more  bool
@@ -45,7 +45,7 @@ type peer struct {
 	approximate  bool
 }
 
-var peers = []peer{
+var programs = []peer{
 	{name: "sparse_dot_topn", module: "sparse_dot_topn"},
 	{name: "sparse_dot_topn, its default", module: "sparse_dot_topn"},
 	{name: "scikit-learn", module: "sklearn.neighbors", more: true},
@@ -53,13 +53,13 @@ var peers = []peer{
 }
 
 // Program is the comparison.
-var Program = beside.Program{
-	Name: "peers", Summary: "neighbours beside sparse_dot_topn and others (minutes)", New: setup,
+var Program = peers.Program{
+	Name: "peers", Summary: "neighbours against sparse_dot_topn and others (minutes)", New: setup,
 }
 
-func setup() (*beside.Bench, beside.Command) {
+func setup() (*peers.Bench, peers.Command) {
 	b := &bench{}
-	return &b.Bench, beside.Command{
+	return &b.Bench, peers.Command{
 		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that grambench -in takes")
@@ -75,7 +75,7 @@ func setup() (*beside.Bench, beside.Command) {
 // all measures on all corpora.
 func (b *bench) all(ctx context.Context) error {
 	has := map[string]bool{}
-	for _, p := range peers {
+	for _, p := range programs {
 		if p.more && !b.more {
 			continue
 		}
@@ -120,13 +120,13 @@ func (b *bench) measure(ctx context.Context, in string) error {
 		Rows, Same int
 		Recall     float64
 	}
-	var ours beside.Runs
-	found, theirs := make([]other, len(b.peers)), make([]beside.Runs, len(b.peers))
+	var ours peers.Runs
+	found, theirs := make([]other, len(b.peers)), make([]peers.Runs, len(b.peers))
 	for range b.Rounds {
 		if _, err := b.Own(ctx, &own, "neighbours", "-q", "-in", in, "-min-df", "2", "-k", k, "-o", near); err != nil {
 			return err
 		}
-		ours = append(ours, beside.Ran{Seconds: own.Seconds})
+		ours = append(ours, peers.Ran{Seconds: own.Seconds})
 		for at, p := range b.peers {
 			r, err := b.Script(ctx, &found[at], script, vectors, near, k, threads, p.name)
 			if err != nil {
@@ -138,7 +138,7 @@ func (b *bench) measure(ctx context.Context, in string) error {
 	fmt.Fprintf(b.Out, "\n%s: %s\n", filepath.Base(in), report.Documents(own.Corpus.Documents))
 	t := report.NewTable("program", ">seconds", ">least", ">most", ">times as long", ">the same", ">found")
 	of, _, _, _ := ours.Median()
-	line := func(name string, runs beside.Runs, same, recall string) {
+	line := func(name string, runs peers.Runs, same, recall string) {
 		seconds, least, most, _ := runs.Median()
 		t.Add(name, report.Seconds(seconds), report.Seconds(least), report.Seconds(most), fmt.Sprintf("%.1f", seconds/of),
 			same, recall)

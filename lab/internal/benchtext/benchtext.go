@@ -1,5 +1,5 @@
 // Package benchtext is gramlab bench text, which measures how well and how fast grambench predicts from
-// raw text, beside scikit-learn's TfidfVectorizer and LinearSVC, on the same documents.
+// raw text, against scikit-learn's TfidfVectorizer and LinearSVC, on the same documents.
 //
 //	make bench-text                               on what is in the data folder
 //	make bench-text DATA=corpora PYTHON=python3.12 ARGS='-only Reuters'
@@ -24,25 +24,25 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 // bench is one run.
 type bench struct {
-	beside.Bench
+	peers.Bench
 	only   string
 	images int
 	search bool
 }
 
 // Program is the comparison.
-var Program = beside.Program{
-	Name: "text", Summary: "accuracy, time and memory on raw text beside scikit-learn's LinearSVC (an hour)", New: setup,
+var Program = peers.Program{
+	Name: "text", Summary: "accuracy, time and memory on raw text against scikit-learn's LinearSVC (an hour)", New: setup,
 }
 
-func setup() (*beside.Bench, beside.Command) {
+func setup() (*peers.Bench, peers.Command) {
 	b := &bench{}
-	return &b.Bench, beside.Command{
+	return &b.Bench, peers.Command{
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on corpora with this in their name only")
 			set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")

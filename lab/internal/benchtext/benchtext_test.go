@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/lab/internal/beside/besidetest"
+	"github.com/gramengine/gram/lab/internal/peers/peerstest"
 )
 
 func TestScore(t *testing.T) {
@@ -23,11 +23,11 @@ func TestScore(t *testing.T) {
 	}
 }
 
-func TestUsage(t *testing.T) { besidetest.Usage(t, Program, "-images 1") }
+func TestUsage(t *testing.T) { peerstest.Usage(t, Program, "-images 1") }
 
 // All programs that are there are measured on a small corpus in the place of one that they know.
 func TestSmall(t *testing.T) {
-	grambench := besidetest.Build(t)
+	grambench := peerstest.Build(t)
 	files := map[string]string{}
 	for name, n := range map[string]int{"train": 150, "test": 40} {
 		var text strings.Builder
@@ -40,11 +40,11 @@ func TestSmall(t *testing.T) {
 		}
 		files["20news-bydate/"+name+".tsv.gz"] = text.String()
 	}
-	status, stdout, stderr := besidetest.Run(t, Program, "-grambench", grambench, "-data", besidetest.Corpora(t, files))
+	status, stdout, stderr := peerstest.Run(t, Program, "-grambench", grambench, "-data", peerstest.Corpora(t, files))
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	besidetest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ")
+	peerstest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ")
 	if strings.Count(stderr, "left out: ") < 4 { // the other corpora
 		t.Error(stderr)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -41,15 +41,15 @@ func (t *trial) parts(ctx context.Context) ([]part, error) {
 	if strings.Contains(t.corpus.train, "idx") {
 		return t.images(ctx)
 	}
-	lines, err := beside.ReadLines(filepath.Join(t.Data, t.corpus.train))
+	lines, err := peers.ReadLines(filepath.Join(t.Data, t.corpus.train))
 	if err != nil {
 		return nil, err
 	}
 	if t.corpus.short {
-		beside.ShortLabels(lines)
+		peers.ShortLabels(lines)
 	}
 	if t.corpus.test != "" {
-		tests, err := beside.ReadLines(filepath.Join(t.Data, t.corpus.test))
+		tests, err := peers.ReadLines(filepath.Join(t.Data, t.corpus.test))
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (t *trial) images(ctx context.Context) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		if lines[i], err = beside.ReadLines(file); err != nil {
+		if lines[i], err = peers.ReadLines(file); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +105,7 @@ func (t *trial) part(number int, ending string, train, test []string) (p part, e
 		p.truth = append(p.truth, labelsOf(line))
 	}
 	for file, lines := range map[string][]string{p.train: train, p.test: test, p.train + ".folds": fold} {
-		if err = beside.WriteLines(file, lines); err != nil {
+		if err = peers.WriteLines(file, lines); err != nil {
 			return p, err
 		}
 	}

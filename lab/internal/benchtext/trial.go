@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 // linearScript is what Python runs: it embeds texts, fits scikit-learn's LinearSVC and predicts.
@@ -84,7 +84,7 @@ func (t *trial) measure(ctx context.Context) (err error) {
 				return fmt.Errorf("%s: %w", program.name, err)
 			}
 			r.seconds += time.Since(begin).Seconds()
-			lines, err := beside.ReadLines(out)
+			lines, err := peers.ReadLines(out)
 			if err != nil {
 				return err
 			}

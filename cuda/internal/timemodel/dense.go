@@ -1,4 +1,4 @@
-package model
+package timemodel
 
 // Which terms are the dense end, whose products panelTensor takes of all documents, whether they
 // have the term or not. It takes ten products of bytes for each term, row and column, of which a

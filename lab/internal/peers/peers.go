@@ -1,6 +1,6 @@
-// Package beside has what comparisons of grambench with other programs share: the command bench, its flags, a
+// Package peers has what comparisons of grambench with other programs share: the command bench, its flags, a
 // folder for each run, and runs of programs.
-package beside
+package peers
 
 import (
 	"cmp"
@@ -53,14 +53,14 @@ type Command struct {
 // BenchCommand returns the command bench, which has a comparison for each NAME.
 func BenchCommand(programs ...Program) *cli.Command {
 	var names []string
-	help := "Measures grambench beside other programs, on the same documents in the same run.\n" +
+	help := "Compares grambench with other programs, on the same documents in the same run.\n" +
 		"A program or a corpus that is missing is left out, which it says.\n\n"
 	for _, p := range programs {
 		names = append(names, p.Name)
 		help += fmt.Sprintf("  %-8s %s\n", p.Name, p.Summary)
 	}
 	return &cli.Command{
-		Name: "bench", Summary: "grambench beside other programs", Args: "NAME", Help: help,
+		Name: "bench", Summary: "compare grambench with other programs", Args: "NAME", Help: help,
 		Examples: "gramlab bench pca -data corpora -python venv/bin/python\ngramlab bench NAME -help",
 		Setup: func(f *cli.Flags) cli.Work {
 			b, c := &Bench{}, Command{}

@@ -1,7 +1,7 @@
-// Package model predicts how long the kernels of package cuda take, from counts of what they do and
+// Package timemodel predicts how long the kernels of package cuda take, from counts of what they do and
 // of what the assembler makes of them, and divides the terms between head and tail by that. A lease
 // of a device refits the constants; cuda/BENCHMARKS.md has the counts that they come from.
-package model
+package timemodel
 
 // Width and TailColumns are the columns of a panel and of a block of the tail, PANEL and
 // TAIL_COLUMNS of cuda/kernels/shape.h; AtOnce is what the values of a document in a chunk are a

@@ -1,4 +1,4 @@
-package benchlarge
+package benchlearners
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package beside
+package peers
 
 import (
 	"compress/gzip"

@@ -1,4 +1,4 @@
-// Package benchlarge is gramlab bench large, which measures learners that have a machine per class,
+// Package benchlearners is gramlab bench large, which measures learners that have a machine per class,
 // linear ones, kernel machines on landmarks, and logistic regression, against scikit-learn's LinearSVC,
 // Nystroem and LogisticRegression on the same vectors in the same run:
 //
@@ -12,7 +12,7 @@
 // and computes the matrix, scikit-learn has the vectors ready. Objectives are sums over the machines.
 // Programs run in turn; the table has the median of the rounds, and the accuracy on the documents for
 // tests. What is missing is left out, which the command says.
-package benchlarge
+package benchlearners
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ import (
 
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 	"gonum.org/v1/plot"
 )
 
@@ -35,7 +35,7 @@ var script string
 
 // bench is one run.
 type bench struct {
-	beside.Bench
+	peers.Bench
 	only   string
 	marks  []int // numbers of landmarks
 	c      float64
@@ -58,15 +58,15 @@ type corpus struct {
 }
 
 // Program is the comparison.
-var Program = beside.Program{
+var Program = peers.Program{
 	Name: "large", New: setup,
-	Summary: "linear machines, landmarks and logistic regression beside scikit-learn's (an hour)",
+	Summary: "linear machines, landmarks and logistic regression against scikit-learn's (an hour)",
 }
 
-func setup() (*beside.Bench, beside.Command) {
+func setup() (*peers.Bench, peers.Command) {
 	b := &bench{}
 	landmarks := "256,1024,4096"
-	return &b.Bench, beside.Command{
+	return &b.Bench, peers.Command{
 		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on the corpora with these letters in their names only")
@@ -122,17 +122,17 @@ func (b *bench) find(c *corpus) (bool, error) {
 		c.train, c.test = train, test
 		return train != "" && test != "", nil
 	}
-	lines, err := beside.ReadLines(train)
+	lines, err := peers.ReadLines(train)
 	if err != nil {
 		return false, err
 	}
-	beside.ShortLabels(lines)
+	peers.ShortLabels(lines)
 	var halves [2][]string
 	for i, line := range lines {
 		halves[i%2] = append(halves[i%2], line)
 	}
 	c.train, c.test = b.File("train.tsv"), b.File("test.tsv")
-	return true, cmp.Or(beside.WriteLines(c.train, halves[0]), beside.WriteLines(c.test, halves[1]))
+	return true, cmp.Or(peers.WriteLines(c.train, halves[0]), peers.WriteLines(c.test, halves[1]))
 }
 
 // way is one way to learn.

@@ -1,5 +1,5 @@
-// Package besidetest tests what comparisons of grambench with other programs have in common.
-package besidetest
+// Package peerstest tests what comparisons of grambench with other programs have in common.
+package peerstest
 
 import (
 	"bytes"
@@ -12,15 +12,15 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/lab/internal/beside"
+	"github.com/gramengine/gram/lab/internal/peers"
 )
 
 // Run runs a comparison, and checks that it leaves nothing behind.
-func Run(t *testing.T, p beside.Program, args ...string) (status int, stdout, stderr string) {
+func Run(t *testing.T, p peers.Program, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
 	var out, errs bytes.Buffer
-	gramlab := cli.Program{Name: "gramlab", Commands: []*cli.Command{beside.BenchCommand(p)}}
+	gramlab := cli.Program{Name: "gramlab", Commands: []*cli.Command{peers.BenchCommand(p)}}
 	status = gramlab.Run(append([]string{"bench", p.Name}, args...), &out, &errs)
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
 		t.Errorf("%v was left behind", left)
@@ -30,7 +30,7 @@ func Run(t *testing.T, p beside.Program, args ...string) (status int, stdout, st
 
 // Usage checks that a comparison refuses flags, each line of which is wrong, and says what makes a
 // grambench that isn't there.
-func Usage(t *testing.T, p beside.Program, wrong ...string) {
+func Usage(t *testing.T, p peers.Program, wrong ...string) {
 	t.Helper()
 	for _, line := range append(wrong, "x", "-no-such", "-threads 0") {
 		if status, _, stderr := Run(t, p, strings.Fields(line)...); status != 2 || stderr == "" {

@@ -1,34 +1,34 @@
-package benchlarge
+package benchlearners
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/gramengine/gram/lab/internal/beside/besidetest"
+	"github.com/gramengine/gram/lab/internal/peers/peerstest"
 )
 
 func TestUsage(t *testing.T) {
-	besidetest.Usage(t, Program, "-rounds 0", "-landmarks 0", "-landmarks x", "-c 0")
+	peerstest.Usage(t, Program, "-rounds 0", "-landmarks 0", "-landmarks x", "-c 0")
 }
 
 // Without Python, grambench alone is measured.
 func TestRun(t *testing.T) {
-	args := besidetest.Fake(t, `{"seconds": 1, "seconds_read": 0.125, "seconds_write": 0.125, "accuracy": 0.75,
+	args := peerstest.Fake(t, `{"seconds": 1, "seconds_read": 0.125, "seconds_write": 0.125, "accuracy": 0.75,
 		"rows": [{"objective": 3}, {"objective": 4}]}`, map[string]string{
 		"20news-bydate/train.tsv.gz": "", "20news-bydate/test.tsv.gz": "",
 		"webkb/all.tsv.gz": "student|cornell\ta\nfaculty|misc\tb\n",
 	})
 	curves := filepath.Join(t.TempDir(), "curves.png")
-	status, stdout, stderr := besidetest.Run(t, Program, append(args, "-landmarks", "8,64", "-plot", curves)...)
+	status, stdout, stderr := peerstest.Run(t, Program, append(args, "-landmarks", "8,64", "-plot", curves)...)
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
-	besidetest.Has(t, stdout, "20 Newsgroups", "grambench -type linear      0.75    75.00%       7.00",
+	peerstest.Has(t, stdout, "20 Newsgroups", "grambench -type linear      0.75    75.00%       7.00",
 		"grambench -landmarks 64", "grambench exact", "WebKB, tf-l1-sqrt\n",
 		"grambench -type sphere-logistic     0.75    75.00%       7.00")
 	if f, err := os.Stat(curves); err != nil || f.Size() < 5000 {
 		t.Errorf("the plot: %v, %v", f, err)
 	}
-	besidetest.Has(t, stderr, "left out: sklearn", "left out: MNIST")
+	peerstest.Has(t, stderr, "left out: sklearn", "left out: MNIST")
 }

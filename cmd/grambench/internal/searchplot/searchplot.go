@@ -1,6 +1,6 @@
-// Package surface draws the errors of a search over two lists of settings, such as kernels and C: as
+// Package searchplot draws the errors of a search over two lists of settings, such as kernels and C: as
 // a surface, or, where one list has a single value, as a curve with its deviations.
-package surface
+package searchplot
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
-// Package nearby holds the commands that find what is near to each document: neighbours and
+// Package neighbours holds the commands that find what is near to each document: neighbours and
 // duplicates. A file each has the command, what it writes, and the picture.
-package nearby
+package neighbours
 
 import (
 	"context"

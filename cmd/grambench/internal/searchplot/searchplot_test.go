@@ -1,4 +1,4 @@
-package surface
+package searchplot
 
 import (
 	"image/color"

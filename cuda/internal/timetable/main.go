@@ -1,7 +1,7 @@
-// Command predict prints what package model expects of corpora on an H200, and what NVIDIA's assembler
+// Command timetable prints what package timemodel expects of corpora on an H200, and what NVIDIA's assembler
 // makes of the kernels: the tables of cuda/BENCHMARKS.md.
 //
-//	predict [-sass PTX] [SOURCE...]
+//	timetable [-sass PTX] [SOURCE...]
 //
 // A SOURCE is a corpus as sparse.Read takes it. -sass counts what ptxas makes of a file of PTX and
 // nvdisasm reads of that (PTXAS and NVDISASM name others).
@@ -17,14 +17,14 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/sparse"
 )
 
 // perChunk is how many terms fit into 227 KiB of shared memory beside a line of zeros, and
 // mostChunks how many chunks there are at most.
 const (
-	perChunk   = 227<<10/(4*model.Width) - 1
+	perChunk   = 227<<10/(4*timemodel.Width) - 1
 	mostChunks = 16
 )
 
@@ -64,16 +64,16 @@ func corpora(ctx context.Context, out io.Writer, sources []string) error {
 			return err
 		}
 		n, docs := x.Rows(), float64(x.Rows())
-		for _, share := range []int64{0, model.DenseShare} {
-			dense := model.Dense(byRank.Offsets, n, share)
+		for _, share := range []int64{0, timemodel.DenseShare} {
+			dense := timemodel.Dense(byRank.Offsets, n, share)
 			if share > 0 && dense == 0 {
 				continue
 			}
 			first := byRank.Offsets[dense:]
-			head := model.Reckoned.Head(first, n, perChunk, mostChunks, model.H200.Rows)
-			w := model.Of(first, n, head, perChunk)
-			w.Steps = math.Ceil(float64(dense) / model.DenseStep)
-			t := model.H200.Times(&model.Reckoned, w)
+			head := timemodel.Reckoned.Head(first, n, perChunk, mostChunks, timemodel.H200.Rows)
+			w := timemodel.Of(first, n, head, perChunk)
+			w.Steps = math.Ceil(float64(dense) / timemodel.DenseStep)
+			t := timemodel.H200.Times(&timemodel.Reckoned, w)
 			fmt.Fprintf(out, "| %s | %d | %.0f | %d | %d | %.0f | %.1f | %.1f | %.0f |"+
 				strings.Repeat(" %.2g |", 7)+"\n",
 				source, n, float64(x.NNZ())/docs, dense, head, w.Chunks, w.HeadValues/docs, w.TailValues/docs,
