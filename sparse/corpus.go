@@ -13,6 +13,7 @@ type Corpus struct {
 	Names      []string  // Names[i] is the file of document i; nil if documents are lines of one file
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
+	Scripts    []Script  // without spaces, of which the tokenizer made characters and pairs of them
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
 }
 

@@ -33,8 +33,10 @@ type Options struct {
 	// which tells them from text. Its error becomes that of Read. nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
-	// Tokenizer says how text becomes terms. TokenizerLater, if not nil, is asked for it before the
-	// first text is cut, as of a model that is read meanwhile; its error becomes that of Read.
+	// Tokenizer says how text becomes terms. Words of letters have Pairs, whatever it says, and
+	// Corpus.Tokenizer has them if there was a script without spaces. TokenizerLater, if not nil, is
+	// asked for a tokenizer before the first text is cut, as of a model that is read meanwhile, which is
+	// then taken as it is; its error becomes that of Read.
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 
@@ -390,12 +392,14 @@ func CheckEncoding(name string) error {
 	return nil
 }
 
-// askTokenizer sets Tokenizer if it comes later.
+// askTokenizer sets Tokenizer if it comes later, and else its pairs.
 func (o *Options) askTokenizer() (err error) {
-	if o.TokenizerLater != nil {
-		defer caught("TokenizerLater", &err)
-		o.Tokenizer, err = o.TokenizerLater()
+	if o.TokenizerLater == nil {
+		o.Tokenizer = o.Tokenizer.WithPairs(true)
+		return nil
 	}
+	defer caught("TokenizerLater", &err)
+	o.Tokenizer, err = o.TokenizerLater()
 	return err
 }
 

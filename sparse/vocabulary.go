@@ -140,6 +140,12 @@ func (c *Corpus) fillText(
 		return err
 	}
 	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
+	scanners := make([]*token.Scanner, len(counters))
+	for w, counter := range counters {
+		scanners[w] = &counter.scan
+	}
+	c.Scripts = token.Scripts(scanners...)
+	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
 	columns, err := c.columns(opt, counters)
 	if err != nil {
 		return err
@@ -345,6 +351,9 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 // Tokenizer says how text becomes terms; see package token. The zero value is the default: runs of
 // letters in lower case.
 type Tokenizer = token.Tokenizer
+
+// Script says what of a text is in a script without spaces; see [token.Scripts].
+type Script = token.Script
 
 // ParseTokenizer reads the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
 // [token.Parse].

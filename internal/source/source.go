@@ -298,19 +298,37 @@ type Line struct {
 	Terms     int    `json:"terms"`
 	Values    int64  `json:"values"`
 	Digest    string `json:"sha256"`
+
+	Scripts []sparse.Script `json:"scripts,omitempty"` // without spaces
 }
 
 // NewLine describes a corpus.
 func NewLine(c *sparse.Corpus) Line {
 	d := c.Digest()
 	terms, _ := c.Documents.TermFrequencies()
-	return Line{c.Source, c.Documents.Rows(), len(c.Classes), len(terms), c.Documents.NNZ(), hex.EncodeToString(d[:])}
+	return Line{
+		c.Source, c.Documents.Rows(), len(c.Classes), len(terms), c.Documents.NNZ(), hex.EncodeToString(d[:]), c.Scripts,
+	}
 }
 
+// leastShare is that of a script that the text of a report names.
+const leastShare = 0.01
+
 func (l Line) String() string {
-	return fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents),
+	s := fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents),
 		report.Counted(l.Classes, "class", "classes"), report.Counted(l.Terms, "term", "terms"),
 		report.Counted(l.Values, "value", "values"))
+	part := "\n%.0f %% of the letters are %s"
+	for _, script := range l.Scripts {
+		if script.Share >= leastShare {
+			s += fmt.Sprintf(part, 100*script.Share, script.Name)
+			part = ", %.0f %% %s"
+		}
+	}
+	if part[0] == ',' {
+		s += ": characters and pairs"
+	}
+	return s
 }
 
 // FileOf returns the file that document i came from, "" where it is a line of one.

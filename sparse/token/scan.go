@@ -27,6 +27,7 @@ type Scanner struct {
 
 	general bool // not the default's way, in which words of the text are the terms
 	plain   plain
+	letters [scripts]int64 // that words have, and of which characters were made; see [Scripts]
 
 	// The general way: lines of text are prepared, cut into words or characters, and these gathered
 	// to n-grams.
@@ -34,13 +35,15 @@ type Scanner struct {
 	pattern   *regexp.Regexp
 	stop      stopWords
 	form      norm.Form
-	line      []byte // what is left of the open line, prepared
+	line      []byte // what is left of the open line, prepared; all of it for words, from at
+	at        int
 	prepared  []byte // the buffers behind it
 	scratch   []byte
 	matches   [][]int // of the pattern in the line, those that come next
 	matched   []byte  // the line
 	grams     grams
 	chars     charState
+	unspaced  characters // of the line
 }
 
 // charState is what the analyzers of characters know of the text before.
@@ -66,8 +69,11 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 		s.views, err = newViewScanners(views)
 		return s, err
 	}
-	s := &Scanner{general: t != Tokenizer{}, tokenizer: t, pattern: pattern}
+	s := &Scanner{general: t != Tokenizer{Pairs: t.Pairs}, tokenizer: t, pattern: pattern}
 	s.grams.least, s.grams.most = t.ngrams()
+	if s.grams.pairs = t.Pairs && s.grams.most == 1; s.grams.pairs {
+		s.grams.most = 2
+	}
 	s.grams.separate = t.Analyzer == Word
 	s.form = norm.NFKD
 	if t.Normalize != "" {
@@ -113,6 +119,9 @@ func (s *Scanner) Next() []byte {
 	}
 	for {
 		if gram := s.grams.next(); gram != nil {
+			if s.tokenizer.Pairs && s.stop.has(gram) { // several characters
+				continue
+			}
 			return gram
 		}
 		if s.grams.whole(s.tokenizer.Analyzer == CharWB && s.chars.end) {
@@ -144,6 +153,7 @@ func (s *Scanner) nextLine() {
 	}
 	s.line = s.prepare(s.text[:end])
 	s.text = s.text[end:]
+	s.at, s.unspaced = 0, characters{}
 	if s.pattern != nil {
 		s.matched = bytes.TrimRight(s.line, "\r\n")
 		s.matches = s.pattern.FindAllSubmatchIndex(s.matched, -1)
@@ -203,18 +213,19 @@ func (s *Scanner) unit() bool {
 	if s.tokenizer.Analyzer != Word {
 		return s.char()
 	}
-	for {
+	for dropped := false; ; dropped = true {
 		var w []byte
+		var joined bool
 		if s.pattern != nil {
 			w = s.match()
 		} else {
-			w = s.word()
+			w, joined = s.word()
 		}
 		switch {
 		case w == nil:
 			return false
 		case len(w) > 0 && !s.stop.has(w):
-			s.grams.add(w)
+			s.grams.add(w, joined && !dropped)
 			return true
 		}
 	}
@@ -257,21 +268,21 @@ func (s *Scanner) char() bool {
 			if c.space = white; white {
 				unit = oneSpace
 			}
-			s.grams.add(unit)
+			s.grams.add(unit, false)
 			return true
 		case white && c.open:
 			s.line = s.line[size:]
 			c.open, c.end = false, true
-			s.grams.add(oneSpace)
+			s.grams.add(oneSpace, false)
 			return true
 		case white:
 			s.line = s.line[size:]
 		case !c.open:
 			c.open = true
-			s.grams.add(oneSpace)
+			s.grams.add(oneSpace, false)
 			return true
 		default:
-			s.grams.add(s.line[:size])
+			s.grams.add(s.line[:size], false)
 			s.line = s.line[size:]
 			return true
 		}
@@ -279,7 +290,7 @@ func (s *Scanner) char() bool {
 	// A line ends its last word, whether or not a line end follows.
 	if s.tokenizer.Analyzer == CharWB && c.open {
 		c.open, c.end = false, true
-		s.grams.add(oneSpace)
+		s.grams.add(oneSpace, false)
 		return true
 	}
 	return false
@@ -291,16 +302,18 @@ var oneSpace = []byte{' '}
 // unit come before another unit is added.
 type grams struct {
 	least, most int
-	separate    bool // a space stands between units
+	separate    bool // a space stands between units that aren't joined
+	pairs       bool // least and most were 1, and units that are joined make pairs
 
 	buf    []byte // the last units
 	starts []int  // where they begin
 	n      int    // length of the n-gram that comes next; 0 for none
+	joined bool   // the last unit stands right behind the one before
 	given  bool   // some n-gram of these units was returned
 }
 
 // add appends a unit.
-func (g *grams) add(unit []byte) {
+func (g *grams) add(unit []byte, joined bool) {
 	if len(g.starts) == g.most { // slide the window
 		first := len(g.buf)
 		if g.most > 1 {
@@ -313,17 +326,17 @@ func (g *grams) add(unit []byte) {
 			g.starts[i] -= first
 		}
 	}
-	if g.separate && len(g.starts) > 0 {
+	if g.separate && len(g.starts) > 0 && !joined {
 		g.buf = append(g.buf, ' ')
 	}
 	g.starts = append(g.starts, len(g.buf))
 	g.buf = append(g.buf, unit...)
-	g.n = g.least
+	g.n, g.joined = g.least, joined
 }
 
 // next returns the next n-gram that ends at the last unit, or nil.
 func (g *grams) next() []byte {
-	if g.n == 0 || g.n > min(g.most, len(g.starts)) {
+	if g.n == 0 || g.n > min(g.most, len(g.starts)) || g.pairs && g.n > 1 && !g.joined {
 		g.n = 0
 		return nil
 	}

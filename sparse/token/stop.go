@@ -42,7 +42,7 @@ func newStopWords(t Tokenizer) (stopWords, error) {
 			rest = append(rest, word)
 		}
 	}
-	t.StopWords, t.MinN, t.MaxN = "", 0, 0
+	t.StopWords, t.MinN, t.MaxN, t.Pairs = "", 0, 0, false
 	words, err := t.NewScanner()
 	if err != nil {
 		return out, err

@@ -48,6 +48,13 @@ type Tokenizer struct {
 	Digits   bool // words may hold digits, Unicode category N, too
 	KeepCase bool // capitals stay
 
+	// Pairs makes characters and pairs of neighbours, as search engines do, of runs in scripts without
+	// spaces: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs of more
+	// than 12 syllables. A character is a letter with the marks that follow. N-grams of words count each
+	// as a word, with no space between neighbours; pairs are among them already unless 1 is all that is
+	// asked for. Readers of documents set it and keep it where there are such scripts.
+	Pairs bool `json:",omitempty"`
+
 	// Pattern is a regular expression in Go's syntax (RE2) whose matches are the words, or what its
 	// one group matches (token_pattern). It is applied to each line. In it \w, \d and \b know ASCII
 	// alone: [\pL\pN_]{2,} is scikit-learn's default.
@@ -106,6 +113,10 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("token: a pattern, digits or stop words for the analyzer %s, expected the analyzer word",
 			t.Analyzer)
 	}
+	if t.Pairs && !t.cutsWords() {
+		return nil, fmt.Errorf("token: pairs for a pattern or the analyzer %s, expected words of letters",
+			cmp.Or(t.Analyzer, wordName))
+	}
 	if t.Pattern == "" {
 		return nil, nil
 	}
@@ -120,6 +131,23 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("token: pattern %q has %d groups, expected one at most", t.Pattern, pattern.NumSubexp())
 	}
 	return pattern, nil
+}
+
+// cutsWords reports whether words are what the tokenizer takes for them, for which there may be pairs.
+func (t Tokenizer) cutsWords() bool { return t.Analyzer == Word && t.Pattern == "" }
+
+// WithPairs returns the tokenizer with Pairs or without, for all views. Those that can't have them stay
+// as they are.
+func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
+	if views, err := t.Split(); err == nil && views != nil {
+		for i := range views {
+			views[i].Tokenizer = views[i].Tokenizer.WithPairs(pairs)
+		}
+		t.Views = joinViews(views)
+		return t
+	}
+	t.Pairs = pairs && t.cutsWords()
+	return t
 }
 
 // String returns the tokenizer as [Parse] reads it, in one form only: the analyzer and, behind a
@@ -143,6 +171,7 @@ func (t Tokenizer) String() string {
 	add(most == least && most != 1, fmt.Sprintf("ngrams=%d", most))
 	add(t.Digits, "digits")
 	add(t.KeepCase, "case")
+	add(t.Pairs, "pairs")
 	add(t.Normalize != "", "normalize="+t.Normalize)
 	add(t.StripAccents, "accents=strip")
 	add(t.Pattern != "", "pattern="+strconv.Quote(t.Pattern))
@@ -171,7 +200,7 @@ func parseOne(s string) (Tokenizer, error) {
 		t.Analyzer = Analyzer(analyzer)
 	}
 	fail := func(part string) (Tokenizer, error) {
-		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: found %q, expected ngrams=1..2, digits, case, "+
+		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: found %q, expected ngrams=1..2, digits, case, pairs, "+
 			"normalize=NFKC, accents=strip, pattern=\"…\" or stop=\"…\", each once, with commas between", s, part)
 	}
 	seen := map[string]bool{}
@@ -199,7 +228,7 @@ func parseOne(s string) (Tokenizer, error) {
 				return fail(key + "=")
 			}
 		}
-		ok := !seen[key] && (value == "") == (key == "digits" || key == "case")
+		ok := !seen[key] && (value == "") == (key == "digits" || key == "case" || key == "pairs")
 		seen[key] = true
 		switch key {
 		case "ngrams":
@@ -210,6 +239,8 @@ func parseOne(s string) (Tokenizer, error) {
 			t.Digits = true
 		case "case":
 			t.KeepCase = true
+		case "pairs":
+			t.Pairs = true
 		case "normalize":
 			t.Normalize = strings.ToUpper(value)
 		case "accents":

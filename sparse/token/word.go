@@ -11,7 +11,10 @@ import (
 type plain struct {
 	next  int    // begin of the next block of 64 bytes
 	words uint64 // which bytes of the block before it are in runs and not yet passed
-	run   []byte // what is left of a run that goes beyond ASCII
+	run   []byte // a run that goes beyond ASCII
+	at    int    // what is left of it
+	chars characters
+	pair  bool // that of the last character comes next
 }
 
 // plainWord returns the next word of the text by the default's rules, or nil at the end of the
@@ -19,10 +22,11 @@ type plain struct {
 func (s *Scanner) plainWord() []byte {
 	text, p := s.text, &s.plain
 	for {
-		if len(p.run) > 0 {
+		if p.run != nil {
 			if w := s.runWord(); w != nil {
 				return w
 			}
+			p.run = nil
 		}
 		for p.words == 0 {
 			if p.next >= len(text) {
@@ -31,6 +35,7 @@ func (s *Scanner) plainWord() []byte {
 			}
 			p.words = runBytes(text[p.next:])
 			p.next += 64
+			s.letters[spaced] += int64(bits.OnesCount64(p.words))
 		}
 		begin := bits.TrailingZeros64(p.words)
 		start := p.next - 64 + begin
@@ -38,6 +43,7 @@ func (s *Scanner) plainWord() []byte {
 		for end == 64 && p.next < len(text) { // on into the next block
 			p.words = runBytes(text[p.next:])
 			p.next += 64
+			s.letters[spaced] += int64(bits.OnesCount64(p.words))
 			end = bits.TrailingZeros64(^p.words)
 		}
 		p.words = p.words >> end << end
@@ -49,7 +55,7 @@ func (s *Scanner) plainWord() []byte {
 			own := uint64(1)<<(8*n) - 1
 			switch {
 			case x&highBits&own != 0:
-				p.run = word
+				s.beginRun(word)
 				continue
 			case ^x&small&own != 0:
 				s.buf = binary.LittleEndian.AppendUint64(s.buf[:0], x|small)[:n]
@@ -63,7 +69,7 @@ func (s *Scanner) plainWord() []byte {
 			some |= b
 		}
 		if some >= utf8.RuneSelf {
-			p.run = word
+			s.beginRun(word)
 			continue
 		}
 		if all&0x20 == 0 {
@@ -101,15 +107,36 @@ func runBytes(text []byte) (set uint64) {
 	return set
 }
 
+// beginRun begins a run that goes beyond ASCII, whose bytes were counted as letters.
+func (s *Scanner) beginRun(run []byte) {
+	s.plain.run, s.plain.at, s.plain.chars = run, 0, characters{}
+	s.letters[spaced] -= int64(len(run))
+}
+
 // runWord returns the next word of the run, or nil at its end: letters, in lower case, with the
-// marks that follow.
+// marks that follow; or the next character or pair of characters.
 func (s *Scanner) runWord() []byte {
-	run, buf := s.plain.run, s.buf[:0]
-	i := 0
+	p := &s.plain
+	run, buf := p.run, s.buf[:0]
+	if p.pair {
+		p.pair = false
+		return p.chars.pair(run)
+	}
+	i := p.at
 	for i < len(run) {
 		r, size := utf8.DecodeRune(run[i:])
 		switch {
 		case unicode.IsLetter(r):
+			if r >= firstUnspaced && s.tokenizer.Pairs && p.chars.at(run, i, r) {
+				if len(buf) > 0 {
+					size = 0
+					break
+				}
+				w := p.chars.take(run, i, &s.letters)
+				p.at, p.pair = i+len(w), p.chars.before > 0
+				return w
+			}
+			s.letters[spaced]++
 			buf = utf8.AppendRune(buf, unicode.ToLower(r))
 		case len(buf) > 0 && unicode.IsMark(r):
 			buf = append(buf, run[i:i+size]...)
@@ -120,7 +147,7 @@ func (s *Scanner) runWord() []byte {
 			break
 		}
 	}
-	s.buf, s.plain.run = buf, run[i:]
+	s.buf, p.at = buf, i
 	if len(buf) == 0 {
 		return nil
 	}
@@ -128,25 +155,34 @@ func (s *Scanner) runWord() []byte {
 }
 
 // word returns the next word of the open line, which is prepared, or nil at its end: letters, and
-// digits if they are asked for, with the combining marks that follow.
-func (s *Scanner) word() []byte {
+// digits if they are asked for, with the combining marks that follow; or the next character, and
+// whether it stands right behind the one before.
+func (s *Scanner) word() (word []byte, joined bool) {
 	start := -1
-	for i := 0; i < len(s.line); {
+	for i := s.at; i < len(s.line); {
 		r, size := utf8.DecodeRune(s.line[i:])
-		in := unicode.IsLetter(r) || s.tokenizer.Digits && unicode.IsNumber(r) || start >= 0 && unicode.IsMark(r)
+		letter := unicode.IsLetter(r)
+		apart := letter && s.tokenizer.Pairs && s.unspaced.at(s.line, i, r)
+		in := !apart && (letter || s.tokenizer.Digits && unicode.IsNumber(r) || start >= 0 && unicode.IsMark(r))
 		switch {
 		case in && start < 0:
 			start = i
 		case !in && start >= 0:
-			w := s.line[start:i:i]
-			s.line = s.line[i:]
-			return w
+			s.at = i
+			return s.line[start:i:i], false
+		case apart:
+			w := s.unspaced.take(s.line, i, &s.letters)
+			s.at = i + len(w)
+			return w, s.unspaced.before > 0
+		}
+		if letter {
+			s.letters[spaced]++
 		}
 		i += size
 	}
 	line := s.line
 	if s.line = nil; start < 0 {
-		return nil
+		return nil, false
 	}
-	return line[start:]
+	return line[start:], false
 }

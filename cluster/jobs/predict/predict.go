@@ -99,7 +99,8 @@ func (p *planner) Reading(ctx context.Context, opt *sparse.Options) error {
 	p.loaded = m
 	about := m.About()
 	opt.Signed = true // if the model doesn't take negative values, embedding them is an error
-	opt.Tokenizer = about.Tokenizer
+	opt.Tokenizer = sparse.Tokenizer{}
+	opt.TokenizerLater = func() (sparse.Tokenizer, error) { return about.Tokenizer, nil } // exactly
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",

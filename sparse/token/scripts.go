@@ -1,0 +1,187 @@
+package token
+
+import (
+	"cmp"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A script is one that puts no spaces between words, or Hangul, which may do without them.
+type script uint8
+
+const (
+	spaced script = iota // any other
+	han
+	kana
+	hangul
+	thai
+	lao
+	khmer
+	myanmar
+	tibetan
+	scripts // how many
+)
+
+// languages name what is written in a script.
+var languages = [scripts]string{
+	han: "Chinese", kana: "Japanese", hangul: "Korean", thai: "Thai", lao: "Lao", khmer: "Khmer", myanmar: "Burmese",
+	tibetan: "Tibetan",
+}
+
+// firstUnspaced is below all letters of these scripts.
+const firstUnspaced = 0x0e00
+
+// scriptOf returns the script of a letter: the block that it is in. Signs that Han and Kana share
+// with others, such as 々 and ー, are theirs.
+func scriptOf(r rune) script {
+	switch {
+	case r < firstUnspaced:
+		return spaced
+	case 0x3400 <= r && r <= 0x9fff, 0x20000 <= r && r <= 0x3ffff, 0xf900 <= r && r <= 0xfaff,
+		0x3005 <= r && r <= 0x3006, r == 0x303b, 0x16ff0 <= r && r <= 0x16fff:
+		return han
+	case 0x3031 <= r && r <= 0x3035, 0x3041 <= r && r <= 0x30ff, 0x31f0 <= r && r <= 0x31ff, 0xff66 <= r && r <= 0xff9f,
+		0x1aff0 <= r && r <= 0x1b16f:
+		return kana
+	case 0xac00 <= r && r <= 0xd7ff, 0x1100 <= r && r <= 0x11ff, 0x3131 <= r && r <= 0x318e, 0xa960 <= r && r <= 0xa97f,
+		0xffa0 <= r && r <= 0xffdc:
+		return hangul
+	case r <= 0x0e7f:
+		return thai
+	case r <= 0x0eff:
+		return lao
+	case r <= 0x0fff:
+		return tibetan
+	case r <= 0x109f, 0xa9e0 <= r && r <= 0xa9ff, 0xaa60 <= r && r <= 0xaa7f:
+		return myanmar
+	case 0x1780 <= r && r <= 0x17ff:
+		return khmer
+	}
+	return spaced
+}
+
+// follows reports whether a letter and r make one character: r is a combining mark, a vowel or final
+// consonant of a Hangul syllable in pieces, or a voicing mark of Kana of half width.
+func follows(r rune) bool {
+	return unicode.IsMark(r) || 0x1160 <= r && r <= 0x11ff || 0xd7b0 <= r && r <= 0xd7ff || r == 0xff9e || r == 0xff9f
+}
+
+// spacedHangul is the most syllables of a word of Korean with spaces; a longer run has none.
+// "국제올림픽위원회에서" has ten.
+const spacedHangul = 12
+
+// characters finds the characters of a text in scripts without spaces. The zero value is at the
+// begin of a text.
+type characters struct {
+	script script // of the last character
+	size   int    // its length
+	end    int    // its end in the text
+	before int    // length of the character that ends where it begins, 0 for none
+	spaced int    // up to here Hangul has spaces
+}
+
+// at reports whether the letter r, with which text[i:] begins, begins a character and not a word or
+// more of one.
+func (c *characters) at(text []byte, i int, r rune) bool {
+	switch scriptOf(r) {
+	case spaced:
+		return false
+	case hangul:
+		if i < c.spaced {
+			return false
+		}
+		if c.script == hangul && c.size > 0 && c.end == i {
+			return true
+		}
+		syllables, end := 0, i
+		for end < len(text) && syllables <= spacedHangul {
+			r, size := utf8.DecodeRune(text[end:])
+			switch {
+			case follows(r) && end > i:
+			case unicode.IsLetter(r) && scriptOf(r) == hangul:
+				syllables++
+			default:
+				c.spaced = end
+				return false
+			}
+			end += size
+		}
+		if syllables <= spacedHangul {
+			c.spaced = end
+			return false
+		}
+	}
+	return true
+}
+
+// take returns the character with which text[i:] begins; counts[its script] grows.
+func (c *characters) take(text []byte, i int, counts *[scripts]int64) []byte {
+	r, end := utf8.DecodeRune(text[i:])
+	own := scriptOf(r)
+	for end += i; end < len(text); {
+		r, size := utf8.DecodeRune(text[end:])
+		if !follows(r) {
+			break
+		}
+		end += size
+	}
+	c.before = 0
+	if c.end == i {
+		c.before = c.size
+	}
+	c.script, c.size, c.end = own, end-i, end
+	counts[own]++
+	return text[i:end:end]
+}
+
+// pair returns the last character with the one before it, nil if there is none.
+func (c *characters) pair(text []byte) []byte {
+	if c.before == 0 {
+		return nil
+	}
+	return text[c.end-c.size-c.before : c.end : c.end]
+}
+
+// Script says what of a text is in a script without spaces.
+type Script struct {
+	Name  string  `json:"name"`  // of the language, such as Chinese
+	Share float64 `json:"share"` // of all letters
+}
+
+// Scripts returns the scripts of which [Tokenizer.Pairs] has made characters, the most frequent
+// first, in all that the scanners have cut. Han letters beside Kana, at least a tenth of them, are
+// Japanese.
+func Scripts(scanners ...*Scanner) []Script {
+	var counts [scripts]int64
+	for _, s := range scanners {
+		s.count(&counts)
+	}
+	all := int64(0)
+	for _, n := range counts {
+		all += n
+	}
+	if 9*counts[kana] >= counts[han] {
+		counts[han], counts[kana] = 0, counts[han]+counts[kana]
+	}
+	var out []Script
+	for i, n := range counts {
+		if script(i) != spaced && n > 0 {
+			out = append(out, Script{languages[i], float64(n) / float64(all)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Script) int { return cmp.Compare(b.Share, a.Share) })
+	return out
+}
+
+// count adds the letters of all views.
+func (s *Scanner) count(counts *[scripts]int64) {
+	for i, n := range s.letters {
+		counts[i] += n
+	}
+	if s.views != nil {
+		for _, v := range s.views.scanners {
+			v.count(counts)
+		}
+	}
+}
