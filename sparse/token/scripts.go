@@ -39,7 +39,7 @@ func scriptOf(r rune) script {
 	case r < firstUnspaced:
 		return spaced
 	case 0x3400 <= r && r <= 0x9fff, 0x20000 <= r && r <= 0x3ffff, 0xf900 <= r && r <= 0xfaff,
-		0x3005 <= r && r <= 0x3006, r == 0x303b, 0x16ff0 <= r && r <= 0x16fff:
+		r == 0x3005, r == 0x3006, r == 0x303b, r == 0x16fe3:
 		return han
 	case 0x3031 <= r && r <= 0x3035, 0x3041 <= r && r <= 0x30ff, 0x31f0 <= r && r <= 0x31ff, 0xff66 <= r && r <= 0xff9f,
 		0x1aff0 <= r && r <= 0x1b16f:
@@ -150,8 +150,8 @@ type Script struct {
 }
 
 // Scripts returns the scripts of which [Tokenizer.Pairs] has made characters, the most frequent
-// first, in all that the scanners have cut. Han letters beside Kana, at least a tenth of them, are
-// Japanese.
+// first, in all that the scanners have cut. Han and Kana are one language, Japanese, where at least a
+// tenth of them are Kana.
 func Scripts(scanners ...*Scanner) []Script {
 	var counts [scripts]int64
 	for _, s := range scanners {

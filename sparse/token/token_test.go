@@ -81,6 +81,7 @@ func TestBadTokenizers(t *testing.T) {
 		"word:ngrams=1..101": "ngrams", "word:digits=1": "digits", "word:digits,digits": "digits",
 		`word:pattern="("`: "missing closing", `word:pattern="(a)(b)"`: "2 groups", `word:pattern="a"x`: `"x"`,
 		`word:pattern="a",digits`: "one of them", "char:digits": "analyzer word", `char_wb:stop="a"`: "analyzer word",
+		"word:pairs=1": "pairs", "char:pairs": "words of letters", `word:pairs,pattern="a"`: "words of letters",
 		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
 		"word:digits,": "expected",
 	} {
@@ -99,7 +100,8 @@ func TestBadTokenizers(t *testing.T) {
 // The text form is one to one.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		"", "word", "word:ngrams=1..2,digits", `char_wb:ngrams=2..4,case,normalize=nfkc,accents=strip`,
+		"", "word", "word:ngrams=1..2,digits", "word:pairs,case", "words:1..2,pairs + 2*chars:2..4",
+		`char_wb:ngrams=2..4,case,normalize=nfkc,accents=strip`,
 		`word:pattern="\\w+,\"",stop="the a \xff"`, "word:ngrams=1..1",
 	} {
 		f.Add(s)
@@ -140,16 +142,8 @@ func naive(t Tokenizer, text string) []string {
 			}
 			slide(units, "")
 		}
-	default:
-		plain := t
-		plain.MinN, plain.MaxN = 0, 0
-		s, _ := plain.NewScanner()
-		s.Feed([]byte(text))
-		var words []string
-		for w := s.Next(); w != nil; w = s.Next() {
-			words = append(words, string(w))
-		}
-		slide(words, " ")
+	case Word:
+		slideUnits(t, text, func(term string) { out = append(out, term) })
 	}
 	slices.Sort(out)
 	return out
@@ -160,6 +154,9 @@ func FuzzScanner(f *testing.F) {
 	f.Add("Some text\nof lines  with\tspace", 0, 1, 2)
 	f.Add("a\xffb\x00 é\u2003x\u0301 ﬁ", 1, 2, 3)
 	f.Add("short wörds and\r\nlonger ones", 2, 3, 5)
+	f.Add("iPhone手机很好，5G网络。\nコーヒーﾊﾞｯｸﾞ葛\U000E0100飾 𠮷野家", 0, 5, 0) // not prepared
+	f.Add("ที่นี่ดีมาก 한국어 "+strings.Repeat("가\u1102\u1161\u11ab", 7)+"는", 0, 1, 4)
+	f.Add("\u1161手\u1161\uff9e가\uff9e\u0301나", 3, 5, 9)
 	f.Fuzz(func(t *testing.T, text string, analyzer, least, more int) {
 		tokenizer := Tokenizer{Analyzer: []Analyzer{Word, Char, CharWB}[uint(analyzer)%3]}
 		tokenizer.MinN = 1 + int(uint(least)%6)
@@ -168,6 +165,7 @@ func FuzzScanner(f *testing.F) {
 		tokenizer.StripAccents = more%2 == 0
 		if tokenizer.Analyzer == Word {
 			tokenizer.Digits = more%3 == 0
+			tokenizer.Pairs = least%4 != 0
 		}
 		s, err := tokenizer.NewScanner()
 		if err != nil {
@@ -207,7 +205,7 @@ func FuzzScanner(f *testing.F) {
 func TestLongLine(t *testing.T) {
 	text := strings.Repeat("ab cde ", 30000)
 	for _, s := range []string{
-		"word:ngrams=1..2", "char:ngrams=3", "char_wb:ngrams=3", `word:pattern="[a-z]+"`, "word:normalize=NFC",
+		"word:ngrams=1..2", "char:ngrams=3", "char_wb:ngrams=3", `word:pattern="[a-z]+"`, "word:normalize=NFC", "word:pairs",
 	} {
 		tokenizer, err := Parse(s)
 		if err != nil {

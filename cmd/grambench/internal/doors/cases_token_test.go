@@ -48,6 +48,7 @@ func tokenizers(p *program) {
 func scanners(p *program) {
 	t := pick(p, token.Tokenizer{}, token.Tokenizer{MinN: 2, MaxN: 3}, token.Tokenizer{Analyzer: token.Char, MinN: 3},
 		token.Tokenizer{Analyzer: token.CharWB, MinN: 5}, token.Tokenizer{Pattern: "x*|(y)"},
+		token.Tokenizer{Pairs: true}, token.Tokenizer{Pairs: true, MinN: 2, MaxN: 3, StopWords: "手机"},
 		token.Tokenizer{Normalize: "NFKD", StripAccents: true, StopWords: "a \xff b", Digits: true, KeepCase: true})
 	text := make([]byte, p.IntN(200))
 	for i := range text {
