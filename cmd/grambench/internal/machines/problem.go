@@ -54,7 +54,7 @@ func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may 
 		return nil, err
 	}
 	j.corpus, j.line = corpus, source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(),
-		Classes: len(corpus.Classes), Values: corpus.Documents.NNZ()}
+		Classes: len(corpus.Classes), Values: corpus.Documents.NNZ(), Scripts: corpus.Scripts}
 	j.o.MemoryBytes, j.o.HeldBytes = m.Budget(), backend.RuntimeBytes
 	j.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
 	j.o.Say = func(format string, args ...any) {
