@@ -50,13 +50,13 @@ const topic = "computing"
 // Topic is what help says of computing.
 var Topic = cli.Topic{Name: topic, Summary: "processor, GPU and memory", Text: `
 A command computes on the processor, with the best instruction set that it has, or on an NVIDIA GPU
-where the program is built for one (make cuda). By default it takes the GPU for what would keep the
-processor busy for long, and reports say which it took and why. Where a GPU that was taken so fails,
-the processor starts over, as long as nothing is printed yet.
+where the program is built for one (make cuda). By default it uses the GPU for long computations;
+reports say which it used and why. Where a GPU that was chosen by default fails, the processor
+starts over, as long as nothing is printed yet.
 
 -m bounds the memory of the whole command; by default that is three quarters of what the machine,
-the container and ulimit leave. What doesn't fit is computed in pieces where that is
-possible; otherwise it is an error that names the need, before the work.`,
+the container and ulimit leave. What doesn't fit is computed in pieces where that is possible;
+otherwise the command fails before the work, and says how much memory it needs.`,
 	Declare: func(f *cli.Flags) { (&Compute{}).Declare(f) }}
 
 // gpu is the device that a command uses, opened when it is first wanted.

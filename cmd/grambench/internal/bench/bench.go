@@ -28,14 +28,14 @@ var Command = &cli.Command{
 	Name:    "bench",
 	Summary: "pairs/s by instruction set and kernel, against sorted lists and the peak of the machine",
 	Help: `
-Measures how many pairs of documents the engine computes per second, beside a merge of their sorted
-lists on one core, as LIBSVM does it. Every round runs the merge, then every instruction set, kernel
+Measures how many pairs of documents the engine computes per second, against a merge of their sorted
+lists on one core, which is LIBSVM's way. Every round runs the merge, then every instruction set, kernel
 and number of workers. Figures are medians over the rounds, ratios are of the same round.
 
-The kernel "tiles" is c = 1 - cosine of all pairs, computed and left, "neighbours" the 10 nearest
-documents of each, "digest" a sum of hashes of c; all others are whole matrices.
-The head's multiply-adds stand beside those that the machine does in registers ("useful": in terms
-that both documents have), bytes, which are counted, beside the bandwidth of memory.`,
+The kernel "tiles" computes c = 1 - cosine of all pairs and stores nothing, "neighbours" finds the
+10 nearest documents of each, "digest" sums hashes of c; all others fill whole matrices.
+The head's multiply-adds are compared with those that the machine does in registers ("useful": for
+terms that both documents have), and bytes, which are counted, with the bandwidth of memory.`,
 	Examples: `
 grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
 grambench bench -explain -in train.svm

@@ -22,8 +22,8 @@ var Command = &cli.Command{
 	Help: `
 Prints, for each class or pair of classes, the terms that speak most for it and against it: those
 with the greatest weights in its decision function. It explains logistic regression, with either
-margin, linear machines and support vector machines whose kernel is linear. A weight is by unit of
-what the embedding makes of a document. Spherical margins have the hyperplane's unit vector.`,
+margin, linear machines and support vector machines whose kernel is linear. A weight is for one unit
+of the embedded document. Spherical margins have the hyperplane's unit vector.`,
 	Examples: `
 grambench explain news.model
 grambench explain -n 30 -class course -plot course.png pages.model

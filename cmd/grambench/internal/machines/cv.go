@@ -19,9 +19,9 @@ var CV = &cli.Command{
 	Help: `
 Says how well a support vector machine would do on documents that it wasn't trained on: each fold
 is predicted by a machine that was trained on the others. Nothing is written. A fold holds a part of
-each class. The figure is the accuracy, for labels the micro F1, for regression the mean squared
-error; all documents together give the line that svm-train -v prints. idf weights are those of all;
-the scale of columns is that of the other folds.`,
+each class. The measure is the accuracy, for labels the micro F1, for regression the mean squared
+error; the last line, over all documents, is that of svm-train -v. idf weights come from all
+documents, the scale of columns from the other folds.`,
 	Examples: `
 grambench cv -in mail/                                 one sub-folder per class, 5 folds
 grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz

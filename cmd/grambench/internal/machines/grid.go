@@ -21,7 +21,7 @@ var Grid = &cli.Command{
 	Summary: "search for the best kernel and parameters by cross-validation",
 	Args:    "[SOURCE]",
 	Help: `
-Without lists of numbers, searches all that follows on growing samples, and compares the best on all
+Without lists of numbers, searches all of these on growing samples, and compares the best on all
 documents. With lists, tries all combinations on the same folds: C, nu, epsilon, embed, scheme,
 ngrams, a kernel's parameter (values, FROM..TO*FACTOR, FROM..TO+STEP); -kernel takes 1|2|4, too.`,
 	Examples: `

@@ -28,7 +28,7 @@ var Train = &cli.Command{
 	Args:    "[SOURCE [MODEL]]",
 	Help: `
 Trains a support vector machine on documents and writes a model for grambench predict. Of text and
-measurements, embedding, kernel, C and scheme are chosen by folds of samples, but for what is given.`,
+measurements it chooses embedding, kernel, C and scheme by folds of samples, unless they are given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
 grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model

@@ -27,8 +27,8 @@ that were read, or with -embed what the embedding makes of them, before vectors 
 1. Words are numbered from 1 in the order of the vocabulary, indices of vectors stay as they are.
 Class names that aren't numbers are numbered, standard error says how.
 
-Test documents must be seen as training documents were: -like takes vocabulary, weights of the
-embedding and numbers of classes from the training documents.`,
+Test documents must be embedded like the training documents: -like takes vocabulary, weights of the
+embedding and numbers of classes from these.`,
 	Examples: `
 grambench corpus -in train.tsv -select mi:300 -json
 grambench corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm

@@ -28,9 +28,9 @@ Computes the Gram matrix of one kernel and writes it to a file:
           numbered, standard error says how
   mm      MatrixMarket: array real symmetric, the lower triangle column by column
 With -test, -o has a row for each test document and a column for each training document (-in), whose
-terms and idf weights count; -o-train has the square matrix as well. Text formats hold the fewest
-digits that give the same float32 back. A large matrix is written while it is computed, and never
-needs memory of its own size. With -o - it goes to standard output, the report to standard error.`,
+terms and idf weights are used; -o-train writes the square matrix as well. Text formats have the
+fewest digits that give the same float32 back. A large matrix is written while it is computed, so it
+needn't fit into memory. With -o - it goes to standard output, and the report to standard error.`,
 	Examples: `
 grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
 grambench gram -in train.tsv -test test.tsv -o-train K.npy -o K-test.npy -o-labels test.labels

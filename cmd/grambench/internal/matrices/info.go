@@ -24,8 +24,8 @@ var Info = &cli.Command{
 	Name:    "info",
 	Summary: "this machine: processor, instruction sets, the one chosen and why",
 	Help: `
-Prints the version, what the processor offers and which instruction set the engine takes, how much
-memory is free and what says so, and the GPU with its driver, or why there is none.`,
+Prints the version, the processor's features and the instruction set that the engine uses, how much
+memory is free and what limits it, and the GPU with its driver, or why there is none.`,
 	Examples: "grambench info\ngrambench info -json",
 	Setup: func(f *cli.Flags) cli.Work {
 		return func(_ context.Context, e *cli.Env) error { return report.Write(e.Stdout, newInfo(), f.JSON) }

@@ -24,14 +24,14 @@ var Duplicates = &cli.Command{
 	Name:    "duplicates",
 	Summary: "write groups of documents that are nearly the same, with one to keep of each",
 	Help: `
-Finds all pairs of documents with c = 1 - cosine of at most a bound, exactly, and puts documents
+Finds all pairs of documents whose c = 1 - cosine is at most a bound, exactly, and puts documents
 that such pairs connect into one group. The first of each group is the one to keep. Documents are
 named by their file, or by their number from 1:
   tsv     number of the group, document, and keep or drop on a line, TABs between
   jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
-c is that of the embedding, by default of √θ; 0.02 is some two words of a hundred. c = 0 has what is
-the same but for the order of its words or a factor. A c that is the bound counts: of twenty words
-and eighteen of them in both, 0.1 is exactly c.`,
+c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. Texts that
+differ in the order of their words alone have c = 0. A c equal to the bound counts: two documents of
+twenty words with eighteen in common have c = 0.1 exactly.`,
 	Examples: `
 grambench duplicates -in goroot -o groups.tsv
 grambench duplicates -within 0.1 -in corpus.jsonl -to jsonl

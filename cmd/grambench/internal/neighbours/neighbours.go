@@ -24,16 +24,16 @@ var Neighbours = &cli.Command{
 	Name:    "neighbours",
 	Summary: "write the nearest documents of each, exactly (TSV, JSON lines, .npz, MatrixMarket)",
 	Help: `
-Finds for each document the k others of the greatest kernel value, all pairs compared and none left
-out; no matrix is kept. Documents are named by their file, or by their number from 1:
+Finds the k documents with the greatest kernel value for each document, exactly: it compares all
+pairs, and keeps no matrix. Documents are named by their file, or by their number from 1:
   tsv     document, neighbour and value on a line, the nearest first, TABs between
   jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
   npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
   mm      MatrixMarket: coordinate real general
-Of equal values the one of less c = 1 - cosine comes first where the kernel falls with c, then the
-one of the smaller number. -min compares values in float64, which those written are rounded from.
-With -of the neighbours of -in's documents are found among others, whose terms count. -plot draws
-how near the nearest document is: duplicates are the spike at its end.`,
+Of equal values the one with the smaller c = 1 - cosine comes first where the kernel falls with c,
+then the one with the smaller number. -min compares in float64, before values are rounded. With -of
+it looks for the neighbours of -in's documents among other documents, whose terms it counts. -plot
+draws how near the nearest document is: duplicates are the spike at its end.`,
 	Examples: `
 grambench neighbours -k 10 -in mail/ -o near.tsv
 grambench neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering

@@ -28,14 +28,14 @@ var PCA = &cli.Command{
 Finds the directions in a kernel's feature space along which documents vary most, from the leading
 eigenpairs of the centred Gram matrix, and writes each document's coordinates along them as .npy:
 float32, a row for each document. With -test other documents are projected onto the same components;
-their terms and idf weights are those of -in. The matrix is computed tile by tile for each of some
-products with many vectors, and kept where -m leaves room for it. Components that haven't converged
-within the memory are marked: more -m, fewer -components or a greater -tolerance helps. A component
-has a positive value of greatest size, so that its sign is the same from run to run.
+their terms and idf weights are those of -in. Each iteration multiplies the matrix by many vectors,
+tile by tile; the matrix is kept where -m leaves room for it. Components that haven't converged
+within the memory are marked: more -m, fewer -components or a greater -tolerance helps. The largest
+coordinate of a component is positive, so that its sign is the same from run to run.
 
-With -landmarks M components are those of the matrix that M of the documents tell (Nyström), by one
-pass over all: for more documents than whole matrices allow. What landmarks leave of the variance is
-printed: no eigenvalue is above the exact one, nor below it by more than that.`,
+With -landmarks M the components are those of a Nyström approximation by M of the documents, in one
+pass over all: for more documents than whole matrices allow. It prints how much of the variance the
+landmarks miss: no eigenvalue exceeds the exact one, or is below it by more than that.`,
 	Examples: `
 grambench pca -in train.tsv -components 50 -o Z.npy -test test.tsv -test-o T.npy
 grambench pca -in digits/ -kernel arccos:n=1 -components 300 -o Z.npy

@@ -23,10 +23,10 @@ var Command = &cli.Command{
 	Help: `
 Prints the largest and smallest eigenvalues of Gram matrices, whether each matrix is positive
 semidefinite beyond rounding, and spectral sums: Σ min(r, λ) over the eigenvalues λ of K/n and its
-root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. Up to ` +
-		report.Count(mostWhole) + ` documents all
-eigenvalues are computed, above the extremes by the method of Lanczos, each with its residual,
-unless -all asks for all.
+root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. Of up to ` +
+		report.Count(mostWhole) + `
+documents it computes all eigenvalues; of more, the extremes by the method of Lanczos, each with its
+residual, unless -all asks for all.
 An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign to rounding. Verdicts:
   psd to rounding   the smallest eigenvalue is not below 0 by more than the likely size of rounding
   undecided         it is, but by no more than rounding may be

@@ -26,10 +26,10 @@ var Command = &cli.Command{
 	Name:    "verify",
 	Summary: "every back end and kernel against the float64 reference; fails when out of tolerance",
 	Help: `
-Compares what the engine computes in float32, on every instruction set and device that is here and
-for every kernel, with the float64 reference. Exit status 1 says that a value is out of tolerance.
+Compares what the engine computes in float32, on every instruction set and device of this machine
+and for every kernel, with the float64 reference. Exit status 1 says that a value is out of tolerance.
 
-Up to ` + report.Count(allPairsUpTo) + ` documents all pairs are compared, above rows chosen at random, about 4 million
+Of up to ` + report.Count(allPairsUpTo) + ` documents it compares all pairs; of more, rows chosen at random, about 4 million
 pairs, and the 1,000 closest pairs. Where no kernel is named, kernels other than c, which all others
 are computed from, and further embeddings are compared on an eighth of that, and the kernel of sets
 of points with its definition. Also checked are: c is 0 for identical documents; (i, j) and (j, i)
