@@ -29,7 +29,7 @@ var Command = &cli.Command{
 	Summary: "pairs/s by instruction set and kernel, against sorted lists and the peak of the machine",
 	Help: `
 Measures how many pairs of documents the engine computes per second, against a merge of their sorted
-lists on one core, which is LIBSVM's way. Every round runs the merge, then every instruction set, kernel
+lists on one core, LIBSVM's way. Every round runs the merge, then every instruction set, kernel
 and number of workers. Figures are medians over the rounds, ratios are of the same round.
 
 The kernel "tiles" computes c = 1 - cosine of all pairs and stores nothing, "neighbours" finds the

@@ -24,7 +24,7 @@ A kernel maps documents x of d dimensions to a surface in its feature space. Pri
 metric g, in the directions across x and along x, ln √det g and the scalar curvature S for documents
 of given norms ‖x‖, after the formulas of Table 6.1 of Cho's thesis. With dρ the length along x the
 surface is ds² = dρ² + w(ρ)² dΩ², and where κ = (dw/dρ)² is the same everywhere it is a cone,
-S = (d-1)(d-2)(1-κ)/w², flat for κ = 1. A kernel that doesn't depend on norms maps to a sphere of d-1
+S = (d-1)(d-2)(1-κ)/w², flat for κ = 1. A kernel that ignores norms maps to a sphere of d-1
 dimensions; that of diffusion is the multinomial family, under 1/(2t) of Fisher's metric. A kernel
 without a derivative has no metric: for it the growth of its distances is printed.`,
 	Examples: `

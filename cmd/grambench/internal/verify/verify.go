@@ -27,7 +27,7 @@ var Command = &cli.Command{
 	Summary: "every back end and kernel against the float64 reference; fails when out of tolerance",
 	Help: `
 Compares what the engine computes in float32, on every instruction set and device of this machine
-and for every kernel, with the float64 reference. Exit status 1 says that a value is out of tolerance.
+and for every kernel, with the float64 reference. Exit status 1: a value is out of tolerance.
 
 Of up to ` + report.Count(allPairsUpTo) + ` documents it compares all pairs; of more, rows chosen at random, about 4 million
 pairs, and the 1,000 closest pairs. Where no kernel is named, kernels other than c, which all others
