@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -73,7 +72,7 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	own.Probabilities, own.Thresholds = o.Probabilities, o.Thresholds
 	l, trainer, err := learn.Parse(o.Type)
 	if err == nil {
-		err = own.SetScheme(o.Scheme, c)
+		err = own.SetScheme(l, o.Scheme, c)
 	}
 	if own.Work = max(cmp.Or(o.ChooseWork, 1), 0); err == nil && math.IsNaN(own.Work) {
 		err = errors.New("ChooseWork NaN, expected a number")
@@ -84,9 +83,6 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	}
 	if c.Vocabulary == nil && o.Kernel == "" && o.Embedding == "" && c.Documents.NoCounts() != "" {
 		own.Vectors = learn.VectorEmbedding(c)
-	}
-	if l != nil && l.Type == "" && own.Scheme == solver.OneVsOne {
-		own.Scheme = solver.OneVsRest
 	}
 	if err == nil {
 		err = trainer.Check(own)

@@ -1,9 +1,7 @@
 package learn
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -213,7 +211,7 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 		case "scheme":
 			for _, name := range list.Values {
 				one := Options{}
-				if err := one.SetScheme(name, nil); err != nil || one.Scheme == solver.Labels || name == "" {
+				if err := one.SetScheme(nil, name, nil); err != nil || one.Scheme == solver.Labels || name == "" {
 					return nil, fmt.Errorf("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
 				}
 				g.machines.Schemes = append(g.machines.Schemes, one.Scheme)
@@ -283,8 +281,12 @@ func (g *Grid) vary(t model.Type, kernels []engine.Kernel, lists []kernel.List) 
 		return err
 	}
 	if len(unused) > 0 {
+		var names []string
+		for _, k := range kernels {
+			names = append(names, k.String())
+		}
 		return fmt.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon or a parameter of a kernel that isn't "+
-			"made of others", unused[0], joinSome(kernels))
+			"made of others", unused[0], strings.Join(names, ", "))
 	}
 	for i, k := range all {
 		if slices.ContainsFunc(all[:i], func(other engine.Kernel) bool { return engine.SameKernel(other, k) }) {
@@ -292,27 +294,5 @@ func (g *Grid) vary(t model.Type, kernels []engine.Kernel, lists []kernel.List) 
 		}
 	}
 	g.C, g.machines.Kernels, g.machines.Cuts = g.machines.C, all, g.Cuts
-	return nil
-}
-
-// joinSome lists the first kernels.
-func joinSome(kernels []engine.Kernel) string {
-	const most = 5
-	var names []string
-	for _, k := range kernels[:min(len(kernels), most)] {
-		names = append(names, k.String())
-	}
-	if n := len(kernels) - most; n > 0 {
-		names = append(names, fmt.Sprintf("%d others", n))
-	}
-	return strings.Join(names, ", ")
-}
-
-// resolve checks a grid and fills in defaults.
-func (g *Grid) resolve() error {
-	if g == nil || len(g.Points) == 0 && g.searcher == nil {
-		return errors.New("learn: no points to search, expected those of a grid")
-	}
-	g.Folds = cmp.Or(g.Folds, svm.DefaultFolds)
 	return nil
 }

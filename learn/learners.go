@@ -279,25 +279,24 @@ func (o *Options) Saying(format string, args ...any) {
 }
 
 // SetScheme sets the scheme of a name: one-vs-one, one-vs-rest or labels. "" stands for labels where
-// documents of the corpus, which may be nil, have several, and else for what a learner does by
-// default.
-func (o *Options) SetScheme(name string, c *sparse.Corpus) error {
+// documents of the corpus, which may be nil, have several, and else for what the learner does by
+// default; learners other than support vector machines have no one-vs-one.
+func (o *Options) SetScheme(l *Learner, name string, c *sparse.Corpus) error {
 	o.FixedScheme = name != ""
-	for _, s := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
-		if s.String() == name {
-			o.Scheme = s
-			return nil
-		}
-	}
-	if o.FixedScheme {
+	schemes := []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
+	at := slices.IndexFunc(schemes, func(s solver.Scheme) bool { return s.String() == name })
+	if o.FixedScheme && at < 0 {
 		return fmt.Errorf("scheme %q, expected one-vs-one, one-vs-rest or labels", name)
 	}
-	o.Scheme = solver.OneVsOne
-	for i := 0; c != nil && i < c.Documents.Rows(); i++ {
+	o.Scheme = schemes[max(at, 0)]
+	for i := 0; !o.FixedScheme && c != nil && i < c.Documents.Rows(); i++ {
 		if len(c.Labels.Of(i)) > 1 {
 			o.Scheme = solver.Labels
 			break
 		}
+	}
+	if o.Scheme == solver.OneVsOne && l != nil && l.Type == "" {
+		o.Scheme = solver.OneVsRest
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,18 +81,21 @@ func Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, 
 	if ctx == nil {
 		return nil, errors.New("learn: no context, expected one")
 	}
-	if err := g.resolve(); err != nil {
-		return nil, err
+	if g == nil || len(g.Points) == 0 && g.searcher == nil {
+		return nil, errors.New("learn: no points to search, expected those of a grid")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	folds := cmp.Or(g.Folds, svm.DefaultFolds)
 	if g.searcher != nil {
-		return g.searcher.Search(ctx, c, g, o)
+		own := *g
+		own.Folds = folds
+		return g.searcher.Search(ctx, c, &own, o)
 	}
 	o.Work = 0
 	out := &Found{Measure: MeasureOf(o.Scheme), Total: g.Total(), Best: -1}
-	v := &validating{c: c, o: o, prices: g.C, folds: g.Folds, separate: o.Scheme == solver.Labels}
+	v := &validating{c: c, o: o, prices: g.C, folds: folds, separate: o.Scheme == solver.Labels}
 	if err := v.divide(o.Seed); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -206,11 +205,8 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	if c == nil {
 		o.Thresholds = o.Thresholds && m.scheme != "" // documents may have labels
 	}
-	if err := o.SetScheme(m.scheme, c); err != nil {
+	if err := o.SetScheme(m.learner.Learner, m.scheme, c); err != nil {
 		return o, err
-	}
-	if m.learner.Type == "" && c != nil && o.Scheme == solver.OneVsOne {
-		o.Scheme = solver.OneVsRest
 	}
 	switch {
 	case m.number >= 0:

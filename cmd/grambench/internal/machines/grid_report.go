@@ -146,7 +146,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 		warnOf(e, ended)
 		r.machineLine = run.line(&found.Points[len(found.Points)-1].About)
 		r.Type, r.C, r.Best = run.kind, 0, best()
-		r.Train = run.learnerCommand(r.Best)
+		r.Train = run.trainCommand(false, r.settingsOf(r.Best))
 	case found.Chosen != nil:
 		r.fillSamples(found)
 	default:
@@ -387,7 +387,15 @@ func (r *gridReport) table() *report.Table {
 
 // settingsOf are the flags of a point.
 func (r *gridReport) settingsOf(best *gridRow) []string {
-	settings := []string{"-kernel", best.Kernel}
+	var settings []string
+	for _, q := range [][2]string{{"-type", best.Type}, {"-kernel", best.Kernel}} {
+		if q[1] != "" {
+			settings = append(settings, q[:]...)
+		}
+	}
+	if best.Type != "" && r.run.Embedding != "" {
+		settings = append(settings, "-embed", r.run.Embedding)
+	}
 	for _, q := range []struct {
 		flag string
 		v    float64
@@ -399,7 +407,7 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 	if len(r.run.lists.schemes) > 0 {
 		settings = append(settings, "-scheme", best.Scheme)
 	}
-	if len(r.ngrams) > 0 {
+	if len(r.run.lists.ngramList) > 0 {
 		settings = append(settings, "-ngrams", best.NGrams)
 	}
 	return settings
@@ -410,6 +418,9 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 func (g *grid) trainCommand(samples bool, settings []string) string {
 	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "seed", "plot", "choose-time",
 		"one-se", "q", "json"}
+	if g.learner.Type == "" {
+		searched = append(searched, "type", "landmarks", "loss", "time")
+	}
 	if samples {
 		searched = append(searched, "scheme", "thresholds", "ngrams")
 		if g.f.Given("ngrams") && !slices.Contains(settings, "-ngrams") {
@@ -447,22 +458,6 @@ func (m *machine) commandLine(others, settings []string) string {
 		words[i] = quoted(w)
 	}
 	return strings.Join(words, " ")
-}
-
-// learnerCommand is the command that trains with the settings of a point.
-func (g *grid) learnerCommand(best *gridRow) string {
-	settings := []string{"-type", best.Type}
-	if best.Kernel != "" {
-		settings = append(settings, "-kernel", best.Kernel)
-	}
-	if g.Embedding != "" {
-		settings = append(settings, "-embed", g.Embedding)
-	}
-	if best.C != 0 {
-		settings = append(settings, "-c", report.Float(best.C))
-	}
-	others := []string{"type", "landmarks", "loss", "time", "grid", "folds", "v", "seed", "q", "json", "plot"}
-	return g.commandLine(others, settings)
 }
 
 // quoted writes a word so that a shell reads it as it is.
