@@ -73,8 +73,8 @@ func TestTensor(t *testing.T) {
 		{"all", zipf(131, 79, 30, 7), sparse.Sphere, everyTerm, "49152", 80, 1},
 		{"part", zipf(261, 300, 90, 7), sparse.Sphere, 6, "8192", 160, 10},
 		{"few", zipf(70, 400, 5, 7), sparse.Sphere, timemodel.DenseShare, "49152", 0, 3},
-		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, timemodel.DenseShare,
-			"49152", 96, 1},
+		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2},
+			timemodel.DenseShare, "49152", 96, 1},
 		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, timemodel.DenseShare, "49152", 128, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

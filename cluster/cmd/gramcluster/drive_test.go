@@ -33,7 +33,8 @@ func TestDriveLandmarks(t *testing.T) {
 	}
 
 	status, _, stderr := cluster(t, "", args("with", "-with", "cat >/dev/null; exit 3")...)
-	if _, err := os.Stat(got); status != cli.Failed || err == nil || !strings.Contains(stderr, "3 of 3 tasks are missing") {
+	if _, err := os.Stat(got); status != cli.Failed || err == nil ||
+		!strings.Contains(stderr, "3 of 3 tasks are missing") {
 		t.Fatalf("without workers: status %d, %s", status, stderr)
 	}
 	// A command that loses all lines but the first each time, and says that all went well.

@@ -60,7 +60,8 @@ func newTable(s *spec, found *svm.SearchResult) *table {
 }
 
 func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
-	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: report.Number(p.Mean), SD: report.Number(p.SD),
+	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(),
+		Mean: report.Number(p.Mean), SD: report.Number(p.SD),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
 	r.C, r.Nu, r.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
 	for _, f := range p.Figures {

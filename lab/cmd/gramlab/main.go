@@ -30,7 +30,9 @@ gramlab repeats the experiments of the papers that grambench's kernels come from
 grambench with other programs.`,
 	Commands: []*cli.Command{
 		experiments.Command,
-		peers.BenchCommand(benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program, benchtext.Program),
+		peers.BenchCommand(
+			benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program, benchtext.Program,
+		),
 	},
 	Topics: append([]cli.Topic{backend.Topic}, experiments.Topics()...),
 	Examples: `

@@ -29,7 +29,8 @@ var Command = &cli.Command{
 Compares what the engine computes in float32, on every instruction set and device of this machine
 and for every kernel, with the float64 reference. Exit status 1: a value is out of tolerance.
 
-Of up to ` + report.Count(allPairsUpTo) + ` documents it compares all pairs; of more, rows chosen at random, about 4 million
+Of up to ` + report.Count(allPairsUpTo) +
+		` documents it compares all pairs; of more, rows chosen at random, about 4 million
 pairs, and the 1,000 closest pairs. Where no kernel is named, kernels other than c, which all others
 are computed from, and further embeddings are compared on an eighth of that, and the kernel of sets
 of points with its definition. Also checked are: c is 0 for identical documents; (i, j) and (j, i)
