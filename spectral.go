@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/learn/selection"
@@ -62,7 +63,7 @@ func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) ([]float
 	n := c.Documents.Rows()
 	if need := spectrum.AllBytes(n) + 4*int64(n)*int64(n); o.MemoryBytes > 0 && need > o.MemoryBytes {
 		return nil, fmt.Errorf("gram: all eigenvalues of %d documents need %s, expected at most %s", n,
-			sparse.FormatNeed(need), sparse.FormatBytes(o.MemoryBytes))
+			run.FormatNeed(need), run.FormatBytes(o.MemoryBytes))
 	}
 	k, err := Gram(ctx, c, o.Kernel, o.Options)
 	if err != nil {

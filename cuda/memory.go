@@ -10,7 +10,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/cuda/internal/driver"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // What follows is called with the device's context as the current one, see Device.do.
@@ -18,7 +18,7 @@ import (
 // errLimit says that no more memory may be taken; it counts as the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
 	return &Failure{fmt.Errorf("%s of the GPU's memory beside %s that are taken, expected at most %s together: %w",
-		sparse.FormatBytes(bytes), sparse.FormatBytes(d.held), sparse.FormatBytes(d.limit), cu.OutOfMemory)}
+		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 
 // memory is a piece of the device's memory.
@@ -47,7 +47,7 @@ func (d *Device) take(bytes int64) (memory, error) {
 	}
 	at, err := cu.MemAlloc(bytes)
 	if err != nil {
-		return memory{}, failed("cuMemAlloc of "+sparse.FormatBytes(bytes), err)
+		return memory{}, failed("cuMemAlloc of "+run.FormatBytes(bytes), err)
 	}
 	d.held += bytes
 	return memory{at, bytes}, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -71,7 +72,7 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 			limit = short.Limit / 2
 		}
 	}
-	if err := compute.Allowed("the cache of tiles", compute.Together(e.Bytes(), limit), e.memory); err != nil {
+	if err := compute.Allowed("the cache of tiles", run.AddBytes(e.Bytes(), limit), e.memory); err != nil {
 		return nil, err
 	}
 	c, err := cache.New(e.c, limit, opt.TileColumns, opt.Store)
@@ -105,7 +106,7 @@ func (e *Engine) WriteTiles(ctx context.Context, first, end int, w io.Writer) er
 		return err
 	}
 	return cache.Strip(ctx, e.c, first, end, func(p tiles.Piece, row func(i int) []float32) error {
-		return guarded("w", func() error { return p.Write(w, row) })
+		return run.Guard("engine: w", func() error { return p.Write(w, row) })
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Digest returns a number that stands for the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ)
@@ -30,7 +31,7 @@ func (e *Engine) Digest(ctx context.Context, k Kernel) (digest uint64, err error
 			}
 		}
 		if plain || r.Program != nil {
-			err = guarded("Options.Device", func() error {
+			err = run.Guard("engine: Options.Device", func() error {
 				digest, err = d.Digest(ctx, r)
 				return err
 			})

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // copied is a deep copy of documents, to be spoilt.
@@ -153,7 +153,7 @@ func TestEngineRefuses(t *testing.T) {
 	} {
 		if err := use(); err == nil {
 			t.Errorf("%s: no error", name)
-		} else if errors.As(err, new(*tiles.PanicError)) {
+		} else if errors.As(err, new(*run.PanicError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -259,7 +259,7 @@ func TestCallersThatPanic(t *testing.T) {
 		},
 	}
 	for way, compute := range ways {
-		var failed *tiles.PanicError
+		var failed *run.PanicError
 		if err := compute(); !errors.As(err, &failed) || !errors.Is(err, errBroken) ||
 			!strings.Contains(string(failed.Stack), "doors_test.go") {
 			t.Errorf("%s: error %v, expected a PanicError", way, err)
@@ -277,7 +277,7 @@ func TestStripesGoexit(t *testing.T) {
 	for _, docs := range []int{20, 1000} { // one stripe, several
 		e := newEngine(t, embedded(t, sparse.Embedding{}, zipf(docs, 500, 80, 3)), Options{Workers: 1})
 		err := e.Stripes(t.Context(), parse(t, "linear"), func(int, *Dense) error { runtime.Goexit(); return nil })
-		if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) {
+		if failed := (*run.PanicError)(nil); !errors.As(err, &failed) {
 			t.Errorf("%d documents: error %v, expected a PanicError", docs, err)
 		}
 	}

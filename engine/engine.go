@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Options says how an engine works. The zero value works.
@@ -92,7 +92,7 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 
 // NewContext is [New], which returns within a second of the end of ctx, with its error.
 func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
-	if err := tiles.Given(ctx, "engine"); err != nil {
+	if err := run.Given(ctx, "engine"); err != nil {
 		return nil, err
 	}
 	kernels, workers, err := opt.resolve()

@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/shape"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -83,7 +84,7 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) (er
 
 // rows is Rows for the documents docs of from, nil for the engine's own.
 func (e *Engine) rows(
-	ctx context.Context, k Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *tiles.Reporter,
+	ctx context.Context, k Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *run.Reporter,
 ) error {
 	n := e.Len()
 	r := &device.Request{From: from, Docs: docs, Hi: n, Workers: e.c.Workers}
@@ -101,7 +102,7 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 		return nil, err
 	}
 	n, m := e.Len(), test.Rows()
-	err = e.fits(ctx, "the cross matrix", compute.Together(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ())))
+	err = e.fits(ctx, "the cross matrix", run.AddBytes(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ())))
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/normal"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // HyperbolicGram computes Gram matrices of a [Hyperbolic] kernel on distributions. Each value is
@@ -82,7 +82,7 @@ func (g *HyperbolicGram) GramBytes() int64 { return compute.MatrixBytes(g.Len(),
 // Gram returns the matrix of all pairs; each is computed once. It returns within a second of the
 // end of ctx, with its cause.
 func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
-	err = compute.Allowed("the Gram matrix", compute.Together(g.heat.Of().Bytes(), g.GramBytes()), g.memory)
+	err = compute.Allowed("the Gram matrix", run.AddBytes(g.heat.Of().Bytes(), g.GramBytes()), g.memory)
 	if err == nil {
 		err = compute.Affordable("the Gram matrix", g.GramBytes())
 	}
@@ -99,7 +99,7 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 			m = nil
 		}
 	}()
-	err = tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
+	err = run.Tasks(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
 		first := task * normalTile
 		last := min(first+normalTile, n)
 		for lo := first; lo < n; lo += normalTile {
@@ -137,7 +137,7 @@ func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error 
 			"engine: destination of rows %d to %d, %d columns and %d values, expected rows up to %d of %d columns",
 			first, first+dst.Rows, dst.Cols, len(dst.Data), n, n)
 	}
-	err := tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
+	err := run.Tasks(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
 		lo := task * normalTile
 		hi := min(lo+normalTile, n)
 		for i := range dst.Rows {

@@ -5,14 +5,14 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // MemoryError says that a computation needs more memory than was allowed or than the machine has
 // left, before any of it was done: What was asked for, Need and Limit in bytes, and Machine where
 // Limit is what the machine, or the container that the program is in, has left.
-type MemoryError = compute.MemoryError
+type MemoryError = run.MemoryError
 
 // ErrNotFinite is part of the error of every computation with a value of a kernel that is beyond the
 // range of float32, or no number.
@@ -42,10 +42,10 @@ func ScratchBytes(cols, longest int) int64 {
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or
 // than there are, and before that the error of a ctx that has ended: nothing is allocated then.
 func (e *Engine) fits(ctx context.Context, what string, bytes int64) error {
-	if err := tiles.Given(ctx, "engine"); err != nil {
+	if err := run.Given(ctx, "engine"); err != nil {
 		return err
 	}
-	if err := compute.Allowed(what, compute.Together(e.Bytes(), bytes), e.memory); err != nil {
+	if err := compute.Allowed(what, run.AddBytes(e.Bytes(), bytes), e.memory); err != nil {
 		return err
 	}
 	return compute.Affordable(what, bytes)

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/shape"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
@@ -59,7 +59,7 @@ func (e *Engine) Multiply(ctx context.Context, k Kernel, v, dst *mat.Dense) (err
 	starts := e.equalParts()
 	total, order := make([]float64, n*p), newTurns(len(starts)-1, e.c.Workers)
 	workers := make([]halfProduct, e.c.Workers)
-	err = tiles.Run(ctx, e.c.Workers, len(starts)-1, func(ctx context.Context, w, part int) error {
+	err = run.Tasks(ctx, e.c.Workers, len(starts)-1, func(ctx context.Context, w, part int) error {
 		first, h := starts[part], &workers[w]
 		sum, err := order.begin(ctx, part, (n-first)*p)
 		if err != nil {
@@ -87,7 +87,7 @@ func (e *Engine) Multiply(ctx context.Context, k Kernel, v, dst *mat.Dense) (err
 // of each worker, and theirs.
 func (e *Engine) MultiplyBytes(vectors int) int64 {
 	workers := min(e.c.Workers, mostParts)
-	return compute.Together(floatBytes(e.Len(), vectors, workers+1),
+	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),
 		4*int64(workers)*compute.BlockDocs*int64(e.Panel()))
 }
 
@@ -206,7 +206,7 @@ func (e *Engine) reduce(
 	for first := 0; first < dst.Rows; first += reducedRows {
 		r.Docs = docs[first:min(first+reducedRows, dst.Rows)]
 		sums := sum[:len(r.Docs)*p]
-		if err := guarded("Options.Device", func() error { return d.Multiply(ctx, r, by, p, sums) }); err != nil {
+		if err := run.Guard("engine: Options.Device", func() error { return d.Multiply(ctx, r, by, p, sums) }); err != nil {
 			return true, err
 		}
 		if at := slices.IndexFunc(sums, func(v float64) bool { return v-v != 0 }); at >= 0 {

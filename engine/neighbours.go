@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/nearest"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -126,7 +127,7 @@ func (e *Engine) neighbours(
 	m, count := len(r.Docs), min(opt.Count, most)
 	held := nearest.Bytes(m, count)
 	if r.From != nil {
-		held = compute.Together(held, NewBytes(m, r.From.Cols, r.From.NNZ()))
+		held = run.AddBytes(held, NewBytes(m, r.From.Cols, r.From.NNZ()))
 	}
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
@@ -261,7 +262,7 @@ func (s *search) valuesOf(keys []float32) error {
 // called by one goroutine at a time, in no particular order. Values are those of [Engine.Neighbours],
 // and compared as there with the bound.
 // An error of visit ends the computation, as does a panic, which comes back as a
-// [tiles.PanicError]. Pairs needs no memory for results.
+// [run.PanicError]. Pairs needs no memory for results.
 func (e *Engine) Pairs(
 	ctx context.Context, k Kernel, least float64, visit func(i, j int, value float32) error,
 ) (err error) {
@@ -320,7 +321,7 @@ func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) 
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			return guarded("visit", func() error {
+			return run.Guard("engine: visit", func() error {
 				for p, v := range values {
 					if v != v {
 						continue

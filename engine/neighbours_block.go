@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/nearest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // NeighbourBlock holds what neighbours the documents of a block of the matrix have in it, in lists for
@@ -60,7 +61,7 @@ func (e *Engine) NeighbourBlock(
 		r.Lo, r.Half, s.scan.Half = 0, true, true
 		pairs, count = compute.PairsOf(height), min(opt.Count, max(height-1, 0))
 	} else {
-		held = compute.Together(held, nearest.Bytes(width, counted))
+		held = run.AddBytes(held, nearest.Bytes(width, counted))
 	}
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/nearest"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // What a device is asked for at a time, and how many neighbours of a document: for each it looks
@@ -21,7 +21,7 @@ const (
 // tile crosses to the machine, and says whether it can. It computes whole rows, also where tiles
 // would be half of them: twice the pairs, which is less than what copying half of them takes.
 func (s *search) onDevice(
-	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *tiles.Reporter,
+	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,
 ) (done bool, err error) {
 	d, ok := s.e.c.Backend.(device.Reducer)
 	if !ok || count < 1 || count > mostReducedCount {
@@ -49,7 +49,7 @@ func (s *search) onDevice(
 		end := min(first+reducedRows, len(r.Docs))
 		part.Docs = r.Docs[first:end]
 		n := (end - first) * k
-		err := guarded("Options.Device", func() error { return d.Least(ctx, &part, k, column[:n], value[:n]) })
+		err := run.Guard("engine: Options.Device", func() error { return d.Least(ctx, &part, k, column[:n], value[:n]) })
 		if err != nil {
 			return true, err
 		}

@@ -81,10 +81,10 @@ func TestKernelsThatPanic(t *testing.T) {
 						t.Fatalf("%s, %s, kernel %s, try %d: error %v, expected a PanicError", place, way, name, try,
 							err)
 					}
-					if failed.Kernel != name ||
+					if failed.What != "engine: kernel "+name ||
 						!strings.HasPrefix(failed.Error(), "engine: kernel "+name+" panicked: ") ||
 						!strings.Contains(failed.Error(), string(failed.Stack)) {
-						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.Kernel)
+						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.What)
 					}
 					// a second time as at first
 					if name != "itself" && !strings.Contains(failed.Error(), "index out of range") {
@@ -133,7 +133,7 @@ func TestTilesOfKernelsThatPanic(t *testing.T) {
 		}
 		for try := range 3 {
 			var failed *PanicError
-			if err := check(ctx, c, k, want, rows, columns); !errors.As(err, &failed) || failed.Kernel != name {
+			if err := check(ctx, c, k, want, rows, columns); !errors.As(err, &failed) || failed.What != "engine: kernel "+name {
 				t.Fatalf("kernel %s, try %d: error %v, expected a PanicError", name, try, err)
 			}
 			refused := c.Stats().Refused // all rows at once are more than there is room for

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
@@ -124,8 +125,8 @@ func (r *Rectangle) PassBytes(vectors int) int64 {
 	_, workers, _ := r.e.Batches()
 	height, n := r.height(), r.e.Len()
 	test := NewBytes(height, r.test.Cols, r.longest())
-	one := compute.Together(compute.MatrixBytes(height, r.stride), floatBytes(2*height+sumsAhead*n, vectors, 1))
-	one = compute.Together(one, compute.Together(test, 4*compute.BlockDocs*int64(r.e.Panel())))
+	one := run.AddBytes(compute.MatrixBytes(height, r.stride), floatBytes(2*height+sumsAhead*n, vectors, 1))
+	one = run.AddBytes(one, run.AddBytes(test, 4*compute.BlockDocs*int64(r.e.Panel())))
 	if one > math.MaxInt64/int64(workers+1) {
 		return math.MaxInt64
 	}
@@ -183,7 +184,7 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 //
 // turn is called from several goroutines at the same time, for each row once and in no order; w is
 // its own until it returns. An error of turn ends the computation, as does a panic, which comes back
-// as a [tiles.PanicError]. Sums are float64: with n rows, those of K V are within Len·2⁻⁵²·Σ|k v| of
+// as a [run.PanicError]. Sums are float64: with n rows, those of K V are within Len·2⁻⁵²·Σ|k v| of
 // the exact ones, and those of Kᵀ R within n·2⁻⁵²·Σ|k r|. They have the same bits from any number of
 // workers.
 //
@@ -212,7 +213,7 @@ func (r *Rectangle) Pass(
 func (r *Rectangle) fits(ctx context.Context, vectors int) error {
 	bytes := r.PassBytes(vectors)
 	if !r.begun {
-		bytes = compute.Together(bytes, r.KeptBytes())
+		bytes = run.AddBytes(bytes, r.KeptBytes())
 	}
 	return r.e.fits(ctx, fmt.Sprintf("products with %d vectors", vectors), bytes)
 }
@@ -236,7 +237,7 @@ func (r *Rectangle) pass(
 		total = make([]float64, n*p)
 	}
 	workers, order := make([]rectangleBlock, atOnce), newTurns(r.blocks(), sumsAhead*atOnce)
-	err = tiles.Run(ctx, atOnce, r.blocks(), func(ctx context.Context, w, block int) error {
+	err = run.Tasks(ctx, atOnce, r.blocks(), func(ctx context.Context, w, block int) error {
 		sum, err := order.begin(ctx, block, len(total))
 		if err != nil {
 			return err

@@ -6,8 +6,8 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
@@ -53,7 +53,7 @@ func (b *rectangleBlock) begin(
 }
 
 // run goes through the block: it has its rows computed, or takes those that are kept.
-func (b *rectangleBlock) run(ctx context.Context, report *tiles.Reporter) error {
+func (b *rectangleBlock) run(ctx context.Context, report *run.Reporter) error {
 	if b.block < b.r.room && b.r.filled[b.block] {
 		return b.again(ctx, report)
 	}
@@ -124,7 +124,7 @@ func (b *rectangleBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.lines = sized(b.lines, count*p)
 	transposed(blas64.General{Rows: count, Cols: p, Stride: p, Data: b.lines}, 0, b.w[at:], b.height, count)
-	err := guarded("turn", func() error { return b.turn(b.base+first, mat.NewDense(count, p, b.lines)) })
+	err := run.Guard("engine: turn", func() error { return b.turn(b.base+first, mat.NewDense(count, p, b.lines)) })
 	if err != nil || len(b.sum) == 0 {
 		return err
 	}
@@ -133,7 +133,7 @@ func (b *rectangleBlock) complete(first, count int) error {
 }
 
 // again is run for rows that are kept.
-func (b *rectangleBlock) again(ctx context.Context, report *tiles.Reporter) error {
+func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error {
 	e, stride := b.r.e, b.r.stride
 	n, width := e.Len(), e.Panel()
 	b.turned = sized(b.turned, compute.BlockDocs*width)

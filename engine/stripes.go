@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine/internal/compute"
-
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long
@@ -21,7 +20,7 @@ func (e *Engine) StripesBytes() int64 { return stripesBytes(e.stripeRows(), e.Le
 
 func stripesBytes(height, documents int) int64 {
 	one := compute.MatrixBytes(height, documents)
-	return compute.Together(one, one)
+	return run.AddBytes(one, one)
 }
 
 // StripesBytes returns what the method of that name of an engine with these options says for so
@@ -40,7 +39,7 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 // Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands
 // each to yield with the number of its first row; yield must not keep the stripe. The next stripe
 // is computed while yield runs. An error of yield ends the computation, as does a panic, which
-// comes back as a [tiles.PanicError].
+// comes back as a [run.PanicError].
 //
 // It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is
 // computed twice, for (i, j) and for (j, i).
@@ -65,15 +64,15 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 	}
 	for first := 0; first < n+height; first += height {
 		// A yield that ends its goroutine, such as one that calls t.Fatal, is an error of Run.
-		err := tiles.Run(ctx, 2, 2, func(ctx context.Context, _, task int) error {
+		err := run.Tasks(ctx, 2, 2, func(ctx context.Context, _, task int) error {
 			switch last := first - height; {
 			case task == 0 && first < n:
 				d := stripe(first)
 				rows := sequence(first + d.Rows)[first:]
 				// A device may panic here, on a goroutine that the caller knows nothing of.
-				return guarded("Options.Device", func() error { return e.rows(ctx, k, nil, rows, d, report) })
+				return run.Guard("engine: Options.Device", func() error { return e.rows(ctx, k, nil, rows, d, report) })
 			case task == 1 && last >= 0:
-				return guarded("yield", func() error { return yield(last, stripe(last)) })
+				return run.Guard("engine: yield", func() error { return yield(last, stripe(last)) })
 			}
 			return nil
 		})

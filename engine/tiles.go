@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -30,7 +31,7 @@ type Tile struct {
 // every pair of documents i, j with i <= j is in exactly one tile as row j and column i; tiles on
 // the diagonal hold both of (i, j) and (j, i). visit is called from up to Workers goroutines at the
 // same time, tiles come in no order, and an error of visit ends the computation, as does a panic,
-// which comes back as a [tiles.PanicError]. No memory is needed for results.
+// which comes back as a [run.PanicError]. No memory is needed for results.
 func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err error) {
 	if visit, err = visitor(visit); err != nil {
 		return err
@@ -71,14 +72,14 @@ func visitor(visit func(t *Tile) error) (func(t *Tile) error, error) {
 	if visit == nil {
 		return nil, errors.New("engine: a nil function visit, expected one that takes tiles")
 	}
-	return func(t *Tile) error { return guarded("visit", func() error { return visit(t) }) }, nil
+	return func(t *Tile) error { return run.Guard("engine: visit", func() error { return visit(t) }) }, nil
 }
 
 // CrossTiles computes k between the engine's documents, the rows of tiles, and test documents, the
 // columns, and hands it to visit a tile at a time: all engine's documents from the first to the
 // last for one panel of test documents, then for the next. Values have the same bits as those of
 // [Engine.Cross]. An error of visit ends the computation, as does a panic, which comes back as a
-// [tiles.PanicError]; so does the end of ctx, within a second, with its error.
+// [run.PanicError]; so does the end of ctx, within a second, with its error.
 //
 // It works on one goroutine at a time, reports no progress and needs no memory for results: a
 // caller with many test documents calls it from several goroutines, each with some of them, as

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -61,9 +62,8 @@ func (p *direct) Close() error { return nil }
 // Enough adds to an error that knows how many bytes a learner needs what -m would do beside what is
 // held.
 func Enough(err error, held int64) error {
-	var short interface{ Needed() int64 }
-	if errors.As(err, &short) {
-		need := short.Needed() + held
+	if short := (*run.MemoryError)(nil); errors.As(err, &short) && short.Enough {
+		need := short.Need + held
 		return fmt.Errorf("%w: -m %dM or more", err, (need+need/200)>>20+1) // not below what FormatNeed names
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // A matrix or a Progress function that panics ends the training with an error, whatever goroutine it
@@ -20,7 +20,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	defer setReportEvery(0)()
 	check := func(what string, err error) {
 		t.Helper()
-		if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) || !errors.Is(err, errOwn) {
+		if failed := (*run.PanicError)(nil); !errors.As(err, &failed) || !errors.Is(err, errOwn) {
 			t.Errorf("%s: error %v, expected a PanicError with the caller's own", what, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // A job is some problems for one worker to solve, the largest of so many documents, all of the same
@@ -26,7 +26,7 @@ type job struct {
 // classes: for every k, 4^k neighbours that are an aligned square are of at most 2·2^k classes,
 // however many rows a cache can keep.
 //
-// A job that panics, usually in a function of the caller's, ends the run with a *tiles.PanicError.
+// A job that panics, usually in a function of the caller's, ends the run with a *run.PanicError.
 func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 		workers-- // each needs room for its working set
 	}
 	searches := make([]*search, workers)
-	return tiles.Run(ctx, workers, len(jobs), func(ctx context.Context, w, at int) error {
+	return run.Tasks(ctx, workers, len(jobs), func(ctx context.Context, w, at int) error {
 		if searches[w] == nil {
 			searches[w] = &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), report: report}
 		}

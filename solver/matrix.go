@@ -7,13 +7,13 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Matrix is a Gram matrix K of n documents, as the learners see it. Values are finite, and those at
 // (i, j) and (j, i) have the same bits. The solver reports values that aren't finite; symmetry is
 // the implementation's duty. Methods are called from several goroutines at a time. One that panics
-// on a worker ends the computation with a *tiles.PanicError.
+// on a worker ends the computation with a *run.PanicError.
 //
 // A matrix may have two more methods:
 //
@@ -84,7 +84,7 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 		if err := s.Matrix.Rows(ctx, rows, columns, handed); err != nil {
 			return err
 		}
-	} else if err := tiles.Run(ctx, s.workers, (len(rows)+each-1)/each, func(ctx context.Context, _, task int) error {
+	} else if err := run.Tasks(ctx, s.workers, (len(rows)+each-1)/each, func(ctx context.Context, _, task int) error {
 		from, to := task*each, min((task+1)*each, len(rows))
 		return s.Matrix.Rows(ctx, rows[from:to], columns, handed[from:to])
 	}); err != nil {

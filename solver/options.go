@@ -44,7 +44,7 @@ type Options struct {
 
 	// Progress is called with how far the work is, at least once a second and at most ten times,
 	// never by two goroutines at a time. Meanwhile the other workers go on, and skip their own
-	// reports. If it panics, the computation ends with a *tiles.PanicError. Default: none.
+	// reports. If it panics, the computation ends with a *run.PanicError. Default: none.
 	Progress func(Progress)
 }
 

@@ -3,7 +3,7 @@ package solver
 import (
 	"context"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // A search solves one problem after the other on one goroutine, or, if it has threads to spare, on
@@ -293,7 +293,7 @@ func (s *search) apply(ctx context.Context, d *dual, rows [][]float32, by []floa
 		return nil
 	}
 	each := (n/s.threads + scoreBlock) / scoreBlock * scoreBlock
-	return tiles.Run(ctx, s.threads, (n+each-1)/each, func(_ context.Context, _, task int) error {
+	return run.Tasks(ctx, s.threads, (n+each-1)/each, func(_ context.Context, _, task int) error {
 		s.applyRange(d, rows, by, task*each, min((task+1)*each, n))
 		return nil
 	})

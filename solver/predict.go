@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Support returns the rows of the matrix for which any machine has a coefficient, increasing. A
@@ -114,7 +114,7 @@ func (c *Classifier) predictRows(
 	width := opt.Kernels.Panel
 	blocks := (len(docs) + width - 1) / width
 	all := make([]worker, max(1, min(opt.Workers, blocks)))
-	return tiles.Run(ctx, len(all), blocks, func(ctx context.Context, at, block int) (err error) {
+	return run.Tasks(ctx, len(all), blocks, func(ctx context.Context, at, block int) (err error) {
 		w := &all[at]
 		if w.sums == nil {
 			if w.sums, err = p.NewSums(width); err != nil {

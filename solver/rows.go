@@ -12,9 +12,9 @@ const mergeGap = 64
 // place. Shorter pieces are worth a copy.
 const directRun = 64
 
-// A run is a piece of a row: n consecutive documents of a problem, from place to on, in columns
-// from on.
-type run struct{ from, to, n int }
+// A piece of a row: n consecutive documents of a problem, the first of which is number to of the problem
+// and column from of the matrix.
+type piece struct{ from, to, n int }
 
 // rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory
 // allows.
@@ -29,7 +29,7 @@ type rowStore struct {
 	direct  bool // rows are used in place: they are whole rows of the matrix, of which the problem's documents are runs
 	docs    []int
 	columns [][2]int // what is read of a row
-	runs    []run    // pieces of what is read that are documents of the problem; nil where all is
+	runs    []piece  // pieces of what is read that are documents of the problem; nil where all is
 	span    int      // columns that are read
 
 	slots  [][]float32 // room for one row each, of the length it was made with
@@ -103,7 +103,7 @@ func (s *rowStore) lay(docs []int) {
 		if last := len(s.runs) - 1; last >= 0 && from == s.runs[last].from+s.runs[last].n {
 			s.runs[last].n++
 		} else {
-			s.runs = append(s.runs, run{from, t, 1})
+			s.runs = append(s.runs, piece{from, t, 1})
 		}
 	}
 	if s.m.rows == nil && s.span == len(docs) {
@@ -130,11 +130,11 @@ func (s *rowStore) victim() int32 {
 }
 
 // pieces are the runs of the problem's documents in the rows that fetch returns.
-func (s *rowStore) pieces() []run {
+func (s *rowStore) pieces() []piece {
 	if s.direct {
 		return s.runs
 	}
-	return []run{{0, 0, len(s.docs)}}
+	return []piece{{0, 0, len(s.docs)}}
 }
 
 // column is where document t of the problem stands in the rows that fetch returns.

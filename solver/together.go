@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // A team solves the problems of several classes over the same documents at the same time. Its
@@ -147,7 +147,7 @@ const (
 
 // each calls a function for every problem, on all workers.
 func (g *team) each(ctx context.Context, do func(ctx context.Context, worker, c int) error) error {
-	return tiles.Run(ctx, g.workers, len(g.duals), do)
+	return run.Tasks(ctx, g.workers, len(g.duals), do)
 }
 
 // open says whether a problem still takes part.
@@ -293,7 +293,7 @@ func (g *team) round(ctx context.Context) (steps int, err error) {
 	}
 	wide := padded(n)
 	const some = 16
-	if err := tiles.Run(ctx, g.workers, (n+some-1)/some, func(_ context.Context, _, task int) error {
+	if err := run.Tasks(ctx, g.workers, (n+some-1)/some, func(_ context.Context, _, task int) error {
 		for r := task * some; r < min((task+1)*some, n); r++ {
 			row := g.sub[r*wide : (r+1)*wide]
 			s.opt.Kernels.Gather(row[:n], g.rows[r], g.columns[:n])
@@ -353,7 +353,7 @@ func (g *team) solveInner(in *inner, c, wide int) {
 func (g *team) update(ctx context.Context) error {
 	n, add := len(g.duals[0].docs), g.s.opt.Kernels.AddRows
 	pieces := g.s.store.pieces()
-	return tiles.Run(ctx, g.workers, (n+teamBlock-1)/teamBlock, func(_ context.Context, _, task int) error {
+	return run.Tasks(ctx, g.workers, (n+teamBlock-1)/teamBlock, func(_ context.Context, _, task int) error {
 		for _, p := range pieces {
 			lo, hi := max(p.to, task*teamBlock), min(p.to+p.n, (task+1)*teamBlock, n)
 			for c, d := range g.duals {
@@ -381,7 +381,7 @@ func trainTogether(
 			}
 		}
 		team := func(ctx context.Context, _, _ int) error { return newTeam(m, duals, opt, report).solve(ctx) }
-		if err := tiles.Run(ctx, 1, 1, team); err != nil { // which catches panics
+		if err := run.Tasks(ctx, 1, 1, team); err != nil { // which catches panics
 			return err
 		}
 		var jobs []job

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // SyntaxError tells where a source is not what its format asks for.
@@ -180,28 +181,14 @@ func (c *Corpus) NameValue(err error) error {
 	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, document, term, value.Value, value.Expected)
 }
 
-// PanicError says that a function of [Options] panicked, on whichever goroutine.
-type PanicError struct {
-	Function string // the field of Options
-	Value    any    // what recover returned
-	Stack    []byte // of the goroutine that panicked, as debug.Stack has it
-}
-
-// Error names the function and the value, and gives the stack on lines of its own.
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("sparse: Options.%s panicked: %v\n\n%s", e.Function, e.Value, e.Stack)
-}
-
-// Unwrap returns the value where that is an error, such as a runtime.Error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
+// PanicError says that a function of [Options] panicked, on whichever goroutine: What it was, the Value
+// that it panicked with, which Unwrap returns where it is an error, and the Stack.
+type PanicError = run.PanicError
 
 // caught turns a panic into an error. Callers of a function of Options defer it.
 func caught(function string, err *error) {
 	if v := recover(); v != nil {
-		*err = &PanicError{Function: function, Value: v, Stack: debug.Stack()}
+		*err = run.NewPanicError("sparse: Options."+function, v)
 	}
 }
 

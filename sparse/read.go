@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse/internal/charset"
 	"github.com/gramengine/gram/sparse/internal/intern"
 )
@@ -211,7 +211,7 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 	}
 	check := textCheck{strict: opt.Strict}
 	documents, bad := make([]countedDocument, len(texts)), make([]int64, len(texts))
-	err = run(ctx, opt.Workers, len(texts), func(w, i int) error {
+	err = eachTask(ctx, opt.Workers, len(texts), func(w, i int) error {
 		text := []byte(texts[i])
 		if !check.clean(text) {
 			if bad[i] = check.count(text); check.strict {
@@ -250,7 +250,7 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 func (o *Options) start(
 	ctx context.Context, f func(ctx context.Context, opt *Options, m *meter) (*Corpus, error),
 ) (*Corpus, error) {
-	o.Workers = min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), mostWorkers)
+	o.Workers = min(run.Workers(o.Workers), mostWorkers)
 	o.MaxLineBytes = cmp.Or(o.MaxLineBytes, defaultMaxLineBytes)
 	o.bound()
 	if err := ctx.Err(); err != nil {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // TestBadInput holds every message to the letter: it must name file, line, what was found and what
@@ -292,7 +294,7 @@ func TestLongLine(t *testing.T) {
 		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil)
 	_, err = readSVMLight(context.Background(), in, &opt, startMeter(nil, nil))
 	runtime.ReadMemStats(&after)
-	if want := "sparse: long:2: a line of more than " + FormatBytes(limit) +
+	if want := "sparse: long:2: a line of more than " + run.FormatBytes(limit) +
 		", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)

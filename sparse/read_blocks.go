@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // block is a run of whole lines on its way from the file through a worker to the collector.
@@ -224,7 +226,7 @@ func (r *recordEnds) unclosed() *SyntaxError {
 
 func lineTooLong(most int) *SyntaxError {
 	return &SyntaxError{
-		Found: "a line of more than " + FormatBytes(int64(most)), Expected: "shorter lines",
+		Found: "a line of more than " + run.FormatBytes(int64(most)), Expected: "shorter lines",
 		Option: "MaxLineBytes", Remedy: "and the bound on memory set the limit",
 	}
 }
@@ -278,10 +280,10 @@ func (in *input) boundedLine(most int) ([]byte, error) {
 	}
 }
 
-// run calls f(worker, i) for each i below n on up to so many workers, 0 <= worker < workers, and
+// eachTask calls f(worker, i) for each i below n on up to so many workers, 0 <= worker < workers, and
 // returns when all calls have. It hands out i in order, and no more after an error or the end of
 // ctx. It returns ctx.Err(), or else the error of the least i.
-func run(ctx context.Context, workers, n int, f func(worker, i int) error) error {
+func eachTask(ctx context.Context, workers, n int, f func(worker, i int) error) error {
 	var group sync.WaitGroup
 	var next atomic.Int64
 	var mu sync.Mutex
@@ -311,18 +313,18 @@ func run(ctx context.Context, workers, n int, f func(worker, i int) error) error
 	return failed
 }
 
-// parallel is [run] of what can't fail.
+// parallel is [eachTask] of what can't fail.
 func parallel(ctx context.Context, workers, n int, f func(i int)) error {
-	return run(ctx, workers, n, func(_, i int) error {
+	return eachTask(ctx, workers, n, func(_, i int) error {
 		f(i)
 		return nil
 	})
 }
 
-// inChunks is [run] of f for lo <= i < hi, short runs of the numbers below n.
+// inChunks is [eachTask] of f for lo <= i < hi, short runs of the numbers below n.
 func inChunks(ctx context.Context, workers, n int, f func(worker, lo, hi int) error) error {
 	const chunk = 256
-	return run(ctx, workers, (n+chunk-1)/chunk, func(worker, c int) error {
+	return eachTask(ctx, workers, (n+chunk-1)/chunk, func(worker, c int) error {
 		return f(worker, c*chunk, min(n, (c+1)*chunk))
 	})
 }

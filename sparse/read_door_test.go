@@ -60,7 +60,7 @@ func TestReadPanics(t *testing.T) {
 		"VocabularyLater": {VocabularyLater: func() ([]string, error) { panic(own) }},
 	} {
 		_, err := Read(t.Context(), text, opt)
-		if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.Function != function ||
+		if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.What != "sparse: Options."+function ||
 			!errors.Is(err, own) || !strings.Contains(string(failed.Stack), "TestReadPanics") {
 			t.Errorf("%s: %v", function, err)
 		}

@@ -161,7 +161,7 @@ func TestIDXMemory(t *testing.T) {
 	bright := idxPair(t, ".gz", gzipped(idx(strings.Repeat("\xff", 16<<20), 1<<14, 1<<10)), "")
 	_, err := Read(context.Background(), bright, Options{MemoryBytes: 20 << 20})
 	var memory *MemoryError
-	if !errors.As(err, &memory) || memory.Need <= memory.Limit || !strings.Contains(memory.Place, "image ") {
+	if !errors.As(err, &memory) || memory.Need <= memory.Limit || !strings.Contains(memory.Source, "image ") {
 		t.Errorf("error %v, want a MemoryError at an image", err)
 	}
 }

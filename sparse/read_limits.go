@@ -2,43 +2,20 @@ package sparse
 
 import (
 	"fmt"
-	"math"
 	"runtime/debug"
 	"sync/atomic"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
-// FormatBytes writes a number of bytes with three digits and a binary unit, such as "1.5 GiB".
-func FormatBytes(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n), ""
-	for _, unit = range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
-		v /= 1024
-		if v < 999.5 {
-			break
-		}
-	}
-	return fmt.Sprintf("%.3g %s", v, unit)
-}
+// MemoryError says that reading needs more memory than [Options].MemoryBytes: What needs it, the Source
+// or its file:line, and Need and Limit in bytes. It comes before anything is read if the size is known
+// by then, else where reading passes the bound.
+type MemoryError = run.MemoryError
 
-// FormatNeed is [FormatBytes] of an amount that is to be enough: half a unit of the third digit more,
-// at least, so that rounding never makes it less.
-func FormatNeed(n int64) string { return FormatBytes(n + min(n/200, math.MaxInt64-n)) }
-
-// MemoryError says that reading a source needs more memory than [Options].MemoryBytes. It comes
-// before anything is read if the size is known by then, else where reading passes the bound.
-type MemoryError struct {
-	Place string // the source, or file:line
-	What  string // what needs the memory, such as "reading on"
-	Need  int64  // bytes
-	Limit int64  // bytes
-}
-
-// Error names the place and both numbers.
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("sparse: %s: %s needs %s of memory, expected at most %s",
-		e.Place, e.What, FormatBytes(e.Need), FormatBytes(e.Limit))
+// short returns a MemoryError of a source or a place in it.
+func (a *allowance) short(source, what string, need int64) error {
+	return &MemoryError{What: fmt.Sprintf("sparse: %s: %s", source, what), Source: source, Need: need, Limit: a.limit}
 }
 
 // allowance counts the memory of a reader, joining its pieces included, against
@@ -86,7 +63,7 @@ func (a *allowance) foretell(file string, m *meter) error {
 	if need/foretoldTimes <= a.limit {
 		return nil
 	}
-	return &MemoryError{file, fmt.Sprintf("by its first %s, the whole", FormatBytes(done)), need, a.limit}
+	return a.short(file, fmt.Sprintf("by its first %s, the whole", run.FormatBytes(done)), need)
 }
 
 // A corpus is joined of its pieces in joinSteps. What a large one has joined is given back after each
@@ -129,7 +106,7 @@ func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
 // check returns a MemoryError for the given place if the bound is passed.
 func (a *allowance) check(place string) error {
 	if a.spent() {
-		return &MemoryError{place, "reading on", a.held.Load(), a.limit}
+		return a.short(place, "reading on", a.held.Load())
 	}
 	return nil
 }
@@ -139,7 +116,7 @@ func (a *allowance) fits(source string, bytes int64) error {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return nil
 	}
-	return &MemoryError{source, "the whole", a.held.Load() + bytes, a.limit}
+	return a.short(source, "the whole", a.held.Load()+bytes)
 }
 
 // workerBytes is the memory of a worker: a few blocks of text and their pieces. Where memory is

@@ -155,14 +155,3 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 		}
 	}
 }
-
-func TestFormatBytes(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB",
-		1023 << 10: "0.999 MiB", 238 << 20: "238 MiB", 1<<63 - 1: "8 EiB",
-	} {
-		if got := FormatBytes(n); got != want {
-			t.Errorf("%d is %q, expected %q", n, got, want)
-		}
-	}
-}

@@ -224,7 +224,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 			return nil, err
 		}
 	}
-	err = run(ctx, opt.Workers, len(pieces)-1, func(w, k int) error { return draw(w, k+1) })
+	err = eachTask(ctx, opt.Workers, len(pieces)-1, func(w, k int) error { return draw(w, k+1) })
 	if err == nil {
 		err = opt.memory.check(source)
 	}

@@ -330,7 +330,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	}
 	documents := make([]countedDocument, len(files))
 	binary, bad := make([]bool, len(files)), make([]int64, len(files))
-	err = run(ctx, opt.Workers, len(files), func(w, i int) (err error) {
+	err = eachTask(ctx, opt.Workers, len(files), func(w, i int) (err error) {
 		if binary[i], bad[i], err = readers[w].read(ctx, files[i].path); err != nil {
 			return err
 		}

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Transform embeds documents, training or test. Let v be the weighted values of a document (raw
@@ -91,13 +92,10 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 
 // goroutines returns the number of workers, where 0 stands for one per processor.
 func goroutines(workers int) (int, error) {
-	switch {
-	case workers < 0:
+	if workers < 0 {
 		return 0, fmt.Errorf("sparse: %d workers, expected at least 1, or 0 for one a processor", workers)
-	case workers == 0:
-		return runtime.GOMAXPROCS(0), nil
 	}
-	return workers, nil
+	return run.Workers(workers), nil
 }
 
 // kept returns the number of values of a document in embedded form.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"unsafe"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // hugePage is the size of a large page, on the processors that have such pages.
@@ -17,7 +19,7 @@ const mostValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
 // Make returns n zeros, like make. A negative n, and one that no address space holds, is a mistake
 // of the caller: Make panics. Where the machine has too little memory for n values, the program
-// ends, as with any other lack of memory; who takes n from data asks [Available] before.
+// ends, as with any other lack of memory; who takes n from data asks [run.Available] before.
 //
 // Where the operating system gives memory in large pages to those who ask, Make asks. Half a
 // gigabyte then comes with 256 page faults instead of 131,072, and 11,314² values of c are computed
@@ -44,7 +46,7 @@ var allocate = Make
 // the program has used before is filled with zeros, which takes a minute for ten gigabytes on a busy
 // machine. What was begun then ends by itself, and is garbage.
 func MakeContext(ctx context.Context, n int) ([]float32, error) {
-	if err := Given(ctx, "tiles"); err != nil {
+	if err := run.Given(ctx, "tiles"); err != nil {
 		return nil, err
 	}
 	if n < 0 || n > mostValues || n < 8*hugePage { // quick, or a panic for the caller to see
@@ -58,13 +60,4 @@ func MakeContext(ctx context.Context, n int) ([]float32, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// Given returns the error of a context that isn't there, in the name of a package, or that has ended:
-// its cause. Whatever takes long, or much memory, asks first.
-func Given(ctx context.Context, name string) error {
-	if ctx == nil {
-		return fmt.Errorf("%s: a nil context, expected one", name)
-	}
-	return context.Cause(ctx)
 }

@@ -24,6 +24,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/minio/sha256-simd"
 )
@@ -244,26 +245,15 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 	return m, nil
 }
 
-// MemoryError says that reading a corpus needs more bytes than are allowed.
-type MemoryError struct {
-	Source      string
-	Need, Limit int64
-}
-
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("corpus: the documents of %s take %s in memory, %s are allowed", e.Source,
-		sparse.FormatBytes(e.Need), sparse.FormatBytes(e.Limit))
-}
-
 // Read returns the corpus of a digest, without warnings. memory bounds what it takes, 0 for no
-// bound. Errors: those of get, a corpus that Write hasn't written, a *[MemoryError].
+// bound. Errors: those of get, a corpus that Write hasn't written, a *[run.MemoryError].
 func Read(ctx context.Context, get Get, digest string, memory int64) (*sparse.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {
 		return nil, err
 	}
 	if need := m.memory(); memory > 0 && need > memory {
-		return nil, &MemoryError{m.Source, need, memory}
+		return nil, &run.MemoryError{What: "corpus: reading the documents of " + m.Source, Source: m.Source, Need: need, Limit: memory}
 	}
 	count := 0
 	c, err := m.read(&joiner{next: func() ([]byte, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -37,7 +38,7 @@ func (h *Host) Corpus(ctx context.Context, digest string) (*sparse.Corpus, error
 	}
 	h.held = nil // before others are read
 	c, err := corpus.Read(ctx, h.get, digest, h.Left(nil))
-	if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
+	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil, h.Fits(nil, memory.Need, "reading the documents of %s", memory.Source)
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -31,7 +32,7 @@ func (h *Host) Fits(c *sparse.Corpus, need int64, format string, args ...any) er
 		of += " and the documents of " + c.Source
 	}
 	return fmt.Errorf("%s, with %s, needs %s of memory, -m allows %s", fmt.Sprintf(format, args...), of,
-		sparse.FormatBytes(heldBytes(c)+need), sparse.FormatBytes(h.Memory))
+		run.FormatBytes(heldBytes(c)+need), run.FormatBytes(h.Memory))
 }
 
 func heldBytes(c *sparse.Corpus) int64 {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // repeat writes a text n times.
@@ -184,9 +184,9 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 			}
 			peak := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 			if peak > limit {
-				t.Errorf("peak %s, expected at most %s", sparse.FormatBytes(peak), sparse.FormatBytes(limit))
+				t.Errorf("peak %s, expected at most %s", report.Bytes(peak), report.Bytes(limit))
 			}
-			t.Logf("%v peak %s: %.300s", c.ProcessState, sparse.FormatBytes(peak), said)
+			t.Logf("%v peak %s: %.300s", c.ProcessState, report.Bytes(peak), said)
 		})
 	}
 }

@@ -86,14 +86,14 @@ func TestApplyRefuses(t *testing.T) {
 func TestCustomKernelsThatPanicAtTheDoor(t *testing.T) {
 	var failed *PanicError
 	k, err := New(Custom{Name: "bad", Eval: func(c, x, y float64) float64 { panic(errBroken) }})
-	if k != nil || !errors.As(err, &failed) || failed.Kernel != "bad" || !errors.Is(err, errBroken) ||
+	if k != nil || !errors.As(err, &failed) || failed.What != "engine: kernel bad" || !errors.Is(err, errBroken) ||
 		!strings.Contains(string(failed.Stack), "apply_test.go") {
 		t.Errorf("kernel %v, error %v, expected a PanicError", k, err)
 	}
 	for name, k := range panicking(t) {
 		if err := Apply(k, asm.Best(), make([]float32, 1), []float32{0.7}, []float32{1}, []float32{1}); !errors.As(err,
 			&failed) ||
-			failed.Kernel != name {
+			failed.What != "engine: kernel "+name {
 			t.Errorf("kernel %s: error %v, expected a PanicError", name, err)
 		}
 	}

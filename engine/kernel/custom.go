@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -63,7 +64,7 @@ func New(c Custom) (k Kernel, err error) {
 	if !c.Properties.UsesNorms {
 		defer func() {
 			if v := recover(); v != nil {
-				k, err = nil, newPanicError(c.Name, v)
+				k, err = nil, run.NewPanicError("engine: kernel "+c.Name, v)
 			}
 		}()
 		for _, v := range [...]float64{0, 0.25, 1} {

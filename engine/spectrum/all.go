@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"slices"
 
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // All returns the eigenvalues of a, the largest first, on so many workers; 0 is GOMAXPROCS. The
@@ -32,11 +31,11 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var p *packed
-	err := tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
+	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
 		p, err = pack(ctx, a)
 		return err
 	})
-	if failed := (*tiles.PanicError)(nil); errors.As(err, &failed) {
+	if failed := (*run.PanicError)(nil); errors.As(err, &failed) {
 		return nil, fmt.Errorf("spectrum: the matrix panics: %w", failed)
 	}
 	if err != nil || p.n == 0 {
@@ -91,7 +90,7 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 // caught turns a panic of what the caller handed over into an error that names it.
 func caught(name string, err *error) {
 	if v := recover(); v != nil {
-		*err = fmt.Errorf("spectrum: %s panics: %w", name, &tiles.PanicError{Value: v, Stack: debug.Stack()})
+		*err = fmt.Errorf("spectrum: %s panics: %w", name, run.NewPanicError("run: a task", v))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // bad is a matrix or an operator that says what it likes.
@@ -54,7 +54,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, known := tiles.Available(); known {
+	if _, known := run.Available(); known {
 		_, err := Lanczos(ctx, bad{n: 1 << 42}, Options{})
 		if err == nil || !strings.Contains(err.Error(), "of memory") {
 			t.Errorf("more rows than the machine has memory for: error %v", err)
@@ -85,7 +85,7 @@ func TestPanics(t *testing.T) {
 			return err
 		},
 	} {
-		var failed *tiles.PanicError
+		var failed *run.PanicError
 		if err := use(); !errors.As(err, &failed) || !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, expected a PanicError", name, err)
 		}
@@ -101,7 +101,7 @@ func TestGoexit(t *testing.T) {
 		}
 		return 1
 	}}, 0)
-	if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) {
+	if failed := (*run.PanicError)(nil); !errors.As(err, &failed) {
 		t.Errorf("error %v, expected a PanicError", err)
 	}
 }

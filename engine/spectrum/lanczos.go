@@ -1,18 +1,16 @@
 package spectrum
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"runtime/debug"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Operator is a symmetric matrix by its products.
@@ -135,7 +133,7 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 		tolerance = 0x1p-24
 	}
 	l := &lanczos{
-		ctx: ctx, n: n, workers: cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)),
+		ctx: ctx, n: n, workers: run.Workers(opt.Workers),
 		random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15)),
 	}
 	next := min(max(2*k, 16), most)
@@ -186,10 +184,10 @@ func affordable(bytes int64) error {
 	if bytes < few {
 		return nil
 	}
-	left, known := tiles.Available()
+	left, known := run.Available()
 	if known && bytes > left {
 		debug.FreeOSMemory() // garbage doesn't count
-		left, _ = tiles.Available()
+		left, _ = run.Available()
 	}
 	if known && bytes > left || bytes >= math.MaxInt {
 		return fmt.Errorf("spectrum: vectors of so many rows need %d bytes of memory, the system leaves %d",
@@ -281,7 +279,7 @@ func (l *lanczos) share(n, some int, do func(from, to int)) error {
 		do(0, n)
 		return nil
 	}
-	return tiles.Run(l.ctx, l.workers, (n+some-1)/some, func(_ context.Context, _, task int) error {
+	return run.Tasks(l.ctx, l.workers, (n+some-1)/some, func(_ context.Context, _, task int) error {
 		do(task*some, min((task+1)*some, n))
 		return nil
 	})

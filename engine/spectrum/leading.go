@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // BlockOperator is a symmetric matrix by its products with many vectors at a time.
@@ -105,7 +105,7 @@ type Leaders struct {
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.
 func Leading(ctx context.Context, a BlockOperator, opt LeadingOptions) (*Leaders, error) {
-	if err := tiles.Given(ctx, "spectrum"); err != nil {
+	if err := run.Given(ctx, "spectrum"); err != nil {
 		return nil, err
 	}
 	if a == nil {

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // packed is the lower triangle of a symmetric matrix of n rows, row after row.
@@ -150,7 +150,7 @@ func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64,
 		copy(y, parts[0])
 		return nil
 	}
-	if err := tiles.Run(ctx, workers, count, one); err != nil {
+	if err := run.Tasks(ctx, workers, count, one); err != nil {
 		return err
 	}
 	copy(y, parts[count-1][:m])
@@ -164,7 +164,7 @@ func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64,
 // update takes Σ vwᵀ + wvᵀ off the first m rows.
 func (p *packed) update(ctx context.Context, m int, v, w [][]float64, workers int) error {
 	tasks := (m + updateRows - 1) / updateRows
-	return tiles.Run(ctx, workers, tasks, func(_ context.Context, _, task int) error {
+	return run.Tasks(ctx, workers, tasks, func(_ context.Context, _, task int) error {
 		lo := (tasks - 1 - task) * updateRows // the longest rows first
 		hi := min(lo+updateRows, m)
 		for c := 0; c < hi; c += rankBlock {

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // RuntimeBytes is what the program itself takes beside documents and matrices: code, stacks,
@@ -34,7 +34,7 @@ type Limits struct {
 
 	FileBytes int64 // what the collector doesn't know of, see programBytes, which stands for 0
 
-	bounds func() (all, process tiles.Bound) // asked for once: what the command takes later is its own
+	bounds func() (all, process run.Bound) // asked for once: what the command takes later is its own
 }
 
 // DeclareMemory declares -m.
@@ -67,12 +67,12 @@ func (l *Limits) NumWorkers() int {
 
 // bounds returns what bounds the process: the machine, its control groups and its limits, and these
 // alone.
-func bounds() (all, process tiles.Bound) { return tiles.AvailableBound(), tiles.ProcessBound() }
+func bounds() (all, process run.Bound) { return run.AvailableBound(), run.ProcessBound() }
 
 // Startable returns an error where the limits of the process leave so little that the runtime could
 // end the program at any time, whatever the command.
 func Startable() error {
-	b := tiles.ProcessBound()
+	b := run.ProcessBound()
 	if b.By == "" || b.Bytes >= RuntimeBytes {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	for _, more := range later {
 		need = max(need, more)
 	}
-	return fmt.Errorf("%s needs %s of memory, %s", what, sparse.FormatNeed(need), says)
+	return fmt.Errorf("%s needs %s of memory, %s", what, run.FormatNeed(need), says)
 }
 
 // ScratchBytes bounds what an engine of documents holds for the workers.

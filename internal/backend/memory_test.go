@@ -5,20 +5,20 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // The budget is -m, within what the limits of the process leave, or three quarters of the least of
 // machine, control groups and limits; an error says which it was, and the system is asked once.
 func TestBudget(t *testing.T) {
-	none := tiles.Bound{}
-	machine := tiles.Bound{Bytes: 4000 << 20, By: "the machine"}
-	group := tiles.Bound{Bytes: 400 << 20, By: "memory.max of a control group", Limit: 500 << 20}
-	process := tiles.Bound{Bytes: 200 << 20, By: "ulimit -v", Limit: 2 << 30}
-	short := tiles.Bound{Bytes: -1, By: "ulimit -v", Limit: 1 << 30}
+	none := run.Bound{}
+	machine := run.Bound{Bytes: 4000 << 20, By: "the machine"}
+	group := run.Bound{Bytes: 400 << 20, By: "memory.max of a control group", Limit: 500 << 20}
+	process := run.Bound{Bytes: 200 << 20, By: "ulimit -v", Limit: 2 << 30}
+	short := run.Bound{Bytes: -1, By: "ulimit -v", Limit: 1 << 30}
 	for name, c := range map[string]struct {
 		m            cli.ByteSize
-		all, process tiles.Bound
+		all, process run.Bound
 		want         int64
 		says         string
 	}{
@@ -37,7 +37,7 @@ func TestBudget(t *testing.T) {
 		l := Limits{Memory: c.m}
 		l.DeclareMemory(cli.NewFlags("test"))
 		l.Memory = c.m
-		l.bounds = func() (all, process tiles.Bound) { asked++; return c.all, c.process }
+		l.bounds = func() (all, process run.Bound) { asked++; return c.all, c.process }
 		if got := l.Budget(); got != c.want {
 			t.Errorf("%s: a budget of %d bytes, expected %d", name, got, c.want)
 		}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // LogEvery is how often long work writes a line where standard error is no terminal; a variable for
@@ -188,7 +188,7 @@ func (p *Progress) Clear() {
 func (p *Progress) Expect(seconds float64) (stop func()) {
 	const parts = 1000
 	begin := time.Now()
-	_, r := tiles.StartReporter(context.Background(), "progress", func(int64) {
+	_, r := run.StartReporter(context.Background(), "progress", func(int64) {
 		if seconds > 0 {
 			p.Update(int64(min(parts*time.Since(begin).Seconds()/seconds, 0.99*parts)), parts)
 		}

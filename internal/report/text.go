@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Integer is a type of whole numbers.
@@ -42,7 +42,7 @@ func Counted[T Integer](n T, one, many string) string {
 func Documents(n int) string { return Counted(n, "document", "documents") }
 
 // Bytes writes a number of bytes with three digits and a binary unit.
-func Bytes(n int64) string { return sparse.FormatBytes(n) }
+func Bytes(n int64) string { return run.FormatBytes(n) }
 
 // Known writes a text that may be missing.
 func Known(s string) string { return cmp.Or(s, "unknown") }

@@ -280,7 +280,7 @@ func (d *Documents) Bytes() int64 {
 // explainMemory adds to a bound that reading has passed where it comes from.
 func (d *Documents) explainMemory(err error) error {
 	var memory *sparse.MemoryError
-	if !errors.As(err, &memory) {
+	if !errors.As(err, &memory) || memory.Source == "" {
 		return err
 	}
 	share := fmt.Sprintf("less %s for the program", report.Bytes(backend.RuntimeBytes))

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Prediction is what neighbours say of documents.
@@ -83,7 +83,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := tiles.Given(ctx, "knn"); err != nil {
+	if err := run.Given(ctx, "knn"); err != nil {
 		return nil, err
 	}
 	if err := docs.Validate(); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // CrossValidate predicts each document of a corpus from those of other parts, for each of some
@@ -23,7 +23,7 @@ import (
 func CrossValidate(
 	ctx context.Context, c *sparse.Corpus, settings []Settings, parts []int, o Options,
 ) ([]*Prediction, error) {
-	if err := tiles.Given(ctx, "knn"); err != nil {
+	if err := run.Given(ctx, "knn"); err != nil {
 		return nil, err
 	}
 	if err := c.Validate(); err != nil {

@@ -5,9 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Choose draws landmarks among all documents of a corpus, with or without classes, as [Train] draws
@@ -20,7 +19,7 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 	if err != nil {
 		return nil, err
 	}
-	if err := tiles.Given(ctx, "landmark"); err != nil {
+	if err := run.Given(ctx, "landmark"); err != nil {
 		return nil, err
 	}
 	if err := c.Validate(); err != nil {
@@ -40,7 +39,7 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 		return nil, err
 	}
 	if s.Choice == Pivoted {
-		err := task.Fits(t.candidateBytes(), opt.limit(), "landmark: choosing %d landmarks of %d documents of %d values",
+		err := run.Fits(t.candidateBytes(), opt.limit(), "landmark: choosing %d landmarks of %d documents of %d values",
 			s.Landmarks, n, c.Documents.NNZ())
 		if err != nil {
 			return nil, err

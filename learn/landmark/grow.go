@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -81,8 +81,7 @@ func Grow(
 		step := time.Now()
 		s.Landmarks = m
 		right, passes, err := validate(ctx, c, s, opt, train, held)
-		var short *task.MemoryError
-		if errors.As(err, &short) && len(steps) > 0 {
+		if short := (*run.MemoryError)(nil); errors.As(err, &short) && short.Enough && len(steps) > 0 {
 			break
 		}
 		if err != nil {
@@ -107,10 +106,11 @@ func Grow(
 			g.Stop = fmt.Sprintf("%.2g multiply-adds to go on, bound %.2g", need, work)
 		}
 		steps = append(steps, g)
-		if err := guarded("told", func() {
+		if err := run.Guard("landmark: told", func() error {
 			if told != nil {
 				told(g)
 			}
+			return nil
 		}); err != nil {
 			return nil, steps, err
 		}

@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -142,7 +142,7 @@ const chunk = 8192
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Prediction, error) {
-	if err := tiles.Given(ctx, "landmark"); err != nil {
+	if err := run.Given(ctx, "landmark"); err != nil {
 		return nil, err
 	}
 	if err := m.Validate(); err != nil {
@@ -164,7 +164,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 	values := int64(some) * int64(docs.LongestRow()+m.Embedder.Filled())
 	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, values) +
 		engine.NewBytes(m.Landmarks.Rows(), m.Landmarks.Cols, m.Landmarks.NNZ())
-	if err := task.Fits(need, opt.limit(), "landmark: predicting %d documents", n); err != nil {
+	if err := run.Fits(need, opt.limit(), "landmark: predicting %d documents", n); err != nil {
 		return nil, err
 	}
 	z, err := m.Embedder.TransformRows(ctx, m.Landmarks, nil, do.Workers)

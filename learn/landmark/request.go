@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -260,9 +261,7 @@ func (t *training) elsewhere(ctx context.Context, q *Request) (total *Sums, err 
 		total.Parts = append(total.Parts, s.Parts...)
 		return nil
 	}
-	if panicked := guarded("Options.Pass", func() { err = t.opt.Pass(ctx, q, add) }); panicked != nil {
-		return nil, panicked
-	}
+	err = run.Guard("landmark: Options.Pass", func() error { return t.opt.Pass(ctx, q, add) })
 	if err == nil && next < q.Blocks() {
 		err = fmt.Errorf("landmark: Options.Pass: the sums of %d blocks, expected %d", next, q.Blocks())
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 )
 
@@ -132,11 +133,7 @@ func (t *training) keep(atEnd bool) error {
 			s.zero = append(s.zero, make([]float64, len(c.u))...)
 		}
 	}
-	var err error
-	if panicked := guarded("Options.Save", func() { err = t.opt.Save(s) }); panicked != nil {
-		return panicked
-	}
-	return err
+	return run.Guard("landmark: Options.Save", func() error { return t.opt.Save(s) })
 }
 
 func (o Options) saveAfter() time.Duration {

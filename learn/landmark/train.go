@@ -9,11 +9,11 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/dense"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // independent is the part of a landmark's squared length that must be left when those before it are
@@ -123,7 +123,7 @@ func newTraining(
 		t.rows = rows
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
-	err = task.Fits(t.bytes(), opt.limit(), "landmark: training with %d landmarks of %d documents of %d values",
+	err = run.Fits(t.bytes(), opt.limit(), "landmark: training with %d landmarks of %d documents of %d values",
 		t.s.Landmarks, len(t.rows), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -142,14 +142,14 @@ func (o Options) limit() int64 {
 	if o.MemoryBytes > 0 {
 		return o.MemoryBytes
 	}
-	left, _ := tiles.Available()
+	left, _ := run.Available()
 	return left
 }
 
 // do resolves what all parts need.
 func (o Options) do() (dense.Do, error) {
-	do := dense.Do{Kernels: asm.Best(), Workers: task.Workers(o.Workers)}
-	err := task.CheckOptions(o.Workers, o.MemoryBytes)
+	do := dense.Do{Kernels: asm.Best(), Workers: run.Workers(o.Workers)}
+	err := run.CheckBounds(o.Workers, o.MemoryBytes)
 	if err != nil {
 		return do, fmt.Errorf("landmark: %w", err)
 	}
@@ -202,18 +202,7 @@ func (o Options) tell(p Progress) error {
 	if o.Progress == nil {
 		return nil
 	}
-	return guarded("Options.Progress", func() { o.Progress(p) })
-}
-
-// guarded calls a function of the caller's, and makes an error of a panic.
-func guarded(name string, f func()) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("landmark: %s: %w", name, tiles.NewPanicError(v))
-		}
-	}()
-	f()
-	return nil
+	return run.Guard("landmark: Options.Progress", func() error { o.Progress(p); return nil })
 }
 
 // embed embeds some of the training's rows.
@@ -299,7 +288,7 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
-	} else if left, known := tiles.Available(); known {
+	} else if left, known := run.Available(); known {
 		bytes = max(left-t.bytes(), 0) / 2
 	}
 	if t.opt.KeptBytes > 0 {
@@ -311,7 +300,7 @@ func (t *training) room() (bytes int64) {
 // columns divides n places among workers.
 func (t *training) columns(ctx context.Context, n int, some func(lo, hi int)) error {
 	const wide = 2048
-	return tiles.Run(ctx, t.do.Workers, (n+wide-1)/wide, func(_ context.Context, _, part int) error {
+	return run.Tasks(ctx, t.do.Workers, (n+wide-1)/wide, func(_ context.Context, _, part int) error {
 		some(part*wide, min((part+1)*wide, n))
 		return nil
 	})

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // entry is a value of a document.
@@ -53,7 +53,7 @@ func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Emb
 		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // one without terms has a value, too
 	}
 	p.entries = make([]entry, values)
-	return p, tiles.Run(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {
+	return p, run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {
 		first := part * chunk
 		x, err := f.TransformRows(ctx, docs, rows[first:min(first+chunk, n)], 1)
 		if err != nil {

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Train trains a model on the labelled documents of a corpus; for separate labels those without any
@@ -42,7 +42,7 @@ func TrainPath(
 		prices = []float64{s.C}
 	}
 	if err = task.CheckPrices(prices); err == nil {
-		err = task.CheckOptions(opt.Workers, opt.MemoryBytes)
+		err = run.CheckBounds(opt.Workers, opt.MemoryBytes)
 	}
 	if n := len(prices); err == nil && n > 0 && prices[n-1] > mostC {
 		err = fmt.Errorf("prices %v, expected at most %v", prices, mostC)
@@ -54,9 +54,9 @@ func TrainPath(
 	if err != nil {
 		return nil, fmt.Errorf("linear: %w", err)
 	}
-	workers := task.Workers(opt.Workers)
+	workers := run.Workers(opt.Workers)
 	f := e.Fit(c.Documents)
-	err = task.Fits(trainingBytes(c, f, len(prices), workers), opt.MemoryBytes,
+	err = run.Fits(trainingBytes(c, f, len(prices), workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -116,9 +116,9 @@ func trainAll(
 			told(Progress{Stage: "training", Done: done, Total: int64(n), Passes: passes.Load()})
 		}
 	}
-	ctx, r := tiles.StartReporter(ctx, "linear: Options.Progress", report)
+	ctx, r := run.StartReporter(ctx, "linear: Options.Progress", report)
 	defer r.Finish(&err)
-	return tiles.Run(ctx, min(workers, n), n, func(ctx context.Context, _, k int) error {
+	return run.Tasks(ctx, min(workers, n), n, func(ctx context.Context, _, k int) error {
 		d := newDual(ctx, p, task.Of(c, k, rows), s, k, func() { passes.Add(1) })
 		for _, m := range models {
 			found, err := d.search(m.Settings.C, s.Tolerance)

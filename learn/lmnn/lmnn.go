@@ -20,8 +20,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
-	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -79,7 +79,7 @@ type Options struct {
 
 // fits checks that so many numbers of float64 are within the bound.
 func (o Options) fits(what string, numbers int64) error {
-	return task.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
+	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }
 
 // Model is a metric and the documents that it was learnt from. It is immutable and may be used

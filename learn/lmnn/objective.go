@@ -4,9 +4,10 @@ import (
 	"context"
 	"math"
 
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // problem is ε on documents.
@@ -34,7 +35,7 @@ const parts = 16
 // each calls f for each part of the documents.
 func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) error {
 	n := len(p.y)
-	return tiles.Run(ctx, p.workers, parts, func(ctx context.Context, _, part int) error {
+	return run.Tasks(ctx, p.workers, parts, func(ctx context.Context, _, part int) error {
 		return f(part, part*n/parts, (part+1)*n/parts)
 	})
 }

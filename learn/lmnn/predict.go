@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -26,10 +25,10 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := tiles.Given(ctx, "lmnn"); err != nil {
+	if err := run.Given(ctx, "lmnn"); err != nil {
 		return nil, err
 	}
-	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
+	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
 		return nil, fmt.Errorf("lmnn: %w", err)
 	}
 	if err := docs.Validate(); err != nil {
@@ -62,7 +61,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 		}
 	}
 	const some = 32
-	err = tiles.Run(ctx, task.Workers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
+	err = run.Tasks(ctx, run.Workers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
 		e := newEnergy(m, s, margins)
 		for i := part * some; i < min((part+1)*some, n); i++ {
 			if ctx.Err() != nil {

@@ -6,10 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/lbfgs"
-	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -50,10 +49,10 @@ func prepare(
 	if err != nil {
 		return fail(err)
 	}
-	if err := tiles.Given(ctx, "lmnn"); err != nil {
+	if err := run.Given(ctx, "lmnn"); err != nil {
 		return fail(err)
 	}
-	if err := task.CheckOptions(o.Workers, o.MemoryBytes); err != nil {
+	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
 		return fail(fmt.Errorf("lmnn: %w", err))
 	}
 	if err := c.Validate(); err != nil {
@@ -80,7 +79,7 @@ func prepare(
 		return fail(err)
 	}
 	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
-	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: task.Workers(o.Workers)}
+	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: run.Workers(o.Workers)}
 	if o.MemoryBytes > 0 {
 		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // lists grow by doubling
 	}

@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/lbfgs"
 	"github.com/gramengine/gram/learn/internal/sphere"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Machine is a trained decision function of one class against others; P(class | x) is
@@ -136,7 +136,7 @@ func (d *Documents) Problem(rows []int) (*Problem, error) {
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, opt Options,
 ) ([]*Machine, error) {
-	if err := tiles.Given(ctx, "logistic"); err != nil {
+	if err := run.Given(ctx, "logistic"); err != nil {
 		return nil, err
 	}
 	s, err := s.resolve()
@@ -152,7 +152,7 @@ func (p *Problem) Train(
 	if err := task.CheckPrices(prices); err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	return p.train(ctx, positive, prices, s, task.Workers(opt.Workers), nil)
+	return p.train(ctx, positive, prices, s, run.Workers(opt.Workers), nil)
 }
 
 // train is Train with arguments that were checked.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Model is what was trained on a corpus. It is immutable and may be used concurrently.
@@ -113,13 +113,13 @@ const chunk = 512
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out *Prediction, err error) {
-	if err := tiles.Given(ctx, "logistic"); err != nil {
+	if err := run.Given(ctx, "logistic"); err != nil {
 		return nil, err
 	}
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := task.CheckOptions(opt.Workers, opt.MemoryBytes); err != nil {
+	if err := run.CheckBounds(opt.Workers, opt.MemoryBytes); err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	if docs == nil {
@@ -129,10 +129,10 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 		return nil, fmt.Errorf("logistic: documents to predict: %w", err)
 	}
 	s, _ := m.Settings.resolve()
-	n, k, workers := docs.Rows(), len(m.Classes), task.Workers(opt.Workers)
+	n, k, workers := docs.Rows(), len(m.Classes), run.Workers(opt.Workers)
 	longest := int64(docs.LongestRow() + m.Embedder.Filled())
 	need := int64(n)*int64(16*k+80) + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
-	if err := task.Fits(need, opt.MemoryBytes, "logistic: predicting %d documents", n); err != nil {
+	if err := run.Fits(need, opt.MemoryBytes, "logistic: predicting %d documents", n); err != nil {
 		return nil, err
 	}
 	out = &Prediction{Decisions: make([][]float64, n), Probabilities: make([][]float64, n)}
@@ -146,13 +146,13 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 	if opt.Progress != nil {
 		report = func(done int64) { opt.Progress(Progress{Stage: "predicting", Done: done, Total: int64(n)}) }
 	}
-	ctx, r := tiles.StartReporter(ctx, "logistic: Options.Progress", report)
+	ctx, r := run.StartReporter(ctx, "logistic: Options.Progress", report)
 	defer func() {
 		if r.Finish(&err); err != nil {
 			out = nil
 		}
 	}()
-	err = tiles.Run(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, worker, part int) error {
+	err = run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, worker, part int) error {
 		if deciders[worker] == nil {
 			for _, machine := range m.Machines {
 				deciders[worker] = append(deciders[worker], newDecider(machine, &s))

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // points are documents to train on, by rows and by columns. Columns are the terms that any of them
@@ -99,7 +99,7 @@ func blocks(m *sparse.CSR) []int {
 func each(ctx context.Context, workers int, blocks []int, work func(worker, block, lo, hi int)) error {
 	n := len(blocks) - 1
 	if workers = min(workers, n); workers > 1 {
-		return tiles.Run(ctx, workers, n, func(_ context.Context, worker, b int) error {
+		return run.Tasks(ctx, workers, n, func(_ context.Context, worker, b int) error {
 			work(worker, b, blocks[b], blocks[b+1])
 			return nil
 		})

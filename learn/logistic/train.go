@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/lbfgs"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Train trains a model on the labelled documents of a corpus; for separate labels those without any
@@ -82,9 +82,9 @@ func newTraining(
 		prices = []float64{s.C}
 	}
 	t := &training{c: c, s: s, opt: opt, prices: prices}
-	t.opt.Workers = task.Workers(opt.Workers)
+	t.opt.Workers = run.Workers(opt.Workers)
 	if err = task.CheckPrices(prices); err == nil {
-		err = task.CheckOptions(opt.Workers, opt.MemoryBytes)
+		err = run.CheckBounds(opt.Workers, opt.MemoryBytes)
 	}
 	if err == nil {
 		t.rows, err = task.Check(ctx, c, e, s.Scheme)
@@ -92,7 +92,7 @@ func newTraining(
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	err = task.Fits(t.bytes(), opt.MemoryBytes, "logistic: training on %d documents of %d values", c.Documents.Rows(),
+	err = run.Fits(t.bytes(), opt.MemoryBytes, "logistic: training on %d documents of %d values", c.Documents.Rows(),
 		c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -137,13 +137,13 @@ func (t *training) trainAll(
 			})
 		}
 	}
-	ctx, r := tiles.StartReporter(ctx, "logistic: Options.Progress", report)
+	ctx, r := run.StartReporter(ctx, "logistic: Options.Progress", report)
 	defer func() {
 		if r.Finish(&err); err != nil {
 			out = nil
 		}
 	}()
-	err = tiles.Run(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
+	err = run.Tasks(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
 		inner := max(t.opt.Workers/atOnce, 1)
 		out[k], err = p.train(ctx, task.Of(t.c, k, rows), t.prices, t.s, inner, func() { iterations.Add(1) })
 		r.Add(1)

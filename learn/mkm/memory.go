@@ -1,24 +1,14 @@
 package mkm
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
-
-// check checks options.
-func (o Options) check() error {
-	if o.Workers < 0 || o.MemoryBytes < 0 {
-		return fmt.Errorf("mkm: %d workers and %d bytes, expected at least 0", o.Workers, o.MemoryBytes)
-	}
-	return nil
-}
 
 // tell reports progress.
 func (o Options) tell(stage string, level int, done, total int64) {
@@ -36,29 +26,6 @@ func (t *training) chosen(c Choice) {
 	if t.o.Chosen != nil {
 		t.o.Chosen(c)
 	}
-}
-
-// MemoryError says before the work that it takes more memory than was allowed.
-type MemoryError struct {
-	What        string
-	Need, Limit int64 // bytes
-}
-
-// Error names the work and both numbers.
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("mkm: %s needs %s of memory, allowed are %s", e.What, sparse.FormatNeed(e.Need),
-		sparse.FormatBytes(e.Limit))
-}
-
-// Needed returns how many bytes are enough.
-func (e *MemoryError) Needed() int64 { return e.Need }
-
-// fits checks a need against the bound.
-func (o Options) fits(need int64, what string, args ...any) error {
-	if o.MemoryBytes == 0 || need <= o.MemoryBytes {
-		return nil
-	}
-	return &MemoryError{What: fmt.Sprintf(what, args...), Need: need, Limit: o.MemoryBytes}
 }
 
 // held is what a training holds besides its stages: documents, the features of two levels, models.
@@ -84,7 +51,7 @@ func (t *training) left(stage int64) int64 {
 // bytes is what a training takes, but for pairs of documents in reach of a margin: the most of its
 // stages, level by level, with the models that are there by then.
 func (t *training) bytes() (most int64) {
-	n, docs, workers := len(t.y), t.c.Documents, task.Workers(t.o.Workers)
+	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
 	b := min(n, t.s.Base)
 	lengths := make([]int64, n)
 	for i := range lengths {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // What a training and a prediction say before the work is enough for all of it, however many layers and
@@ -25,7 +27,7 @@ func TestMemoryIsKnownBefore(t *testing.T) {
 		"no layers":  {Settings{Widths: []int{7}}, all, 0},
 		"few to fit": {Settings{Layers: two, Base: 10, K: 1, Widths: []int{300}}, []Final{Neighbours}, 2},
 	} {
-		at := func(bytes int64) (models []*Model, begun bool, memory *MemoryError) {
+		at := func(bytes int64) (models []*Model, begun bool, memory *run.MemoryError) {
 			models, err := Path(t.Context(), c, q.s, q.finals, q.from, Options{
 				MemoryBytes: bytes, Workers: 2, Progress: func(Progress) { begun = true },
 			})
@@ -38,7 +40,7 @@ func TestMemoryIsKnownBefore(t *testing.T) {
 		if memory == nil || begun {
 			t.Fatalf("%s begins in a byte: %v", name, memory)
 		}
-		if _, begun, _ := at(memory.Need - 1); begun || memory.Needed() != memory.Need {
+		if _, begun, _ := at(memory.Need - 1); begun || !memory.Enough {
 			t.Errorf("%s begins with a byte less", name)
 		}
 		models, _, again := at(memory.Need)
@@ -67,7 +69,7 @@ func TestMemoryIsEnough(t *testing.T) {
 	}
 	c := drawn(t, 2000, 60, 5, 3)
 	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, Components: 50, Base: 1500, Steps: 3}
-	var memory *MemoryError
+	var memory *run.MemoryError
 	if _, err := Train(t.Context(), c, s, Options{MemoryBytes: 1, Workers: 2}); !errors.As(err, &memory) {
 		t.Fatal(err)
 	}

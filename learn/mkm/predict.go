@@ -8,18 +8,17 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/selection"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
 // once: those of [Path], where each begins with the layers of the one before.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*Prediction, error) {
-	if err := tiles.Given(ctx, "mkm"); err != nil {
+	if err := run.Given(ctx, "mkm"); err != nil {
 		return nil, err
 	}
 	if docs == nil {
@@ -28,22 +27,22 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	if err := docs.Validate(); err != nil {
 		return nil, fmt.Errorf("mkm: documents to predict: %w", err)
 	}
-	if err := o.check(); err != nil {
-		return nil, err
+	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
+		return nil, fmt.Errorf("mkm: %w", err)
 	}
 	need, said := int64(0), int64(0) // said: what models before have said of the documents
 	for _, m := range models {
 		if err := m.Validate(); err != nil {
 			return nil, err
 		}
-		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), task.Workers(o.Workers)))
+		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
 		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
 	}
-	if err := o.fits(need, "predicting %d documents", docs.Rows()); err != nil {
+	if err := run.Fits(need, o.MemoryBytes, "mkm: predicting %d documents", docs.Rows()); err != nil {
 		return nil, err
 	}
 	var out []*Prediction
-	err := tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
+	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
 		p, said := &predictor{o: o}, int64(0)
 		for _, m := range models {
 			found, left := &Prediction{}, o

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/selection"
 	"github.com/gramengine/gram/learn/width"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -72,7 +72,7 @@ type training struct {
 func train(
 	ctx context.Context, c *sparse.Corpus, s Settings, finals []Final, o Options, from int,
 ) ([]*Model, error) {
-	if err := tiles.Given(ctx, "mkm"); err != nil {
+	if err := run.Given(ctx, "mkm"); err != nil {
 		return nil, err
 	}
 	t := &training{finals: finals, o: o, from: from, begin: time.Now()}
@@ -86,21 +86,22 @@ func train(
 	if t.s, t.kernels, err = s.resolve(); err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
-		return nil, err
+	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
+		return nil, fmt.Errorf("mkm: %w", err)
 	}
 	if err := t.take(c); err != nil {
 		return nil, err
 	}
 	if o.MemoryBytes > 0 {
-		err := o.fits(t.bytes(), "training on %d documents with %d components", len(t.y), t.s.Components)
+		err := run.Fits(t.bytes(), o.MemoryBytes, "mkm: training on %d documents with %d components", len(t.y),
+			t.s.Components)
 		if err != nil {
 			return nil, err
 		}
 	}
 	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
 	t.resume()
-	err = tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
+	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
 		err := t.run(ctx)
 		if err == nil || ctx.Err() == nil {
 			return err

@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/dense"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -77,7 +77,7 @@ func FitLandmarks(
 	}
 	if need := LandmarkBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, expected no more than %s", o.K,
-			eng.Len(), sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+			eng.Len(), run.FormatBytes(need), run.FormatBytes(opt.MemoryBytes))
 	}
 	table, err := asm.For(eng.ISA())
 	if err != nil {
@@ -103,8 +103,8 @@ func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 		return 0
 	}
 	m := eng.Len()
-	pass := together(eng.GramBytes(), together(2*dense.Bytes(m), 12*passRows*int64(m)))
-	return together(pass, spectrum.LeadingBytes(m, o))
+	pass := run.AddBytes(eng.GramBytes(), run.AddBytes(2*dense.Bytes(m), 12*passRows*int64(m)))
+	return run.AddBytes(pass, spectrum.LeadingBytes(m, o))
 }
 
 // sketch is a call of FitLandmarks.
@@ -182,7 +182,7 @@ func (s *sketch) pass(ctx context.Context) error {
 			floats.Add(s.mean, row)
 			s.left += max(s.kernel.Eval(0, norm, norm)-floats.Dot(row, row), 0)
 		}
-		err = tiles.Run(ctx, s.do.Workers, (m+bar-1)/bar, func(_ context.Context, _, part int) error {
+		err = run.Tasks(ctx, s.do.Workers, (m+bar-1)/bar, func(_ context.Context, _, part int) error {
 			v := part * bar
 			s.do.Kernels.MultiplyWide(s.s.Data[v*stride+v:], stride, phi[v:], m, len(rows), m-v, phi[v:], m, min(bar, m-v))
 			return nil
@@ -191,7 +191,8 @@ func (s *sketch) pass(ctx context.Context) error {
 			return err
 		}
 		if s.opt.Passed != nil {
-			if err := guarded(func() { s.opt.Passed(lo+len(rows), n) }); err != nil {
+			err := run.Guard("pca: Options.Passed", func() error { s.opt.Passed(lo+len(rows), n); return nil })
+			if err != nil {
 				return err
 			}
 		}
@@ -278,16 +279,5 @@ func (s *square) ApplyBlock(ctx context.Context, dst, src *mat.Dense) error {
 		hi := min(lo+some, n)
 		dst.Slice(lo, hi, 0, p).(*mat.Dense).Mul(s.m.Slice(lo, hi, 0, n), src)
 	}
-	return nil
-}
-
-// guarded calls a function of the caller's, and makes an error of a panic.
-func guarded(f func()) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("pca: Options.Passed: %w", tiles.NewPanicError(v))
-		}
-	}()
-	f()
 	return nil
 }

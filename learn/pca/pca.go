@@ -25,8 +25,8 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -87,7 +87,7 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	few := o
 	few.Vectors = 2 * o.K
 	pass := eng.MultiplyBytes(o.Block + 1)
-	return together(spectrum.LeadingBytes(eng.Len(), few), pass), together(spectrum.LeadingBytes(eng.Len(), o), pass)
+	return run.AddBytes(spectrum.LeadingBytes(eng.Len(), few), pass), run.AddBytes(spectrum.LeadingBytes(eng.Len(), o), pass)
 }
 
 // LeastBytes bounds the least of Bytes for so many documents and workers, before there is an engine of
@@ -100,14 +100,7 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 	}
 	o.Vectors = 2 * o.K
 	sums := int64(workers+1) * 8 * int64(documents) * int64(o.Block+1)
-	return together(spectrum.LeadingBytes(documents, o), sums+int64(workers)<<20) // and the values of a block
-}
-
-func together(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
+	return run.AddBytes(spectrum.LeadingBytes(documents, o), sums+int64(workers)<<20) // and the values of a block
 }
 
 // Fit finds the leading components of an engine's documents x. Components whose eigenvalue is no more
@@ -124,7 +117,7 @@ func together(a, b int64) int64 {
 func Fit(
 	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k engine.Kernel, opt Options,
 ) (*Components, error) {
-	if err := tiles.Given(ctx, "pca"); err != nil {
+	if err := run.Given(ctx, "pca"); err != nil {
 		return nil, err
 	}
 	if eng == nil || x == nil || x.Rows() != eng.Len() || x.Rows() == 0 {
@@ -192,11 +185,11 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	least, most := Bytes(a.eng, opt)
 	if opt.MemoryBytes > 0 && least > opt.MemoryBytes {
 		return fmt.Errorf("pca: %d components of %d documents need %s of memory, expected no more than %s", o.K, n,
-			sparse.FormatBytes(least), sparse.FormatBytes(opt.MemoryBytes))
+			run.FormatBytes(least), run.FormatBytes(opt.MemoryBytes))
 	}
 	all, err := a.eng.Rectangle(a.kernel, x, math.MaxInt64/4)
 	if err == nil {
-		whole := together(most, together(all.KeptBytes(), all.PassBytes(o.Block+1)))
+		whole := run.AddBytes(most, run.AddBytes(all.KeptBytes(), all.PassBytes(o.Block+1)))
 		if opt.MemoryBytes == 0 && whole <= keptBytes || whole <= opt.MemoryBytes {
 			a.kept, c.Kept = all, true
 		}
@@ -208,7 +201,7 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	}
 	for o.Vectors = n; most > opt.MemoryBytes && o.Vectors > 2*o.K; {
 		o.Vectors = max(2*o.K, o.Vectors*7/8)
-		most = together(spectrum.LeadingBytes(n, *o), a.eng.MultiplyBytes(o.Block+1))
+		most = run.AddBytes(spectrum.LeadingBytes(n, *o), a.eng.MultiplyBytes(o.Block+1))
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // MostBins bounds Options.Bins.
@@ -47,7 +47,7 @@ type Ranking struct {
 // are left out. Time and memory are in proportion to the values. Errors: a corpus that isn't valid, no
 // documents with one class, options out of range, the end of ctx.
 func Rank(ctx context.Context, c *sparse.Corpus, opt Options) (*Ranking, error) {
-	if err := tiles.Given(ctx, "selection"); err != nil {
+	if err := run.Given(ctx, "selection"); err != nil {
 		return nil, err
 	}
 	if opt.Bins == 0 {
@@ -84,7 +84,7 @@ func Rank(ctx context.Context, c *sparse.Corpus, opt Options) (*Ranking, error) 
 	r.Terms, r.Bits = columns.terms, make([]float64, len(columns.terms))
 	const some = 256 // columns of a task
 	tasks := (len(r.Terms) + some - 1) / some
-	err := tiles.Run(ctx, opt.Workers, tasks, func(_ context.Context, _, task int) error {
+	err := run.Tasks(ctx, opt.Workers, tasks, func(_ context.Context, _, task int) error {
 		h := histogram{bins: opt.Bins, classes: classes, documents: r.Documents}
 		for i := task * some; i < min((task+1)*some, len(r.Terms)); i++ {
 			lo, hi := columns.starts[i], columns.starts[i+1]

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -182,7 +183,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 	}
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
 		err := h.compare(ctx, r, all, &own)
-		if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) {
+		if memory := (*run.MemoryError)(nil); errors.As(err, &memory) && memory.Source != "" {
 			first := slices.DeleteFunc(slices.Clone(all), func(q Candidate) bool { return q.Cut > 0 })
 			if len(first) > 0 && len(first) < len(all) { // no room for the others
 				h.out.Uncut = err

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // door is a call with a bad argument and what its error says.
@@ -291,7 +291,7 @@ func TestProgressPanics(t *testing.T) {
 	}
 	check := func(what string, err error) {
 		t.Helper()
-		if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) || !errors.Is(err, own) {
+		if failed := (*run.PanicError)(nil); !errors.As(err, &failed) || !errors.Is(err, own) {
 			t.Errorf("%s: error %v, expected a PanicError with the caller's own", what, err)
 		}
 	}

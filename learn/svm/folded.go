@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -161,7 +162,7 @@ func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, er
 	for w := range scratch {
 		scratch[w] = [][]float32{make([]float32, n)}
 	}
-	err := tiles.Run(ctx, len(scratch), n, func(ctx context.Context, w, i int) error {
+	err := run.Tasks(ctx, len(scratch), n, func(ctx context.Context, w, i int) error {
 		if err := c.Rows(ctx, k, f.order[i:i+1], [][2]int{{0, n}}, scratch[w]); err != nil {
 			return err
 		}

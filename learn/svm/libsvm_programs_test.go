@@ -79,7 +79,7 @@ func findLIBSVM(t *testing.T) *programs {
 }
 
 // run runs a program and returns what it printed.
-func run(t *testing.T, c *exec.Cmd) string {
+func runProgram(t *testing.T, c *exec.Cmd) string {
 	t.Helper()
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *programs) train(t *testing.T, gram *engine.Symmetric, c *sparse.Corpus)
 		t.Fatal(err)
 	}
 	file := filepath.Join(p.folder, "model")
-	run(t, exec.Command(p.svmTrain, "-q", "-t", "4", "-c", strconv.Itoa(c10), "-m", "1000", matrix, file))
+	runProgram(t, exec.Command(p.svmTrain, "-q", "-t", "4", "-c", strconv.Itoa(c10), "-m", "1000", matrix, file))
 	os.Remove(matrix)
 	return readLIBSVM(t, file)
 }
@@ -139,7 +139,7 @@ func (p *programs) predict(t *testing.T, cross *engine.Dense, m *libsvmModel) []
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(writeRows(w, cross.Rows, func(int) int32 { return 0 }, cross.Row)) }()
 	c.Stdin = r
-	run(t, c)
+	runProgram(t, c)
 	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,12 @@
 package svm
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -83,7 +81,7 @@ func (o *Options) sizes(c *sparse.Corpus, embedder *sparse.Embedder, documents i
 	values += int64(documents) * int64(embedder.Filled())
 	z := sizes{
 		n: int64(documents), values: values, classes: int64(len(c.Classes)), panel: int64(k.Panel),
-		workers: int64(cmp.Or(o.Workers, runtime.GOMAXPROCS(0))),
+		workers: int64(run.Workers(o.Workers)),
 	}
 	z.held = o.HeldBytes + 16*int64(c.Documents.Rows()) + 4*int64(len(c.Labels.IDs)) + 8 +
 		int64(len(embedder.Terms))*(4+4+8) + 4*int64(c.Documents.Cols)
@@ -227,9 +225,9 @@ func (p *Problem) tooLarge(more ...Task) error {
 	}
 	if p.opt.MemoryBytes == 0 {
 		return fmt.Errorf("svm: %s needs %s for tiles and rows, expected at most %s", what,
-			sparse.FormatNeed(p.bound.shared(tasks)), sparse.FormatBytes(p.opt.CacheBytes))
+			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
-	return &task.MemoryError{What: "svm: " + what, Need: p.bound.need(&p.opt, tasks), Limit: p.opt.MemoryBytes}
+	return run.Fits(p.bound.need(&p.opt, tasks), p.opt.MemoryBytes, "svm: %s", what)
 }
 
 // rowsFor is what rows may take during a task: what the budget has for them, less what the task takes
@@ -292,7 +290,7 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
 		need += n * (24 + 8*int64(len(p.m.Classes)))
 	}
 	if p.rows > 0 {
-		workers := int64(cmp.Or(p.opt.Workers, runtime.GOMAXPROCS(0)))
+		workers := int64(run.Workers(p.opt.Workers))
 		return need + workers*(4*int64(p.rows)*int64(len(p.m.SupportDoc))+p.p.SumsBytes(p.rows))
 	}
 	if p.e == nil {
@@ -310,6 +308,6 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
 }
 
 func (p *Predictor) tooLarge(need int64) error {
-	what := fmt.Sprintf("predicting with %d support vectors", p.m.Support.Rows())
+	what := fmt.Sprintf("engine: predicting with %d support vectors", p.m.Support.Rows())
 	return &engine.MemoryError{What: what, Need: need, Limit: p.opt.MemoryBytes}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -137,11 +138,11 @@ func TestTrainStaysWithinMemory(t *testing.T) {
 				t.Fatalf("the other process says %q", out)
 			}
 			t.Logf(
-				"limit %s, peak %s, %s", sparse.FormatBytes(limit), sparse.FormatBytes(kb<<10),
+				"limit %s, peak %s, %s", run.FormatBytes(limit), run.FormatBytes(kb<<10),
 				strings.TrimSpace(string(out)),
 			)
 			if kb<<10 > limit {
-				t.Errorf("a peak of %s, expected at most %s", sparse.FormatBytes(kb<<10), sparse.FormatBytes(limit))
+				t.Errorf("a peak of %s, expected at most %s", run.FormatBytes(kb<<10), run.FormatBytes(limit))
 			}
 		})
 	}

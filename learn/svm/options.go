@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -48,7 +49,7 @@ type Options struct {
 	Store *tiles.Store
 
 	// Progress is called with how far the work is, at least once a second, never concurrently. If
-	// it panics, the work ends with a *tiles.PanicError. Default: none.
+	// it panics, the work ends with a *run.PanicError. Default: none.
 	Progress func(Progress)
 }
 
@@ -86,7 +87,7 @@ func validateSizes(workers int, sizes ...size) error {
 }
 
 // given returns the error of a context that isn't there, or that has ended.
-func given(ctx context.Context) error { return tiles.Given(ctx, "svm") }
+func given(ctx context.Context) error { return run.Given(ctx, "svm") }
 
 // Progress is a moment of the work on a problem.
 type Progress struct {

@@ -1,21 +1,19 @@
 package svm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // PredictOptions says how predictions are computed, not what. The zero value works.
@@ -39,7 +37,7 @@ type PredictOptions struct {
 	MemoryBytes, HeldBytes int64
 
 	// Progress is called with how far the work is, at least once a second, never concurrently. If
-	// it panics, the prediction ends with a *tiles.PanicError. Default: none.
+	// it panics, the prediction ends with a *run.PanicError. Default: none.
 	Progress func(Progress)
 }
 
@@ -249,7 +247,7 @@ type predicting struct {
 	*Predictor
 	docs   *sparse.CSR
 	out    *Prediction
-	report *tiles.Reporter
+	report *run.Reporter
 	sums   summing
 }
 
@@ -257,14 +255,14 @@ type predicting struct {
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
 	if p.rows > 0 {
-		atOnce = cmp.Or(p.opt.Workers, runtime.GOMAXPROCS(0))
+		atOnce = run.Workers(p.opt.Workers)
 	}
 	if p.e != nil {
 		_, atOnce, _ = p.e.Batches()
 	}
 	var most atomic.Int64 // fewer rows once the memory of a device hasn't sufficed
 	most.Store(int64(rows))
-	return tiles.Run(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
+	return run.Tasks(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
 		first := task * rows
 		for end := min(first+rows, n); first < end; {
 			size := int(most.Load())

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/tiles"
 )
 
 // computing passes on the engine's progress, except while the solver reports its own.
@@ -55,7 +55,7 @@ func (r *relay) last() Progress {
 }
 
 // start begins to report to f, as startReporter does.
-func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *tiles.Reporter) {
+func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *run.Reporter) {
 	if r.last().Stage == "" {
 		r.note(Progress{Stage: "preparing the matrix", HitRate: math.NaN()})
 	}
@@ -66,7 +66,7 @@ func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *
 // costs nothing but the counting. The context that it returns ends with Finish, or where f panics.
 func startReporter(
 	ctx context.Context, f func(Progress), stage string, total int64,
-) (context.Context, *tiles.Reporter) {
+) (context.Context, *run.Reporter) {
 	return report(ctx, f, func(done int64) Progress {
 		return Progress{Stage: stage, Done: done, Total: total, HitRate: math.NaN()}
 	})
@@ -74,10 +74,10 @@ func startReporter(
 
 func report(
 	ctx context.Context, f func(Progress), state func(done int64) Progress,
-) (context.Context, *tiles.Reporter) {
+) (context.Context, *run.Reporter) {
 	var report func(int64)
 	if f != nil {
 		report = func(done int64) { f(state(done)) }
 	}
-	return tiles.StartReporter(ctx, "svm: Options.Progress", report)
+	return run.StartReporter(ctx, "svm: Options.Progress", report)
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // ofSets returns the matrix of a kernel that compares sets of points (engine.Hyperbolic.Kernel),
@@ -22,7 +22,7 @@ func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (sol
 		n := int64(p.Len())
 		return nil, fmt.Errorf(
 			"svm: the matrix of %d sets of points, %s, doesn't fit into the memory that there is for it, %s", n,
-			sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles),
+			run.FormatBytes(4*n*n), run.FormatBytes(p.budget.tiles),
 		)
 	}
 	x, err := engine.NormalsOf(p.x)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -334,7 +335,7 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 		n := int64(p.Len())
 		warn(
 			"no tile files are read or written: the whole matrix, %s, doesn't fit into the %s that there are for it",
-			sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles),
+			run.FormatBytes(4*n*n), run.FormatBytes(p.budget.tiles),
 		)
 	}
 	return warnings

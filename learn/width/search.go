@@ -7,8 +7,9 @@ import (
 	"math"
 	"sync"
 
-	"github.com/gramengine/gram/tiles"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // search is a pass over all pairs of a test document and a training document. A task has some test
@@ -62,13 +63,13 @@ func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 // run calls decide for each test document i and each width, with the classes for k = 1, 2, …, one call
 // at a time.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
-	if err := tiles.Given(ctx, "width"); err != nil {
+	if err := run.Given(ctx, "width"); err != nil {
 		return err
 	}
 	all := int64(s.rows) * int64(len(s.train.Labels))
 	var done int64
 	var lock sync.Mutex
-	return tiles.Run(ctx, s.o.Workers, s.tasks(), func(ctx context.Context, _, task int) error {
+	return run.Tasks(ctx, s.o.Workers, s.tasks(), func(ctx context.Context, _, task int) error {
 		lo := task * chunk
 		hi := min(lo+chunk, s.rows)
 		lists, err := s.nearest(ctx, lo, hi)

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/internal/report"
 )
 
 var cleanCommand = cli.Command{
@@ -81,7 +81,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 	}
-	say(e, "deleted %d objects, %s", objects, sparse.FormatBytes(bytes))
+	say(e, "deleted %d objects, %s", objects, report.Bytes(bytes))
 	return nil
 }
 

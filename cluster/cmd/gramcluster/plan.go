@@ -145,7 +145,7 @@ func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*sparse.Corpu
 	}
 	c, err := p.documents.Read(ctx, e, e.Progress(false))
 	if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
-		return nil, h.Fits(nil, memory.Need*5/2, "reading %s and what follows", memory.Place)
+		return nil, h.Fits(nil, memory.Need*5/2, "reading %s and what follows", memory.Source)
 	}
 	return c, err
 }

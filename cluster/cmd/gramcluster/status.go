@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/internal/report"
 )
 
 var statusCommand = cli.Command{
@@ -114,7 +114,7 @@ func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
 		percent = 100 * float64(st.Tasks-len(st.Missing())) / float64(st.Tasks)
 	}
 	line := fmt.Sprintf("%.12s  %-10s %9d of %d tasks  %5.1f%%  %s", j.Digest, j.Kind, st.Tasks-len(st.Missing()),
-		st.Tasks, percent, sparse.FormatBytes(st.Bytes))
+		st.Tasks, percent, report.Bytes(st.Bytes))
 	if st.Damaged+st.Again > 0 {
 		line += fmt.Sprintf("  %d damaged, %d written again", st.Damaged, st.Again)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
@@ -45,7 +46,7 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	down, across := (n+side-1)/side, (n+width-1)/width
 	held := make([]strip, min(j.Host.Workers, down*across))
 	var done atomic.Int64
-	err = tiles.Run(ctx, len(held), down*across, func(ctx context.Context, w, i int) error {
+	err = run.Tasks(ctx, len(held), down*across, func(ctx context.Context, w, i int) error {
 		p := &held[w]
 		p.spec, p.job, p.store = s, j, near
 		p.rows = [2]int{i / across * side, min((i/across+1)*side, n)}

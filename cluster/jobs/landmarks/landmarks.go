@@ -14,9 +14,9 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Kind is the kind of job.
@@ -229,7 +229,7 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	first, end := blocks(o.q, o.j.Tasks, task)
 	parts := make([][]byte, end-first)
-	err := tiles.Run(ctx, max(o.j.Host.Workers, 1), end-first, func(ctx context.Context, _, i int) error {
+	err := run.Tasks(ctx, max(o.j.Host.Workers, 1), end-first, func(ctx context.Context, _, i int) error {
 		s, err := o.p.Block(ctx, first+i)
 		if err == nil {
 			parts[i] = encode(s)

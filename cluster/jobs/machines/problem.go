@@ -5,9 +5,9 @@ import (
 
 	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Problem makes documents ready for training. once says that each task trains with one kernel, as
@@ -17,7 +17,7 @@ func Problem(
 	ctx context.Context, h *job.Host, c *sparse.Corpus, e sparse.Embedding, isa string, once bool,
 ) (*svm.Problem, error) {
 	memory := h.Memory
-	if free := tiles.AvailableBound(); memory == 0 && free.By != "" {
+	if free := run.AvailableBound(); memory == 0 && free.By != "" {
 		memory = max(free.Bytes/4*3, 1)
 	}
 	held := job.ProgramBytes + corpus.Bytes(c) // which the host keeps

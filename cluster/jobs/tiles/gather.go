@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -34,7 +35,7 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	results := make([][]byte, workers)
 	var done, rows atomic.Int64
 	var matrix atomic.Pointer[[32]byte] // of the first file
-	err = tiles.Run(ctx, workers, j.Tasks, func(ctx context.Context, w, task int) (err error) {
+	err = run.Tasks(ctx, workers, j.Tasks, func(ctx context.Context, w, task int) (err error) {
 		if results[w], err = j.Result(ctx, task, results[w]); err != nil {
 			return err
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Kind is the kind of job.
@@ -153,9 +153,9 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	step := min(s.Rows, 2*j.Host.Workers*w.engine.Panel()) // what the engine computes at a time
 	need := w.engine.Bytes() + s.most() + 4*int64(step)*int64(s.Documents)
 	err = j.Host.Fits(c, need, "an engine and %d rows", s.Rows)
-	if free := tiles.AvailableBound(); err == nil && j.Host.Memory == 0 && free.By != "" && s.most() > free.Bytes {
-		err = fmt.Errorf("%d rows take %s, %s leaves %s", s.Rows, sparse.FormatBytes(s.most()), free.By,
-			sparse.FormatBytes(free.Bytes))
+	if free := run.AvailableBound(); err == nil && j.Host.Memory == 0 && free.By != "" && s.most() > free.Bytes {
+		err = fmt.Errorf("%d rows take %s, %s leaves %s", s.Rows, run.FormatBytes(s.most()), free.By,
+			run.FormatBytes(free.Bytes))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("tiles: %w: plan with a smaller -rows", err), w.Close())

@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -39,7 +40,7 @@ func ScratchBytes(workers, panel int) int64 { return int64(workers) * blockBytes
 func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) {
 	one := blockBytes(of.Kernels.Panel)
 	if limit < one {
-		return nil, &compute.MemoryError{What: "the cache of tiles", Need: of.Bytes() + one, Limit: of.Bytes() + limit}
+		return nil, &run.MemoryError{What: "engine: the cache of tiles", Need: of.Bytes() + one, Limit: of.Bytes() + limit}
 	}
 	workers := int(min(int64(of.Workers), limit/one))
 	p := &partial{scratch: make(chan []float32, workers), scratchBytes: int64(workers) * one}
@@ -103,7 +104,7 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 	c := q.c
 	defer q.abandon(mine)
 	tasks := shareOut(mine, c.Kernels.Panel, cap(c.part.scratch))
-	return tiles.Run(ctx, cap(c.part.scratch), len(tasks), func(ctx context.Context, _, t int) error {
+	return run.Tasks(ctx, cap(c.part.scratch), len(tasks), func(ctx context.Context, _, t int) error {
 		// Whoever holds scratch space waits for nobody, so this ends.
 		var scratch []float32
 		select {

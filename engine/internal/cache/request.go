@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/shape"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -146,7 +147,7 @@ func (q *request) read(ctx context.Context) (missing []need, err error) {
 		return missing, nil
 	}
 	var mu sync.Mutex
-	err = tiles.Run(ctx, workers, len(q.rows), func(_ context.Context, _, r int) error {
+	err = run.Tasks(ctx, workers, len(q.rows), func(_ context.Context, _, r int) error {
 		lost, err := q.readRow(r, nil)
 		if lost != nil {
 			mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -68,7 +69,7 @@ func Strip(
 // rowsOf writes c of the documents lo <= i < hi, whole panels, and lo <= j to rows of dst; before the
 // panel of i it has no meaning.
 func rowsOf(
-	ctx context.Context, of *compute.Computer, lo, hi int, dst []float32, report *tiles.Reporter,
+	ctx context.Context, of *compute.Computer, lo, hi int, dst []float32, report *run.Reporter,
 ) error {
 	n := of.Len()
 	width := n - lo

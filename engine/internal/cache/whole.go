@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -25,7 +26,7 @@ type whole struct {
 }
 
 // WholeBytes is the memory that c of n documents takes, in bytes.
-func WholeBytes(n int) int64 { return compute.Together(compute.MatrixBytes(n, n), int64(n)) }
+func WholeBytes(n int) int64 { return run.AddBytes(compute.MatrixBytes(n, n), int64(n)) }
 
 func newWhole(of *compute.Computer) *whole {
 	w := &whole{n: of.Len(), building: make(chan struct{}, 1)}
@@ -36,7 +37,7 @@ func newWhole(of *compute.Computer) *whole {
 
 // enter waits for the token; leave gives it back.
 func (w *whole) enter(ctx context.Context) error {
-	if err := tiles.Given(ctx, "engine"); err != nil {
+	if err := run.Given(ctx, "engine"); err != nil {
 		return err
 	}
 	select {
@@ -115,7 +116,7 @@ func (c *Cache) panelPairs(p int) int64 {
 }
 
 // computePanels computes the panels that aren't there, writes them to the store, and mirrors them.
-func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *tiles.Reporter) error {
+func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *run.Reporter) error {
 	w := c.whole
 	var docs []int                            // in whole panels, but for the last
 	left := make([]atomic.Int64, len(w.have)) // pairs of each panel
@@ -152,10 +153,10 @@ func pieceOf(matrix [32]byte, first, end, n int) tiles.Piece {
 
 // loadPanels reads the panels that the store has, and mirrors them. A file that is wrong is
 // computed again, and written again.
-func (c *Cache) loadPanels(ctx context.Context, matrix [32]byte, report *tiles.Reporter) error {
+func (c *Cache) loadPanels(ctx context.Context, matrix [32]byte, report *run.Reporter) error {
 	w := c.whole
 	n := w.n
-	return tiles.Run(ctx, c.Workers, len(w.have), func(_ context.Context, _, p int) error {
+	return run.Tasks(ctx, c.Workers, len(w.have), func(_ context.Context, _, p int) error {
 		if w.have[p] {
 			return nil
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Computer is a back end with all that computations on it need. It may be used concurrently.
@@ -67,18 +67,18 @@ type Progress struct {
 }
 
 // Start is the function of that name for the computer's Progress.
-func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *tiles.Reporter) {
+func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *run.Reporter) {
 	return Start(ctx, c.Progress, total)
 }
 
-// Start begins to report to f, unless that is nil, until Finish is called, as [tiles.StartReporter]
+// Start begins to report to f, unless that is nil, until Finish is called, as [run.StartReporter]
 // does.
-func Start(ctx context.Context, f func(Progress), total int64) (context.Context, *tiles.Reporter) {
+func Start(ctx context.Context, f func(Progress), total int64) (context.Context, *run.Reporter) {
 	var report func(int64)
 	if f != nil {
 		report = func(done int64) { f(Progress{done, total}) }
 	}
-	return tiles.StartReporter(ctx, "engine: Options.Progress", report)
+	return run.StartReporter(ctx, "engine: Options.Progress", report)
 }
 
 // Map applies a kernel to values of c, those of documents row and lo, lo+1, …
@@ -137,7 +137,7 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 // [device.Columns]. visit is called from up to r.Workers goroutines at the same time; tiles of the
 // same rows come one after the other, their columns ascending. report may be nil.
 func (c *Computer) Rows(
-	ctx context.Context, k kernel.Kernel, r *device.Request, report *tiles.Reporter, visit func(t *device.Tile) error,
+	ctx context.Context, k kernel.Kernel, r *device.Request, report *run.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
 	_, plain := k.(kernel.C)
 	if _, ok := c.Backend.(device.Accelerator); ok && !plain {
@@ -221,7 +221,7 @@ func (c *Computer) parts(
 		groups = append(groups, g)
 		first = g.end
 	}
-	return tiles.Run(ctx, max(r.Workers, 1), len(groups), func(ctx context.Context, _, task int) error {
+	return run.Tasks(ctx, max(r.Workers, 1), len(groups), func(ctx context.Context, _, task int) error {
 		g := groups[task]
 		for lo := g.lo; lo < t.Hi; lo += BlockDocs {
 			p := Part(t, g.first, g.end, lo, min(lo+BlockDocs, t.Hi))
@@ -292,7 +292,7 @@ func (c *Computer) Half(
 	k kernel.Kernel,
 	docs []int,
 	data []float32,
-	report *tiles.Reporter,
+	report *run.Reporter,
 	visited func(r *device.Request, t *device.Tile),
 ) error {
 	n := c.Len()

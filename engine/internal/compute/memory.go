@@ -1,30 +1,11 @@
 package compute
 
 import (
-	"fmt"
 	"math"
 	"runtime/debug"
 
-	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
-
-// MemoryError says that a computation needs more memory than was allowed or than the system leaves to
-// the program, before any of it was done.
-type MemoryError struct {
-	What        string // what was asked for
-	Need, Limit int64  // bytes
-	Machine     bool   // Limit is what the machine, its container or a limit of the process (ulimit) leaves
-}
-
-// Error names what was asked for and both numbers.
-func (e *MemoryError) Error() string {
-	limit := "expected at most " + sparse.FormatBytes(e.Limit)
-	if e.Machine {
-		limit = "the system leaves " + sparse.FormatBytes(e.Limit)
-	}
-	return fmt.Sprintf("engine: %s needs %s of memory, %s", e.What, sparse.FormatNeed(e.Need), limit)
-}
 
 // MatrixBytes returns the memory of a matrix of float32, the greatest int64 where it is beyond
 // that.
@@ -35,24 +16,16 @@ func MatrixBytes(rows, cols int) int64 {
 	return 4 * int64(rows) * int64(cols)
 }
 
-// Together adds numbers of bytes, up to the greatest int64.
-func Together(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
 // Allowed returns a MemoryError where need is above a limit, of which 0 is none.
 func Allowed(what string, need, limit int64) error {
 	if limit > 0 && need > limit {
-		return &MemoryError{What: what, Need: need, Limit: limit}
+		return &run.MemoryError{What: "engine: " + what, Need: need, Limit: limit}
 	}
 	return nil
 }
 
-// Available is tiles.Available; tests have it say something else.
-var Available = tiles.Available
+// Available is run.Available; tests have it say something else.
+var Available = run.Available
 
 // smallBytes are few enough for nobody to ask the system, which takes time.
 const smallBytes = 64 << 20
@@ -62,7 +35,7 @@ const smallBytes = 64 << 20
 // count as taken, so that the answer doesn't depend on when the collector ran.
 func Affordable(what string, bytes int64) error {
 	if bytes > math.MaxInt {
-		return &MemoryError{What: what, Need: bytes, Limit: math.MaxInt, Machine: true}
+		return &run.MemoryError{What: "engine: " + what, Need: bytes, Limit: math.MaxInt, Machine: true}
 	}
 	if bytes < smallBytes {
 		return nil
@@ -73,7 +46,7 @@ func Affordable(what string, bytes int64) error {
 	}
 	debug.FreeOSMemory()
 	if left, _ = Available(); bytes > left {
-		return &MemoryError{What: what, Need: bytes, Limit: left, Machine: true}
+		return &run.MemoryError{What: "engine: " + what, Need: bytes, Limit: left, Machine: true}
 	}
 	return nil
 }

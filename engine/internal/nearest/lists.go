@@ -14,7 +14,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Neighbour is a document and its value.
@@ -150,7 +150,7 @@ const sortKeys = 4096
 func (l *Lists) Sort(ctx context.Context, workers int, values func(keys []float32) error, keepKeys bool) error {
 	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
 	buffers := make([][sortKeys]float32, max(workers, 1))
-	return tiles.Run(ctx, workers, (n+some-1)/some, func(_ context.Context, w, task int) error {
+	return run.Tasks(ctx, workers, (n+some-1)/some, func(_ context.Context, w, task int) error {
 		first, end := task*some, min((task+1)*some, n)
 		for i := first; i < end; i++ {
 			entries := l.entries[i*l.k:][:l.k]

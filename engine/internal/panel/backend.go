@@ -19,8 +19,8 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Options says how a back end works.
@@ -205,7 +205,7 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	}()
 	order := inOrder(len(starts)-1, workers, r.LastFirst)
 	end := min((r.Hi+sparse.Block-1)/sparse.Block*sparse.Block, b.own.x.Rows()) // blocks are whole
-	return tiles.Run(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
+	return run.Tasks(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
 		task = order(task)
 		if held[w] == nil {
 			held[w] = b.borrow()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -78,7 +79,7 @@ func (b *Backend) few(
 	ctx context.Context, r *device.Request, panels [][]float32, visit func(t *device.Tile) error,
 ) error {
 	workers := max(r.Workers, 1)
-	return tiles.Run(ctx, workers, len(r.Docs), func(ctx context.Context, _, i int) error {
+	return run.Tasks(ctx, workers, len(r.Docs), func(ctx context.Context, _, i int) error {
 		p := b.borrow()
 		s, _ := b.kept.spare.Get().(*single)
 		if s == nil {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // layout is the order and the division of the columns: renumbered by falling document frequency, so
@@ -62,7 +62,7 @@ func (l *layout) split(
 	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, listed bool,
 ) error {
 	s.x, s.head = x, resized(s.head, len(l.bounds)-1)
-	return tiles.Run(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
+	return run.Tasks(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
 		if task == 0 { // first, because it takes longest
 			return s.fillTail(ctx, byRank, l.head(), listed)
 		}

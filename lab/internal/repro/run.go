@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -109,8 +110,8 @@ func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 		need += engine.NewBytes(m.Rows(), len(terms)+1, m.NNZ()+int64(m.EmptyRows()))
 	}
 	if r.MemoryBytes > 0 && need > r.MemoryBytes {
-		return fmt.Errorf("%s needs %s of memory, allowed are %s", what, sparse.FormatBytes(need),
-			sparse.FormatBytes(r.MemoryBytes))
+		return fmt.Errorf("%s needs %s of memory, allowed are %s", what, run.FormatBytes(need),
+			run.FormatBytes(r.MemoryBytes))
 	}
 	return nil
 }

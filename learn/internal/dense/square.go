@@ -12,7 +12,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -78,7 +78,7 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 			break
 		}
 		const wide = 512
-		err := tiles.Run(ctx, do.Workers, (left+wide-1)/wide, func(_ context.Context, _, part int) error {
+		err := run.Tasks(ctx, do.Workers, (left+wide-1)/wide, func(_ context.Context, _, part int) error {
 			lo := b1 + part*wide
 			hi := min(lo+wide, s.N)
 			s.eliminate(do, b0, b1, lo, hi, nil)
@@ -93,7 +93,7 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 		if err != nil {
 			return nil, err
 		}
-		err = tiles.Run(ctx, do.Workers, (left+bar-1)/bar, func(_ context.Context, _, part int) error {
+		err = run.Tasks(ctx, do.Workers, (left+bar-1)/bar, func(_ context.Context, _, part int) error {
 			lo := b1 + part*bar
 			do.Kernels.MultiplyWide(s.from(lo, lo), s.stride, s.from(b0, lo), s.stride, b1-b0, s.N-lo,
 				packed[lo:], s.N, min(bar, s.N-lo))
@@ -186,7 +186,7 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 			pieces = append(pieces, piece{v, i})
 		}
 	}
-	err := tiles.Run(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
+	err := run.Tasks(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
 		v0, i0 := pieces[task].v, pieces[task].i
 		v1, i1 := min(v0+bar, s.N), min(i0+block, s.N)
 		// Row k of the lower half has T[i][k], i <= k: the first rows are cut off at the diagonal.
@@ -268,7 +268,7 @@ func (s *Square) Back(ctx context.Context, do Do, b []float64) error {
 // each.
 func (s *Square) Times(ctx context.Context, do Do, x []float64, transposed bool) ([]float64, error) {
 	out := make([]float64, len(x))
-	return out, tiles.Run(ctx, do.Workers, (s.N+bar-1)/bar, func(_ context.Context, _, part int) error {
+	return out, run.Tasks(ctx, do.Workers, (s.N+bar-1)/bar, func(_ context.Context, _, part int) error {
 		for i := part * bar; i < min((part+1)*bar, s.N); i++ {
 			lo, hi := i, s.N
 			if transposed {
@@ -289,7 +289,7 @@ func (s *Square) solve(ctx context.Context, do Do, b []float64, some func(b []fl
 	}
 	vectors := len(b) / s.N
 	at := max((vectors+do.Workers-1)/do.Workers, 1)
-	return tiles.Run(ctx, do.Workers, (vectors+at-1)/at, func(_ context.Context, _, part int) error {
+	return run.Tasks(ctx, do.Workers, (vectors+at-1)/at, func(_ context.Context, _, part int) error {
 		lo := part * at
 		hi := min(lo+at, vectors)
 		some(b[lo*s.N:hi*s.N], hi-lo)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/gramengine/gram/learn/internal/archive"
@@ -75,22 +74,6 @@ func CheckPrices(prices []float64) error {
 	return nil
 }
 
-// Workers is a number of goroutines, where 0 stands for one a processor.
-func Workers(workers int) int {
-	if workers > 0 {
-		return workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
-// CheckOptions checks a number of workers and a bound on memory.
-func CheckOptions(workers int, memoryBytes int64) error {
-	if workers < 0 || memoryBytes < 0 {
-		return fmt.Errorf("%d workers and %d bytes, expected at least 0", workers, memoryBytes)
-	}
-	return nil
-}
-
 // Greatest returns the place of the greatest value, the first of equals.
 func Greatest(f []float64) int {
 	top := 0
@@ -111,26 +94,4 @@ func Positive(f []float64) []int {
 		}
 	}
 	return found
-}
-
-// MemoryError says before the work that it needs more memory than was allowed.
-type MemoryError struct {
-	What        string
-	Need, Limit int64 // bytes
-}
-
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s needs %s of memory, allowed are %s", e.What, sparse.FormatNeed(e.Need),
-		sparse.FormatBytes(e.Limit))
-}
-
-// Needed returns how many bytes are enough.
-func (e *MemoryError) Needed() int64 { return e.Need }
-
-// Fits holds a need against a limit, of which 0 is none. what names the work, with its package.
-func Fits(need, limit int64, what string, args ...any) error {
-	if limit == 0 || need <= limit {
-		return nil
-	}
-	return &MemoryError{fmt.Sprintf(what, args...), need, limit}
 }

@@ -1,7 +1,6 @@
 package doors
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,8 +89,6 @@ func engineCases() map[string]testCase {
 		"engine.Options.Device":         {run: engineDevice},
 		"engine.Options.Progress":       {run: engineProgress},
 		"engine.Options.StripesBytes":   {run: stripesBytes},
-		"kernel.PanicError.Error":       messages(&engine.PanicError{}, &engine.PanicError{Value: errors.New("x")}),
-		"kernel.PanicError.Unwrap":      messages(&engine.PanicError{}),
 		"engine.Ready.Close":            {run: cachedRows},
 		"engine.Reference.C":            {run: reference, index: true, panics: true},
 		"engine.Reference.Norm":         {run: reference, index: true, panics: true},

@@ -11,29 +11,27 @@ import (
 
 func multilayerCases() map[string]testCase {
 	return map[string]testCase{
-		"mkm.Train":              {run: multilayer},
-		"mkm.Path":               {run: multilayer},
-		"mkm.PredictAll":         {run: multilayer},
-		"mkm.Settings.Validate":  {run: multilayer},
-		"mkm.Model.Predict":      {run: multilayer},
-		"mkm.Model.Validate":     {run: multilayer},
-		"mkm.Model.Write":        {run: multilayer},
-		"mkm.Model.Bytes":        {run: multilayer},
-		"mkm.Model.Width":        {run: multilayer},
-		"mkm.Layer.Bytes":        {run: multilayer},
-		"mkm.Layer.Width":        {run: multilayer},
-		"mkm.Final.String":       {run: multilayer},
-		"mkm.Choice.String":      {run: multilayer},
-		"mkm.Load":               {run: multilayer},
-		"mkm.MemoryError.Error":  {run: multilayer},
-		"mkm.MemoryError.Needed": {run: multilayer},
-		"mkm.Read":               {run: multilayer},
-		"mkm.ReadState":          {run: multilayer},
-		"mkm.State.Write":        {run: multilayer},
-		"mkm.State.String":       {run: multilayer},
-		"mkm.Options.Save":       {run: multilayer},
-		"mkm.Options.Progress":   {run: multilayer},
-		"mkm.Options.Chosen":     {run: multilayer},
+		"mkm.Train":             {run: multilayer},
+		"mkm.Path":              {run: multilayer},
+		"mkm.PredictAll":        {run: multilayer},
+		"mkm.Settings.Validate": {run: multilayer},
+		"mkm.Model.Predict":     {run: multilayer},
+		"mkm.Model.Validate":    {run: multilayer},
+		"mkm.Model.Write":       {run: multilayer},
+		"mkm.Model.Bytes":       {run: multilayer},
+		"mkm.Model.Width":       {run: multilayer},
+		"mkm.Layer.Bytes":       {run: multilayer},
+		"mkm.Layer.Width":       {run: multilayer},
+		"mkm.Final.String":      {run: multilayer},
+		"mkm.Choice.String":     {run: multilayer},
+		"mkm.Load":              {run: multilayer},
+		"mkm.Read":              {run: multilayer},
+		"mkm.ReadState":         {run: multilayer},
+		"mkm.State.Write":       {run: multilayer},
+		"mkm.State.String":      {run: multilayer},
+		"mkm.Options.Save":      {run: multilayer},
+		"mkm.Options.Progress":  {run: multilayer},
+		"mkm.Options.Chosen":    {run: multilayer},
 	}
 }
 
@@ -48,8 +46,6 @@ func multilayer(p *program) {
 		mkm.Settings{C: p.notFinite()}, mkm.Settings{Base: -1}, mkm.Settings{Final: 9}, mkm.Settings{Parts: 1})
 	p.bad("Settings", bad.Validate)
 	p.quiet("String", func() { _, _ = s.Final.String(), mkm.Choice{Level: p.odd(), Documents: p.odd()}.String() })
-	short := &mkm.MemoryError{What: p.oddText(), Need: int64(p.odd()), Limit: int64(p.odd())}
-	p.quiet("MemoryError", func() { _, _ = short.Error(), short.Needed() })
 	var none *mkm.State
 	p.quiet("State", func() { _ = none.String() })
 	p.bad("State.Write of none", func() error { return none.Write(p.ctx, io.Discard) })

@@ -51,8 +51,6 @@ func sparseCases() map[string]testCase {
 		"sparse.Embedded.Validate":      {run: validateEmbedded},
 		"sparse.Files":                  {run: files},
 		"sparse.Labels.Validate":        {run: validateCorpus},
-		"sparse.PanicError.Error":       messages(&sparse.PanicError{}, &sparse.PanicError{Value: errors.New("x")}),
-		"sparse.PanicError.Unwrap":      messages(&sparse.PanicError{}),
 		"sparse.Embedder.Cols":          sized(func(p *program) any { return &sparse.Embedder{} }),
 		"sparse.Embedder.Column":        {run: embedderColumn},
 		"sparse.Embedder.Factors":       {run: embedderFactors},
@@ -61,14 +59,6 @@ func sparseCases() map[string]testCase {
 		"sparse.Embedder.Validate":      {run: restoreEmbedder},
 		"sparse.Embedding.Fit":          {run: fit},
 		"sparse.Embedding.WithPower":    {run: withPower},
-		"sparse.FormatNeed": {run: func(p *program) {
-			n := int64(p.odd())
-			p.quiet(fmt.Sprint(n), func() { sparse.FormatNeed(n) })
-		}},
-		"sparse.FormatBytes": {run: func(p *program) {
-			n := int64(p.odd())
-			p.quiet(fmt.Sprint(n), func() { sparse.FormatBytes(n) })
-		}},
 		"sparse.Labels.Add": {run: func(p *program) {
 			p.quiet("of nothing", func() { var l sparse.Labels; l.Add(); l.Add(nil...); l.Add(1, 2); l.Of(2) })
 		}},

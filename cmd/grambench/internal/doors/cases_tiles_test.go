@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"sync/atomic"
 
 	"github.com/gramengine/gram/tiles"
 )
@@ -51,11 +50,6 @@ func tilesCases() map[string]testCase {
 			p.bad("no context", func() error { _, err := tiles.MakeContext(noContext, n); return err })
 			p.bad("an ended context", func() error { _, err := tiles.MakeContext(p.ended(), n); return err })
 		}},
-		"tiles.Given": {run: func(p *program) {
-			p.good("a context", func() error { return tiles.Given(p.ctx, "x") })
-			p.bad("no context", func() error { return tiles.Given(noContext, "x") })
-			p.bad("an ended context", func() error { return tiles.Given(p.ended(), "x") })
-		}},
 		"tiles.Missing": {run: func(p *program) {
 			p.good("nil", func() error {
 				tiles.Missing(nil)
@@ -66,26 +60,15 @@ func tilesCases() map[string]testCase {
 		}},
 		"tiles.NewCache":  {run: newCache},
 		"tiles.OpenStore": {run: openStore},
-		"tiles.NewPanicError": {run: func(p *program) {
-			for _, v := range []any{nil, "x", errors.New("x"), ownPanic} {
-				p.quiet(fmt.Sprint(v), func() { _ = tiles.NewPanicError(v).Error() })
-			}
-		}},
-		"tiles.Reporter.Add":    {run: reporter},
-		"tiles.Reporter.Finish": {run: reporter},
-		"tiles.StartReporter":   {run: reporter},
 		"tiles.Owns": {run: func(p *program) {
 			for _, name := range []string{"", ".", "/", "x", "\x00", "\xff"} {
 				p.quiet(fmt.Sprintf("%q", name), func() { _ = tiles.Owns(name) })
 			}
 		}},
-		"tiles.PanicError.Error":  messages(&tiles.PanicError{}),
-		"tiles.PanicError.Unwrap": messages(&tiles.PanicError{}),
-		"tiles.Run":               {run: runTasks},
-		"tiles.Piece.Write":       {run: storePieces},
-		"tiles.Store.Add":         {run: storePieces},
-		"tiles.Store.Load":        {run: storePieces},
-		"tiles.Store.Save":        {run: storePieces},
+		"tiles.Piece.Write": {run: storePieces},
+		"tiles.Store.Add":   {run: storePieces},
+		"tiles.Store.Load":  {run: storePieces},
+		"tiles.Store.Save":  {run: storePieces},
 		"tiles.TileBytes": {panics: true, run: func(p *program) {
 			n := p.odd()
 			p.quiet(fmt.Sprint(n), func() { tiles.TileBytes(n) })
@@ -176,52 +159,6 @@ func cacheTiles(p *program) {
 			}
 		}
 	}
-}
-
-func runTasks(p *program) {
-	workers, tasks := pick(p, 1, 2, 5), p.IntN(30)
-	var calls atomic.Int64
-	p.good(fmt.Sprint(tasks, " tasks on ", workers), func() error {
-		err := tiles.Run(p.ctx, workers, tasks, func(_ context.Context, worker, task int) error {
-			calls.Add(1)
-			return nil
-		})
-		if calls.Load() != int64(tasks) {
-			p.fails("%d calls, expected %d", calls.Load(), tasks)
-		}
-		return err
-	})
-	none := func(context.Context, int, int) error { return nil }
-	p.bad("tasks below 0", func() error { return tiles.Run(p.ctx, 2, pick(p, -1, math.MinInt), none) })
-	p.any("no workers", func() error { return tiles.Run(p.ctx, pick(p, -1, 0, math.MinInt), 3, none) })
-	p.bad("no function", func() error { return tiles.Run(p.ctx, 2, 3, nil) })
-	value := pick(p, any("a: b"), any(errors.New("c: d")))
-	p.bad("a task that panics", func() error {
-		return tiles.Run(p.ctx, workers, 3, func(context.Context, int, int) error { panic(value) })
-	})
-	ended, cancel := context.WithCancel(p.ctx)
-	cancel()
-	if err := tiles.Run(ended, workers, 3, none); !errors.Is(err, context.Canceled) {
-		p.fails("%v after the end of the context", err)
-	}
-}
-
-func reporter(p *program) {
-	try := func(report func(int64)) func() error {
-		return func() (err error) {
-			ctx, r := tiles.StartReporter(p.ctx, "doors", report)
-			defer r.Finish(&err)
-			r.Add(pick(p, int64(1), -1, math.MaxInt64, math.MinInt64))
-			return ctx.Err()
-		}
-	}
-	p.good("without a report", try(nil))
-	var calls atomic.Int64
-	p.good("with a report", try(func(int64) { calls.Add(1) }))
-	if calls.Load() == 0 {
-		p.fails("no report")
-	}
-	p.bad("with a report that panics", try(func(int64) { panic(ownPanic) }))
 }
 
 func (p *program) folder() string {

@@ -50,7 +50,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		ready := *out
 		if ready.err == nil {
 			ready.predictor, ready.err = makeReady(out, r.Bytes())
-			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
+			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) && !memory.Enough {
 				ready.err = nil // there may be room once the documents are read, which can take less than they may
 			}
 		}

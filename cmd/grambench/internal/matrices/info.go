@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Info is the command that describes this machine.
@@ -82,7 +82,7 @@ func newInfo() *info {
 		MemoryBytes: backend.ProcBytes("/proc/meminfo", "MemTotal:"),
 		Features:    []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
 	}
-	if b := tiles.AvailableBound(); b.By != "" {
+	if b := run.AvailableBound(); b.By != "" {
 		r.FreeBytes, r.FreeBy = max(b.Bytes, 0), b.By
 	}
 	for _, id := range wantedFeatures {

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/tiles"
+	"github.com/gramengine/gram/internal/run"
 )
 
 const (
@@ -49,7 +49,7 @@ func (m *matrix) Apply(ctx context.Context, dst, src []float64) error {
 func (m *matrix) rows(ctx context.Context, visit func(i int, row []float32)) error {
 	share := func(first int, part *engine.Dense) error {
 		tasks := (part.Rows + taskRows - 1) / taskRows
-		return tiles.Run(ctx, m.workers, tasks, func(_ context.Context, _, task int) error {
+		return run.Tasks(ctx, m.workers, tasks, func(_ context.Context, _, task int) error {
 			for i := task * taskRows; i < min((task+1)*taskRows, part.Rows); i++ {
 				visit(first+i, part.Row(i))
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -118,7 +119,7 @@ func (v *verifier) anyWorkers(
 	if isa == backend.CUDA {
 		beside = 1
 	}
-	err = tiles.Run(ctx, beside, 2, func(_ context.Context, _, i int) error {
+	err = run.Tasks(ctx, beside, 2, func(_ context.Context, _, i int) error {
 		eng, err := compute(1+i, []*engine.Symmetric{first, again}[i])
 		if err != nil {
 			return err

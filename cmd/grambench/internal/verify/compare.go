@@ -15,9 +15,9 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // chunkRows is how many rows of the sample are computed at a time: a multiple of panels, so that
@@ -107,7 +107,7 @@ func (v *verifier) compare(
 		v.p.Update(int64(first), int64(len(s.rows)))
 		rows := s.rows[first:min(first+chunkRows, len(s.rows))]
 		got, want := room.of(len(rows), s.n)
-		err := tiles.Run(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
+		err := run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 			want[r].fill(k, x, &rows[r])
 			return nil
 		})
@@ -125,7 +125,7 @@ func (v *verifier) compare(
 			}
 			var digest sync.WaitGroup // the digest goes row by row, so it runs beside the comparison
 			digest.Go(func() { found[i].addRows(s, first, got) })
-			err = tiles.Run(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
+			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), &want[r])
 				return nil
 			})

@@ -13,8 +13,8 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // What verify compares.
@@ -236,7 +236,7 @@ func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample)
 	v.p.Stage("reference, " + x.Embedder.String())
 	ref := engine.NewReference(x)
 	var done atomic.Int64
-	return tiles.Run(ctx, v.NumWorkers(), len(s.rows), func(ctx context.Context, _, k int) error {
+	return run.Tasks(ctx, v.NumWorkers(), len(s.rows), func(ctx context.Context, _, k int) error {
 		v.p.Update(done.Add(1), int64(len(s.rows)))
 		r := &s.rows[k]
 		if r.columns == nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Command is the command verify.
@@ -278,7 +278,7 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 		beside = 1
 	}
 	var mu sync.Mutex // guards v.held
-	err := tiles.Run(ctx, beside, len(list), func(_ context.Context, _, i int) error {
+	err := run.Tasks(ctx, beside, len(list), func(_ context.Context, _, i int) error {
 		mu.Lock()
 		err := v.Fits("an engine for each instruction set", v.held+bytes)
 		mu.Unlock()

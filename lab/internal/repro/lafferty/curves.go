@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/tiles"
 )
 
 // plan is what is measured with one kernel. Its tasks have enough documents for all sizes, see
@@ -40,7 +40,7 @@ func (p *plan) counts() [][][][]int {
 func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (result, error) {
 	out := result{Test: p.counts(), Folds: p.counts()}
 	scratch := make([]curveWorker, workers)
-	err := tiles.Run(ctx, workers, len(p.Tasks)*p.Splits, func(ctx context.Context, worker, at int) (err error) {
+	err := run.Tasks(ctx, workers, len(p.Tasks)*p.Splits, func(ctx context.Context, worker, at int) (err error) {
 		w := &scratch[worker]
 		w.plan, w.m, w.loops = p, m, loops
 		t, s := at%len(p.Tasks), at/len(p.Tasks)

@@ -8,10 +8,10 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // modApteSplit is the ModApte split of Reuters-21578.
@@ -215,7 +215,7 @@ func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, kernel engin
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) ([]wrongly, error) {
 	out := make([]wrongly, len(c.Machines))
-	return out, tiles.Run(ctx, workers, len(out), func(_ context.Context, _, topic int) error {
+	return out, run.Tasks(ctx, workers, len(out), func(_ context.Context, _, topic int) error {
 		machine := c.Machines[topic]
 		row := func(s int) []float32 { return m.row(machine.Support[s]) }
 		decide(loops, machine, m.n, row, func(story int, value float64) {

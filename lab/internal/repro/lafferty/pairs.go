@@ -7,10 +7,10 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // matrix is a matrix of kernel values in memory, with n columns.
@@ -78,7 +78,7 @@ const stripe = 32
 // until the next call.
 func (p *pairs) matrix(ctx context.Context, kernel engine.Kernel, workers int) (matrix, error) {
 	n := p.m.n
-	return p.m, tiles.Run(ctx, workers, (n+stripe-1)/stripe, func(ctx context.Context, _, at int) error {
+	return p.m, run.Tasks(ctx, workers, (n+stripe-1)/stripe, func(ctx context.Context, _, at int) error {
 		var rows []int
 		var dst [][]float32
 		for i := at * stripe; i < min((at+1)*stripe, n); i++ {

@@ -3,9 +3,9 @@ package lebanon
 import (
 	"context"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/learn/logistic"
-	"github.com/gramengine/gram/tiles"
 )
 
 // result is what a method gives for a task, by split, by size.
@@ -59,7 +59,7 @@ func (p *protocol) task(
 ) (*result, error) {
 	out := &result{Wrong: make([][]int, p.splits), C: make([][]float64, p.splits), Differ: make([][]int, p.splits)}
 	apart, trainings := make([]float64, p.splits), make([]int64, p.splits)
-	err := tiles.Run(ctx, r.Threads(), p.splits, func(ctx context.Context, _, n int) error {
+	err := run.Tasks(ctx, r.Threads(), p.splits, func(ctx context.Context, _, n int) error {
 		s := t.split(r.Seed, n)
 		test := s.test(p.sizes[len(p.sizes)-1])
 		for _, size := range p.sizes {

@@ -1,6 +1,6 @@
-//go:build !cgo
+//go:build cgo
 
-package tiles
+package run
 
 // cThreads says that threads are the C library's.
-const cThreads = false
+const cThreads = true

@@ -1,4 +1,4 @@
-package tiles
+package run
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-func TestRunDoesEachTaskOnce(t *testing.T) {
+func TestTasksDoesEachTaskOnce(t *testing.T) {
 	for _, workers := range []int{1, 2, 7, 300} {
 		var seen [200]atomic.Int32
 		busy := make([]atomic.Int32, workers)
-		err := Run(t.Context(), workers, len(seen), func(_ context.Context, w, task int) error {
+		err := Tasks(t.Context(), workers, len(seen), func(_ context.Context, w, task int) error {
 			if busy[w].Add(1) != 1 {
 				t.Errorf("worker %d runs two tasks at once", w)
 			}
@@ -30,10 +30,10 @@ func TestRunDoesEachTaskOnce(t *testing.T) {
 	}
 }
 
-func TestRunStops(t *testing.T) {
+func TestTasksStops(t *testing.T) {
 	failure := errors.New("task 3 fails")
 	var done atomic.Int32
-	err := Run(t.Context(), 2, 1000, func(ctx context.Context, _, task int) error {
+	err := Tasks(t.Context(), 2, 1000, func(ctx context.Context, _, task int) error {
 		if task == 3 {
 			return failure
 		}
@@ -44,12 +44,12 @@ func TestRunStops(t *testing.T) {
 		return nil
 	})
 	if err != failure || done.Load() > 10 {
-		t.Errorf("Run returned %v after %d tasks", err, done.Load())
+		t.Errorf("Tasks returned %v after %d tasks", err, done.Load())
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	err = Run(ctx, 2, 1000, func(context.Context, int, int) error { cancel(); return nil })
+	err = Tasks(ctx, 2, 1000, func(context.Context, int, int) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("Run returned %v, expected %v", err, context.Canceled)
+		t.Errorf("Tasks returned %v, expected %v", err, context.Canceled)
 	}
 }

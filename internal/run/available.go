@@ -1,4 +1,4 @@
-package tiles
+package run
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package tiles
+package run
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func StartReporter(ctx context.Context, name string, report func(done int64)) (c
 		ended := false
 		defer func() {
 			if v := recover(); !ended {
-				r.failed = fmt.Errorf("%s: %w", name, NewPanicError(v))
+				r.failed = fmt.Errorf("%s: %w", name, NewPanicError(aTask, v))
 			}
 			cancel(r.failed)
 		}()

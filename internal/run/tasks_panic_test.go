@@ -1,4 +1,4 @@
-package tiles
+package run
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // A task that panics ends the run with an error, not the program; the others are told and no
 // further one begins.
-func TestRunPanics(t *testing.T) {
+func TestTasksPanics(t *testing.T) {
 	failure := errors.New("failure")
 	var none []int
 	for _, c := range []struct {
@@ -20,9 +20,9 @@ func TestRunPanics(t *testing.T) {
 		says  string
 	}{
 		{"value", func() { panic("broken") }, func(err error) bool { return errors.Unwrap(err) == nil },
-			"tiles: a task panicked: broken\n"},
+			"run: a task panicked: broken\n"},
 		{"error", func() { panic(failure) }, func(err error) bool { return errors.Is(err, failure) },
-			"tiles: a task panicked: failure\n"},
+			"run: a task panicked: failure\n"},
 		{"index", func() { none[3] = 1 }, func(err error) bool {
 			var wrong runtime.Error
 			return errors.As(err, &wrong)
@@ -35,7 +35,7 @@ func TestRunPanics(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 2, 5} {
 			began := make([]bool, 100)
-			err := Run(t.Context(), workers, len(began), func(ctx context.Context, _, task int) error {
+			err := Tasks(t.Context(), workers, len(began), func(ctx context.Context, _, task int) error {
 				began[task] = true
 				if task == 3 {
 					c.fail()
@@ -54,7 +54,7 @@ func TestRunPanics(t *testing.T) {
 				t.Errorf("%s, %d workers: error %v", c.name, workers, err)
 			}
 			stack := string(failed.Stack)
-			if !strings.Contains(stack, "schedule_panic_test.go") || !strings.Contains(err.Error(), stack) {
+			if !strings.Contains(stack, "tasks_panic_test.go") || !strings.Contains(err.Error(), stack) {
 				t.Errorf("%s, %d workers: no line of the task in the stack\n%s", c.name, workers, stack)
 			}
 			if began[3+workers] {
@@ -64,10 +64,10 @@ func TestRunPanics(t *testing.T) {
 	}
 }
 
-// A panic is what Run returns whatever else ended the run before.
-func TestRunPanicWins(t *testing.T) {
+// A panic is what Tasks returns whatever else ended the run before.
+func TestTasksPanicWins(t *testing.T) {
 	began := make(chan struct{})
-	err := Run(t.Context(), 2, 2, func(ctx context.Context, _, task int) error {
+	err := Tasks(t.Context(), 2, 2, func(ctx context.Context, _, task int) error {
 		if task == 0 {
 			<-began
 			return errors.New("first")
@@ -81,13 +81,13 @@ func TestRunPanicWins(t *testing.T) {
 		t.Errorf("error %v, expected a PanicError", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = Run(ctx, 1, 2, func(context.Context, int, int) error { cancel(); panic("after the end of ctx") })
+	err = Tasks(ctx, 1, 2, func(context.Context, int, int) error { cancel(); panic("after the end of ctx") })
 	if !errors.As(err, &failed) {
 		t.Errorf("error %v, expected a PanicError", err)
 	}
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestTasksRefuses(t *testing.T) {
 	work := func(context.Context, int, int) error { return nil }
 	for _, c := range []struct {
 		ctx            context.Context
@@ -95,17 +95,17 @@ func TestRunRefuses(t *testing.T) {
 		work           func(context.Context, int, int) error
 		want           string
 	}{
-		{nil, 1, 1, work, "tiles: Run: nil context"},
-		{t.Context(), 1, 1, nil, "tiles: Run: nil work"},
-		{t.Context(), 0, 1, work, "tiles: Run: 0 workers, expected at least 1"},
-		{t.Context(), -1, 0, work, "tiles: Run: -1 workers, expected at least 1"},
-		{t.Context(), 1, -1, work, "tiles: Run: -1 tasks, expected at least 0"},
+		{nil, 1, 1, work, "run: Tasks: nil context"},
+		{t.Context(), 1, 1, nil, "run: Tasks: nil work"},
+		{t.Context(), 0, 1, work, "run: Tasks: 0 workers, expected at least 1"},
+		{t.Context(), -1, 0, work, "run: Tasks: -1 workers, expected at least 1"},
+		{t.Context(), 1, -1, work, "run: Tasks: -1 tasks, expected at least 0"},
 	} {
-		if err := Run(c.ctx, c.workers, c.tasks, c.work); err == nil || err.Error() != c.want {
+		if err := Tasks(c.ctx, c.workers, c.tasks, c.work); err == nil || err.Error() != c.want {
 			t.Errorf("error %v, expected %q", err, c.want)
 		}
 	}
-	if err := Run(t.Context(), 3, 0, work); err != nil {
+	if err := Tasks(t.Context(), 3, 0, work); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package tiles
+package run
 
 // Available returns how many bytes of memory this process can still take. This system doesn't say.
 func Available() (bytes int64, known bool) { return 0, false }

@@ -1,6 +1,6 @@
-//go:build cgo
+//go:build !cgo
 
-package tiles
+package run
 
 // cThreads says that threads are the C library's.
-const cThreads = true
+const cThreads = false

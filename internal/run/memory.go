@@ -1,0 +1,72 @@
+package run
+
+import (
+	"fmt"
+	"math"
+)
+
+// MemoryError says that a computation needs more memory than was allowed or than the system leaves to
+// the program, before it takes that memory.
+type MemoryError struct {
+	What        string // what needs it, such as "engine: the Gram matrix"
+	Source      string // of documents that are being read: where they come from, or file:line; "" for others
+	Need, Limit int64  // bytes
+	Machine     bool   // Limit is what the machine, its container or a limit of the process (ulimit) leaves
+	Enough      bool   // Need is enough for the whole work, not only for a step of it
+}
+
+// Error names what needs the memory and both numbers.
+func (e *MemoryError) Error() string {
+	limit := "expected at most "
+	switch {
+	case e.Machine:
+		limit = "the system leaves "
+	case e.Enough:
+		limit = "allowed are "
+	}
+	return fmt.Sprintf("%s needs %s of memory, %s%s", e.What, FormatNeed(e.Need), limit, FormatBytes(e.Limit))
+}
+
+// Fits returns a MemoryError where what is enough for the whole work is above a limit, of which 0 is
+// none. what names the work, with its package.
+func Fits(need, limit int64, what string, args ...any) error {
+	if limit == 0 || need <= limit {
+		return nil
+	}
+	return &MemoryError{What: fmt.Sprintf(what, args...), Need: need, Limit: limit, Enough: true}
+}
+
+// CheckBounds checks a number of workers and a bound on memory.
+func CheckBounds(workers int, memoryBytes int64) error {
+	if workers < 0 || memoryBytes < 0 {
+		return fmt.Errorf("%d workers and %d bytes, expected at least 0", workers, memoryBytes)
+	}
+	return nil
+}
+
+// AddBytes adds numbers of bytes, up to the greatest int64.
+func AddBytes(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// FormatBytes writes a number of bytes with three digits and a binary unit, such as "1.5 GiB".
+func FormatBytes(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, unit := float64(n), ""
+	for _, unit = range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
+		v /= 1024
+		if v < 999.5 {
+			break
+		}
+	}
+	return fmt.Sprintf("%.3g %s", v, unit)
+}
+
+// FormatNeed is [FormatBytes] of an amount that is to be enough: half a unit of the third digit more,
+// at least, so that rounding never makes it less.
+func FormatNeed(n int64) string { return FormatBytes(n + min(n/200, math.MaxInt64-n)) }

@@ -1,0 +1,42 @@
+package run
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+)
+
+func TestFormatBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB",
+		1023 << 10: "0.999 MiB", 238 << 20: "238 MiB", 1<<63 - 1: "8 EiB",
+	} {
+		if got := FormatBytes(n); got != want {
+			t.Errorf("%d is %q, expected %q", n, got, want)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	if Workers(3) != 3 || Workers(1) != 1 || Workers(0) != runtime.GOMAXPROCS(0) {
+		t.Errorf("workers %d, %d, %d", Workers(3), Workers(1), Workers(0))
+	}
+	if CheckBounds(0, 0) != nil || CheckBounds(2, 5) != nil || CheckBounds(-1, 0) == nil || CheckBounds(0, -1) == nil {
+		t.Error("a number of workers or bytes below 0 isn't told from others")
+	}
+	if Fits(5, 0, "x") != nil || Fits(5, 5, "x") != nil {
+		t.Error("what fits is refused")
+	}
+	if sum := AddBytes(1<<62, 1<<62); sum != 1<<63-1 || AddBytes(2, 3) != 5 {
+		t.Errorf("sums %d and %d", sum, AddBytes(2, 3))
+	}
+	for want, err := range map[string]error{
+		"work on 3 needs 2.01 KiB of memory, allowed are 1 KiB": Fits(2<<10, 1<<10, "work on %d", 3),
+		"x needs 2.01 KiB of memory, the system leaves 1 KiB":   &MemoryError{What: "x", Need: 2 << 10, Limit: 1 << 10, Machine: true},
+		"x needs 2.01 KiB of memory, expected at most 1 KiB":    &MemoryError{What: "x", Need: 2 << 10, Limit: 1 << 10},
+	} {
+		if short := (*MemoryError)(nil); !errors.As(err, &short) || err.Error() != want {
+			t.Errorf("error %v, expected %s", err, want)
+		}
+	}
+}

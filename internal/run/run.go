@@ -1,0 +1,28 @@
+// Package run has what long computations share: the loop over workers ([Tasks]), reports of progress
+// ([Progress], [Reporter]), how much memory there is and the error of too little ([MemoryError]), and
+// the error of a panic ([PanicError]). Public packages name these types as their own. It knows nothing
+// of what is computed.
+package run
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+)
+
+// Given returns the error of a context that isn't there, in the name of a package, or that has ended:
+// its cause. Whatever takes long, or much memory, asks first.
+func Given(ctx context.Context, name string) error {
+	if ctx == nil {
+		return fmt.Errorf("%s: a nil context, expected one", name)
+	}
+	return context.Cause(ctx)
+}
+
+// Workers returns a number of goroutines, where 0 stands for one per processor.
+func Workers(workers int) int {
+	if workers > 0 {
+		return workers
+	}
+	return runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,69 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Tasks calls work(ctx, worker, task) once for each task, 0 <= task < tasks, on up to workers
+// goroutines. It returns when all calls have.
+//
+// Tasks are handed out in order, one at a time. Where costs fall with the task, as those of the
+// panels of a symmetric half do (panel p meets all documents from its own on), the last tasks are
+// the smallest and every worker stays busy to the end. worker, 0 <= worker < workers, tells calls
+// apart that run at the same time, so that each worker may own scratch space.
+//
+// The first error ends the run: no further task begins, and Tasks returns it. So does the end of ctx,
+// with its error; a task that should end early looks at the context that it is given. A task that
+// panics, or that calls runtime.Goexit, ends the run with a [PanicError], which takes precedence
+// over other errors. A nil ctx, a nil work, fewer than one worker and fewer than no tasks are
+// errors.
+func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
+	switch {
+	case ctx == nil:
+		return errors.New("run: Tasks: nil context")
+	case work == nil:
+		return errors.New("run: Tasks: nil work")
+	case workers < 1:
+		return fmt.Errorf("run: Tasks: %d workers, expected at least 1", workers)
+	case tasks < 0:
+		return fmt.Errorf("run: Tasks: %d tasks, expected at least 0", tasks)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var panicked atomic.Pointer[PanicError] // the first one
+	var wg sync.WaitGroup
+	for w := range min(workers, tasks) {
+		wg.Go(func() {
+			ended := false
+			defer func() {
+				if ended {
+					return
+				}
+				err := NewPanicError(aTask, recover())
+				panicked.CompareAndSwap(nil, err)
+				cancel(err)
+			}()
+			for ctx.Err() == nil {
+				t := int(next.Add(1)) - 1
+				if t >= tasks {
+					break
+				}
+				if err := work(ctx, w, t); err != nil {
+					cancel(err)
+					break
+				}
+			}
+			ended = true
+		})
+	}
+	wg.Wait()
+	if err := panicked.Load(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
