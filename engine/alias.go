@@ -26,8 +26,6 @@ type (
 	Param = kernel.Param
 	// SpecError says what is wrong with a specification, see [kernel.SpecError].
 	SpecError = kernel.SpecError
-	// PanicError says that a function of a kernel panicked, see [kernel.PanicError].
-	PanicError = kernel.PanicError
 	// RoughError says that a kernel has no derivative, see [kernel.RoughError].
 	RoughError = kernel.RoughError
 	// Hyperbolic says which kernel of normal distributions is meant, see [kernel.Hyperbolic].

@@ -19,7 +19,7 @@ import (
 // columns[1] unless it is Len. Wide blocks take less time for a pair than narrow ones.
 //
 // visit is called from up to Workers goroutines at the same time, tiles come in no order, and an error
-// of visit ends the computation, as does a panic, which comes back as a [run.PanicError]. It returns
+// of visit ends the computation, as does a panic, which comes back as a [PanicError]. It returns
 // within a second of the end of ctx, with its error. No memory is needed for results.
 func (e *Engine) BlockTiles(
 	ctx context.Context, k Kernel, rows, columns [2]int, visit func(t *Tile) error,

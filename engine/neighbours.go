@@ -262,7 +262,7 @@ func (s *search) valuesOf(keys []float32) error {
 // called by one goroutine at a time, in no particular order. Values are those of [Engine.Neighbours],
 // and compared as there with the bound.
 // An error of visit ends the computation, as does a panic, which comes back as a
-// [run.PanicError]. Pairs needs no memory for results.
+// [PanicError]. Pairs needs no memory for results.
 func (e *Engine) Pairs(
 	ctx context.Context, k Kernel, least float64, visit func(i, j int, value float32) error,
 ) (err error) {

@@ -184,7 +184,7 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 //
 // turn is called from several goroutines at the same time, for each row once and in no order; w is
 // its own until it returns. An error of turn ends the computation, as does a panic, which comes back
-// as a [run.PanicError]. Sums are float64: with n rows, those of K V are within Len·2⁻⁵²·Σ|k v| of
+// as a [PanicError]. Sums are float64: with n rows, those of K V are within Len·2⁻⁵²·Σ|k v| of
 // the exact ones, and those of Kᵀ R within n·2⁻⁵²·Σ|k r|. They have the same bits from any number of
 // workers.
 //

@@ -39,7 +39,7 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 // Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands
 // each to yield with the number of its first row; yield must not keep the stripe. The next stripe
 // is computed while yield runs. An error of yield ends the computation, as does a panic, which
-// comes back as a [run.PanicError].
+// comes back as a [PanicError].
 //
 // It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is
 // computed twice, for (i, j) and for (j, i).

@@ -31,7 +31,7 @@ type Tile struct {
 // every pair of documents i, j with i <= j is in exactly one tile as row j and column i; tiles on
 // the diagonal hold both of (i, j) and (j, i). visit is called from up to Workers goroutines at the
 // same time, tiles come in no order, and an error of visit ends the computation, as does a panic,
-// which comes back as a [run.PanicError]. No memory is needed for results.
+// which comes back as a [PanicError]. No memory is needed for results.
 func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err error) {
 	if visit, err = visitor(visit); err != nil {
 		return err
@@ -79,7 +79,7 @@ func visitor(visit func(t *Tile) error) (func(t *Tile) error, error) {
 // columns, and hands it to visit a tile at a time: all engine's documents from the first to the
 // last for one panel of test documents, then for the next. Values have the same bits as those of
 // [Engine.Cross]. An error of visit ends the computation, as does a panic, which comes back as a
-// [run.PanicError]; so does the end of ctx, within a second, with its error.
+// [PanicError]; so does the end of ctx, within a second, with its error.
 //
 // It works on one goroutine at a time, reports no progress and needs no memory for results: a
 // caller with many test documents calls it from several goroutines, each with some of them, as

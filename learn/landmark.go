@@ -104,7 +104,7 @@ func (t *landmarks) Check(o Options) error {
 func (o *Options) landmarks() landmark.Options {
 	return landmark.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p landmark.Progress) { o.Tell(p.Stage, p.Done, p.Total) },
+		Progress: o.told,
 	}
 }
 

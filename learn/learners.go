@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -263,6 +264,9 @@ func (o *Options) Tell(stage string, done, total int64, details ...string) {
 		o.Progress(stage, done, total, details...)
 	}
 }
+
+// told is Tell for a learner.
+func (o *Options) told(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) }
 
 // Warning passes a warning on.
 func (o *Options) Warning(format string, args ...any) {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/learn/linear"
@@ -50,13 +49,7 @@ func (l *lines) settings(o Options) linear.Settings {
 func (o *Options) linear() linear.Options {
 	return linear.Options{
 		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p linear.Progress) {
-			var details []string
-			if p.Passes > 0 {
-				details = append(details, strconv.FormatInt(p.Passes, 10)+" passes")
-			}
-			o.Tell(p.Stage, p.Done, p.Total, details...)
-		},
+		Progress: o.told,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/learn/logistic"
@@ -104,13 +103,7 @@ func (r *regression) settings(o Options) logistic.Settings {
 func (r *regression) options(o Options) logistic.Options {
 	return logistic.Options{
 		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p logistic.Progress) {
-			var details []string
-			if p.Iterations > 0 {
-				details = append(details, strconv.FormatInt(p.Iterations, 10)+" steps")
-			}
-			o.Tell(p.Stage, p.Done, p.Total, details...)
-		},
+		Progress: o.told,
 	}
 }
 

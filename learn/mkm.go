@@ -96,7 +96,7 @@ func (t *multilayer) Check(o Options) error {
 func (o *Options) multilayer() mkm.Options {
 	return mkm.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p mkm.Progress) { o.Tell(fmt.Sprintf("level %d: %s", p.Level, p.Stage), p.Done, p.Total) },
+		Progress: o.told,
 	}
 }
 

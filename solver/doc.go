@@ -29,7 +29,7 @@
 // A matrix is checked where it is handed over, and each of its rows where it is read. Each function
 // checks the labels, parts, parameters, starts and kernel values that it is given, and says what it
 // found and what it expected. A function of the caller's (a method of a [Matrix],
-// Options.Progress) that panics on a worker ends the computation with a *run.PanicError, not the
+// Options.Progress) that panics on a worker ends the computation with a [*PanicError], not the
 // program.
 //
 // # Determinism

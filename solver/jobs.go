@@ -26,7 +26,7 @@ type job struct {
 // classes: for every k, 4^k neighbours that are an aligned square are of at most 2·2^k classes,
 // however many rows a cache can keep.
 //
-// A job that panics, usually in a function of the caller's, ends the run with a *run.PanicError.
+// A job that panics, usually in a function of the caller's, ends the run with a [*PanicError].
 func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 // Matrix is a Gram matrix K of n documents, as the learners see it. Values are finite, and those at
 // (i, j) and (j, i) have the same bits. The solver reports values that aren't finite; symmetry is
 // the implementation's duty. Methods are called from several goroutines at a time. One that panics
-// on a worker ends the computation with a *run.PanicError.
+// on a worker ends the computation with a [*PanicError].
 //
 // A matrix may have two more methods:
 //

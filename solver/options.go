@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Options says how a problem is solved, not which. The zero value works.
@@ -44,9 +45,13 @@ type Options struct {
 
 	// Progress is called with how far the work is, at least once a second and at most ten times,
 	// never by two goroutines at a time. Meanwhile the other workers go on, and skip their own
-	// reports. If it panics, the computation ends with a *run.PanicError. Default: none.
+	// reports. If it panics, the computation ends with a [*PanicError]. Default: none.
 	Progress func(Progress)
 }
+
+// PanicError says that a function of the caller's panicked: What it was, the Value, which Unwrap returns
+// where it is an error, and the Stack.
+type PanicError = run.PanicError
 
 // Progress is a moment of a training run.
 type Progress struct {

@@ -11,6 +11,13 @@ import (
 // reportEvery is the time between two reports.
 const reportEvery = 100 * time.Millisecond
 
+// Progress is how far a stage of the work is.
+type Progress struct {
+	Stage       string   // such as "training"; "" where the work is of one kind
+	Done, Total int64    // of pairs of documents, documents or machines; Total is 0 where it isn't known
+	Details     []string // what else there is to tell, such as "12 passes"
+}
+
 // Reporter counts what many goroutines do and reports the count from one of its own. Add may be
 // called concurrently; [StartReporter] makes it, and Finish must be called once.
 type Reporter struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -85,7 +86,7 @@ func (t *training) pivoted(ctx context.Context, r *rand.Rand, m int) ([]int, err
 	taken := make([]bool, n)
 	rows := engine.NewDense(proposals, n)
 	for misses := 0; len(chosen) < m; {
-		if err := t.opt.tell(Progress{Stage: "landmarks", Done: int64(len(chosen)), Total: int64(m)}); err != nil {
+		if err := t.opt.tell(run.Progress{Stage: "landmarks", Done: int64(len(chosen)), Total: int64(m)}); err != nil {
 			return nil, err
 		}
 		drawn := draw(r, left, proposals)

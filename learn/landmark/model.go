@@ -210,7 +210,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 			}
 			out.decide(lo+i, f)
 		}
-		if err := opt.tell(Progress{Stage: "predicting", Done: int64(lo + len(rows)), Total: int64(n)}); err != nil {
+		if err := opt.tell(run.Progress{Stage: "predicting", Done: int64(lo + len(rows)), Total: int64(n)}); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -124,7 +125,7 @@ type Options struct {
 	KeptBytes   int64  // bound on rows and documents kept from pass to pass; default what memory leaves
 
 	// Progress is called with how far the work is, never concurrently. Default: none.
-	Progress func(Progress)
+	Progress func(run.Progress)
 
 	// Save is called with where a training is: every minute, and at the end of its context, once it has
 	// taken ten seconds. Its error ends the training. Default: none.
@@ -139,11 +140,4 @@ type Options struct {
 	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
 
 	saveSoon bool // for tests
-}
-
-// Progress is how far the work is.
-type Progress struct {
-	Stage       string
-	Done, Total int64 // pairs of documents, of this pass
-	Passes      int   // that are over
 }

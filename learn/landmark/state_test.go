@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 )
@@ -26,8 +28,10 @@ func TestResume(t *testing.T) {
 		var state *State
 		_, err = TrainPath(ctx, c, s, prices, Options{saveSoon: true,
 			Save: func(s *State) error { state = s; return nil },
-			Progress: func(p Progress) {
-				if p.Passes >= want[1].Passes*3/4 {
+			Progress: func(p run.Progress) {
+				pass := 0
+				_, _ = fmt.Sscanf(p.Stage, "pass %d", &pass)
+				if pass > want[1].Passes*3/4 {
 					cancel()
 				}
 			},

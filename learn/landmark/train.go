@@ -130,7 +130,7 @@ func newTraining(
 	}
 	embedder := k.Embedding().Fit(c.Documents)
 	t.k = engine.Resolve(k, len(embedder.Terms))
-	if err := opt.tell(Progress{Stage: "embedding"}); err != nil {
+	if err := opt.tell(run.Progress{Stage: "embedding"}); err != nil {
 		return nil, err
 	}
 	t.x, err = embedder.TransformRows(ctx, c.Documents, t.rows, t.do.Workers)
@@ -198,7 +198,7 @@ func (t *training) bytes() int64 {
 }
 
 // tell reports progress outside of passes.
-func (o Options) tell(p Progress) error {
+func (o Options) tell(p run.Progress) error {
 	if o.Progress == nil {
 		return nil
 	}
@@ -219,7 +219,7 @@ func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engi
 	o := engine.Options{ISA: t.opt.ISA, Workers: t.do.Workers}
 	if f := t.opt.Progress; f != nil {
 		o.Progress = func(p engine.Progress) {
-			f(Progress{fmt.Sprintf("pass %d", t.passes+1), p.Done, p.Total, t.passes})
+			f(run.Progress{Stage: fmt.Sprintf("pass %d", t.passes+1), Done: p.Done, Total: p.Total})
 		}
 	}
 	return engine.NewContext(ctx, x, o)
@@ -227,7 +227,7 @@ func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engi
 
 // ready chooses landmarks and factorises their matrix.
 func (t *training) ready(ctx context.Context) error {
-	if err := t.opt.tell(Progress{Stage: "landmarks"}); err != nil {
+	if err := t.opt.tell(run.Progress{Stage: "landmarks"}); err != nil {
 		return err
 	}
 	chosen, err := t.choose(ctx)

@@ -117,7 +117,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 	}
 	var report func(int64)
 	if opt.Progress != nil {
-		report = func(done int64) { opt.Progress(Progress{Stage: "predicting", Done: done, Total: int64(n)}) }
+		report = func(done int64) { opt.Progress(run.Progress{Stage: "predicting", Done: done, Total: int64(n)}) }
 	}
 	ctx, r := run.StartReporter(ctx, "linear: Options.Progress", report)
 	defer func() {

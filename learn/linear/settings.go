@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -84,12 +85,5 @@ type Options struct {
 	MemoryBytes int64 // bound on what training or prediction holds beside the corpus; default none
 
 	// Progress is called with how far the work is, never concurrently. Default: none.
-	Progress func(Progress)
-}
-
-// Progress is how far the work is.
-type Progress struct {
-	Stage       string
-	Done, Total int64 // machines, or documents
-	Passes      int64 // of all machines so far
+	Progress func(run.Progress)
 }

@@ -102,7 +102,7 @@ func trainingBytes(c *sparse.Corpus, f *sparse.Embedder, models, workers int) in
 // trainAll trains the machines of all classes, several at a time. Of two classes the second is the
 // first with the other sign.
 func trainAll(
-	ctx context.Context, c *sparse.Corpus, p *problem, rows []int, models []*Model, workers int, told func(Progress),
+	ctx context.Context, c *sparse.Corpus, p *problem, rows []int, models []*Model, workers int, told func(run.Progress),
 ) (err error) {
 	s, n := &models[0].Settings, len(c.Classes)
 	mirrored := n == 2 && s.Scheme == solver.OneVsRest
@@ -113,7 +113,11 @@ func trainAll(
 	var report func(int64)
 	if told != nil {
 		report = func(done int64) {
-			told(Progress{Stage: "training", Done: done, Total: int64(n), Passes: passes.Load()})
+			p := run.Progress{Stage: "training", Done: done, Total: int64(n)}
+			if count := passes.Load(); count > 0 {
+				p.Details = []string{fmt.Sprintf("%d passes", count)}
+			}
+			told(p)
 		}
 	}
 	ctx, r := run.StartReporter(ctx, "linear: Options.Progress", report)

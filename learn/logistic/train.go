@@ -132,9 +132,11 @@ func (t *training) trainAll(
 	var report func(int64)
 	if t.opt.Progress != nil {
 		report = func(done int64) {
-			t.opt.Progress(Progress{
-				Stage: stage, Done: int64(part*n) + done, Total: int64(parts * n), Iterations: iterations.Load(),
-			})
+			p := run.Progress{Stage: stage, Done: int64(part*n) + done, Total: int64(parts * n)}
+			if steps := iterations.Load(); steps > 0 {
+				p.Details = []string{fmt.Sprintf("%d steps", steps)}
+			}
+			t.opt.Progress(p)
 		}
 	}
 	ctx, r := run.StartReporter(ctx, "logistic: Options.Progress", report)

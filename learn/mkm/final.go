@@ -69,7 +69,7 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 func (t *training) metric(lv *level) lmnn.Options {
 	return lmnn.Options{
 		Workers: t.o.Workers, MemoryBytes: t.left(lv.x.Bytes()),
-		Progress: func(done, most int, _ float64, _ int64) { t.tell("metric", lv.number, int64(done), int64(most)) },
+		Progress: func(done, most int, _ float64, _ int64) { t.o.tell("metric", lv.number, int64(done), int64(most)) },
 	}
 }
 
@@ -94,7 +94,7 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 	least := math.MaxInt
 	err = t.machines(ctx, lv, train, func(p *svm.Problem, s svm.Settings, unit float64) error {
 		for i, price := range prices {
-			t.tell("C", lv.number, int64(i), int64(len(prices)))
+			t.o.tell("C", lv.number, int64(i), int64(len(prices)))
 			s.C = price * unit
 			m, _, err := p.Train(ctx, s)
 			if err != nil {
@@ -146,7 +146,7 @@ func (t *training) machines(
 	room := t.left(lv.x.Bytes())
 	p, err := svm.NewProblem(ctx, c, k.Embedding(), svm.Options{
 		ISA: t.o.ISA, Workers: t.o.Workers, MemoryBytes: room,
-		Progress: func(p svm.Progress) { t.tell(p.Stage, lv.number, p.Done, p.Total) },
+		Progress: func(p svm.Progress) { t.o.tell(p.Stage, lv.number, p.Done, p.Total) },
 	})
 	if err != nil {
 		return err

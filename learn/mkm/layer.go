@@ -76,7 +76,7 @@ func (t *training) fit(
 			return nil, err
 		}
 		out.features = append(out.features, z...)
-		t.tell("projecting", level, int64(hi), int64(x.Rows()))
+		t.o.tell("projecting", level, int64(hi), int64(x.Rows()))
 	}
 	return out, nil
 }
@@ -109,7 +109,7 @@ func (t *training) find(ctx context.Context, level int, k engine.Kernel, x *spar
 	c, err := pca.Fit(ctx, e, embedded, k, pca.Options{
 		Components: t.s.Components, Tolerance: t.s.tolerance, Seed: t.s.Seed, MemoryBytes: room,
 		Progress: func(vectors, most int, worst float64) {
-			t.tell("components", level, int64(vectors), int64(most))
+			t.o.tell("components", level, int64(vectors), int64(most))
 		},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package mkm
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
@@ -13,12 +14,8 @@ import (
 // tell reports progress.
 func (o Options) tell(stage string, level int, done, total int64) {
 	if o.Progress != nil {
-		o.Progress(Progress{Stage: stage, Level: level, Done: done, Total: total})
+		o.Progress(run.Progress{Stage: fmt.Sprintf("level %d: %s", level, stage), Done: done, Total: total})
 	}
-}
-
-func (t *training) tell(stage string, level int, done, total int64) {
-	t.o.tell(stage, level, done, total)
 }
 
 // chosen hands a choice over.

@@ -29,7 +29,7 @@ func TestMemoryIsKnownBefore(t *testing.T) {
 	} {
 		at := func(bytes int64) (models []*Model, begun bool, memory *run.MemoryError) {
 			models, err := Path(t.Context(), c, q.s, q.finals, q.from, Options{
-				MemoryBytes: bytes, Workers: 2, Progress: func(Progress) { begun = true },
+				MemoryBytes: bytes, Workers: 2, Progress: func(run.Progress) { begun = true },
 			})
 			if err != nil && !errors.As(err, &memory) {
 				t.Errorf("%s in %d bytes: %v", name, bytes, err)
@@ -77,7 +77,7 @@ func TestMemoryIsEnough(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	most, stages := int64(0), map[string]bool{}
-	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.Need, Workers: 2, Progress: func(p Progress) {
+	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.Need, Workers: 2, Progress: func(p run.Progress) {
 		runtime.GC() // what is reachable: how much garbage there is depends on what else the machine does
 		runtime.ReadMemStats(&now)
 		if held := int64(now.HeapAlloc) - int64(before.HeapAlloc); held > most {
@@ -85,7 +85,7 @@ func TestMemoryIsEnough(t *testing.T) {
 		}
 		stages[p.Stage] = true
 	}})
-	if err != nil || !stages["components"] || !stages["metric"] {
+	if err != nil || !stages["level 1: components"] || !stages["level 1: metric"] {
 		t.Fatalf("%v, stages %v", err, stages)
 	}
 	if t.Logf("%d bytes, of %d", most, memory.Need); most > memory.Need {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/learn/width"
@@ -327,8 +328,8 @@ func TestCancelAndMemory(t *testing.T) {
 	for _, stage := range []string{"information", "neighbours", "components", "projecting", "metric"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var at time.Time
-		_, err := Train(ctx, c, s, Options{Progress: func(p Progress) {
-			if p.Stage == stage && at.IsZero() {
+		_, err := Train(ctx, c, s, Options{Progress: func(p run.Progress) {
+			if strings.HasSuffix(p.Stage, ": "+stage) && at.IsZero() {
 				at = time.Now()
 				cancel()
 			}

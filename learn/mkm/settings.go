@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/selection"
 	"github.com/gramengine/gram/learn/width"
@@ -164,7 +165,7 @@ type Options struct {
 	MemoryBytes int64  // bound on what is held beside the documents; default none. See Train for what depends on it
 
 	// Progress, if not nil, is called with how far the work is, never concurrently.
-	Progress func(Progress)
+	Progress func(run.Progress)
 
 	// Chosen, if not nil, is called with each choice, level by level.
 	Chosen func(Choice)
@@ -178,13 +179,6 @@ type Options struct {
 	Resume *State
 
 	saveSoon bool // for tests: not only after some seconds
-}
-
-// Progress is how far the work is.
-type Progress struct {
-	Stage       string
-	Level       int // 0 for the documents, then the layer
-	Done, Total int64
 }
 
 // Choice is the width of a level, and how the documents that choose are classified by their nearest

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 )
 
@@ -17,7 +19,7 @@ func interrupted(t testing.TB, s Settings, o Options, calls int) (*State, bool) 
 	defer cancel()
 	var last *State
 	o.saveSoon, o.Save = true, func(s *State) error { last = s; return nil }
-	o.Progress = func(Progress) {
+	o.Progress = func(run.Progress) {
 		if calls--; calls == 0 {
 			cancel()
 		}
@@ -49,8 +51,8 @@ func TestResume(t *testing.T) {
 		{Layers: []string{"arccos:n=1", "arccos:n=0"}, Widths: []int{8}, Components: 20, Final: Neighbours, K: 3},
 	} {
 		var stages []string // of all calls of Progress
-		whole, err := Train(t.Context(), c, s, Options{Progress: func(p Progress) {
-			stages = append(stages, fmt.Sprint(p.Level, p.Stage))
+		whole, err := Train(t.Context(), c, s, Options{Progress: func(p run.Progress) {
+			stages = append(stages, p.Stage)
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -65,10 +67,10 @@ func TestResume(t *testing.T) {
 				break
 			}
 			kinds[state.String()] = true
-			searched := map[int]int{}
-			o := Options{Resume: state, Progress: func(p Progress) {
-				if p.Stage == "components" && p.Done == 0 {
-					searched[p.Level]++
+			searched := map[string]int{}
+			o := Options{Resume: state, Progress: func(p run.Progress) {
+				if strings.HasSuffix(p.Stage, "components") && p.Done == 0 {
+					searched[p.Stage]++
 				}
 			}}
 			got, err := Train(t.Context(), c, s, o)
@@ -80,7 +82,7 @@ func TestResume(t *testing.T) {
 			}
 			if state != nil && state.all {
 				for l := range state.layers {
-					if searched[l+1] > 0 {
+					if searched[fmt.Sprintf("level %d: components", l+1)] > 0 {
 						t.Errorf("%v: layer %d is fitted again from %s", s, l+1, state)
 					}
 				}

@@ -241,7 +241,7 @@ func (t *training) order(ctx context.Context, lv *level) error {
 	if t.s.Whole {
 		lv.columns, _ = lv.x.TermFrequencies()
 	} else {
-		t.tell("information", lv.number, 0, 0)
+		t.o.tell("information", lv.number, 0, 0)
 		ranking, err := selection.Rank(ctx, t.corpus(lv.x, lv.y, lv.n), selection.Options{
 			Bins: t.s.Bins, Workers: t.o.Workers,
 		})
@@ -319,7 +319,7 @@ func (t *training) search(ctx context.Context, lv *level) (int, error) {
 	wide.columns = lv.columns[:most]
 	found, err := width.Search(ctx, wide.set(0, lv.n), wide.set(lv.n, len(lv.y)), width.Options{
 		Widths: widths, Workers: t.o.Workers,
-		Progress: func(done, all int64) { t.tell("neighbours", lv.number, done, all) },
+		Progress: func(done, all int64) { t.o.tell("neighbours", lv.number, done, all) },
 	})
 	if err != nil {
 		return 0, err

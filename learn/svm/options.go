@@ -49,7 +49,7 @@ type Options struct {
 	Store *tiles.Store
 
 	// Progress is called with how far the work is, at least once a second, never concurrently. If
-	// it panics, the work ends with a *run.PanicError. Default: none.
+	// it panics, the work ends with an *engine.PanicError. Default: none.
 	Progress func(Progress)
 }
 

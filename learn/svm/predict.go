@@ -37,7 +37,7 @@ type PredictOptions struct {
 	MemoryBytes, HeldBytes int64
 
 	// Progress is called with how far the work is, at least once a second, never concurrently. If
-	// it panics, the prediction ends with a *run.PanicError. Default: none.
+	// it panics, the prediction ends with an *engine.PanicError. Default: none.
 	Progress func(Progress)
 }
 

@@ -23,7 +23,7 @@ type Computer struct {
 	Backend  device.Backend
 	Kernels  *asm.Kernels
 	Workers  int
-	Progress func(Progress)
+	Progress func(run.Progress)
 
 	programs                                programs
 	identity                                identity
@@ -61,11 +61,6 @@ func (c *Computer) CountFound(found, entered int64) {
 	c.entered.Add(entered)
 }
 
-// Progress is how far a computation is.
-type Progress struct {
-	Done, Total int64 // pairs of documents
-}
-
 // Start is the function of that name for the computer's Progress.
 func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *run.Reporter) {
 	return Start(ctx, c.Progress, total)
@@ -73,10 +68,10 @@ func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *ru
 
 // Start begins to report to f, unless that is nil, until Finish is called, as [run.StartReporter]
 // does.
-func Start(ctx context.Context, f func(Progress), total int64) (context.Context, *run.Reporter) {
+func Start(ctx context.Context, f func(run.Progress), total int64) (context.Context, *run.Reporter) {
 	var report func(int64)
 	if f != nil {
-		report = func(done int64) { f(Progress{done, total}) }
+		report = func(done int64) { f(run.Progress{Done: done, Total: total}) }
 	}
 	return run.StartReporter(ctx, "engine: Options.Progress", report)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/gramengine/gram/asm"
@@ -125,17 +126,21 @@ func mapped(k engine.Kernel, table *asm.Kernels, t *engine.Tile) error {
 // iteration trains, and returns the median of the times between the ends of passes.
 func (b *bench) iteration(ctx context.Context, s landmark.Settings, workers int) (seconds float64, err error) {
 	docs := b.corpus.Documents
-	var ends []time.Time
+	var ends []time.Time // of passes
+	ended := ""          // the last of them
 	// Documents may be kept in the form of the processor, but next to no rows.
 	kept := min(8*docs.NNZ()+256*int64(docs.Rows()), int64(docs.Rows())*int64(s.Landmarks)/2)
 	opt := landmark.Options{
 		ISA: string(b.best()), Workers: workers, MemoryBytes: int64(b.Memory),
 		KeptBytes: max(kept, 1),
-		Progress: func(p landmark.Progress) {
-			if p.Total == 0 || p.Done < p.Total {
+		Progress: func(p engine.Progress) {
+			if p.Done < p.Total || !strings.HasPrefix(p.Stage, "pass ") {
 				return
 			}
-			ends = append(ends[:min(p.Passes, len(ends))], time.Now())
+			if p.Stage == ended {
+				ends = ends[:len(ends)-1] // an end is told more than once
+			}
+			ends, ended = append(ends, time.Now()), p.Stage
 		},
 	}
 	if _, err := landmark.Train(ctx, b.corpus, s, opt); err != nil {

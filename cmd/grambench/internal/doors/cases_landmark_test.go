@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -89,7 +90,7 @@ func landmarkTrain(p *program) {
 }
 
 func landmarkOptions(o call) landmark.Options {
-	return landmark.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[landmark.Progress](o)}
+	return landmark.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[engine.Progress](o)}
 }
 
 func landmarkModels(p *program) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/linear"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -74,7 +75,7 @@ func linearTrain(p *program) {
 }
 
 func linearOptions(o call) linear.Options {
-	return linear.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[linear.Progress](o)}
+	return linear.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[engine.Progress](o)}
 }
 
 func linearModels(p *program) {

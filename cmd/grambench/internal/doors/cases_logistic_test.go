@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -99,7 +100,7 @@ func logisticTrain(p *program) {
 }
 
 func logisticOptions(o call) logistic.Options {
-	return logistic.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[logistic.Progress](o)}
+	return logistic.Options{Workers: o.workers, MemoryBytes: o.memory, Progress: report[engine.Progress](o)}
 }
 
 func logisticMachines(p *program) {

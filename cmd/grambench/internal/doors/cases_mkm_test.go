@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/mkm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -64,7 +65,7 @@ func multilayer(p *program) {
 	}
 	trainings(p, c, s, bad, "settings", func(ctx context.Context, c *sparse.Corpus, s mkm.Settings, o call) error {
 		_, err := mkm.Path(ctx, c, s, []mkm.Final{s.Final}, 0, mkm.Options{
-			Workers: o.workers, MemoryBytes: o.memory, Progress: report[mkm.Progress](o), Chosen: report[mkm.Choice](o),
+			Workers: o.workers, MemoryBytes: o.memory, Progress: report[engine.Progress](o), Chosen: report[mkm.Choice](o),
 		})
 		return err
 	})
@@ -85,7 +86,7 @@ func multilayer(p *program) {
 		load: func(ctx context.Context, path string) (*mkm.Model, error) { return mkm.Load(ctx, path, nil) },
 		predict: func(ctx context.Context, m *mkm.Model, documents *sparse.CSR, o call) error {
 			out, err := mkm.PredictAll(ctx, []*mkm.Model{m, m}, documents, mkm.Options{
-				Workers: o.workers, MemoryBytes: o.memory, Progress: report[mkm.Progress](o),
+				Workers: o.workers, MemoryBytes: o.memory, Progress: report[engine.Progress](o),
 			})
 			if err == nil {
 				for _, class := range out[1].Class {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/engine"
 	words "github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/learn/mkm"
@@ -145,8 +146,8 @@ func (p *protocol) runMultilayer(
 // measureNetwork trains a network and all of its beginnings, and tests them.
 func (p *protocol) measureNetwork(ctx context.Context, r *repro.Run, d *data, n network) ([]depth, error) {
 	name := "network " + n.name(len(n.degrees))
-	o := mkm.Options{ISA: r.ISA, Workers: r.Workers, Progress: func(q mkm.Progress) {
-		r.Progress(fmt.Sprintf("%s, level %d: %s", name, q.Level, q.Stage), q.Done, q.Total)
+	o := mkm.Options{ISA: r.ISA, Workers: r.Workers, Progress: func(q engine.Progress) {
+		r.Progress(fmt.Sprintf("%s, %s", name, q.Stage), q.Done, q.Total)
 	}}
 	if r.MemoryBytes > 0 {
 		o.MemoryBytes = max(r.MemoryBytes-d.bytes(), 1)
