@@ -253,7 +253,9 @@ func Read(ctx context.Context, get Get, digest string, memory int64) (*sparse.Co
 		return nil, err
 	}
 	if need := m.memory(); memory > 0 && need > memory {
-		return nil, &run.MemoryError{What: "corpus: reading the documents of " + m.Source, Source: m.Source, Need: need, Limit: memory}
+		return nil, &run.MemoryError{
+			What: "corpus: reading the documents of " + m.Source, Source: m.Source, Need: need, Limit: memory,
+		}
 	}
 	count := 0
 	c, err := m.read(&joiner{next: func() ([]byte, error) {

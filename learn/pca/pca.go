@@ -87,7 +87,8 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	few := o
 	few.Vectors = 2 * o.K
 	pass := eng.MultiplyBytes(o.Block + 1)
-	return run.AddBytes(spectrum.LeadingBytes(eng.Len(), few), pass), run.AddBytes(spectrum.LeadingBytes(eng.Len(), o), pass)
+	least, most = spectrum.LeadingBytes(eng.Len(), few), spectrum.LeadingBytes(eng.Len(), o)
+	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
 // LeastBytes bounds the least of Bytes for so many documents and workers, before there is an engine of
