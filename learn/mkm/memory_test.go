@@ -85,7 +85,7 @@ func TestMemoryIsEnough(t *testing.T) {
 		}
 		stages[p.Stage] = true
 	}})
-	if err != nil || !stages["level 1: components"] || !stages["level 1: metric"] {
+	if err != nil || !stages["level 1: components"] || !stages["level 2: metric"] {
 		t.Fatalf("%v, stages %v", err, stages)
 	}
 	if t.Logf("%d bytes, of %d", most, memory.Need); most > memory.Need {

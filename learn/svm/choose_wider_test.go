@@ -72,7 +72,7 @@ func TestChooseWider(t *testing.T) {
 // Where memory is too little to cut the text in another way, that is left out, and said.
 func TestChooseUncut(t *testing.T) {
 	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int) (*sparse.Corpus, error) {
-		return nil, &sparse.MemoryError{}
+		return nil, &sparse.MemoryError{Source: "x"}
 	}}
 	got, err := Choose(t.Context(), noisy(t), Settings{}, from, Options{})
 	if err != nil || got.Uncut == nil || got.Cut != 0 || len(got.Rounds) != 2 || len(got.Rounds[0].Points) != 1 {

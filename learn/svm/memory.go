@@ -227,7 +227,9 @@ func (p *Problem) tooLarge(more ...Task) error {
 		return fmt.Errorf("svm: %s needs %s for tiles and rows, expected at most %s", what,
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
-	return run.Fits(p.bound.need(&p.opt, tasks), p.opt.MemoryBytes, "svm: %s", what)
+	return &run.MemoryError{
+		What: "svm: " + what, Need: p.bound.need(&p.opt, tasks), Limit: p.opt.MemoryBytes, Enough: true,
+	}
 }
 
 // rowsFor is what rows may take during a task: what the budget has for them, less what the task takes
