@@ -287,12 +287,12 @@ func TestLandmarksRefused(t *testing.T) {
 		return func() error { _, err := FitLandmarks(ctx, s.eng, s.z, k, docs, opt); return err }
 	}
 	for want, f := range map[string]func() error{
-		"":                     call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
-		"expected no more":     call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
-		"no documents":         call(t.Context(), s.k, nil, Options{}),
-		"only conditionally":   call(t.Context(), engine.MustParseKernel("ngd"), s.csr, Options{}),
-		"-1 components":        call(t.Context(), s.k, s.csr, Options{Components: -1}),
-		"context canceled":     call(gone, s.k, s.csr, Options{}),
+		"":                            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
+		"expected no more":            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
+		"no documents":                call(t.Context(), s.k, nil, Options{}),
+		"only conditionally":          call(t.Context(), engine.MustParseKernel("ngd"), s.csr, Options{}),
+		"-1 components":               call(t.Context(), s.k, s.csr, Options{Components: -1}),
+		"context canceled":            call(gone, s.k, s.csr, Options{}),
 		"Options.Passed: run: a task": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),
 		"of these landmarks": func() error {
 			_, err := FitLandmarks(t.Context(), s.eng, s.x, s.k, s.csr, Options{})
