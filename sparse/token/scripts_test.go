@@ -12,7 +12,7 @@ import (
 
 // What each script becomes, by the default's way and by the general one.
 func TestPairs(t *testing.T) {
-	long := strings.Repeat("가", spacedHangul)
+	long := strings.Repeat("가", 12)
 	for _, c := range []struct {
 		name, text, want string // terms with commas between
 	}{
@@ -21,6 +21,7 @@ func TestPairs(t *testing.T) {
 		{"one", "好, 好x好", "好,好,x,好"},
 		{"punctuation and digits", "很好！贵3元", "很,好,很好,贵,元"},
 		{"lines", "手\n机", "手,机"},
+		{"lines in which places agree", "手\nabc手机", "手,abc,手,机,手机"},
 		{"iteration", "人々〆切", "人,々,人々,〆,々〆,切,〆切"},
 		{"four bytes", "𠮷野\U00030000", "𠮷,野,𠮷野,\U00030000,野\U00030000"},
 		{"compatibility", "\uf900豈", "\uf900,豈,\uf900豈"},
@@ -60,14 +61,14 @@ func TestPairs(t *testing.T) {
 	}
 	// One syllable more than any word, in one piece or in several, is cut.
 	for _, syllable := range []string{"가", "\u1100\u1161", "\u1112\u1161\u11ab"} {
-		run := strings.Repeat(syllable, spacedHangul+1)
+		run := strings.Repeat(syllable, 13)
 		for _, text := range []string{run, run + "手", "pc" + run, run + run} {
 			got := terms(t, Tokenizer{Pairs: true}, text)[0]
 			if !slices.Contains(got, syllable) || !slices.Contains(got, syllable+syllable) || slices.Contains(got, run) {
 				t.Errorf("%q: %q", text, got)
 			}
 		}
-		run = strings.Repeat(syllable, spacedHangul)
+		run = strings.Repeat(syllable, 12)
 		if got := terms(t, Tokenizer{Pairs: true}, run)[0]; !slices.Equal(got, []string{run}) {
 			t.Errorf("%q: %q, expected one word", run, got)
 		}
