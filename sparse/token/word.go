@@ -122,7 +122,7 @@ func (s *Scanner) runWord() []byte {
 		p.pair = false
 		return p.chars.pair(run)
 	}
-	i := p.at
+	i, letters := p.at, 0
 	for i < len(run) {
 		r, size := utf8.DecodeRune(run[i:])
 		switch {
@@ -136,7 +136,7 @@ func (s *Scanner) runWord() []byte {
 				p.at, p.pair = i+len(w), p.chars.before > 0
 				return w
 			}
-			s.letters[spaced]++
+			letters++
 			buf = utf8.AppendRune(buf, unicode.ToLower(r))
 		case len(buf) > 0 && unicode.IsMark(r):
 			buf = append(buf, run[i:i+size]...)
@@ -148,6 +148,7 @@ func (s *Scanner) runWord() []byte {
 		}
 	}
 	s.buf, p.at = buf, i
+	s.letters[spaced] += int64(letters)
 	if len(buf) == 0 {
 		return nil
 	}
