@@ -82,7 +82,7 @@ func TestSearchRefuses(t *testing.T) {
 	for spec, lists := range map[string][]Words{
 		"guess": nil, "knn": {{"C", []string{"1"}}}, "logistic": {{"C", []string{"0"}}},
 		"linear": {{"embed", []string{"tf"}}}, "nu_svc": {{"C", []string{"1"}}}, "c_svc": {{"loss", []string{"hinge"}}},
-		"one_class": nil,
+		"one_class":   nil,
 		"epsilon_svr": {{"kernel", []string{"ngd", "ngd"}}},
 	} {
 		if _, err := NewGrid(spec, lists, Options{}); err == nil {
