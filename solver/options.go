@@ -3,7 +3,6 @@ package solver
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"time"
 
 	"github.com/gramengine/gram/asm"
@@ -103,9 +102,7 @@ func (o Options) resolve() (Options, error) {
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = run.Workers(o.Workers)
 	if o.RowBytes == 0 {
 		o.RowBytes = defaultRowBytes
 	}

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
 
 	"github.com/gramengine/gram/internal/run"
@@ -53,9 +52,7 @@ func Rank(ctx context.Context, c *sparse.Corpus, opt Options) (*Ranking, error) 
 	if opt.Bins == 0 {
 		opt.Bins = 10
 	}
-	if opt.Workers == 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
+	opt.Workers = run.Workers(opt.Workers)
 	if opt.Bins < 2 || opt.Bins > MostBins || opt.Workers < 0 {
 		return nil, fmt.Errorf("selection: %d bins on %d workers, expected from 2 to %d, and no workers below 0", opt.Bins,
 			opt.Workers, MostBins)

@@ -22,10 +22,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // MostNeighbours bounds Options.Neighbours.
@@ -48,9 +49,7 @@ func (o Options) resolve(features int) (Options, error) {
 	if o.Neighbours == 0 {
 		o.Neighbours = 15
 	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = run.Workers(o.Workers)
 	if o.Neighbours < 1 || o.Neighbours > MostNeighbours || o.Workers < 1 {
 		return o, fmt.Errorf("width: %d neighbours on %d workers, expected from 1 to %d, and no workers below 0",
 			o.Neighbours, o.Workers, MostNeighbours)
