@@ -5,6 +5,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -20,9 +21,4 @@ func Given(ctx context.Context, name string) error {
 }
 
 // Workers returns a number of goroutines, where 0 stands for one per processor.
-func Workers(workers int) int {
-	if workers > 0 {
-		return workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func Workers(workers int) int { return cmp.Or(workers, runtime.GOMAXPROCS(0)) }
