@@ -329,7 +329,19 @@ func (t machines) searchSamples(
 	if len(g.machines.Schemes) > 0 && len(c.Classes) > 2 {
 		from.Schemes = g.machines.Schemes
 	}
-	from.Cuts, from.Corpus, from.Near, from.Final, from.Folds = g.Cuts, g.Corpus, Near, Finalists, g.Folds
+	from.Cuts, from.Near, from.Final, from.Folds = g.Cuts, Near, Finalists, g.Folds
+	if g.Corpus != nil {
+		from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
+			c, err := g.Corpus(ctx, cut)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.Validate(); err != nil {
+				return nil, err
+			}
+			return c.Select(documents), nil
+		}
+	}
 	from.LeastC = g.LeastC
 	begin := time.Now()
 	chosen, err := svm.Choose(ctx, c, s, from, o.svm())

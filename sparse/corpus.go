@@ -14,6 +14,7 @@ type Corpus struct {
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
 	Scripts    []Script  // without spaces, of which the tokenizer made characters and pairs of them
+	Texts      []string  // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks for it
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
 }
 
@@ -96,6 +97,7 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = Labels{}
 	out.Names, out.Groups = pick(c.Names, documents), pick(c.Groups, documents)
+	out.Texts = pick(c.Texts, documents)
 	if len(c.Labels.Offsets) > 0 {
 		for _, i := range documents {
 			out.Labels.Add(c.Labels.Of(i)...)

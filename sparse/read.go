@@ -64,6 +64,9 @@ type Options struct {
 	// that take the place of those of the source. What stands behind a TAB isn't looked at.
 	Labels string
 
+	// KeepTexts keeps the documents' texts in Corpus.Texts where they have at most so many bytes in all.
+	KeepTexts int64
+
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes

@@ -23,6 +23,8 @@ type termCounter struct {
 	scan   token.Scanner
 	done   <-chan struct{}
 	memory *allowance
+	texts  *keptTexts
+	text   []byte // of the open document, where texts are kept
 }
 
 // metTerm is what a counter knows of a term.
@@ -42,13 +44,14 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 	if err := opt.askTokenizer(); err != nil {
 		return nil, err
 	}
+	texts := newKeptTexts(opt)
 	counters := make([]*termCounter, opt.Workers)
 	for w := range counters {
 		scan, err := opt.Tokenizer.NewScanner()
 		if err != nil {
 			return nil, fmt.Errorf("sparse: Tokenizer: %w", err)
 		}
-		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory}
+		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts}
 	}
 	return counters, nil
 }
@@ -69,12 +72,16 @@ const stopEvery = 1 << 16
 type countedDocument struct {
 	counter *termCounter
 	terms   []termCount
+	text    string // where it is kept
 }
 
 // add counts the terms of text in the open document. It returns early once done is closed or memory
 // is spent.
 func (c *termCounter) add(text []byte) {
 	t := &c.scan
+	if c.texts != nil {
+		c.text = append(c.text, text...)
+	}
 	t.Feed(text)
 	words := 0
 	var taken int64 // bytes of new terms that memory doesn't know of yet
@@ -124,7 +131,12 @@ func (c *termCounter) endDocument() countedDocument {
 	c.scan.End()
 	c.memory.add(countedValueBytes*int64(n) + countedDocumentBytes)
 	c.opened = c.opened[:0]
-	return countedDocument{c, terms}
+	closed := countedDocument{counter: c, terms: terms}
+	if c.texts != nil {
+		closed.text = c.texts.keep(c.text)
+		c.text = c.text[:0]
+	}
+	return closed
 }
 
 // leftOut marks terms that the vocabulary doesn't hold.
@@ -146,11 +158,11 @@ func (c *Corpus) fillText(
 	}
 	c.Scripts = token.Scripts(scanners...)
 	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
+	c.Texts = counters[0].texts.of(documents)
 	columns, err := c.columns(opt, counters)
 	if err != nil {
 		return err
 	}
-
 	views, err := ViewsOf(c.Tokenizer, c.Vocabulary)
 	if err != nil {
 		return err

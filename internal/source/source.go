@@ -30,6 +30,7 @@ type Documents struct {
 	text textFlags
 
 	TokenizerLater  func() (sparse.Tokenizer, error) // if not nil: what cuts text, in place of the flags
+	KeepTexts       int64                            // as of sparse.Options
 	OnlyReads       bool                             // nothing follows reading that takes memory
 	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
 	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
@@ -210,7 +211,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
 		Signed: d.Signed || d.Sets != "", Groups: d.Sets == setsByQID,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
-		Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
+		KeepTexts: d.KeepTexts, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
 		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
 		LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,

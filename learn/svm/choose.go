@@ -23,11 +23,17 @@ type Candidates struct {
 	C       []float64
 	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
 
-	// Cuts are ways in which the text is cut into terms. Corpus returns the same documents cut in
-	// another way than the corpus, which is number 0; nil where there is none. It is called once a
-	// round.
+	// Cuts are ways in which the text is cut into terms. Corpus returns the given documents, which ascend,
+	// cut in another way than the corpus, which is number 0; nil where there is none. It is called once
+	// per round and cut. Values, if not nil, has the number of values per document of each cut, about, as
+	// a multiple of that of cut 0: dot products cost so much more.
 	Cuts   int
-	Corpus func(ctx context.Context, cut int) (*sparse.Corpus, error)
+	Corpus func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
+	Values []float64
+
+	// Suited, if not nil, returns the kernel that takes the place of another one for a cut, nil for none, as
+	// where its embedding doesn't suit the terms.
+	Suited func(k engine.Kernel, cut int) engine.Kernel
 
 	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
 	// isn't nil, kernels near the best one are tried as long as that isn't better than its neighbours,
@@ -157,6 +163,9 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	}
 	if g.Cuts = max(g.Cuts, 1); g.Cuts > 1 && g.Corpus == nil {
 		return g, fmt.Errorf("svm: %d cuts without a function that cuts, expected one", g.Cuts)
+	}
+	if g.Values != nil && len(g.Values) != g.Cuts || slices.ContainsFunc(g.Values, func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }) {
+		return g, fmt.Errorf("svm: the cuts' numbers of values are %v, expected %d positive numbers", g.Values, g.Cuts)
 	}
 	if g.Final < 0 || g.Folds < 2 {
 		return g, fmt.Errorf("svm: %d candidates of the last round by %d folds, expected 0 or more by 2 or more", g.Final,

@@ -66,7 +66,11 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 	for _, q := range all {
 		if p := (of{q.Cut, q.Kernel.Embedding()}); !slices.Contains(problems, p) {
 			problems = append(problems, p)
-			total.add(1, dotWork, 1)
+			values := 1.0
+			if h.from.Values != nil {
+				values = h.from.Values[q.Cut]
+			}
+			total.add(values, dotWork, 1)
 		}
 		if !slices.ContainsFunc(kernels, q.sameKernel) {
 			kernels = append(kernels, q)
@@ -87,9 +91,8 @@ func (q Candidate) same(o Candidate) bool {
 	return q.sameKernel(o) && q.Scheme == o.Scheme && q.C == o.C
 }
 
-// How many of the best kernels are compared by scheme, how many of the best of these by C, and how
-// many of these by cut.
-const keptKernels, keptSchemes, keptC = 3, 2, 2
+// How many of the best kernels are compared by scheme, and how many of the best of these by C.
+const keptKernels, keptSchemes = 3, 2
 
 // choiceStep is a round that is planned: what it compares the best of the round before by.
 type choiceStep struct {
@@ -104,20 +107,33 @@ func (h *choosing) steps() (steps []choiceStep) {
 	add := func(what string, kept, n int, set func(q *Candidate, i int)) {
 		if n > 1 {
 			steps = append(steps, choiceStep{what, ChoiceFolds, func(best []Candidate) []Candidate {
-				return extended(best, kept, n, set)
+				return g.suited(extended(best, kept, n, set))
 			}})
 		}
 	}
+	add("terms", 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })
 	add("kernel", 1, len(g.Kernels), func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
 	add("scheme", keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
 	add("C", keptSchemes, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })
-	add("terms", keptC, g.Cuts, func(q *Candidate, i int) { q.Cut = i })
 	if g.Final > 0 {
 		steps = append(steps, choiceStep{"all", g.Folds, func(best []Candidate) []Candidate {
 			return best[:min(len(best), g.Final)]
 		}})
 	}
 	return steps
+}
+
+// suited returns candidates with kernels that suit their cuts, each once.
+func (g *Candidates) suited(all []Candidate) (out []Candidate) {
+	for _, q := range all {
+		if g.Suited != nil {
+			q.Kernel = g.Suited(q.Kernel, q.Cut)
+		}
+		if q.Kernel != nil && !slices.ContainsFunc(out, q.same) {
+			out = append(out, q)
+		}
+	}
+	return out
 }
 
 // nearlyAll is the share of the documents from which on a sample has all of them.
@@ -127,12 +143,25 @@ const nearlyAll = 0.9
 // a tenth of a second, anyway.
 const mostOver, leastWork = 2.5, 24e6
 
+// leastTraining is what a training counts for, at least, where terms are chosen, too: about a second of one
+// core.
+const leastTraining = 2e8
+
+// mayTake is what the training of so many documents counts for.
+func (h *choosing) mayTake(n float64) float64 {
+	much := h.trainingWork().on(n)
+	if h.from.Cuts > 1 {
+		much = max(much, leastTraining)
+	}
+	return much
+}
+
 // planned returns what a round of some candidates compares, and on how many documents, at least those
 // of the round before: the first of the candidates where the least sample costs too much for all, but
 // all of them in a search that somebody asked for.
 func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
-	share := h.from.Work * h.trainingWork().on(n) / float64(rounds)
+	share := h.from.Work * h.mayTake(n) / float64(rounds)
 	documents := h.workOf(all, at.folds).documents(share)
 	most := mostSample
 	if at.what == "all" {

@@ -161,21 +161,20 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 		}
 		c := h.c
 		if cut > 0 {
-			if c, err = h.from.Corpus(ctx, cut); err != nil {
+			if c, err = h.from.Corpus(ctx, cut, docs); err != nil {
 				return nil, err
 			}
-			if c == nil || c.Documents == nil || c.Documents.Rows() != h.c.Documents.Rows() ||
-				!slices.Equal(c.Classes, h.c.Classes) {
+			if c == nil || c.Documents == nil || c.Documents.Rows() != len(docs) || !slices.Equal(c.Classes, h.c.Classes) {
 				return nil, fmt.Errorf("svm: other documents than those of %s, cut in another way, expected the same",
 					h.c.Source)
 			}
 			if err := c.Validate(); err != nil {
 				return nil, fmt.Errorf("svm: the corpus, cut in another way: %w", err)
 			}
+		} else if len(docs) < c.Documents.Rows() {
+			c = c.Select(docs)
 		}
-		if sample, held = c, cut; len(docs) < c.Documents.Rows() {
-			sample = c.Select(docs)
-		}
+		sample, held = c, cut
 		if h.opt.MemoryBytes > 0 {
 			own.opt.HeldBytes = h.opt.HeldBytes + h.c.Documents.Bytes() + sample.Documents.Bytes()
 		}

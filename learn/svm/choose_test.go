@@ -147,7 +147,7 @@ func TestChooseWork(t *testing.T) {
 				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Work: 1,
 					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
 			steps := h.steps()
-			share := h.trainingWork().on(float64(docs)) / float64(len(steps))
+			share := h.mayTake(float64(docs)) / float64(len(steps))
 			all, least := []Candidate{{Kernel: kernels[0], C: 10}}, min(docs, leastSample)
 			for _, at := range steps {
 				wanted := at.extend(all)

@@ -17,11 +17,11 @@ func TestChooseWider(t *testing.T) {
 	c := noisy(t)
 	from := Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt"), C: []float64{1, 10}, Seed: 3, Work: 100,
-		Cuts: 2, Corpus: func(_ context.Context, cut int) (*sparse.Corpus, error) {
+		Cuts: 2, Corpus: func(_ context.Context, cut int, docs []int) (*sparse.Corpus, error) {
 			if cut != 1 {
 				t.Errorf("cut %d", cut)
 			}
-			return c, nil
+			return c.Select(docs), nil
 		},
 		Near: func(k engine.Kernel) []engine.Kernel {
 			if k.String() == "diffusion:t=0.02" {
@@ -35,7 +35,7 @@ func TestChooseWider(t *testing.T) {
 	if err != nil || len(got.Rounds) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for i, want := range []string{"C", "terms", "all"} {
+	for i, want := range []string{"terms", "C", "all"} {
 		if got.Rounds[i].Compares != want {
 			t.Errorf("round %d compares by %s", i, got.Rounds[i].Compares)
 		}
@@ -46,7 +46,7 @@ func TestChooseWider(t *testing.T) {
 		}
 		return all
 	}
-	if all := tried(got.Rounds[0]); !slices.Contains(all, 0.1) && !slices.Contains(all, 100) {
+	if all := tried(got.Rounds[1]); !slices.Contains(all, 0.1) && !slices.Contains(all, 100) {
 		t.Errorf("tried C = %v, expected it to go on", all)
 	}
 	last := got.Rounds[2]
@@ -71,7 +71,7 @@ func TestChooseWider(t *testing.T) {
 
 // Where memory is too little to cut the text in another way, that is left out, and said.
 func TestChooseUncut(t *testing.T) {
-	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int) (*sparse.Corpus, error) {
+	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int, []int) (*sparse.Corpus, error) {
 		return nil, &sparse.MemoryError{Source: "x"}
 	}}
 	got, err := Choose(t.Context(), noisy(t), Settings{}, from, Options{})

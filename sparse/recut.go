@@ -1,0 +1,99 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// keptTexts keeps the texts of documents as long as they are within a bound. It may be used concurrently; nil
+// keeps none.
+type keptTexts struct {
+	left   atomic.Int64
+	memory *allowance
+}
+
+func newKeptTexts(opt *Options) *keptTexts {
+	if opt.KeepTexts <= 0 {
+		return nil
+	}
+	k := &keptTexts{memory: opt.memory}
+	k.left.Store(opt.KeepTexts)
+	return k
+}
+
+// keep returns a copy of the text of a document, or nothing once all are beyond the bound.
+func (k *keptTexts) keep(text []byte) string {
+	if k.left.Add(-int64(len(text))) < 0 {
+		return ""
+	}
+	k.memory.add(int64(len(text)))
+	return string(text)
+}
+
+// of returns the texts of all documents, nil where they are beyond the bound.
+func (k *keptTexts) of(documents []countedDocument) []string {
+	if k == nil || k.left.Load() < 0 {
+		return nil
+	}
+	texts := make([]string, len(documents))
+	for i := range documents {
+		texts[i] = documents[i].text
+	}
+	return texts
+}
+
+// Recut returns documents of c with their texts cut into other terms, as opt.Tokenizer, MinDF, MaxDF and
+// Vocabulary say; documents nil stands for all. Other options but Workers, MemoryBytes and Progress don't
+// count. The classes are those of c.
+//
+// Errors: a corpus without Texts, a document that there isn't, those of the tokenizer, ctx.Err().
+func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if documents != nil && len(documents) == 0 {
+		return nil, fmt.Errorf("sparse: %s: no documents to cut, expected at least one", c.Source)
+	}
+	if c.Texts == nil {
+		return nil, fmt.Errorf("sparse: %s: no texts were kept, expected those of Options.KeepTexts", c.Source)
+	}
+	for _, i := range documents {
+		if i < 0 || i >= len(c.Texts) {
+			return nil, fmt.Errorf("sparse: %s: document %d, expected 0 to %d", c.Source, i, len(c.Texts)-1)
+		}
+	}
+	out := *c
+	if documents != nil {
+		out = *c.Select(documents)
+	}
+	own := Options{Workers: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress, Tokenizer: opt.Tokenizer,
+		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary}
+	if err := own.check(); err != nil {
+		return nil, err
+	}
+	return own.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+		counters, err := newCounters(ctx, opt)
+		if err != nil {
+			return nil, err
+		}
+		counted := make([]countedDocument, len(out.Texts))
+		err = eachTask(ctx, opt.Workers, len(counted), func(w, i int) error {
+			counters[w].add([]byte(out.Texts[i]))
+			counted[i] = counters[w].endDocument()
+			m.documents.Add(1)
+			return opt.memory.check(c.Source)
+		})
+		if err != nil {
+			return nil, err
+		}
+		texts := out.Texts
+		out.Warnings = nil
+		err = out.fillText(ctx, opt, counters, counted, func(i int) string { return fmt.Sprintf("document %d", i+1) })
+		out.Texts = texts
+		return &out, err
+	})
+}
