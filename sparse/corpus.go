@@ -133,6 +133,9 @@ func (c *Corpus) Validate() error {
 		return err
 	}
 	switch {
+	case c.Texts != nil && len(c.Texts) != c.Documents.Rows():
+		return fmt.Errorf("sparse: the corpus has %d texts, expected one for each of %d documents", len(c.Texts),
+			c.Documents.Rows())
 	case c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols:
 		return fmt.Errorf("sparse: a vocabulary of %d terms, expected at least %d, one for each column, or none",
 			len(c.Vocabulary), c.Documents.Cols)
