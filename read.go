@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -40,9 +41,17 @@ func (o *ReadOptions) sparse() sparse.Options {
 		Format: o.Format, Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
 		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
-		MemoryBytes: o.MemoryBytes,
-		Progress:    func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
+		MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(),
+		Progress: func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
 	}
+}
+
+// keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them.
+func (o *ReadOptions) keepTexts() int64 {
+	if o.Tokenizer != (sparse.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil {
+		return 0
+	}
+	return learn.TextsToKeep(o.MemoryBytes)
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the

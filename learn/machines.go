@@ -25,6 +25,8 @@ type Trained struct {
 	Settings svm.Settings
 
 	Chosen   *svm.Chosen   // how the settings were chosen; nil where they weren't
+	Terms    []Terms       // the cuts of Chosen; nil where text was not cut anew
+	Values   int64         // of the documents that were trained on
 	Choosing time.Duration // what that took
 }
 

@@ -170,18 +170,34 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 			return nil, err
 		}
 		from.LeastC = true
+		choosing, reading := o, sparse.Options{Workers: o.Workers}
+		if c.Texts != nil {
+			for _, text := range c.Texts {
+				choosing.HeldBytes += int64(len(text))
+			}
+			reading.MemoryBytes = Left(o.MemoryBytes, choosing.HeldBytes+c.Documents.Bytes())
+			if trained.Terms, err = over(ctx, c, DefaultTerms(c), &from, reading); err != nil {
+				return nil, err
+			}
+		}
 		var tasks []svm.Task // of the training that follows
 		for _, scheme := range from.Schemes {
 			next := with
 			next.Scheme = scheme
 			tasks = append(tasks, svm.Task{Settings: next})
 		}
-		if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil {
+		if trained.Chosen, err = svm.Choose(ctx, c, with, from, choosing.svm(tasks...)); err != nil {
 			return nil, c.NameValue(err)
 		}
+		if cut := trained.Chosen.Cut; cut > 0 {
+			if c, err = c.Recut(ctx, nil, trained.Terms[cut].options(reading)); err != nil {
+				return nil, err
+			}
+		}
+		c.Texts = nil
 		s, trained.Choosing = trained.Chosen.Settings, time.Since(begin)
 	}
-	trained.Settings = s
+	trained.Settings, trained.Values = s, c.Documents.NNZ()
 	own := o.svm(svm.Task{Settings: s})
 	own.Once = true
 	p, err := o.problem(ctx, c, []engine.Kernel{s.Kernel}, own)

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
@@ -25,8 +26,15 @@ func (t Terms) String() string {
 	return fmt.Sprintf("%s, min-df %d", t.Tokenizer, t.MinDF)
 }
 
-// KeptTexts bounds the texts that are kept to choose terms, in bytes.
-const KeptTexts = 256 << 20
+// TextsToKeep bounds the texts that readers keep so that a training can choose terms, in bytes, under a bound of
+// memory, 0 for none.
+func TextsToKeep(memory int64) int64 {
+	const most, share = 256 << 20, 16
+	if memory == 0 {
+		return most
+	}
+	return min(most, memory/share)
+}
 
 // DefaultTerms are what is chosen from where nothing says how text is cut: terms as they were read first, then
 // words with pairs of words, characters within words, and both.
@@ -41,12 +49,14 @@ func DefaultTerms(c *sparse.Corpus) []Terms {
 // sampledTexts is how many texts tell what other terms cost.
 const sampledTexts = 200
 
-// Over lets a choice try other terms, the first of which are those of the corpus: it does nothing without
-// texts that were kept. opt has Workers and MemoryBytes.
-func Over(ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candidates, opt sparse.Options) error {
-	if c.Texts == nil || len(terms) < 2 {
-		return nil
-	}
+// cutBytes is the memory of a value of documents that are cut anew and embedded, with its share of a term.
+const cutBytes = 48
+
+// over lets a choice try other terms, the first of which are those of the corpus, and returns those that it
+// tries: as many as a third of the memory has room for. opt has Workers and MemoryBytes.
+func over(
+	ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candidates, opt sparse.Options,
+) ([]Terms, error) {
 	n := min(len(c.Texts), sampledTexts)
 	some := make([]int, n)
 	var first int64
@@ -55,15 +65,22 @@ func Over(ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candid
 		of, _ := c.Documents.Row(some[k])
 		first += int64(len(of))
 	}
-	from.Cuts, from.Values = len(terms), make([]float64, len(terms))
-	from.Values[0] = 1
-	for i, t := range terms[1:] {
+	tried, values := terms[:1:1], []float64{1}
+	for _, t := range terms[1:] {
 		cut, err := c.Recut(ctx, some, t.options(opt))
-		if err != nil {
-			return err
+		if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) {
+			continue
 		}
-		from.Values[1+i] = float64(max(cut.Documents.NNZ(), 1)) / float64(max(first, 1))
+		if err != nil {
+			return nil, err
+		}
+		all := float64(cut.Documents.NNZ()) / float64(n) * float64(len(c.Texts))
+		if opt.MemoryBytes > 0 && 3*cutBytes*all > float64(opt.MemoryBytes) {
+			continue
+		}
+		tried, values = append(tried, t), append(values, float64(max(cut.Documents.NNZ(), 1))/float64(max(first, 1)))
 	}
+	from.Cuts, from.Values, terms = len(tried), values, tried
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
 		return c.Recut(ctx, documents, terms[cut].options(opt))
 	}
@@ -73,18 +90,13 @@ func Over(ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candid
 		}
 		return undamped(k)
 	}
-	return nil
+	return tried, nil
 }
 
 // options are those that cut text into the terms.
 func (t Terms) options(opt sparse.Options) sparse.Options {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return opt
-}
-
-// Cut returns the corpus with its texts cut into other terms.
-func (t Terms) Cut(ctx context.Context, c *sparse.Corpus, opt sparse.Options) (*sparse.Corpus, error) {
-	return c.Recut(ctx, nil, t.options(opt))
 }
 
 // undamped returns the kernel with counts that aren't damped, which views want; nil where there is none.

@@ -71,6 +71,10 @@ func (t *textFlags) declare(f *cli.Flags) {
 	})
 }
 
+// TermFlags say which terms documents have.
+var TermFlags = []string{"analyzer", "ngrams", "views", "digits", "case", "token-pattern", "stop-words", "normalize",
+	"strip-accents", "min-df", "max-df"}
+
 // declareTokenizer declares what says how text is cut.
 func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.Group("Text", "text")
@@ -92,8 +96,10 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 		[]string{"NFC", "NFD", "NFKC", "NFKD"})
 	f.BoolVar(&t.stripAccents, "strip-accents", false, "take accents off letters")
 	f.Check(func() error {
-		for _, name := range []string{"analyzer", "ngrams", "digits", "case", "token-pattern", "stop-words", "normalize",
-			"strip-accents"} {
+		for _, name := range TermFlags {
+			if own := name == "views" || strings.HasSuffix(name, "-df"); own {
+				continue
+			}
 			if t.views != "" && f.Given(name) {
 				return cli.Usagef("-%s with -views, expected it in each view that it is for, as in words:1..2,digits", name)
 			}

@@ -211,6 +211,7 @@ func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *
 	if len(r.Points) > 0 {
 		h.total += h.now // that wasn't planned
 	}
+	h.total = max(h.total, h.done+h.now) // where other terms than the first cost more
 	if tell := h.opt.Progress; tell != nil {
 		own.opt.Progress = func(p Progress) {
 			const parts = 1000

@@ -43,8 +43,10 @@ func (m *machine) settingsOf(c *svm.Chosen, ngrams string) []string {
 	return words
 }
 
-// choiceReport reports a choice. ngrams are the names of the cuts.
-func (m *machine) choiceReport(c *svm.Chosen, took time.Duration, ngrams []string) *choiceReport {
+// choiceReport reports a choice. The cuts are n-grams, or terms, or there is one.
+func (m *machine) choiceReport(
+	c *svm.Chosen, took time.Duration, ngrams []string, terms []learn.Terms,
+) *choiceReport {
 	if c.Why != "" {
 		return &choiceReport{Why: c.Why}
 	}
@@ -52,7 +54,12 @@ func (m *machine) choiceReport(c *svm.Chosen, took time.Duration, ngrams []strin
 	for i, round := range c.Rounds {
 		for k, p := range round.Points {
 			row := newGridRow(learn.ValidationOf(m.learner.Type, p, c.Measure))
-			row.Round, row.Documents, row.Folds, row.NGrams = i+1, round.Documents, round.Folds, ngrams[p.Cut]
+			row.Round, row.Documents, row.Folds = i+1, round.Documents, round.Folds
+			if terms != nil {
+				row.Terms = terms[p.Cut].String()
+			} else if ngrams != nil {
+				row.NGrams = ngrams[p.Cut]
+			}
 			row.Best = k == round.Best
 			r.Rows = append(r.Rows, row)
 		}
@@ -106,9 +113,17 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round:\n", r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
 	titles := []string{"kernel", ">C", "scheme", ">documents", ">" + r.Measure.String() + "  "}
-	cut := slices.ContainsFunc(r.Rows, func(row gridRow) bool { return row.NGrams != "" })
-	if cut {
-		titles = slices.Insert(titles, 3, "ngrams")
+	cut := ""
+	for _, row := range r.Rows {
+		switch {
+		case row.NGrams != "":
+			cut = "ngrams"
+		case row.Terms != "":
+			cut = "terms"
+		}
+	}
+	if cut != "" {
+		titles = slices.Insert(titles, 3, cut)
 	}
 	t := report.NewTable(titles...)
 	for i := 1; len(r.round(i)) > 0; i++ {
@@ -120,8 +135,8 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			}
 			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), row.Scheme,
 				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark}
-			if cut {
-				cells = slices.Insert(cells, 3, row.NGrams)
+			if cut != "" {
+				cells = slices.Insert(cells, 3, row.NGrams+row.Terms)
 			}
 			t.Add(cells...)
 		}

@@ -71,6 +71,7 @@ type gridRow struct {
 	Embedding  string          `json:"embedding,omitempty"`
 	Scheme     string          `json:"scheme,omitempty"`
 	NGrams     string          `json:"ngrams,omitempty"`
+	Terms      string          `json:"terms,omitempty"`
 	C          float64         `json:"c,omitempty"`
 	Nu         float64         `json:"nu,omitempty"`
 	Epsilon    float64         `json:"epsilon,omitempty"`
@@ -168,7 +169,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 // fillSamples fills in what a search on samples found.
 func (r *gridReport) fillSamples(found *learn.Found) {
 	run, chosen := r.run, found.Chosen
-	r.Choice = run.choiceReport(chosen, found.Solve, r.ngrams)
+	r.Choice = run.choiceReport(chosen, found.Solve, r.ngrams, nil)
 	r.Scheme, r.searchedLine = "", &searchedLine{Tolerance: run.tolerance, Fits: r.Choice.Fits,
 		DotProducts: r.Choice.DotProducts}
 	r.Points = len(r.Choice.Rows)

@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -151,6 +152,9 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	}
 	p := e.Progress(true)
 	defer p.Clear()
+	if t.learner.Type == model.CSVC && t.chooseTime > 0 && t.to == "gram" && !t.f.Given(source.TermFlags...) {
+		t.KeepTexts = learn.TextsToKeep(t.Budget())
+	}
 	j, err := t.prepare(ctx, e, p, t.unnamed())
 	if err != nil {
 		return err

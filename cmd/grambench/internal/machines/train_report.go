@@ -99,9 +99,15 @@ func (r *trainReport) fillMachines(t *train, m learn.Machines, j *job) {
 	r.computedBy(t, j)
 	r.Machines, r.SecondsSolve = found.Report.Machines, found.Solve.Seconds()
 	if found.Chosen != nil {
-		r.Choice = t.choiceReport(found.Chosen, found.Choosing, []string{""})
+		r.Choice = t.choiceReport(found.Chosen, found.Choosing, nil, found.Terms)
+		settings := t.settingsOf(found.Chosen, "")
+		if cut := found.Chosen.Cut; cut > 0 {
+			terms := found.Terms[cut]
+			settings = append(settings, "-views", terms.Tokenizer.String(), "-min-df", fmt.Sprint(terms.MinDF))
+			r.Corpus.Values = found.Values
+		}
 		r.Choice.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
-			append(t.settingsOf(found.Chosen, ""), "-o", t.out))
+			append(settings, "-o", t.out))
 	}
 	r.Rows = machineRows(m.Model)
 }
