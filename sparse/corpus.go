@@ -14,7 +14,7 @@ type Corpus struct {
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
 	Scripts    []Script  // without spaces, of which the tokenizer made characters and pairs of them
-	Texts      []string  // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks for it
+	Texts      []string  // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
 }
 

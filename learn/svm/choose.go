@@ -164,7 +164,8 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if g.Cuts = max(g.Cuts, 1); g.Cuts > 1 && g.Corpus == nil {
 		return g, fmt.Errorf("svm: %d cuts without a function that cuts, expected one", g.Cuts)
 	}
-	if g.Values != nil && len(g.Values) != g.Cuts || slices.ContainsFunc(g.Values, func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }) {
+	wrong := func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }
+	if g.Values != nil && len(g.Values) != g.Cuts || slices.ContainsFunc(g.Values, wrong) {
 		return g, fmt.Errorf("svm: the cuts' numbers of values are %v, expected %d positive numbers", g.Values, g.Cuts)
 	}
 	if g.Final < 0 || g.Folds < 2 {

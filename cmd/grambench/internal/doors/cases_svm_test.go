@@ -90,7 +90,8 @@ func choose(p *program) {
 	p.bad("work", try(c, svm.Settings{}, svm.Candidates{Work: pick(p, -1, math.NaN(), math.Inf(1))}, svm.Options{}))
 	p.bad("cuts without a function", try(c, svm.Settings{}, svm.Candidates{Cuts: 2}, svm.Options{}))
 	p.bad("-1 finalists", try(c, svm.Settings{}, svm.Candidates{Final: -1}, svm.Options{}))
-	from.Cuts, from.Corpus = 2, func(context.Context, int, []int) (*sparse.Corpus, error) { return pick(p, c, b, nil), nil }
+	from.Cuts = 2
+	from.Corpus = func(context.Context, int, []int) (*sparse.Corpus, error) { return pick(p, c, b, nil), nil }
 	from.Near = func(k engine.Kernel) []engine.Kernel { return pick(p, nil, []engine.Kernel{nil, k}) }
 	p.any("cuts and neighbours", try(c, svm.Settings{}, from, svm.Options{}))
 	scheme := pick(p, solver.Scheme(-1), 9)
