@@ -1,0 +1,19 @@
+package selection_test
+
+import (
+	"testing"
+
+	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/learn/selection"
+	"github.com/gramengine/gram/sparse"
+)
+
+func TestDoors(t *testing.T) {
+	c := doortest.Must(sparse.FromTexts(t.Context(), []string{"a b b", "b c d d", "a a", "c d", "a b", "d d e"},
+		[]string{"x", "y", "x", "y", "x", "y"}, sparse.Options{MinDF: 1}))
+	r := doortest.Must(selection.Rank(t.Context(), c, selection.Options{}))
+	doortest.Run(t, doortest.Package{
+		Good:  []any{c, c.Documents, r},
+		Calls: [][]any{{selection.Rank}, {selection.Keep}},
+	})
+}

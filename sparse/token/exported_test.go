@@ -1,0 +1,59 @@
+package token_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/sparse/token"
+)
+
+func TestDoors(t *testing.T) {
+	scanner := func() *token.Scanner {
+		s, err := token.Tokenizer{Pattern: "x*|(y)"}.NewScanner()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Feed([]byte("a x\xff\xc3 y"))
+		return s
+	}
+	doortest.Run(t, doortest.Package{
+		Good:  []any{token.Tokenizer{}, scanner},
+		Bad:   []any{token.Tokenizer{Pattern: "("}, token.Tokenizer{Pattern: "(a)(b)"}, token.Tokenizer{MinN: 3, MaxN: 2}},
+		Calls: [][]any{{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts}, {token.ParseViews, "words + chars:2"}},
+	})
+}
+
+// A scanner takes any text in any pieces, has no empty term and none behind the end.
+func TestScanAnything(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, tokenizer := range []token.Tokenizer{
+		{}, {MinN: 2, MaxN: 3}, {Analyzer: token.Char, MinN: 3}, {Analyzer: token.CharWB, MinN: 5}, {Pattern: "x*|(y)"},
+		{Pairs: true}, {Pairs: true, MinN: 2, MaxN: 3, StopWords: "手机"},
+		{Normalize: "NFKD", StripAccents: true, StopWords: "a \xff b", Digits: true, KeepCase: true},
+	} {
+		for range 50 {
+			s := doortest.Must(tokenizer.NewScanner())
+			text := make([]byte, r.IntN(200))
+			for i := range text {
+				text[i] = []byte{'a', 'Z', ' ', '\n', 0, 0xff, 0xc3, 0xa9, byte(r.IntN(256))}[r.IntN(9)]
+			}
+			for range 2 {
+				s.Next()
+				s.Feed(text)
+				for term := s.Next(); term != nil; term = s.Next() {
+					if len(term) == 0 {
+						t.Fatalf("%v of %q: an empty term", tokenizer, text)
+					}
+				}
+				s.Feed(text)
+				s.Next()
+				s.End()
+				s.End()
+				if s.Next() != nil {
+					t.Fatalf("%v of %q: a term behind the end", tokenizer, text)
+				}
+			}
+		}
+	}
+}

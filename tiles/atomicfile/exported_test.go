@@ -1,0 +1,26 @@
+package atomicfile_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/tiles/atomicfile"
+)
+
+func TestDoors(t *testing.T) {
+	folder := t.TempDir()
+	file := func() *atomicfile.File {
+		f, err := atomicfile.Create(filepath.Join(folder, "x"), ".x-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(f.Abort)
+		return f
+	}
+	doortest.Run(t, doortest.Package{
+		Good:      []any{file},
+		Calls:     [][]any{{atomicfile.Create, "x", ".x-*"}, {atomicfile.Sweep, folder, ".x-*"}},
+		Elsewhere: map[string]string{"AbortAll": "TestAbortAll"},
+	})
+}
