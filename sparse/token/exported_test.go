@@ -18,9 +18,11 @@ func TestDoors(t *testing.T) {
 		return s
 	}
 	doortest.Run(t, doortest.Package{
-		Good:  []any{token.Tokenizer{}, scanner},
-		Bad:   []any{token.Tokenizer{Pattern: "("}, token.Tokenizer{Pattern: "(a)(b)"}, token.Tokenizer{MinN: 3, MaxN: 2}},
-		Calls: [][]any{{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts}, {token.ParseViews, "words + chars:2"}},
+		Good: []any{token.Tokenizer{}, scanner},
+		Bad:  []any{token.Tokenizer{Pattern: "("}, token.Tokenizer{Pattern: "(a)(b)"}, token.Tokenizer{MinN: 3, MaxN: 2}},
+		Calls: [][]any{
+			{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts}, {token.ParseViews, "words + chars:2"},
+		},
 	})
 }
 
