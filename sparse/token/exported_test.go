@@ -21,7 +21,8 @@ func TestDoors(t *testing.T) {
 		Good: []any{token.Tokenizer{}, scanner},
 		Bad:  []any{token.Tokenizer{Pattern: "("}, token.Tokenizer{Pattern: "(a)(b)"}, token.Tokenizer{MinN: 3, MaxN: 2}},
 		Calls: [][]any{
-			{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts}, {token.ParseViews, "words + chars:2"},
+			{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts},
+			{token.ParseViews, "words + chars:2"},
 		},
 	})
 }
