@@ -3,6 +3,7 @@ package learn
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -155,6 +156,59 @@ func (o *Options) candidates(
 	return from, s, err
 }
 
+// short says whether an error is one of memory.
+func short(err error) bool {
+	memory := (*sparse.MemoryError)(nil)
+	return errors.As(err, &memory)
+}
+
+// choose chooses what isn't given, how text is cut if texts were kept, and returns the documents cut in the way
+// that was chosen, nil for the corpus itself.
+func (t machines) choose(
+	ctx context.Context, c *sparse.Corpus, s svm.Settings, o Options, trained *Trained,
+) (cut *sparse.Corpus, err error) {
+	begin := time.Now()
+	defer func() { trained.Choosing = time.Since(begin) }()
+	from, with, err := o.candidates(c, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	from.LeastC = true
+	trained.Terms = nil
+	reading := sparse.Options{Workers: o.Workers}
+	if c.Texts != nil {
+		for _, text := range c.Texts {
+			o.HeldBytes += int64(len(text))
+		}
+		reading.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
+		if trained.Terms, err = over(ctx, c, DefaultTerms(c), &from, reading); err != nil {
+			return nil, err
+		}
+	}
+	var tasks []svm.Task // of the training that follows
+	for _, scheme := range from.Schemes {
+		next := with
+		next.Scheme = scheme
+		tasks = append(tasks, svm.Task{Settings: next})
+	}
+	if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil || trained.Chosen.Cut == 0 {
+		return nil, err
+	}
+	if cut, err = c.Recut(ctx, nil, trained.Terms[trained.Chosen.Cut].options(reading)); err != nil {
+		return nil, err
+	}
+	cut.Texts = nil
+	if o.MemoryBytes == 0 {
+		return cut, nil
+	}
+	// The training must have room for the documents, embedded.
+	const embedded = 3
+	if need := o.HeldBytes + c.Documents.Bytes() + embedded*cut.Documents.Bytes(); 2*need > o.MemoryBytes {
+		return nil, &sparse.MemoryError{Source: c.Source, What: "training on other terms", Need: 2 * need, Limit: o.MemoryBytes}
+	}
+	return cut, nil
+}
+
 // Train implements Trainer. Of text, and of vectors that are no counts, it chooses what isn't given. It
 // lets go of the corpus before it computes the matrix.
 func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
@@ -164,38 +218,19 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 	}
 	trained := &Trained{}
 	if t.mayChoose(&o) && (c.Vocabulary != nil || o.ofVectors()) {
-		begin := time.Now()
-		from, with, err := o.candidates(c, s, nil)
+		cut, err := t.choose(ctx, c, s, o, trained)
+		words := *c
+		words.Texts = nil
+		if c.Texts != nil && short(err) { // other terms, or the texts, are too much
+			cut, err = t.choose(ctx, &words, s, o, trained)
+		}
+		c = &words // the texts may go
 		if err != nil {
-			return nil, err
-		}
-		from.LeastC = true
-		choosing, reading := o, sparse.Options{Workers: o.Workers}
-		if c.Texts != nil {
-			for _, text := range c.Texts {
-				choosing.HeldBytes += int64(len(text))
-			}
-			reading.MemoryBytes = Left(o.MemoryBytes, choosing.HeldBytes+c.Documents.Bytes())
-			if trained.Terms, err = over(ctx, c, DefaultTerms(c), &from, reading); err != nil {
-				return nil, err
-			}
-		}
-		var tasks []svm.Task // of the training that follows
-		for _, scheme := range from.Schemes {
-			next := with
-			next.Scheme = scheme
-			tasks = append(tasks, svm.Task{Settings: next})
-		}
-		if trained.Chosen, err = svm.Choose(ctx, c, with, from, choosing.svm(tasks...)); err != nil {
 			return nil, c.NameValue(err)
 		}
-		if cut := trained.Chosen.Cut; cut > 0 {
-			if c, err = c.Recut(ctx, nil, trained.Terms[cut].options(reading)); err != nil {
-				return nil, err
-			}
+		if s = trained.Chosen.Settings; cut != nil {
+			c = cut
 		}
-		c.Texts = nil
-		s, trained.Choosing = trained.Chosen.Settings, time.Since(begin)
 	}
 	trained.Settings, trained.Values = s, c.Documents.NNZ()
 	own := o.svm(svm.Task{Settings: s})

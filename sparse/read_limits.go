@@ -33,6 +33,9 @@ func (a *allowance) add(bytes int64) {
 	}
 }
 
+// scarce reports whether more than half of what is allowed is held.
+func (a *allowance) scarce() bool { return a != nil && a.limit > 0 && 2*a.held.Load() > a.limit }
+
 // addTerms counts bytes of new terms.
 func (a *allowance) addTerms(bytes int64) {
 	if a != nil {

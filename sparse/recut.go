@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 )
 
@@ -24,7 +25,8 @@ func newKeptTexts(opt *Options) *keptTexts {
 
 // keep returns a copy of the text of a document, or nothing once all are beyond the bound.
 func (k *keptTexts) keep(text []byte) string {
-	if k.left.Add(-int64(len(text))) < 0 {
+	if k.left.Add(-int64(len(text))) < 0 || k.memory.scarce() {
+		k.left.Store(math.MinInt64 / 2) // none is kept, then
 		return ""
 	}
 	k.memory.add(int64(len(text)))

@@ -215,9 +215,14 @@ func (h *choosing) tasks() (tasks []Task) {
 // roomFor returns how many documents a sample may have: as many as a problem of them has memory for,
 // beside the corpus.
 func (h *choosing) roomFor() int {
+	most := 1.0 // values for each of the first cut
+	if h.from.Values != nil {
+		most = max(1, slices.Max(h.from.Values))
+	}
 	values := make([]int64, len(h.order)+1)
 	for i, doc := range h.order {
-		values[i+1] = values[i] + max(h.c.Documents.Offsets[doc+1]-h.c.Documents.Offsets[doc], 1)
+		n := max(h.c.Documents.Offsets[doc+1]-h.c.Documents.Offsets[doc], 1)
+		values[i+1] = values[i] + int64(math.Ceil(most*float64(n)))
 	}
 	embedder, tasks := h.from.Kernels[0].Embedding().Fit(h.c.Documents), h.tasks()
 	return sort.Search(len(h.order), func(m int) bool {

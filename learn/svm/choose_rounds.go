@@ -183,8 +183,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
 		err := h.compare(ctx, r, all, &own)
 		if memory := (*run.MemoryError)(nil); errors.As(err, &memory) && memory.Source != "" {
-			first := slices.DeleteFunc(slices.Clone(all), func(q Candidate) bool { return q.Cut > 0 })
-			if len(first) > 0 && len(first) < len(all) { // no room for the others
+			if first := uncut(all); len(first) < len(all) || first[0].Cut < all[0].Cut { // no room for other terms
 				h.out.Uncut = err
 				err = h.compare(ctx, r, first, &own)
 			}
@@ -202,6 +201,19 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 		}
 	}
 	return own.close()
+}
+
+// uncut returns candidates of the first cut: those that have it, or else all, cut in that way.
+func uncut(all []Candidate) (first []Candidate) {
+	for _, q := range all {
+		if q.Cut == 0 {
+			first = append(first, q)
+		}
+	}
+	if first == nil {
+		first = extended(all, len(all), 1, func(q *Candidate, _ int) { q.Cut = 0 })
+	}
+	return first
 }
 
 // compare validates candidates on the sample of a round.
