@@ -204,7 +204,9 @@ func (t machines) choose(
 	// The training must have room for the documents, embedded.
 	const embedded = 3
 	if need := o.HeldBytes + c.Documents.Bytes() + embedded*cut.Documents.Bytes(); 2*need > o.MemoryBytes {
-		return nil, &sparse.MemoryError{Source: c.Source, What: "training on other terms", Need: 2 * need, Limit: o.MemoryBytes}
+		return nil, &sparse.MemoryError{
+			Source: c.Source, What: "training on other terms", Need: 2 * need, Limit: o.MemoryBytes,
+		}
 	}
 	return cut, nil
 }
