@@ -47,7 +47,10 @@ func DefaultTerms(c *sparse.Corpus) []Terms {
 }
 
 // sampledTexts is how many texts tell what other terms cost.
-const sampledTexts = 200
+const sampledTexts = 40
+
+// fewValues is the number of values per document below which dot products cost no less, about.
+const fewValues = 150
 
 // cutBytes is the memory of a value of documents that are cut anew and embedded, with its share of a term.
 const cutBytes = 48
@@ -65,7 +68,7 @@ func over(
 		of, _ := c.Documents.Row(some[k])
 		first += int64(len(of))
 	}
-	tried, values := terms[:1:1], []float64{1}
+	tried, values, counted := terms[:1:1], []float64{1}, []float64{0}
 	for _, t := range terms[1:] {
 		cut, err := c.Recut(ctx, some, t.options(opt))
 		if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) {
@@ -78,9 +81,15 @@ func over(
 		if opt.MemoryBytes > 0 && 3*cutBytes*all > float64(opt.MemoryBytes) {
 			continue
 		}
-		tried, values = append(tried, t), append(values, float64(max(cut.Documents.NNZ(), 1))/float64(max(first, 1)))
+		var count float64
+		for _, v := range cut.Documents.Values {
+			count += float64(v)
+		}
+		each := max(float64(first)/float64(n), fewValues)
+		tried, values = append(tried, t), append(values, max(float64(cut.Documents.NNZ())/float64(n)/each, 1))
+		counted = append(counted, count/float64(n))
 	}
-	from.Cuts, from.Values, terms = len(tried), values, tried
+	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
 		return c.Recut(ctx, documents, terms[cut].options(opt))
 	}

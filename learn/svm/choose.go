@@ -26,10 +26,11 @@ type Candidates struct {
 	// Cuts are ways in which the text is cut into terms. Corpus returns the given documents, which ascend,
 	// cut in another way than the corpus, which is number 0; nil where there is none. It is called once
 	// per round and cut. Values, if not nil, has the number of values per document of each cut, about, as
-	// a multiple of that of cut 0: dot products cost so much more.
-	Cuts   int
-	Corpus func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
-	Values []float64
+	// a multiple of that of cut 0: dot products cost so much more. Counted, if not nil, has the number of
+	// terms per document that Corpus counts.
+	Cuts            int
+	Corpus          func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
+	Values, Counted []float64
 
 	// Suited, if not nil, returns the kernel that takes the place of another one for a cut, nil for none, as
 	// where its embedding doesn't suit the terms.
@@ -164,8 +165,11 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if g.Cuts = max(g.Cuts, 1); g.Cuts > 1 && g.Corpus == nil {
 		return g, fmt.Errorf("svm: %d cuts without a function that cuts, expected one", g.Cuts)
 	}
-	wrong := func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }
-	if g.Values != nil && len(g.Values) != g.Cuts || slices.ContainsFunc(g.Values, wrong) {
+	wrong := func(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) }
+	if g.Counted != nil && len(g.Counted) != g.Cuts || slices.ContainsFunc(g.Counted, wrong) {
+		return g, fmt.Errorf("svm: the cuts count %v terms per document, expected %d numbers", g.Counted, g.Cuts)
+	}
+	if g.Values != nil && len(g.Values) != g.Cuts || slices.ContainsFunc(g.Values, wrong) || slices.Contains(g.Values, 0) {
 		return g, fmt.Errorf("svm: the cuts' numbers of values are %v, expected %d positive numbers", g.Values, g.Cuts)
 	}
 	if g.Final < 0 || g.Folds < 2 {

@@ -33,6 +33,7 @@ func (w *cost) add(times float64, of cost, share float64) {
 var (
 	dotWork    = cost{square: 1, linear: 500}
 	kernelWork = cost{square: 0.5}
+	countWork  = cost{linear: 12} // of a term
 )
 
 // fitWork is the work of a solver. One-vs-one reads each value about once; all classes against the
@@ -71,6 +72,9 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 				values = h.from.Values[q.Cut]
 			}
 			total.add(values, dotWork, 1)
+			if h.from.Counted != nil {
+				total.add(h.from.Counted[q.Cut], countWork, 1)
+			}
 		}
 		if !slices.ContainsFunc(kernels, q.sameKernel) {
 			kernels = append(kernels, q)
@@ -162,7 +166,11 @@ func (h *choosing) mayTake(n float64) float64 {
 func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
-	documents := h.workOf(all, at.folds).documents(share)
+	much := share
+	if at.what == "terms" {
+		much *= 2 // small samples are for fewer terms
+	}
+	documents := h.workOf(all, at.folds).documents(much)
 	most := mostSample
 	if at.what == "all" {
 		most = mostFinal
