@@ -151,7 +151,7 @@ var allowed = map[string][]string{
 		"golang.org/x/term",
 	},
 	"internal/cli/clitest": {shared + "cli", "github.com/rogpeppe/go-internal"}, // for tests
-	"internal/doortest":    {}, // for tests
+	"internal/doortest":    {},                                                  // for tests
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
 	own + "matrices":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
