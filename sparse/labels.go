@@ -365,6 +365,9 @@ func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets,
 	if points < 0 {
 		return nil, fmt.Errorf("sparse: %s: sets of %d points, expected at least 0", file, points)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s, err := readSets(ctx, file, points, opt.form, cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes))
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err() // which closed the file under the reader

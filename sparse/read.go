@@ -426,6 +426,9 @@ func Files(ctx context.Context, source string, format Format) ([]string, error) 
 	if err := (&Options{Format: format}).check(); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if source == "goroot" {
 		root := findGoroot(gorootPlaces(ctx))
 		if root == "" {
