@@ -18,6 +18,9 @@ type ReadOptions struct {
 
 	Format sparse.Format // of a file; default from its name and its first bytes
 
+	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] chooses the terms. For that readers keep
+	// the texts, up to 256 MiB or a sixteenth of MemoryBytes.
+
 	// MinDF and MaxDF bound the number of documents that have a term; others are left out. By default
 	// MinDF is 2 for text and 1 for vectors, and MaxDF is no limit. [Neighbours] and [Duplicates] tell
 	// documents apart by their rare words, and want MinDF 1.

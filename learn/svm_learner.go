@@ -198,17 +198,27 @@ func (t machines) choose(
 		return nil, err
 	}
 	cut.Texts = nil
-	if o.MemoryBytes == 0 {
-		return cut, nil
-	}
-	// The training must have room for the documents, embedded.
-	const embedded = 3
-	if need := o.HeldBytes + c.Documents.Bytes() + embedded*cut.Documents.Bytes(); 2*need > o.MemoryBytes {
-		return nil, &sparse.MemoryError{
-			Source: c.Source, What: "training on other terms", Need: 2 * need, Limit: o.MemoryBytes,
+	return cut, nil
+}
+
+// chosenProblem chooses what isn't given, and makes the documents ready for training with that.
+func (t machines) chosenProblem(
+	ctx context.Context, c *sparse.Corpus, s svm.Settings, o Options, trained *Trained,
+) (*svm.Problem, error) {
+	if t.mayChoose(&o) && (c.Vocabulary != nil || o.ofVectors()) {
+		cut, err := t.choose(ctx, c, s, o, trained)
+		if err != nil {
+			return nil, err
+		}
+		if s = trained.Chosen.Settings; cut != nil {
+			o.HeldBytes += c.Documents.Bytes()
+			c = cut
 		}
 	}
-	return cut, nil
+	trained.Settings, trained.Values = s, c.Documents.NNZ()
+	own := o.svm(svm.Task{Settings: s})
+	own.Once = true
+	return o.problem(ctx, c, []engine.Kernel{s.Kernel}, own)
 }
 
 // Train implements Trainer. Of text, and of vectors that are no counts, it chooses what isn't given. It
@@ -219,28 +229,17 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 		return nil, err
 	}
 	trained := &Trained{}
-	if t.mayChoose(&o) && (c.Vocabulary != nil || o.ofVectors()) {
-		cut, err := t.choose(ctx, c, s, o, trained)
+	p, err := t.chosenProblem(ctx, c, s, o, trained)
+	if c.Texts != nil && short(err) { // other terms, or the texts, are too much
 		words := *c
 		words.Texts = nil
-		if c.Texts != nil && short(err) { // other terms, or the texts, are too much
-			cut, err = t.choose(ctx, &words, s, o, trained)
-		}
-		c = &words // the texts may go
-		if err != nil {
-			return nil, c.NameValue(err)
-		}
-		if s = trained.Chosen.Settings; cut != nil {
-			c = cut
-		}
+		c = &words
+		p, err = t.chosenProblem(ctx, c, s, o, trained)
 	}
-	trained.Settings, trained.Values = s, c.Documents.NNZ()
-	own := o.svm(svm.Task{Settings: s})
-	own.Once = true
-	p, err := o.problem(ctx, c, []engine.Kernel{s.Kernel}, own)
 	if err != nil {
-		return nil, err
+		return nil, c.NameValue(err)
 	}
+	s = trained.Settings
 	m, report, err := p.Train(ctx, s)
 	if err != nil {
 		return nil, err

@@ -23,14 +23,18 @@ func newKeptTexts(opt *Options) *keptTexts {
 	return k
 }
 
-// keep returns a copy of the text of a document, or nothing once all are beyond the bound.
-func (k *keptTexts) keep(text []byte) string {
-	if k.left.Add(-int64(len(text))) < 0 || k.memory.scarce() {
-		k.left.Store(math.MinInt64 / 2) // none is kept, then
-		return ""
+// take takes room for more text, if there is any. Once there isn't, none is kept.
+func (k *keptTexts) take(bytes int) bool {
+	if k == nil {
+		return false
 	}
-	k.memory.add(int64(len(text)))
-	return string(text)
+	if k.left.Add(-int64(bytes)) < 0 || k.memory.scarce() {
+		k.left.Store(math.MinInt64 / 2)
+		return false
+	}
+	const copies = 2 // of the open document and of the closed one
+	k.memory.add(copies * int64(bytes))
+	return true
 }
 
 // of returns the texts of all documents, nil where they are beyond the bound.

@@ -19,6 +19,10 @@ type View struct {
 
 // validateViews checks views of so many columns.
 func validateViews(views []View, columns int) error {
+	const most = 9 // as of a tokenizer
+	if len(views) > most {
+		return fmt.Errorf("sparse: %d views, expected at most %d", len(views), most)
+	}
 	for i, v := range views {
 		switch {
 		case i == 0 && v.First != 0, i > 0 && v.First < views[i-1].First, int64(v.First) > int64(columns):

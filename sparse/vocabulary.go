@@ -79,7 +79,7 @@ type countedDocument struct {
 // is spent.
 func (c *termCounter) add(text []byte) {
 	t := &c.scan
-	if c.texts != nil {
+	if c.texts.take(len(text)) {
 		c.text = append(c.text, text...)
 	}
 	t.Feed(text)
@@ -133,7 +133,7 @@ func (c *termCounter) endDocument() countedDocument {
 	c.opened = c.opened[:0]
 	closed := countedDocument{counter: c, terms: terms}
 	if c.texts != nil {
-		closed.text = c.texts.keep(c.text)
+		closed.text = string(c.text)
 		c.text = c.text[:0]
 	}
 	return closed

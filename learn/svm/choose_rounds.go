@@ -182,7 +182,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 	}
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
 		err := h.compare(ctx, r, all, &own)
-		if memory := (*run.MemoryError)(nil); errors.As(err, &memory) && memory.Source != "" {
+		if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 			if first := uncut(all); len(first) < len(all) || first[0].Cut < all[0].Cut { // no room for other terms
 				h.out.Uncut = err
 				err = h.compare(ctx, r, first, &own)
