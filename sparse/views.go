@@ -54,8 +54,10 @@ func ViewsOf(t Tokenizer, vocabulary []string) ([]View, error) {
 
 // wantsViews says why the embedding takes no views, nil where it does.
 func (e Embedding) wantsViews() error {
-	if e.Weighting != TF && e.Weighting != TFIDF {
-		return fmt.Errorf("sparse: embedding %s of documents with views, expected weights tf or tfidf", e)
+	const leastPower = 0.25 // factors of values are shares to the power 1/2p, which float32 must hold
+	if e.Weighting != TF && e.Weighting != TFIDF || e.Power != 0 && e.Power < leastPower {
+		return fmt.Errorf("sparse: embedding %s of documents with views, expected weights tf or tfidf, and no power below %v",
+			e, leastPower)
 	}
 	return nil
 }
