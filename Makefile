@@ -19,7 +19,7 @@ MODULES = . cluster lab
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -103,6 +103,9 @@ bench-libsvm: build lab ## measure training and prediction against LIBSVM and sc
 
 bench-large: build lab ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench large $(ARGS)
+
+bench-duplicates: build lab ## measure duplicates against MinHash, sparse_dot_topn and string_grouper (minutes)
+	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench duplicates $(ARGS)
 
 bench-text: build lab ## measure accuracy, time and memory on raw text against scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench text $(ARGS)

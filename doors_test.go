@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -33,9 +33,15 @@ func TestDoors(t *testing.T) {
 	curved := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))
 	text := doortest.Written(t, m.Write)
 	one := gram.TrainOptions{Kernel: "linear", C: 1}
+	index := func() *gram.Index { return gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{})) }
+	path := filepath.Join(t.TempDir(), "a.index")
+	if err := index().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	indexed := string(gram.Must(os.ReadFile(path)))
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, m, one, gram.Must(gram.PCA(t.Context(), c, gram.PCAOptions{})), &gram.Predictions{},
-			func() *gram.Rows { return gram.NewRows(3) }},
+			index, func() *gram.Rows { return gram.NewRows(3) }},
 		Bad: []any{numbers, curved, gram.TrainOptions{Type: "nu_svc", Nu: math.NaN()},
 			gram.TrainOptions{Type: "epsilon_svr", Epsilon: math.NaN()},
 			gram.TrainOptions{Type: "logistic", C: math.NaN()}, gram.TrainOptions{Type: "logistic", Tolerance: math.NaN()},
@@ -50,7 +56,11 @@ func TestDoors(t *testing.T) {
 			{gram.Search, c, gram.SearchOptions{TrainOptions: one, Grid: map[string][]string{"C": {"1", "2"}}, Folds: 2}},
 			{gram.SelectTerms, c, 2}, {gram.Spectrum}, {gram.Terms, [][]string{{"a"}, {"b"}}, []string{"x", "y"}},
 			{gram.Texts, fewTexts, []string{"x", "x", "x", "y", "y", "y"}, gram.ReadOptions{MinDF: 1}}, {gram.Train},
-			{"Model.Save", "a.model"}, {"Model.Explain", 3}, {"Model.PredictTexts", fewTexts},
+			{"Model.Save", "a.model"}, {"Model.Explain", 3}, {"Model.ExplainText", "red", 3}, {"Model.ExplainDocument", c, 0, 3},
+			{"Model.Evaluate", c, gram.EvaluateOptions{Mistakes: 2, Training: c}},
+			{"Model.PredictTexts", fewTexts}, {gram.NewIndex, fewTexts, gram.IndexOptions{}},
+			{gram.LoadIndex, doortest.File(t, "index", indexed), gram.Options{}}, {"Index.Save", "a.index"},
+			{"Index.Query", fewTexts, gram.IndexQuery{K: 2}}, {"Index.Add", fewTexts}, {"Index.Remove", []int{1}},
 			{"Model.PredictTerms", [][]string{{"red"}}}, {"Rows.Add", []uint32{0, 2}, []float64{1, 2}, nil},
 		},
 		Elsewhere: map[string]string{"Must": "TestDoorsTakeNothing"},
@@ -87,7 +97,7 @@ func TestDoorsTakeNothing(t *testing.T) {
 	}()
 	called := 0
 	tell := func(gram.Progress) { called++ }
-	o := gram.Options{Progress: tell, Warn: func(string) { called++ }, Kernels: []engine.Kernel{nil}}
+	o := gram.Options{Progress: tell, Warn: func(string) { called++ }, Kernels: []kernel.Kernel{nil}}
 	gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, C: 1}))
 	gram.Must(gram.Gram(t.Context(), c, "", o))
 	gram.Must(gram.Spectrum(t.Context(), c, gram.SpectrumOptions{Options: o, Centred: true}))

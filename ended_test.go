@@ -13,6 +13,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/learn/knn"
 	"github.com/gramengine/gram/learn/landmark"
@@ -38,13 +39,14 @@ func TestEnded(t *testing.T) {
 	live := context.Background()
 	c := gram.Must(sparse.Read(live, "synthetic:docs=4000,terms=4000,length=40,classes=4", sparse.Options{}))
 	few := gram.Must(sparse.Read(live, "synthetic:docs=200,terms=4000,length=40,classes=4", sparse.Options{}))
-	k := gram.Must(engine.ParseKernel("diffusion:t=1"))
+	k := gram.Must(kernel.Parse("diffusion:t=1"))
 	embedding := k.Embedding()
 	x := gram.Must(embedding.Fit(c.Documents).Transform(c.Documents))
 	e := gram.Must(engine.New(x, engine.Options{Workers: 2}))
 	cached := gram.Must(e.Cached(engine.CachedOptions{}))
 	opt := svm.Options{Workers: 2}
 	p := gram.Must(svm.NewProblem(live, c, embedding, opt))
+	served := gram.Must(cached.Matrix(k))
 	s := svm.Settings{Kernel: k}
 	little := gram.Must(svm.NewProblem(live, few, embedding, opt))
 	machines, _, err := little.Train(live, s)
@@ -63,7 +65,7 @@ func TestEnded(t *testing.T) {
 	labels := make([]int32, c.Documents.Rows())
 	vectors, product := mat.NewDense(e.Len(), 200, nil), mat.NewDense(e.Len(), 200, nil)
 	rows := gram.Must(e.Rectangle(k, x, 64<<20))
-	kernels := []engine.Kernel{k}
+	kernels := []kernel.Kernel{k}
 	all, parts := make([]int, e.Len()), make([]int, e.Len())
 	for i := range all {
 		all[i], parts[i] = i, i%2
@@ -74,18 +76,17 @@ func TestEnded(t *testing.T) {
 	many := engine.NeighbourOptions{Count: 200}
 	some := landmark.Settings{Choice: landmark.Pivoted}
 	set := width.Set{Features: dense, Labels: labels}
-	work := [][]any{ // functions with their arguments, but for the context; those behind are the zero value
-		{engine.NewContext, x}, {e.Gram, k}, {e.GramOf, k, all}, {e.Cross, k, x}, {e.Digest, k},
+	work := [][]any{ // functions with their arguments, but for the context; those after are the zero value
+		{engine.NewContext, x}, {e.Gram, k}, {e.Cross, k, x}, {e.Digest, k},
 		{e.Stripes, k, func(int, *engine.Dense) error { return nil }}, {e.Tiles, func(*engine.Tile) error { return nil }},
 		{e.Multiply, k, vectors, product}, {e.CrossMultiply, k, x, vectors, product}, {e.WriteTiles, 0, e.Len(), io.Discard},
 		{rows.Multiply, vectors, product}, {rows.Pass, vectors, func(int, *mat.Dense) error { return nil }, product},
 		{e.Neighbours, k, many}, {e.CrossNeighbours, k, x, many},
-		{e.PairsWithin, 0.1, func(int, int, float32) error { return nil }}, {cached.Build}, {cached.Ready, k},
+		{e.PairsWithin, 0.1, func(int, int, float32) error { return nil }}, {cached.Build}, {served.Ready}, {served.Of, all},
 		{cached.Rows, k, []int{0}, [][2]int{{0, e.Len()}}, [][]float32{make([]float32, e.Len())}},
 		{spectrum.All, square, 2},
 		{svm.NewProblem, c, embedding, opt}, {p.Build}, {p.Train, s}, {p.CrossValidate, s, 3, uint64(1)},
 		{p.Search, s, svm.Grid{Kernels: kernels, C: []float64{1, 10}}},
-		{svm.SearchCorpus, c, s, svm.Grid{Kernels: kernels}, opt},
 		{svm.Choose, c, s, svm.Candidates{C: []float64{1, 10}}, opt}, {predictor.Predict, c.Documents},
 		{linear.Train, c, dot}, {lines.Predict, c.Documents},
 		{logistic.Train, c, dot}, {logistic.Choose, c, dot, logistic.Settings{}, []float64{1, 10}, 3, uint64(1)},

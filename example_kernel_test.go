@@ -6,18 +6,18 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
 // A kernel of the program's own, by which a model is trained, saved, loaded and used.
 func ExampleOptions() {
-	student := gram.Must(engine.NewKernel(engine.Custom{
+	student := gram.Must(kernel.New(kernel.Custom{
 		Name:      "student", // stands in models: it should say all parameters
 		Embedding: sparse.Sphere,
 		Eval:      func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
 	}))
-	own := gram.Options{Kernels: []engine.Kernel{student}}
+	own := gram.Options{Kernels: []kernel.Kernel{student}}
 
 	ctx := context.Background()
 	c := gram.Must(gram.Texts(ctx, []string{"a good film", "a good book", "a bad film", "a bad book"},

@@ -43,8 +43,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
-	case p.Known[0] == 0:
-		http.Error(w, "no word of the text is known", http.StatusUnprocessableEntity)
+	case 2*p.Known[0] <= p.Words[0]:
+		http.Error(w, "most words of the text are unknown", http.StatusUnprocessableEntity)
 	default:
 		fmt.Fprintln(w, p.Label(0))
 	}
@@ -59,7 +59,7 @@ func ExampleModel_PredictTexts() {
 			return
 		}
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader("purr, milk and a bark at noon")))
+		s.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader("a purr, milk and a bark")))
 		fmt.Print(w.Code, " ", w.Body)
 	}
 	// Output:

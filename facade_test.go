@@ -2,6 +2,8 @@ package gram_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -12,8 +14,10 @@ import (
 	"sync"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -38,19 +42,42 @@ func TestModelPredictsConcurrently(t *testing.T) {
 	}
 }
 
-// A text without a word that the model knows says so.
+// Predictions say how many words of a text the model knows, however it cuts text.
 func TestPredictTextsKnown(t *testing.T) {
-	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
-	p := gram.Must(m.PredictTexts(t.Context(), []string{"", "unheard words", "green green salt"}))
-	if !slices.Equal(p.Known, []int{0, 0, 2}) || len(p.Labels) != 3 || !reflect.DeepEqual(p.Labels[0], p.Labels[1]) {
-		t.Errorf("known %v, labels %v", p.Known, p.Labels)
-	}
-	for _, row := range p.Scores {
-		for _, v := range row {
-			if math.IsNaN(v) {
-				t.Errorf("scores %v", p.Scores)
-			}
+	labels := []string{"colour", "colour", "colour", "spice", "spice", "spice"}
+	texts := []string{"", "xygrez plughe", "green green salt", "plughe salt ale"}
+	for _, q := range []struct {
+		cut          string
+		known, words []int
+	}{
+		{"word", []int{0, 0, 2, 1}, []int{0, 2, 2, 3}},
+		{"word:ngrams=1..2", []int{0, 0, 2, 1}, []int{0, 2, 2, 3}},
+		{"char_wb:ngrams=2..5", []int{0, 0, 5, 2}, []int{0, 8, 5, 7}},
+		{"words:1..2 + chars:2..5", []int{0, 0, 2, 1}, []int{0, 2, 2, 3}},
+	} {
+		cut, err := sparse.ParseTokenizer(q.cut)
+		if strings.Contains(q.cut, "+") {
+			cut, err = sparse.Tokenizer{Views: q.cut}, nil
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := gram.ReadOptions{Tokenizer: cut, MinDF: 1}
+		c := gram.Must(gram.Texts(t.Context(), fewTexts, labels, o))
+		m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
+		p := gram.Must(m.PredictTexts(t.Context(), texts))
+		if !slices.Equal(p.Known, q.known) || !slices.Equal(p.Words, q.words) {
+			t.Errorf("%s: known %v of %v, expected %v of %v", q.cut, p.Known, p.Words, q.known, q.words)
+		}
+		d := gram.Must(gram.Texts(t.Context(), texts, nil, m.ReadOptions()))
+		if p := gram.Must(m.Predict(t.Context(), d)); !slices.Equal(p.Known, q.known) || p.Words != nil {
+			t.Errorf("%s: known of a corpus %v of %v, expected %v", q.cut, p.Known, p.Words, q.known)
+		}
+	}
+	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
+	p := gram.Must(m.PredictTerms(t.Context(), [][]string{{"red", "red", "x"}, nil}))
+	if !slices.Equal(p.Known, []int{1, 0}) {
+		t.Errorf("known terms %v, expected 1 and 0", p.Known)
 	}
 }
 
@@ -68,9 +95,9 @@ func TestTextsWarn(t *testing.T) {
 
 // A kernel of the program's own is known by its name, from the matrix to the loaded model.
 func TestOwnKernels(t *testing.T) {
-	own := gram.Must(engine.NewKernel(engine.Custom{Name: "halved", Embedding: sparse.Sphere,
+	own := gram.Must(kernel.New(kernel.Custom{Name: "halved", Embedding: sparse.Sphere,
 		Eval: func(c, _, _ float64) float64 { return 1 - c/2 }}))
-	o := gram.Options{Kernels: []engine.Kernel{own}}
+	o := gram.Options{Kernels: []kernel.Kernel{own}}
 	c := few(t)
 	k := gram.Must(gram.Gram(t.Context(), c, "halved", o))
 	if !(math.Abs(k.At(0, 3)-0.5) <= 1e-6) || !(math.Abs(k.At(2, 2)-1) <= 1e-6) {
@@ -133,5 +160,195 @@ func TestImportsOfTheFacade(t *testing.T) {
 				t.Errorf("the facade takes %s along", strings.TrimSpace(path))
 			}
 		}
+	}
+}
+
+// ordered are texts whose classes differ in the order of words alone.
+func ordered(n int) (texts, labels []string) {
+	for i := range n {
+		text, label := "red fox", "odd"
+		if i%2 == 0 {
+			text, label = "fox red", "even"
+		}
+		texts, labels = append(texts, fmt.Sprintf("%s w%c x%c", text, 'a'+i%7, 'a'+i%11)), append(labels, label)
+	}
+	return texts, labels
+}
+
+// A model that chose its terms predicts any corpus as it predicts its texts, or says why it can't.
+func TestPredictCutsAsTraining(t *testing.T) {
+	texts, labels := ordered(200)
+	read := func(o gram.ReadOptions) *sparse.Corpus { return gram.Must(gram.Texts(t.Context(), texts, labels, o)) }
+	c := read(gram.ReadOptions{})
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{}))
+	if m.About().Tokenizer == c.Tokenizer {
+		t.Fatal("the choice kept words, expected pairs of them")
+	}
+	want := gram.Must(m.PredictTexts(t.Context(), texts))
+	if !slices.Equal(slices.Concat(want.Labels...), labels) {
+		t.Fatalf("predicts %v", want.Labels)
+	}
+	for _, d := range []*sparse.Corpus{c, read(m.ReadOptions())} {
+		if p := gram.Must(m.Predict(t.Context(), d)); !reflect.DeepEqual(p.Scores, want.Scores) {
+			t.Errorf("texts kept: %t: %+v, expected %+v", d.Texts != nil, p, want)
+		}
+	}
+	d := read(gram.ReadOptions{Vocabulary: c.Vocabulary})
+	_, predicted := m.Predict(t.Context(), d)
+	_, explained := m.ExplainDocument(t.Context(), d, 0, 1)
+	_, crossed := gram.Cross(t.Context(), d, read(m.ReadOptions()), "", gram.Options{})
+	for _, err := range []error{predicted, explained, crossed} {
+		if err == nil || !strings.Contains(err.Error(), " was cut by word and that of ") ||
+			!strings.Contains(err.Error(), m.About().Tokenizer.String()) {
+			t.Errorf("error %v, expected one that names both tokenizers", err)
+		}
+	}
+}
+
+// Documents without labels, and a model that nobody made, are errors that say so.
+func TestNothingToLearnFrom(t *testing.T) {
+	texts, _ := ordered(200)
+	for _, labels := range [][]string{nil, make([]string, 200)} {
+		c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+		for _, o := range []gram.TrainOptions{{}, {Kernel: "linear"}, {Kernel: "linear", C: 1}, {Type: "logistic"}} {
+			_, trained := gram.Train(t.Context(), c, o)
+			_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
+			_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
+			for _, err := range []error{trained, searched, validated} {
+				if err == nil || !strings.HasPrefix(err.Error(), "gram: texts has no labels, expected some to learn from") {
+					t.Errorf("%+v: %v, expected an error that says there are no labels", o, err)
+				}
+			}
+		}
+		gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "one_class"}))
+	}
+	for _, m := range []*gram.Model{nil, {}, new(gram.Model).With(gram.Options{Workers: 1})} {
+		_, predicted := m.Predict(t.Context(), few(t))
+		_, texts := m.PredictTexts(t.Context(), fewTexts)
+		_, terms := m.PredictTerms(t.Context(), nil)
+		_, why := m.Explain(1)
+		_, whyText := m.ExplainText(t.Context(), "red", 1)
+		for i, err := range []error{predicted, texts, terms, why, whyText, m.Save(filepath.Join(t.TempDir(), "a")),
+			m.Write(t.Context(), io.Discard), m.Close()} {
+			if err == nil || !strings.Contains(err.Error(), "gram: an empty Model") {
+				t.Errorf("%d: %v, expected an error that says the model is empty", i, err)
+			}
+		}
+		if a := m.About(); a.Classes != nil || m.ReadOptions().Vocabulary != nil {
+			t.Errorf("an empty model has %v", a)
+		}
+	}
+}
+
+// Errors and warnings name fields of options, not the command's flags.
+func TestErrorsNameFields(t *testing.T) {
+	c := few(t)
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))
+	_, explained := m.Explain(1)
+	train := func(o gram.TrainOptions) error { _, err := gram.Train(t.Context(), c, o); return err }
+	search := func(name, value string) error {
+		_, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: gram.TrainOptions{Kernel: "linear"},
+			Grid: map[string][]string{name: {value}}})
+		return err
+	}
+	one := gram.ValidateOptions{TrainOptions: gram.TrainOptions{Type: "one_class"}}
+	_, validated := gram.CrossValidate(t.Context(), c, one)
+	for want, err := range map[string]error{
+		"gram: Grid gamma: no such":     search("gamma", "1"),
+		"gram: Grid C: ten, expected":   search("C", "ten"),
+		`gram: Type "svm", expected`:    train(gram.TrainOptions{Type: "svm"}),
+		"gram: Embedding tf-l1-js":      train(gram.TrainOptions{Type: "linear", Embedding: "tf-l1-js"}),
+		"Type lmnn: texts is text":      train(gram.TrainOptions{Type: "lmnn"}),
+		"regression, Type linear or":    explained,
+		"Type one_class: there is noth": validated,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), " -") {
+			t.Errorf("error %v, expected %s", err, want)
+		}
+	}
+	var warnings []string
+	o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}
+	gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Type: "linear:passes=1", C: 1e6}))
+	if all := strings.Join(warnings, "\n"); !strings.Contains(all, "before Tolerance was reached") {
+		t.Errorf("warnings %q", all)
+	}
+}
+
+// Errors number documents and columns from 0, as the arguments do.
+func TestErrorsCountFromZero(t *testing.T) {
+	numbers := func(v float64) (*sparse.Corpus, error) {
+		return gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, v}), []string{"x", "y"})
+	}
+	_, infinite := numbers(math.Inf(1))
+	_, large := numbers(1e300)
+	c := gram.Must(numbers(-4))
+	_, negative := gram.Gram(t.Context(), c, "diffusion:t=2", gram.Options{})
+	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1})
+	half := gram.Must(gram.FromMatrix(mat.NewDense(2, 1, []float64{1, 2}), []string{"5", ""}))
+	_, estimated := gram.Train(t.Context(), half, gram.TrainOptions{Type: "nu_svr"})
+	_, text := gram.Texts(t.Context(), []string{"a b", "a \xff"}, nil, gram.ReadOptions{Strict: true})
+	r := gram.NewRows(2)
+	for want, err := range map[string]error{
+		"gram: document 1, column 1: found +Inf, expected a finite value":    infinite,
+		"gram: document 1, column 1: found 1e+300, expected at most 3.4e+38": large,
+		"gram: document 0, column 2: expected a column":                      r.Add([]uint32{2}, []float64{1}),
+		"gram: document 0, column 0: after 1, exp":                           r.Add([]uint32{1, 0}, []float64{1, 1}),
+		"rows: document 1, column 1: found -4, expected":                     negative,
+		"rows: document 1, column 1: found -4, expected a":                   trained,
+		"sparse: text 1: ":                     text,
+		"svm: document 1 of rows has no label": estimated,
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, expected %s", err, want)
+		}
+	}
+}
+
+// Whether a kernel is definite is a warning where the caller named it.
+func TestWarnsOfNamedKernels(t *testing.T) {
+	texts, labels := ordered(200)
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: sparse.Tokenizer{MinN: 2}}))
+	for spec, want := range map[string]bool{"": false, "diffusion:t=2": true, "linear": false} {
+		var warnings []string
+		o := gram.TrainOptions{Kernel: spec, Options: gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}}
+		m := gram.Must(gram.Train(t.Context(), c, o))
+		if got := strings.Contains(strings.Join(warnings, "\n"), "positive definite"); got != want {
+			t.Errorf("%q, which became %s: warnings %q", spec, m.About().Kernel, warnings)
+		}
+	}
+}
+
+// Errors say which argument is wrong, and once which package says so.
+func TestErrorsAreOfTheCall(t *testing.T) {
+	c := few(t)
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
+	idle := gram.Options{Workers: -3}
+	_, matrix := gram.Gram(t.Context(), c, "", idle)
+	_, near := gram.Neighbours(t.Context(), c, gram.NeighbourOptions{Options: idle})
+	_, same := gram.Duplicates(t.Context(), c, gram.DuplicateOptions{Options: idle})
+	_, components := gram.PCA(t.Context(), c, gram.PCAOptions{Options: idle})
+	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{Options: idle})
+	for _, err := range []error{matrix, near, same, components, trained} {
+		if err == nil || err.Error() != "gram: Workers -3, expected 1 or more, or 0 for one per processor" {
+			t.Errorf("%v, expected an error that names Workers", err)
+		}
+	}
+	_, unknown := gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "none"})
+	_, embedded := gram.Train(t.Context(), c, gram.TrainOptions{Embedding: "none"})
+	_, text := m.ExplainText(t.Context(), "red", 0)
+	_, document := m.ExplainDocument(t.Context(), c, 6, 1)
+	_, values := gram.Spectrum(t.Context(), c, gram.SpectrumOptions{Options: gram.Options{MemoryBytes: 10}})
+	for want, err := range map[string]error{
+		`gram: kernel "none", column 1`: unknown, `gram: embedding "none" is`: embedded,
+		"learn: 0 terms to name, expected 1 or more":             text,
+		"learn: document 6 to explain, expected one from 0 to 5": document,
+		"gram: finding all eigenvalues of 6 documents needs ":    values,
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, expected %s", err, want)
+		}
+	}
+	if memory := new(sparse.MemoryError); !errors.As(values, &memory) || memory.Limit != 10 {
+		t.Errorf("%v is no MemoryError", values)
 	}
 }

@@ -1,37 +1,39 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and
 // searches classifiers on them.
 //
-// It is the door to this module: each function here is what the command grambench does, with the
+// Go programs use this module through it. Each function does what a command of grambench does, with that
 // command's defaults where options are zero.
 //
 //	c, err := gram.Read(ctx, "mail/", gram.ReadOptions{})       // a folder with a sub-folder per class
-//	m, err := gram.Train(ctx, c, gram.TrainOptions{})           // chooses kernel, C and scheme by cross-validation
+//	m, err := gram.Train(ctx, c, gram.TrainOptions{})           // chooses terms, kernel and C by cross-validation
 //	p, err := m.PredictTexts(ctx, []string{"client hello"})     // p.Label(0), p.Scores, p.Known
 //	err = m.Save("mail.model")                                  // gram.Load reads models of any kind
 //	k, err := gram.Gram(ctx, c, "diffusion:t=2", gram.Options{}) // a mat.Symmetric
 //
-// The functions of each command of grambench, whose help says more about what it does:
+// These functions do what commands of grambench do, whose help says more:
 //
 //	corpus      Read, SelectTerms, sparse.Corpus, sparse.CSR
 //	gram        Gram, Cross
 //	neighbours  Neighbours
-//	duplicates  Duplicates
+//	duplicates  Duplicates, NewIndex, Index.Query, Index.Add
 //	train       Train, Model.Save
 //	predict     Load, Model.Predict, Model.PredictTexts
+//	evaluate    Model.Evaluate
 //	cv          CrossValidate
 //	grid        Search
-//	explain     Model.Explain
+//	explain     Model.Explain, Model.ExplainText, Model.ExplainDocument
 //	kernels     Kernels
 //	spectrum    Spectrum, engine/spectrum.Lanczos
 //	pca         PCA, Components.Project
 //	geometry    engine/geometry.Table, engine/geometry.At
 //
 // Documents are a [sparse.Corpus]: rows of counts, with the texts of their terms and their classes.
-// [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one.
+// [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. Documents and columns are numbered
+// from 0; messages about a file number its lines from 1, or its documents where these aren't lines.
 //
-// There is no mathematics here. Kernels and their matrices are those of package engine, learners
-// those of package learn and the packages below it. Programs that need more than this package
-// offers, such as rows of a matrix on demand, use them directly.
+// Package engine computes kernels and their matrices, package learn and the packages below it train
+// models. Programs that need more than this package offers, such as rows of a matrix on demand, call them
+// directly.
 //
 // Results don't depend on the number of workers, and are the same from run to run on one instruction
 // set. Functions may be called concurrently, and return within a second of the end of their context,
@@ -41,8 +43,10 @@ package gram
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -52,12 +56,12 @@ type Options struct {
 	Workers int    // goroutines; default one per processor. Results don't depend on it
 
 	// MemoryBytes bounds what a call holds, its documents and its result included. Where that isn't
-	// enough, the call fails before the work, with an error that names the need. Default: no bound.
+	// enough, the call fails before the work with a [*sparse.MemoryError], which has the need. Default: no bound.
 	MemoryBytes int64
 
-	// Kernels are the program's own ([engine.NewKernel]), which specifications and models know by
+	// Kernels are the program's own ([kernel.New]), which specifications and models know by
 	// their name. Default: none.
-	Kernels []engine.Kernel
+	Kernels []kernel.Kernel
 
 	// Progress is called with how far long work is, at least once a second while there is something
 	// to tell, never concurrently by one call. Default: none.
@@ -84,6 +88,14 @@ type Progress struct {
 	Done, Total int64  // of bytes, documents, pairs or machines; Total is 0 where it isn't known
 }
 
+// check checks what packages below name differently.
+func (o *Options) check() error {
+	if o.Workers < 0 {
+		return fmt.Errorf("gram: Workers %d, expected 1 or more, or 0 for one per processor", o.Workers)
+	}
+	return nil
+}
+
 func (o *Options) tell(stage string, done, total int64) {
 	if o.Progress != nil {
 		o.Progress(Progress{stage, done, total})
@@ -92,18 +104,44 @@ func (o *Options) tell(stage string, done, total int64) {
 
 func (o *Options) warn(format string, args ...any) {
 	if o.Warn != nil {
-		o.Warn(fmt.Sprintf(format, args...))
+		o.Warn(fields.Replace(fmt.Sprintf(format, args...)))
 	}
+}
+
+// fields turns the flags of the command, which package learn names, into fields of options.
+var fields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ", "-embed ", "Embedding ",
+	"-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ")
+
+// fieldError is an error of package learn in the words of this one.
+type fieldError struct{ error }
+
+func (e fieldError) Error() string {
+	text, facade := strings.CutPrefix(fields.Replace(e.error.Error()), "gram: ")
+	if !facade {
+		return text
+	}
+	for _, below := range []string{"engine: ", "sparse: ", "svm: ", "learn: "} {
+		text = strings.TrimPrefix(text, below)
+	}
+	return "gram: " + text
+}
+func (e fieldError) Unwrap() error { return e.error }
+
+func inFields(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fieldError{err}
 }
 
 // kernel returns the kernel of a specification: one of the program's own, or one that package engine
 // knows.
-func (o *Options) kernel(spec string) (engine.Kernel, error) {
-	at := slices.IndexFunc(o.Kernels, func(k engine.Kernel) bool { return k != nil && k.String() == spec })
+func (o *Options) kernel(spec string) (kernel.Kernel, error) {
+	at := slices.IndexFunc(o.Kernels, func(k kernel.Kernel) bool { return k != nil && k.String() == spec })
 	if at >= 0 {
 		return o.Kernels[at], nil
 	}
-	return engine.ParseKernel(spec)
+	return kernel.Parse(spec)
 }
 
 // engine makes an engine on embedded documents.

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -14,7 +16,7 @@ import (
 //
 //	K[i][j] = k(xᵢ, xⱼ), 0 <= i, j < n,
 //
-// where kernel is a specification such as "diffusion:t=2" (engine.Catalogue lists them), "" for
+// where kernel is a specification such as "diffusion:t=2" (kernel.Catalogue lists them), "" for
 // diffusion:t=0.5. The matrix is a mat.Symmetric of 4n² bytes; each pair is computed once, in float32, with an
 // absolute error of at most 10⁻⁶ in c = 1 − cosine.
 //
@@ -35,7 +37,7 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 //
 // a mat.Matrix of one row per document of rows. Terms, and what the embedding learns of them, are those
 // of columns, the training documents. Accuracy and errors are those of [Gram]; in addition one set of
-// text and another of vectors.
+// text and another of vectors, texts that were cut in different ways.
 func Cross(
 	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
 ) (_ *engine.Dense, err error) {
@@ -61,7 +63,7 @@ const defaultKernel = "diffusion:t=0.5"
 // engineFor embeds documents as a kernel wants them, and makes the engine on them.
 func (o *Options) engineFor(
 	ctx context.Context, c *sparse.Corpus, spec, stage string,
-) (*sparse.Embedded, engine.Kernel, *engine.Engine, error) {
+) (*sparse.Embedded, kernel.Kernel, *engine.Engine, error) {
 	if spec == "" {
 		spec = defaultKernel
 	}
@@ -73,9 +75,9 @@ func (o *Options) engineFor(
 }
 
 func (o *Options) engineOn(
-	ctx context.Context, c *sparse.Corpus, k engine.Kernel, stage string,
-) (*sparse.Embedded, engine.Kernel, *engine.Engine, error) {
-	if err := checked(ctx, c); err != nil {
+	ctx context.Context, c *sparse.Corpus, k kernel.Kernel, stage string,
+) (*sparse.Embedded, kernel.Kernel, *engine.Engine, error) {
+	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, nil, nil, err
 	}
 	x, err := k.Embedding().Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
@@ -85,7 +87,7 @@ func (o *Options) engineOn(
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
 		o.warn("%s leaves %d documents without terms: orthogonal to all others, identical to each other", x.Embedder, n)
 	}
-	k = engine.Resolve(k, len(x.Embedder.Terms))
+	k = kernel.Resolve(k, len(x.Embedder.Terms))
 	e, err := engine.NewContext(ctx, x, o.engine(x, stage))
 	return x, k, e, err
 }
@@ -95,8 +97,8 @@ func closing(e *engine.Engine, err *error) { *err = errors.Join(*err, e.Close())
 
 // checked checks what comes through a public door.
 func checked(ctx context.Context, c *sparse.Corpus) error {
-	if ctx == nil {
-		return errors.New("gram: no context, expected one")
+	if err := run.Given(ctx, "gram"); err != nil {
+		return err
 	}
 	return c.Validate()
 }
@@ -111,12 +113,22 @@ func sameTerms(ctx context.Context, c, as *sparse.Corpus) (*sparse.CSR, error) {
 	}
 	switch {
 	case (c.Vocabulary == nil) != (as.Vocabulary == nil):
-		return nil, fmt.Errorf("gram: one of %s and %s has text and the other vectors, expected the same of both: columns "+
-			"say nothing about words", c.Source, as.Source)
+		return nil, mixed(c.Source, as.Source, c.Vocabulary != nil)
 	case c.Vocabulary == nil:
 		return c.Documents, nil
+	case !sameCut(c.Tokenizer, as.Tokenizer):
+		return nil, fmt.Errorf("gram: the text of %s was cut by %s and that of %s by %s, expected the same Tokenizer",
+			c.Source, c.Tokenizer, as.Source, as.Tokenizer)
 	}
 	return reordered(c, columnsOf(as.Vocabulary), len(as.Vocabulary))
+}
+
+// mixed is an error of two sources, the first of which has text and the other vectors, or the reverse.
+func mixed(a, b string, text bool) error {
+	if text {
+		a, b = b, a
+	}
+	return fmt.Errorf("gram: %s has vectors and %s text, expected the same of both: columns say nothing about words", a, b)
 }
 
 // reordered returns the documents with terms in other columns; terms without one are left out.

@@ -2,6 +2,7 @@ package gram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
@@ -96,24 +97,16 @@ func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ []
 			return nil, err
 		}
 	}
-	if err := checked(ctx, c); err != nil {
+	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
 	x, err := embedding.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	e, err := engine.NewContext(ctx, x, o.engine(x, "pairs"))
+	w, err := engine.GroupsWithin(ctx, x, within, o.engine(x, "pairs"))
 	if err != nil {
 		return nil, err
 	}
-	defer closing(e, &err)
-	groups := engine.NewGroups(x.Rows())
-	if err := e.PairsWithin(ctx, within, func(i, j int, _ float32) error {
-		groups.Join(i, j)
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	return groups.All(), nil
+	return w.Groups, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/gramengine/gram/learn"
@@ -18,15 +19,15 @@ type ReadOptions struct {
 
 	Format sparse.Format // of a file; default from its name and its first bytes
 
-	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] chooses the terms. For that readers keep
-	// the texts, up to 256 MiB or a sixteenth of MemoryBytes.
+	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms. For that
+	// readers keep the texts, up to 256 MiB or a sixteenth of MemoryBytes.
 
 	// MinDF and MaxDF bound the number of documents that have a term; others are left out. By default
 	// MinDF is 2 for text and 1 for vectors, and MaxDF is no limit. [Neighbours] and [Duplicates] tell
 	// documents apart by their rare words, and want MinDF 1.
 	MinDF, MaxDF int
 
-	Vocabulary []string         // the terms to count, as for test documents; default all
+	Vocabulary []string         // the terms to count; [Model.ReadOptions] has those of a model; default all
 	Tokenizer  sparse.Tokenizer // how text is cut into terms; default words of letters in lower case
 
 	Encoding string // of text; default UTF-8, or UTF-16 by its byte order mark
@@ -36,6 +37,8 @@ type ReadOptions struct {
 	LabelKey, TextKey       string // of JSON lines; default usual names
 	Labels                  string // a file with one line of labels per document; default those of the source
 	Signed                  bool   // accept values below 0
+
+	like sparse.Form // of the documents that a model learnt from
 }
 
 // sparse returns the options as package sparse has them.
@@ -44,7 +47,7 @@ func (o *ReadOptions) sparse() sparse.Options {
 		Format: o.Format, Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
 		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
-		MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(),
+		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(),
 		Progress: func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
 	}
 }
@@ -167,7 +170,7 @@ func labelOf(labels []string, i int) []string {
 // FromMatrix makes documents of the rows of a matrix, zeros left out: element (i, j) is the count or
 // the value of term j in document i. labels is as for [Texts]. Values are rounded to float32.
 //
-// Errors: no columns, a value that isn't finite, another number of labels than rows.
+// Errors: no columns, a value that isn't finite in float32, another number of labels than rows.
 func FromMatrix(x mat.Matrix, labels []string) (*sparse.Corpus, error) {
 	if x == nil {
 		return nil, errors.New("gram: no matrix, expected one")
@@ -206,22 +209,33 @@ func NewRows(columns int) *Rows {
 // Add appends a document: its columns, increasing, with their counts or values, and its classes, none,
 // one or several. Values are rounded to float32.
 //
-// Errors: columns that don't increase or are out of range, values that aren't finite, another number
-// of them. The document is then left out.
+// Errors: columns that don't increase or are out of range, values that aren't finite in float32, another
+// number of them. The document is then left out, and the next one has its number: documents and columns count
+// from 0.
 func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if len(columns) != len(values) {
 		return fmt.Errorf("gram: document %d: %d columns and %d values, expected as many", m.Rows(), len(columns),
 			len(values))
 	}
-	one := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0, int64(len(columns))}, Terms: columns}
-	for _, v := range values {
-		one.Values = append(one.Values, float32(v))
+	row := make([]float32, len(values))
+	for k, v := range values {
+		var bad string
+		switch row[k] = float32(v); {
+		case int64(columns[k]) >= int64(m.Cols):
+			bad = fmt.Sprintf("expected a column below %d", m.Cols)
+		case k > 0 && columns[k] <= columns[k-1]:
+			bad = fmt.Sprintf("after %d, expected increasing columns", columns[k-1])
+		case math.IsInf(float64(row[k]), 0) && !math.IsInf(v, 0):
+			bad = fmt.Sprintf("found %v, expected at most %.3g, which float32 holds", v, math.MaxFloat32)
+		case row[k]-row[k] != 0:
+			bad = fmt.Sprintf("found %v, expected a finite value", v)
+		}
+		if bad != "" {
+			return fmt.Errorf("gram: document %d, column %d: %s", m.Rows(), columns[k], bad)
+		}
 	}
-	if err := one.Validate(); err != nil {
-		return fmt.Errorf("gram: document %d: %w", m.Rows(), err)
-	}
-	m.Terms, m.Values = append(m.Terms, columns...), append(m.Values, one.Values...)
+	m.Terms, m.Values = append(m.Terms, columns...), append(m.Values, row...)
 	m.Offsets = append(m.Offsets, int64(len(m.Values)))
 	var ids []int32
 	for _, name := range classes {

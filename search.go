@@ -31,13 +31,17 @@ func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (*l
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
+	c, err := o.cut(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	_, trainer, own, err := o.learner(c)
 	if err != nil {
 		return nil, err
 	}
 	v, err := learn.CrossValidate(ctx, c, trainer, own, cmp.Or(o.Folds, svm.DefaultFolds))
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, inFields(c.NameValue(err))
 	}
 	o.unfinished(v.Ended)
 	return v, nil
@@ -49,8 +53,8 @@ func (o *Options) unfinished(e learn.Ended) {
 	}
 }
 
-// SearchOptions say what is searched. With the zero value it is kernel, C and scheme of a support
-// vector machine, on samples that grow, as by grambench grid, which cuts text in other ways, too.
+// SearchOptions say what is searched. With the zero value it is terms, if the corpus keeps its texts, kernel, C
+// and scheme of a support vector machine, on samples that grow, as by grambench grid.
 type SearchOptions struct {
 	TrainOptions // what is given stays; ChooseWork is 60 by default
 
@@ -58,19 +62,19 @@ type SearchOptions struct {
 
 	// Grid has values by parameter: all combinations are tried on the same folds. Parameters are C, nu,
 	// epsilon, kernel, embed, scheme, and those of the kernel, such as t, or of the learner, such as k.
-	// embed and scheme don't end a search on samples. Default: none, or the usual ones where there is
-	// no such search.
+	// With lists of embed and scheme alone, the search tries the rest on samples. Default: such a search, or the
+	// usual lists of learners that have none.
 	Grid map[string][]string
 
 	// Cuts are the same documents with text cut in other ways, such as with n-grams, to compare in a
-	// search on samples. Default: none.
+	// search on samples. Default: those that [Train] chooses from, if the corpus keeps its texts.
 	Cuts []*sparse.Corpus
 }
 
 // SearchPoint is a combination that was tried.
 type SearchPoint struct {
 	Options   TrainOptions // that train with it
-	Cut       int          // the corpus is 0, Cuts[i] is i+1
+	Cut       int          // the corpus is 0, Cuts[i] is i+1; without Cuts, Options have the terms
 	Documents int          // that it was compared on
 	Figures   []float64    // the measure by fold
 	Mean, SD  float64      // of the figures; the deviation has n-1 in the denominator
@@ -82,6 +86,7 @@ type SearchResult struct {
 	Points  []SearchPoint // of a search on samples those of its last round
 	Best    int           // of Points, the first of several with the same mean; -1 where there is none
 	Why     string        // why nothing was compared, where documents are too few: Train takes the first candidate
+	Worths  []learn.Worth // what words, pairs of words, characters and rare terms are worth, where they were compared
 	Train   TrainOptions  // train the best
 }
 
@@ -99,6 +104,10 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 		}
 	}
 	o.ChooseWork = cmp.Or(o.ChooseWork, learn.SearchWork)
+	c, err := o.cut(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	l, _, own, err := o.learner(c)
 	if err != nil {
 		return nil, err
@@ -112,9 +121,9 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 	}
 	found, err := learn.Search(ctx, c, g, own)
 	if found == nil || err != nil && len(found.Points) == 0 {
-		return nil, c.NameValue(err)
+		return nil, inFields(c.NameValue(err))
 	}
-	out := &SearchResult{Measure: found.Measure, Best: found.Best, Train: o.TrainOptions}
+	out := &SearchResult{Measure: found.Measure, Best: found.Best, Worths: found.Worths(), Train: o.TrainOptions}
 	documents := c.Documents.Rows()
 	if chosen := found.Chosen; chosen != nil {
 		if out.Why = chosen.Why; len(chosen.Rounds) > 0 {
@@ -129,6 +138,9 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 		one := SearchPoint{o.with(l, p), p.Cut, documents, p.Figures, p.Mean, p.SD}
 		if found.Chosen != nil {
 			one.Options.Thresholds = found.Chosen.Settings.Thresholds
+			if p.Cut > 0 && found.Terms != nil {
+				one.Options.Terms = &found.Terms[p.Cut]
+			}
 		}
 		o.unfinished(p.Ended)
 		out.Points = append(out.Points, one)
@@ -136,7 +148,7 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 	if out.Best >= 0 {
 		out.Train = out.Points[out.Best].Options
 	}
-	return out, c.NameValue(err)
+	return out, inFields(c.NameValue(err))
 }
 
 // grid is what is searched.
@@ -151,7 +163,7 @@ func (o *SearchOptions) grid(own learn.Options) (*learn.Grid, error) {
 	}
 	g, err := learn.NewGrid(o.Type, lists, own)
 	if err != nil {
-		return nil, fmt.Errorf("gram: %w", err)
+		return nil, inFields(fmt.Errorf("gram: %w", err))
 	}
 	if g.Folds = o.Folds; len(o.Cuts) > 0 {
 		if !g.Samples {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/landmark"
@@ -19,12 +20,12 @@ import (
 
 // Kernels describes the kernels that specifications name: formula, parameters with their defaults,
 // definiteness and source.
-func Kernels() []engine.Info { return engine.Catalogue() }
+func Kernels() []kernel.Info { return kernel.Catalogue() }
 
-// SelectTerms returns documents with those terms alone that say most of their class, by mutual
-// information, at most so many, and the ranking of all. Columns keep their numbers.
+// SelectTerms returns the documents with at most most of their terms, those that have the most mutual
+// information with the class, and the ranking of all. Columns keep their numbers.
 //
-// Errors: a number below 1, no documents with one class.
+// It fails if most is below 1, or if no document has exactly one class.
 func SelectTerms(
 	ctx context.Context, c *sparse.Corpus, most int, o Options,
 ) (*sparse.Corpus, *selection.Ranking, error) {
@@ -43,12 +44,12 @@ func SelectTerms(
 	return &out, r, nil
 }
 
-// SpectrumOptions say of what eigenvalues are computed.
+// SpectrumOptions say which matrix has its eigenvalues computed.
 type SpectrumOptions struct {
 	Options
 
 	Kernel  string // specification; default diffusion:t=0.5
-	Centred bool   // of the matrix with the mean taken off rows and columns
+	Centred bool   // subtract the means of rows and columns first
 }
 
 // Spectrum returns all eigenvalues of the Gram matrix of n documents, the largest first, in time in
@@ -62,8 +63,8 @@ func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) ([]float
 	}
 	n := c.Documents.Rows()
 	if need := spectrum.AllBytes(n) + 4*int64(n)*int64(n); o.MemoryBytes > 0 && need > o.MemoryBytes {
-		return nil, fmt.Errorf("gram: all eigenvalues of %d documents need %s, expected at most %s", n,
-			run.FormatNeed(need), run.FormatBytes(o.MemoryBytes))
+		return nil, &run.MemoryError{What: fmt.Sprintf("gram: finding all eigenvalues of %d documents", n), Need: need,
+			Limit: o.MemoryBytes, Enough: true}
 	}
 	k, err := Gram(ctx, c, o.Kernel, o.Options)
 	if err != nil {
@@ -105,7 +106,7 @@ type Components struct {
 //
 // Errors: those of [Gram], fewer than two documents, numbers below 0.
 func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, err error) {
-	if err := checked(ctx, c); err != nil {
+	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
 	if n := c.Documents.Rows(); n < 2 || o.Landmarks < 0 || !(o.Tolerance >= 0) {
@@ -130,7 +131,7 @@ func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, er
 			return nil, c.NameValue(err)
 		}
 	}
-	k = engine.Resolve(k, len(embedder.Terms))
+	k = kernel.Resolve(k, len(embedder.Terms))
 	x, err := embedder.TransformRows(ctx, c.Documents, rows, o.Workers)
 	if err != nil {
 		return nil, c.NameValue(err)
@@ -164,8 +165,7 @@ func (p *Components) Project(ctx context.Context, c *sparse.Corpus) (*mat.Dense,
 	}
 	docs := c.Documents
 	if (c.Vocabulary == nil) != (p.columns == nil) {
-		return nil, fmt.Errorf("gram: one of %s and the components has text and the other vectors, expected the same of both",
-			c.Source)
+		return nil, mixed(c.Source, "the components", c.Vocabulary != nil)
 	}
 	if p.columns != nil {
 		var err error

@@ -8,10 +8,11 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
-// TrainOptions say what is trained. With the zero value a support vector machine is trained whose
+// TrainOptions say what is trained. With the zero value a support vector machine is trained whose terms,
 // kernel, C and scheme are chosen by cross-validation on samples, as grambench train does.
 type TrainOptions struct {
 	Options
@@ -29,12 +30,17 @@ type TrainOptions struct {
 	Epsilon       float64            // of epsilon_svr: width of the zone without loss; default 0.1
 	Weights       map[string]float64 // multiples of C by class; default 1
 	Balanced      bool               // weigh classes by what makes up for their sizes
-	Probabilities bool               // train for probabilities, too, with five more trainings per machine
+	Probabilities bool               // train for probabilities, too, calibrated on five folds: svm.Problem.Train
+	Reject        string             // error=2% or coverage=90%: no class below a probability that is learnt on folds
 	Thresholds    bool               // tune the threshold of each label; always where C is chosen for labels
 	Tolerance     float64            // default that of the learner; 10⁻³ for support vector machines
 	Seed          uint64             // of folds and samples; default 1
 
-	// ChooseWork is what the choice may cost, as a multiple of the training; 0 is 1, below 0 nothing is
+	// Terms are those that the text is cut into first, of a corpus that keeps its texts, as a [Search] found
+	// them. Default: as it was read, or chosen.
+	Terms *learn.Terms
+
+	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
 	// chosen.
 	ChooseWork float64
 }
@@ -42,10 +48,21 @@ type TrainOptions struct {
 // Train trains a model on labelled documents. The model has the same bits from any number of workers
 // and from run to run.
 //
+// Where Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too: those of the
+// corpus, pairs of words, characters within words, or words and characters. About().Tokenizer says which;
+// [Model.Predict] cuts documents in the same way.
+//
+// Of text, where memory is too little for a support vector machine and o says nothing of it, linear machines are
+// trained, with a warning.
+//
 // Errors: options out of range, documents without labels or of one class, values that the embedding
 // refuses, more memory than o allows.
 func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error) {
 	if err := checked(ctx, c); err != nil {
+		return nil, err
+	}
+	c, err := o.cut(ctx, c)
+	if err != nil {
 		return nil, err
 	}
 	_, trainer, own, err := o.learner(c)
@@ -54,7 +71,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	}
 	m, err := trainer.Train(ctx, c, own)
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, inFields(c.NameValue(err))
 	}
 	a := m.About()
 	for _, note := range a.Notes {
@@ -64,13 +81,27 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	return &Model{m: m, o: o.Options}, nil
 }
 
+// cut returns a corpus cut into the terms that were asked for.
+func (o *TrainOptions) cut(ctx context.Context, c *sparse.Corpus) (*sparse.Corpus, error) {
+	if o.Terms == nil {
+		return c, nil
+	}
+	return o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+}
+
 // learner returns what options mean for a corpus.
 func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
 	own := o.Options.learn()
 	own.C, own.Kernel, own.Tolerance, own.Seed = o.C, o.Kernel, o.Tolerance, cmp.Or(o.Seed, 1)
 	own.Nu, own.Epsilon, own.Weights, own.Balanced = o.Nu, o.Epsilon, o.Weights, o.Balanced
-	own.Probabilities, own.Thresholds = o.Probabilities, o.Thresholds
+	own.Probabilities, own.Thresholds, own.Reject = o.Probabilities, o.Thresholds, o.Reject
 	l, trainer, err := learn.Parse(o.Type)
+	if bad := o.check(); bad != nil {
+		return nil, nil, own, bad
+	}
+	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
+		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)
+	}
 	if err == nil {
 		err = own.SetScheme(l, o.Scheme, c)
 	}
@@ -88,7 +119,7 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 		err = trainer.Check(own)
 	}
 	if err != nil {
-		return nil, nil, own, fmt.Errorf("gram: %w", err)
+		return nil, nil, own, inFields(fmt.Errorf("gram: %w", err))
 	}
 	return l, trainer, own, nil
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/cuda/internal/timemodel"
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -167,7 +167,7 @@ func measure(b *testing.B, cols *columns, work func() error) float64 {
 }
 
 // diffusion is the kernel that is measured.
-var diffusion = engine.ProgramOf(engine.MustParseKernel("diffusion:t=0.5"))
+var diffusion = kernel.ProgramOf(kernel.MustParse("diffusion:t=0.5"))
 
 // benchmarkDigest measures the matrix of documents on a device that is set before.
 func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *columns {

@@ -34,7 +34,7 @@ func readModule(file string) (string, error) {
 }
 
 // checkModule checks that a file has all kernels for a compute capability, as far as that can be
-// said without a driver, which is told no length and reads behind a file that was cut off.
+// said without a driver, which is told no length and reads past the end of a file that was cut off.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {

@@ -14,9 +14,8 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/gramengine/gram/cuda/internal/ptxsim"
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -30,7 +29,7 @@ func interpreting(t *testing.T, terms int, text string, names ...string) *Device
 	}
 	t.Setenv("FAKE_SHARED", fmt.Sprint((1+terms)*lineBytes))
 	d := open(t, Options{})
-	m, wrong := ptxsim.Parse(text)
+	m, wrong := parsePTX(text)
 	d.interpret = func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error) {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			return false, nil
@@ -42,7 +41,7 @@ func interpreting(t *testing.T, terms int, text string, names ...string) *Device
 		if err != nil {
 			return true, err
 		}
-		g := &ptxsim.Grid{Blocks: blocks, Threads: threads, Dynamic: shared, Memory: memory}
+		g := &ptxGrid{Blocks: blocks, Threads: threads, Dynamic: shared, Memory: memory}
 		return true, m.Run(name, g, parameters...)
 	}
 	return d
@@ -65,7 +64,7 @@ func allocated() (all [][]byte, err error) {
 // simulate computes a kernel of documents by PTX text, with a dense end of the terms that one
 // document in share has, 0 for none, and returns the greatest error in units of its tolerance.
 func simulate(
-	t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, share int64,
+	t *testing.T, text string, x *sparse.Embedded, k kernel.Kernel, share int64,
 ) (worst float64, err error) {
 	d := interpreting(t, 17, text)
 	d.denseShare = share
@@ -79,7 +78,7 @@ func simulate(
 		for at, v := range all {
 			i, j := at/x.Rows(), at%x.Rows()
 			c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
-			e := math.Abs(float64(v)-k.Eval(c, a, b)) / engine.Tolerance(k, c, a, b)
+			e := math.Abs(float64(v)-k.Eval(c, a, b)) / kernel.Tolerance(k, c, a, b)
 			if c == 0 && math.Abs(float64(v)-k.Eval(c, a, b)) <= k.Error(0, a, b) {
 				e = 0
 			}
@@ -94,7 +93,7 @@ func simulate(
 
 // notices checks that PTX computes c, and that faults which are planted in it are noticed.
 func notices(t *testing.T, x, few *sparse.Embedded, share int64, faults map[string]string) {
-	c := engine.MustParseKernel("c")
+	c := kernel.MustParse("c")
 	worst, err := simulate(t, ptx, x, c, share)
 	t.Logf("c: %.2g of the tolerance", worst)
 	if err != nil || !(worst <= 1) {
@@ -135,7 +134,7 @@ func planted(t *testing.T, kernel, old, by string, n int) string {
 func TestPTX(t *testing.T) {
 	noLeaks(t)
 	for _, name := range []string{"tf-l1-chi2", "tf-l1-js"} {
-		k := engine.MustParseKernel("c:embed=" + name)
+		k := kernel.MustParse("c:embed=" + name)
 		worst, err := simulate(t, ptx, transformed(t, k.Embedding(), zipf(130, 300, 2, 8)), k, 0)
 		t.Logf("%s: %.2g of the tolerance", k, worst)
 		if err != nil || !(worst <= 1) {
@@ -237,7 +236,7 @@ func TestPTXTail(t *testing.T) {
 	}
 }
 
-// ops writes a program: operations, and behind those that have one their number.
+// ops writes a program: operations, and after those that have one their number.
 func ops(list ...any) (code []device.Code) {
 	for _, v := range list {
 		if n, ok := v.(int); ok {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -158,7 +159,7 @@ func holdReduced(t testing.TB, cols *columns, r *device.Request) {
 // through has an engine work for both kinds of rows, all kernels that it names, on a device that reduces
 // them, by a kernel of some name, and on one that is hidden to do so, whose tiles cross to the machine.
 func through[T any](
-	t *testing.T, by string, work func(e *engine.Engine, k engine.Kernel, other *sparse.Embedded) ([]T, error),
+	t *testing.T, by string, work func(e *engine.Engine, k kernel.Kernel, other *sparse.Embedded) ([]T, error),
 ) (onDevice, byTiles []T) {
 	noLeaks(t)
 	x := transformed(t, sparse.Sphere, zipf(150, 300, 9, 4))
@@ -181,7 +182,7 @@ func through[T any](
 			t.Fatal(err)
 		}
 		for _, name := range []string{"c", "diffusion:t=0.5", "linear:embed=tf-l1-sqrt"} {
-			found, err := work(e, engine.MustParseKernel(name), other)
+			found, err := work(e, kernel.MustParse(name), other)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +203,7 @@ func through[T any](
 func TestNeighbours(t *testing.T) {
 	least := 0.05
 	got, want := through(t, "least",
-		func(e *engine.Engine, k engine.Kernel, other *sparse.Embedded) (all [][]engine.Neighbour, err error) {
+		func(e *engine.Engine, k kernel.Kernel, other *sparse.Embedded) (all [][]engine.Neighbour, err error) {
 			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Least: &least}, {Count: 300}} {
 				own, err := e.Neighbours(t.Context(), k, opt)
 				if err != nil {
@@ -231,7 +232,7 @@ func TestNeighbours(t *testing.T) {
 func TestProducts(t *testing.T) {
 	const vectors = 3
 	got, want := through(t, "multiplyRows",
-		func(e *engine.Engine, k engine.Kernel, other *sparse.Embedded) ([]float64, error) {
+		func(e *engine.Engine, k kernel.Kernel, other *sparse.Embedded) ([]float64, error) {
 			n := e.Len()
 			v, own, cross := mat.NewDense(n, vectors, nil), mat.NewDense(n, vectors, nil), mat.NewDense(30, vectors, nil)
 			for i := range n {

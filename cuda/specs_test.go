@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -24,15 +25,15 @@ func TestEveryKernel(t *testing.T) {
 	engines := map[sparse.Embedding]*engine.Engine{}
 	documents := map[sparse.Embedding]*sparse.Embedded{}
 	specs := 0
-	normalised := engine.Info{Examples: []string{"linear:embed=tf-l2", "ned:embed=tf-l2",
+	normalised := kernel.Info{Examples: []string{"linear:embed=tf-l2", "ned:embed=tf-l2",
 		"rbf:gamma=0.5,embed=tf-l2",
 		"arccos:n=0,embed=tf-l2", "arccos:n=1,layers=2,embed=tf-l2", "arccos:n=0,sigma=0.5,embed=tf-l2"}}
-	for _, info := range append(engine.Catalogue(), normalised) {
+	for _, info := range append(kernel.Catalogue(), normalised) {
 		for _, spec := range info.Examples {
-			if engine.IsHyperbolic(spec) {
+			if kernel.IsHyperbolic(spec) {
 				continue
 			}
-			k, err := engine.ParseKernel(spec)
+			k, err := kernel.Parse(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +49,7 @@ func TestEveryKernel(t *testing.T) {
 				}
 				engines[k.Embedding()], documents[k.Embedding()] = e, x
 			}
-			k = engine.Resolve(k, len(x.Embedder.Terms))
+			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			specs++
 			g, err := e.Gram(t.Context(), k)
 			if err != nil {
@@ -58,9 +59,9 @@ func TestEveryKernel(t *testing.T) {
 			for i := range n {
 				for j := range n {
 					c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
-					if got, want := float64(g.Row(i)[j]), k.Eval(c, a, b); !engine.Within(k, got, want, c, a, b) {
+					if got, want := float64(g.Row(i)[j]), k.Eval(c, a, b); !kernel.Within(k, got, want, c, a, b) {
 						t.Fatalf("%s: (%d, %d): found %v, expected %v, tolerance %v",
-							spec, i, j, got, want, engine.Tolerance(k, c, a, b))
+							spec, i, j, got, want, kernel.Tolerance(k, c, a, b))
 					}
 					if g.Row(i)[j] != g.Row(j)[i] {
 						t.Fatalf("%s: (%d, %d) is %v, (%d, %d) is %v", spec, i, j, g.Row(i)[j], j, i, g.Row(j)[i])

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/panel"
 )
 
-// Names of package device and of the processor's back end that this package's functions take or
+// Aliases for types of package device and of the processor's back end that this package's functions take or
 // return.
 type (
 	Device = device.Backend // what computes c in place of the processor
@@ -58,7 +58,7 @@ func (e *Engine) Close() error {
 	if e == nil || e.c == nil {
 		return e.open()
 	}
-	if e.closed.Swap(true) {
+	if e.closed.Swap(true) || e.c.Backend == nil {
 		return nil
 	}
 	return e.c.Backend.Close()

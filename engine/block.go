@@ -6,6 +6,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
 // BlockTiles computes one block of the Gram matrix of k, such as one of many machines computes,
@@ -22,7 +23,7 @@ import (
 // of visit ends the computation, as does a panic, which comes back as a [PanicError]. It returns
 // within a second of the end of ctx, with its error. No memory is needed for results.
 func (e *Engine) BlockTiles(
-	ctx context.Context, k Kernel, rows, columns [2]int, visit func(t *Tile) error,
+	ctx context.Context, k kernel.Kernel, rows, columns [2]int, visit func(t *Tile) error,
 ) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
 )
@@ -25,10 +27,9 @@ type CachedOptions struct {
 	// 24 µs to compute).
 	Store *tiles.Store
 
-	// TileColumns is about how many columns a tile of a row has where not all tiles fit into
-	// memory; default 4096. Who reads short ranges of columns, such as the documents of a class,
-	// computes less that nobody asked for with tiles of that length. It is rounded up to a multiple
-	// of 512.
+	// TileColumns is about how many columns a tile of a row has where not all tiles fit into memory; default
+	// 4096. If short ranges of columns are read, such as the documents of a class, tiles of that length avoid
+	// unneeded work. It is rounded up to a multiple of 512.
 	TileColumns int
 }
 
@@ -133,15 +134,6 @@ func (c *Cached) Build(ctx context.Context) error {
 	return c.c.Build(ctx)
 }
 
-// Diagonal returns k(xᵢ, xᵢ) for all documents i, the same bits as the diagonal of the Gram matrix.
-func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
-	k, err := c.e.bind(k)
-	if err != nil {
-		return nil, err
-	}
-	return c.c.Diagonal(k)
-}
-
 // Rows writes rows of the Gram matrix of k, restricted to ranges of columns: with columns {lo₀,
 // hi₀}, {lo₁, hi₁}, …,
 //
@@ -152,28 +144,32 @@ func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
 // rows that are missing cost as much as one, so rows are best asked for in panels. It reports no
 // progress unless the whole matrix is computed. It returns within a second of the end of ctx, with
 // its error; after an error dst holds anything.
-func (c *Cached) Rows(ctx context.Context, k Kernel, rows []int, columns [][2]int, dst [][]float32) error {
+func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
 	if err != nil {
 		return err
 	}
-	return c.c.Rows(ctx, k, rows, columns, dst)
+	return (&Matrix{c: c, k: k}).Rows(ctx, rows, columns, dst)
 }
 
 // Matrix is the Gram matrix of one kernel, served from tiles. It may be used concurrently.
 type Matrix struct {
 	c        *Cached
-	k        Kernel
+	k        kernel.Kernel
 	diagonal []float32
 }
 
 // Matrix returns the Gram matrix of k, of which nothing but the diagonal is computed yet.
-func (c *Cached) Matrix(k Kernel) (*Matrix, error) {
-	d, err := c.Diagonal(k)
+func (c *Cached) Matrix(k kernel.Kernel) (*Matrix, error) {
+	k, err := c.e.bind(k)
 	if err != nil {
 		return nil, err
 	}
-	return &Matrix{c, k, d}, nil
+	diagonal, err := c.c.Diagonal(k)
+	if err != nil {
+		return nil, err
+	}
+	return &Matrix{c, k, diagonal}, nil
 }
 
 // Len returns the number of rows and columns.
@@ -184,11 +180,67 @@ func (m *Matrix) Diagonal() []float32 { return m.diagonal }
 
 // Rows is [Cached.Rows] of the matrix's kernel.
 func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
-	return m.c.Rows(ctx, m.k, rows, columns, dst)
+	if err := run.Given(ctx, "engine"); err != nil {
+		return err
+	}
+	if err := m.c.e.open(); err != nil {
+		return err
+	}
+	return m.c.c.Rows(ctx, m.k, rows, columns, dst)
 }
 
 // Whole is [Cached.Whole].
 func (m *Matrix) Whole() bool { return m.c.Whole() }
+
+// Of returns the matrix of some of the documents, whose numbers increase: element i, j is
+// k(x_docs[i], x_docs[j]), with the bits of [Engine.Gram]. It computes each pair once, without the
+// cache, and stores it twice. It is fast where the documents stand in few ranges. Memory and errors are
+// those of Gram, for so many documents.
+func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
+	e, n := m.c.e, len(docs)
+	if err := e.open(); err != nil {
+		return nil, err
+	}
+	for i, d := range docs {
+		if d < 0 || d >= e.Len() || i > 0 && d <= docs[i-1] {
+			return nil, fmt.Errorf("engine: document %d of some is %d, expected increasing numbers from 0 to %d", i, d,
+				e.Len()-1)
+		}
+	}
+	if err := e.fits(ctx, "the Gram matrix of some documents", compute.MatrixBytes(n, n)); err != nil {
+		return nil, err
+	}
+	g, err := newSymmetric(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	defer report.Finish(&err)
+	for lo, hi := 0, 0; lo < n; lo = hi { // a range of documents, against itself and those before
+		for hi = lo + 1; hi < n && docs[hi] == docs[hi-1]+1; hi++ {
+		}
+		first, end := docs[lo], docs[hi-1]+1
+		for _, r := range []*device.Request{
+			{Docs: docs[lo:hi], Hi: end, Half: true, Workers: e.c.Workers},
+			{Docs: docs[:lo], Lo: first, Hi: end, Workers: e.c.Workers},
+		} {
+			row := 0
+			if r.Half {
+				row = lo
+			}
+			err := e.c.Rows(ctx, m.k, r, report, func(t *device.Tile) error {
+				i, j := row+t.First, lo+t.Lo-first
+				e.c.Store(g.Data[j*n+i:], n, t, true)
+				e.c.Store(g.Data[i*n+j:], n, t, false)
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g, nil
+}
 
 // Ready is a Gram matrix with all its rows in memory. It may be used concurrently. The
 // caller closes it.
@@ -197,7 +249,7 @@ type Ready struct {
 	giveBack func() // nil once that is done
 }
 
-// Ready computes the Gram matrix of k, each pair once, without c behind it. One training is faster
+// Ready computes the matrix, each pair once, without c behind it. One training is faster
 // on that than on rows that are mapped each time they are read. Ready returns nil where the matrix
 // doesn't fit into the bound, where c is there already, or where there is a store, which holds c.
 // The matrix has the bits of rows from the cache and counts as computed by it.
@@ -208,12 +260,13 @@ type Ready struct {
 // is closed.
 //
 // Error: a [MemoryError] where the machine has less memory left.
-func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
+func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
+	c := m.c
+	if err := c.e.open(); err != nil {
+		return nil, err
+	}
 	if !c.c.Free() {
 		return nil, nil
-	}
-	if _, err := c.e.bind(k); err != nil {
-		return nil, err
 	}
 	bytes := c.e.GramBytes()
 	if err := compute.Affordable("the Gram matrix", bytes); err != nil {
@@ -222,10 +275,10 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 	if room, err := c.c.Lend(ctx, bytes); !room || err != nil {
 		return nil, err
 	}
-	m, err := newSymmetric(ctx, c.Len())
-	r := &Ready{m, func() { c.c.GiveBack(bytes) }}
+	g, err := newSymmetric(ctx, c.Len())
+	r := &Ready{g, func() { c.c.GiveBack(bytes) }}
 	if err == nil {
-		err = c.e.GramTo(ctx, k, m)
+		err = c.e.gramTo(ctx, m.k, g)
 	}
 	if err != nil {
 		r.Close()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"slices"
@@ -8,8 +9,18 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/internal/cache"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
+
+// readyOf is Matrix.Ready of a kernel.
+func readyOf(ctx context.Context, c *Cached, k kernel.Kernel) (*Ready, error) {
+	m, err := c.Matrix(k)
+	if err != nil {
+		return nil, err
+	}
+	return m.Ready(ctx)
+}
 
 // The matrix of one kernel for one training has the bits of what the cache serves, and isn't made
 // where c is there already or doesn't fit.
@@ -18,7 +29,7 @@ func TestReady(t *testing.T) {
 	e := newEngine(t, x, Options{Workers: 2})
 	k := parse(t, "diffusion:t=0.5")
 	c := newCached(t, e, CachedOptions{})
-	ready, err := c.Ready(t.Context(), k)
+	ready, err := readyOf(t.Context(), c, k)
 	if err != nil || ready == nil {
 		t.Fatalf("ready is %v, error %v", ready, err)
 	}
@@ -35,7 +46,7 @@ func TestReady(t *testing.T) {
 			t.Errorf("row %d differs", rows[r])
 		}
 	}
-	if again, err := c.Ready(t.Context(), k); again != nil || err != nil {
+	if again, err := readyOf(t.Context(), c, k); again != nil || err != nil {
 		t.Errorf("with c at hand ready is %v, error %v, expected neither", again, err)
 	}
 	if s := c.Stats(); s.Bytes != cache.WholeBytes(150)+4*150*150 {
@@ -56,7 +67,7 @@ func TestReady(t *testing.T) {
 	if small.Whole() {
 		t.Fatal("the small cache holds all")
 	}
-	if ready, err := small.Ready(t.Context(), k); ready != nil || err != nil {
+	if ready, err := readyOf(t.Context(), small, k); ready != nil || err != nil {
 		t.Errorf("in a small cache ready is %v, error %v, expected neither", ready, err)
 	}
 }
@@ -102,7 +113,7 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 	k := parse(t, "diffusion:t=0.5")
 	c := newCached(t, e, CachedOptions{})
 	var failed *PanicError
-	if ready, err := c.Ready(t.Context(), panicking(t)["values"]); ready != nil || !errors.As(err, &failed) ||
+	if ready, err := readyOf(t.Context(), c, panicking(t)["values"]); ready != nil || !errors.As(err, &failed) ||
 		c.Stats().Bytes != 0 {
 		t.Errorf("ready is %v, error %v, %d bytes are counted, expected a PanicError and none", ready, err,
 			c.Stats().Bytes)
@@ -110,7 +121,7 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 	results := make(chan *Ready, 8)
 	for range cap(results) {
 		go func() {
-			ready, err := c.Ready(t.Context(), k)
+			ready, err := readyOf(t.Context(), c, k)
 			if err != nil {
 				t.Error(err)
 			}
@@ -133,12 +144,12 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 	for range 5 {
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond) // clean-ups run in a goroutine of their own
-		if ready, err := c.Ready(t.Context(), k); ready != nil || err != nil {
+		if ready, err := readyOf(t.Context(), c, k); ready != nil || err != nil {
 			t.Fatalf("beside a matrix that isn't closed there is another, %v, error %v", ready, err)
 		}
 	}
 	first.Close()
-	if ready, err := c.Ready(t.Context(), k); ready == nil || err != nil {
+	if ready, err := readyOf(t.Context(), c, k); ready == nil || err != nil {
 		t.Errorf("once the matrix is closed, the next is %v, error %v", ready, err)
 	}
 }
@@ -147,13 +158,13 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 func TestReadyIsNotTheCollectors(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{Workers: 2})
 	k, c := parse(t, "diffusion:t=0.5"), newCached(t, e, CachedOptions{})
-	if ready, err := c.Ready(t.Context(), k); ready == nil || err != nil {
+	if ready, err := readyOf(t.Context(), c, k); ready == nil || err != nil {
 		t.Fatalf("ready is %v, error %v", ready, err)
 	}
 	for range 5 {
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond)
-		if ready, err := c.Ready(t.Context(), k); ready != nil || err != nil {
+		if ready, err := readyOf(t.Context(), c, k); ready != nil || err != nil {
 			t.Fatalf("beside a matrix that nobody closed there is another, %v, error %v", ready, err)
 		}
 	}
@@ -169,7 +180,7 @@ func TestReadyBesideBuild(t *testing.T) {
 		c := newCached(t, e, CachedOptions{})
 		built := make(chan error, 1)
 		go func() { built <- c.Build(t.Context()) }()
-		ready, err := c.Ready(t.Context(), k)
+		ready, err := readyOf(t.Context(), c, k)
 		if err != nil || ready != nil && !sameBits(ready.Data, want.Data) {
 			t.Errorf("ready is %v, error %v", ready, err)
 		}

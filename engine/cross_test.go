@@ -1,12 +1,11 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"math"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -19,7 +18,7 @@ func TestCrossTiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := parse(t, "diffusion:t=0.5")
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		e := newEngine(t, x, Options{ISA: string(isa)})
 		want, err := e.Cross(t.Context(), k, test)
 		if err != nil {
@@ -69,20 +68,5 @@ func TestCrossTiles(t *testing.T) {
 		if err := e.CrossTiles(t.Context(), k, test, func(*Tile) error { return stop }); err != stop {
 			t.Errorf("%s: error %v, expected that of visit", isa, err)
 		}
-	}
-}
-
-// An engine in the making, and a computation, end with their context.
-func TestCrossTilesAndNewEndWithContext(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(300, 3000, 20, 3))
-	e := newEngine(t, x, Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := NewContext(ctx, x, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("NewContext: error %v", err)
-	}
-	if err := e.CrossTiles(ctx, parse(t, "diffusion:t=0.5"), x, func(*Tile) error { return nil }); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("CrossTiles: error %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func withDevice(t *testing.T, x *sparse.Embedded, opt Options) (*Engine, *slowDe
 }
 
 // within holds a matrix against that of the reference.
-func within(t *testing.T, what string, k Kernel, x, y *sparse.Embedded, rows []int, got func(r, j int) float32) {
+func within(t *testing.T, what string, k kernel.Kernel, x, y *sparse.Embedded, rows []int, got func(r, j int) float32) {
 	t.Helper()
 	for r, i := range rows {
 		terms, _ := y.Row(i)
@@ -87,7 +87,7 @@ func within(t *testing.T, what string, k Kernel, x, y *sparse.Embedded, rows []i
 			other, _ := x.Row(j)
 			c := panel.Exact(sparse.Dot)(terms, unit, other, x.Unit64(j, nil))
 			a, b := y.Norms[i], x.Norms[j]
-			if v, want := float64(got(r, j)), k.Eval(c, a, b); !Within(k, v, want, c, a, b) {
+			if v, want := float64(got(r, j)), k.Eval(c, a, b); !kernel.Within(k, v, want, c, a, b) {
 				t.Fatalf("%s, %s: row %d, column %d: found %v, expected %v", what, k, i, j, v, want)
 			}
 		}
@@ -108,7 +108,7 @@ func TestDevice(t *testing.T) {
 		t.Errorf("back end %s, %d bytes", e.Backend(), e.Bytes())
 	}
 	for _, spec := range []string{"c", "diffusion:t=0.5", "rbf:gamma=0.1", "arccos:n=0,bias=0.3"} {
-		k, err := ParseKernelIn(spec, embedding)
+		k, err := kernel.ParseIn(spec, embedding)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,9 +170,9 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-func parseIn(t *testing.T, spec string, e sparse.Embedding) Kernel {
+func parseIn(t *testing.T, spec string, e sparse.Embedding) kernel.Kernel {
 	t.Helper()
-	k, err := ParseKernelIn(spec, e)
+	k, err := kernel.ParseIn(spec, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func parseIn(t *testing.T, spec string, e sparse.Embedding) Kernel {
 
 // mapped is the matrix of k as the engine maps it from c, which is what a cache of c has, even
 // where the device could run k as a program.
-func mapped(t *testing.T, e *Engine, k Kernel) *Symmetric {
+func mapped(t *testing.T, e *Engine, k kernel.Kernel) *Symmetric {
 	t.Helper()
 	g := gram(t, e, parse(t, "c:embed="+k.Embedding().String()))
 	for i := range g.N {

@@ -10,11 +10,11 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Digest returns a number that stands for the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ)
-// for i <= j modulo 2^64. Equal matrices have the same, and others another, but for one in 2^64 of
-// those that nobody chose. A device adds it up where it computes, and so shows what it reaches when
-// no value crosses to the machine. No memory is needed for results.
-func (e *Engine) Digest(ctx context.Context, k Kernel) (digest uint64, err error) {
+// Digest returns a number that stands for the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ) for i <= j
+// modulo 2^64. Equal matrices have equal digests; two matrices that were not chosen to collide have equal
+// digests with probability 2⁻⁶⁴. A device adds it up where it computes, and so shows what it reaches when no
+// value crosses to the machine. No memory is needed for results.
+func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, err error) {
 	if k, err = e.bind(k); err != nil {
 		return 0, err
 	}

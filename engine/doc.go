@@ -1,11 +1,11 @@
 // Package engine computes Gram matrices of kernels on sparse documents.
 //
-// A [Kernel] is an embedding plus an elementwise map of c = 1 - cosine and the two norms. The unit
-// of computation is a tile of c: a panel of documents against a range of others, computed by the
-// kernels of package asm from head/tail panels; kernels are maps applied when a tile is read.
-// [Reference] computes the same in float64, slowly and obviously right; [Engine] computes it in
-// float32, fast. [HyperbolicGram] has a way of its own: it compares sets of points, as [Normals],
-// by a distance that is no function of a cosine.
+// A [kernel.Kernel] is an embedding plus an elementwise map of c = 1 - cosine and the two norms. The unit of
+// computation is a tile of c: a panel of documents against a range of others, computed by the inner loops of
+// package asm from head/tail panels; a kernel is a map that is applied when a tile is read. [Reference]
+// computes the same in float64 by a slow and simple algorithm; [Engine] computes it in float32, fast.
+// [HyperbolicGram] has a way of its own: it compares sets of points, as [normal.Distributions], by a distance
+// that is no function of a cosine.
 //
 // Kernels, their algebra and their specifications are in package kernel; this package has their
 // names, too.
@@ -22,17 +22,17 @@
 //
 // # Accuracy
 //
-// c errs by 1e-6 at most, and by 1e-5 relative; of documents that are the same up to a factor it is
-// exactly 0. The map adds its own error, which Kernel.Error bounds, and magnifies the error in c
-// and in the norms, each rounded to float32. [Tolerance] adds these up, and [Within] tests a value.
-// Of the diffusion kernel's parametrix, whose values may all be beyond float32, Properties says so
-// beforehand.
+// c errs by 1e-6 at most, and by 1e-5 relative; of documents that are the same up to a factor it is 0, or about
+// 10⁻³² where the embedding rounds their rows differently. The map adds its own error, which Kernel.Error
+// bounds, and magnifies the error in c and in the norms, each rounded to float32. [kernel.Tolerance] adds these
+// up, and [kernel.Within] tests a value. Of the diffusion kernel's parametrix, whose values may all be beyond
+// float32, Properties says so beforehand.
 //
 // # Back ends
 //
 // What computes c is a device.Backend: the processor, in package panel, unless Options.Device makes
 // another. An engine maps c by a kernel and stores it in one way for all of them.
 //
-// What doesn't live here: reading documents (package sparse), the schedule and files of tiles
-// (package tiles), learning (package solver).
+// Reading documents is in package sparse, the memory and files of tiles in package tiles, and learning in
+// package learn and those below it.
 package engine

@@ -5,9 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device/devicetest"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -38,7 +39,7 @@ func TestEmptyDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k, err := engine.ParseKernelIn(spec, e)
+			k, err := kernel.ParseIn(spec, e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,14 +61,14 @@ func TestEmptyDocuments(t *testing.T) {
 				case !one && !other:
 					return
 				}
-				// The kernels' maps and float32: see engine.Tolerance, below 10⁻⁶ for values of up to π.
+				// The kernels' maps and float32: see kernel.Tolerance, below 10⁻⁶ for values of up to π.
 				if !(math.Abs(got-v) <= 1e-6) {
 					t.Errorf("%s, %s, %s: (%d, %d) is %v, expected %v", spec, name, where, i, j, got, v)
 				}
 			}
 			ref := engine.NewReference(x)
 			options := map[string]engine.Options{"on c alone": {Device: devicetest.New}}
-			for _, isa := range asm.Available() {
+			for _, isa := range enginetest.ISAs() {
 				options[fmt.Sprintf("isa=%s", isa)] = engine.Options{ISA: string(isa)}
 			}
 			for where, opt := range options {

@@ -31,6 +31,8 @@ type Options struct {
 	// Tiles and CrossTiles must not use the engine: it would wait for the device, which waits for
 	// it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
+
+	method string // byJoin or byTiles, for tests; "" for the cheaper one
 }
 
 // Engine computes kernels on one set of documents, in float32 from head/tail panels.
@@ -43,7 +45,8 @@ type Options struct {
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
-	badNorms error // why kernels that look at norms are refused
+	method   string // of Options
+	badNorms error  // why kernels that look at norms are refused
 	closed   atomic.Bool
 }
 
@@ -84,14 +87,29 @@ func (o Options) resolveWorkers() (int, error) {
 const SeamDocuments = panel.TailDocs
 
 // New makes an engine for the documents x. It copies them into head/tail form, which takes about as
-// much memory as x; x must stay unchanged. Errors: options that there are none of, what x.Validate
-// finds, a [MemoryError], what Options.Device returns.
+// much memory as x; x must stay unchanged. Errors: unknown options, what x.Validate finds, a
+// [MemoryError], what Options.Device returns.
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }
 
 // NewContext is [New], which returns within a second of the end of ctx, with its error.
 func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
+	e, err := newBare(ctx, x, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.panels(ctx, opt); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// what is how errors name an engine.
+const what = "an engine for these documents"
+
+// newBare makes an engine that has no back end yet, unless that is a device.
+func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	if err := run.Given(ctx, "engine"); err != nil {
 		return nil, err
 	}
@@ -106,31 +124,40 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	if int64(n) > 1<<32-1 {
 		return nil, fmt.Errorf("engine: %d documents, expected at most %d", n, int64(1<<32-1))
 	}
-	// Before anything is copied: what the copies take, whatever the head will be.
-	const what = "an engine for these documents"
-	if err := compute.Allowed(what, NewBytes(n, x.Cols, x.NNZ()), opt.MemoryBytes); err != nil {
-		return nil, err
-	}
 	c := &compute.Computer{X: x, Norms: make([]float32, n), Kernels: kernels, Workers: workers, Progress: opt.Progress}
 	for i, norm := range x.Norms {
 		c.Norms[i] = float32(norm)
 	}
+	e := &Engine{c: c, memory: opt.MemoryBytes, method: opt.method, badNorms: checkNorms(x)}
 	if opt.Device != nil {
 		if c.Backend, err = opt.Device(ctx, x); err != nil {
 			return nil, err
 		}
 	}
-	if c.Backend == nil {
-		own := panel.Options{Kernels: kernels, Workers: workers, HeadTerms: opt.HeadTerms, KeptBytes: opt.KeptBytes}
-		if c.Backend, err = panel.New(ctx, x, own); err != nil {
-			return nil, err
-		}
-	}
-	e := &Engine{c: c, memory: opt.MemoryBytes, badNorms: checkNorms(x)}
-	if err := e.fits(ctx, what, 0); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
 	return e, nil
+}
+
+// panels makes the processor's back end of an engine without one, and closes the engine where that fails.
+func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
+	c := e.c
+	defer func() {
+		if err != nil && c.Backend != nil {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	// Before anything is copied: what the copies take, whatever the head will be.
+	if err := compute.Allowed(what, NewBytes(c.Len(), c.X.Cols, c.X.NNZ()), e.memory); err != nil {
+		return err
+	}
+	if c.Backend == nil {
+		own := panel.Options{Kernels: c.Kernels, Workers: c.Workers, HeadTerms: opt.HeadTerms, KeptBytes: opt.KeptBytes}
+		b, err := panel.New(ctx, c.X, own)
+		if err != nil {
+			return err
+		}
+		c.Backend = b
+	}
+	return e.fits(ctx, what, 0)
 }
 
 // Len returns the number of documents.
@@ -150,7 +177,7 @@ func (e *Engine) Bytes() int64 { return e.c.Bytes() }
 
 // bind checks that the engine is open and that a kernel fits its documents, and fills in what the
 // kernel takes from them.
-func (e *Engine) bind(k Kernel) (Kernel, error) {
+func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	if err := e.open(); err != nil {
 		return nil, err
 	}
@@ -165,7 +192,7 @@ func (e *Engine) bind(k Kernel) (Kernel, error) {
 	if e.badNorms != nil && kernel.UsesNorms(k) {
 		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: %w", k, e.badNorms)
 	}
-	return Resolve(k, len(e.c.X.Embedder.Terms)), nil
+	return kernel.Resolve(k, len(e.c.X.Embedder.Terms)), nil
 }
 
 // checkNorms checks that documents have norms, and none whose square float32 can't hold: only some

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -31,9 +31,9 @@ var (
 // unit is the greatest relative error of rounding a normal number to float32.
 const unit = 0x1p-24
 
-func parse(t testing.TB, spec string) Kernel {
+func parse(t testing.TB, spec string) kernel.Kernel {
 	t.Helper()
-	k, err := ParseKernel(spec)
+	k, err := kernel.Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func newEngine(t testing.TB, x *sparse.Embedded, opt Options) *Engine {
 	return e
 }
 
-func gram(t testing.TB, e *Engine, k Kernel) *Symmetric {
+func gram(t testing.TB, e *Engine, k kernel.Kernel) *Symmetric {
 	t.Helper()
 	g, err := e.Gram(t.Context(), k)
 	if err != nil {
@@ -60,7 +60,7 @@ func gram(t testing.TB, e *Engine, k Kernel) *Symmetric {
 
 // eachISA runs a test for every instruction set that this processor can run.
 func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		t.Run("isa="+string(isa), func(t *testing.T) { test(t, string(isa)) })
 	}
 }
@@ -276,7 +276,7 @@ func TestSameBits(t *testing.T) {
 
 // testTiles checks that Tiles hands out every pair of the half once, with the values that want
 // holds as mapped by k.
-func testTiles(t *testing.T, e *Engine, want *Symmetric, k Kernel) {
+func testTiles(t *testing.T, e *Engine, want *Symmetric, k kernel.Kernel) {
 	t.Helper()
 	if k.String() != "c" {
 		return
@@ -330,7 +330,7 @@ func TestCross(t *testing.T) {
 				xt, _ := x.Row(j)
 				c := panel.Exact(sparse.Dot)(yt, y.Unit64(i, nil), xt, x.Unit64(j, nil))
 				want := k.Eval(c, y.Norms[i], x.Norms[j])
-				if err := math.Abs(got.At(i, j) - want); !(err <= Tolerance(k, c, y.Norms[i], x.Norms[j])) {
+				if err := math.Abs(got.At(i, j) - want); !(err <= kernel.Tolerance(k, c, y.Norms[i], x.Norms[j])) {
 					t.Fatalf("%v: (%d, %d) is %v, expected %v", e, i, j, got.At(i, j), want)
 				}
 			}
@@ -438,27 +438,5 @@ func TestProgress(t *testing.T) {
 	gram(t, e, parse(t, "c"))
 	if want := int64(500 * 501 / 2); last.Done != want || last.Total != want {
 		t.Errorf("last report %+v, expected %d of %d", last, want, want)
-	}
-}
-
-func TestWrongArguments(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(10, 100, 10, 1))
-	if _, err := New(x, Options{ISA: "mmx"}); err == nil {
-		t.Error("instruction set mmx passes")
-	}
-	if _, err := New(x, Options{Workers: -1}); err == nil {
-		t.Error("-1 workers pass")
-	}
-	e := newEngine(t, x, Options{})
-	if _, err := e.Gram(t.Context(), parse(t, "linear")); err == nil {
-		t.Error("a kernel of another embedding passes")
-	}
-	for _, rows := range [][]int{{-1}, {10}, {0, 1}} {
-		if err := e.Rows(t.Context(), parse(t, "c"), rows, NewDense(1, 10)); err == nil {
-			t.Errorf("rows %v pass", rows)
-		}
-	}
-	if _, err := e.Cross(t.Context(), parse(t, "c"), embedded(t, sparse.Sphere, zipf(10, 100, 10, 1))); err == nil {
-		t.Error("documents of another embedder pass")
 	}
 }

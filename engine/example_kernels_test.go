@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -19,7 +20,7 @@ func three() *sparse.CSR {
 }
 
 // gramOf returns the matrix of a kernel.
-func gramOf(k engine.Kernel, counts *sparse.CSR) *engine.Symmetric {
+func gramOf(k kernel.Kernel, counts *sparse.CSR) *engine.Symmetric {
 	documents, err := k.Embedding().Fit(counts).Transform(counts)
 	if err != nil {
 		log.Fatal(err)
@@ -36,12 +37,12 @@ func gramOf(k engine.Kernel, counts *sparse.CSR) *engine.Symmetric {
 }
 
 // A kernel of one's own: the generalised t-Student kernel 1/(1 + ‖a-b‖²) of points on the sphere, where ‖a-b‖² = 2c.
-func ExampleNewKernel() {
-	student, err := engine.NewKernel(engine.Custom{
+func Example_ownKernel() {
+	student, err := kernel.New(kernel.Custom{
 		Name:      "student",
 		Embedding: sparse.Sphere,
 		Eval:      func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
-		Properties: engine.Properties{Definite: engine.Positive, Condition: "a mixture of Gaussians",
+		Properties: kernel.Properties{Definite: kernel.Positive, Condition: "a mixture of Gaussians",
 			NonNegative: true, PositiveDiagonal: true,
 			Source: "Schoenberg, Trans. AMS 44 (1938)"},
 	})
@@ -49,7 +50,7 @@ func ExampleNewKernel() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.4f\n", mat.Formatted(gramOf(student, three())))
-	fmt.Println(student, "is", engine.PropertiesOf(student).Definite)
+	fmt.Println(student, "is", kernel.PropertiesOf(student).Definite)
 	// By hand: c = 1 - 2√2/3 of the first two, which share √(2/9) twice.
 	fmt.Printf("%.4f\n", 1/(1+2*(1-2*math.Sqrt2/3)))
 	// Output:
@@ -61,19 +62,19 @@ func ExampleNewKernel() {
 }
 
 // Kernels made of others: what is known of them follows from their parts, and what means the same is the same kernel.
-func ExampleParseKernel() {
+func Example_combinedKernels() {
 	for _, spec := range []string{"0.5*diffusion:t=0.5 + 0.5*linear:embed=tf-l1-sqrt", "exp(2*ngd)",
 		"product(ngd-exp, bhattacharyya)", "bhattacharyya + -1*ngd-exp"} {
-		k, err := engine.ParseKernel(spec)
+		k, err := kernel.Parse(spec)
 		if err != nil {
 			log.Fatal(err)
 		}
-		p := engine.PropertiesOf(k)
+		p := kernel.PropertiesOf(k)
 		fmt.Printf("%v: %v, unrefuted %v\n", k, p.Definite, p.Unrefuted)
 	}
-	a, b := engine.MustParseKernel("compose(arccos:n=1,layers=3)"), engine.MustParseKernel("arccos:layers=3,n=1")
-	fmt.Println(engine.SameKernel(a, b))
-	_, err := engine.ParseKernel("diffusion:t=0")
+	a, b := kernel.MustParse("compose(arccos:n=1,layers=3)"), kernel.MustParse("arccos:layers=3,n=1")
+	fmt.Println(kernel.Equal(a, b))
+	_, err := kernel.Parse("diffusion:t=0")
 	fmt.Println(err)
 	// Output:
 	// 0.5*diffusion:t=0.5 + 0.5*linear: not proven, unrefuted true

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -21,7 +22,7 @@ func Example() {
 		Terms:   []uint32{0, 2, 0, 2, 0, 1},
 		Values:  []float32{1, 2, 2, 1, 1, 1},
 	}
-	k, err := engine.ParseKernel("diffusion:t=0.5")
+	k, err := kernel.Parse("diffusion:t=0.5")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func ExampleEngine_Cross() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	k := engine.MustParseKernel("linear:embed=tfidf-l2")
+	k := kernel.MustParse("linear:embed=tfidf-l2")
 	embedder := k.Embedding().Fit(train.Documents)
 	documents, err := embedder.Transform(train.Documents)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -28,7 +29,7 @@ func TestSingleDocuments(t *testing.T) {
 		test := read(fmt.Sprintf("synthetic:docs=9,terms=%d,length=%d,classes=2,seed=4", terms, length))
 		same := train.SelectRows([]int{5})
 		for _, spec := range []string{"diffusion:t=0.5", "rbf:gamma=0.1,embed=tfidf", "linear:embed=tf-l1-chi2"} {
-			k, err := engine.ParseKernel(spec)
+			k, err := kernel.Parse(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +38,7 @@ func TestSingleDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, isa := range asm.Available() {
+			for _, isa := range enginetest.ISAs() {
 				for _, head := range []int{0, -1, 100, 40 * length} {
 					t.Run(fmt.Sprintf("%s/isa=%s/length=%d/head=%d", spec, isa, length, head), func(t *testing.T) {
 						e, err := engine.New(x, engine.Options{ISA: string(isa), HeadTerms: head, KeptBytes: 1 << 30})

@@ -17,54 +17,53 @@ import (
 )
 
 // finiteDoors are all methods that hand out values of a kernel, or what is made of them.
-var finiteDoors = map[string]func(ctx context.Context, e *Engine, k Kernel) error{
-	"Engine.Gram": func(ctx context.Context, e *Engine, k Kernel) error { _, err := e.Gram(ctx, k); return err },
-	"Engine.GramTo": func(ctx context.Context, e *Engine, k Kernel) error {
+var finiteDoors = map[string]func(ctx context.Context, e *Engine, k kernel.Kernel) error{
+	"Engine.Gram": func(ctx context.Context, e *Engine, k kernel.Kernel) error { _, err := e.Gram(ctx, k); return err },
+	"Engine.GramTo": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.GramTo(ctx, k, &Symmetric{N: e.Len(), Data: make([]float32, e.Len()*e.Len())})
 	},
-	"Engine.GramOf": func(ctx context.Context, e *Engine, k Kernel) error {
-		_, err := e.GramOf(ctx, k, []int{0, 1, 7})
-		return err
-	},
-	"Engine.Rows": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.Rows": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Rows(ctx, k, []int{5, 1}, NewDense(2, e.Len()))
 	},
-	"Engine.Cross": func(ctx context.Context, e *Engine, k Kernel) error { _, err := e.Cross(ctx, k, e.c.X); return err },
-	"Engine.CrossTo": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.Cross": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
+		_, err := e.Cross(ctx, k, e.c.X)
+		return err
+	},
+	"Engine.CrossTo": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.CrossTo(ctx, k, e.c.X, NewDense(e.Len(), e.Len()))
 	},
-	"Engine.Stripes": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.Stripes": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Stripes(ctx, k, func(int, *Dense) error { return nil })
 	},
-	"Engine.CrossTiles": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.CrossTiles": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.CrossTiles(ctx, k, e.c.X, func(*Tile) error { return nil })
 	},
-	"Engine.CrossTilesBy": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.CrossTilesBy": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.CrossTilesBy(ctx, k, e.c.X, 2, func(*Tile) error { return nil })
 	},
-	"Engine.BlockTiles": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.BlockTiles": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.BlockTiles(ctx, k, [2]int{0, 3}, [2]int{0, e.Len()}, func(*Tile) error { return nil })
 	},
-	"Engine.Neighbours": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.Neighbours": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		_, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 2})
 		return err
 	},
-	"Engine.CrossNeighbours": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.CrossNeighbours": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		_, err := e.CrossNeighbours(ctx, k, e.c.X, NeighbourOptions{Count: 2})
 		return err
 	},
 	"Engine.NeighbourBlock":  mergedNeighbours, // where keys are c, values come when blocks are merged
 	"Engine.MergeNeighbours": mergedNeighbours,
-	"Engine.Pairs": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.Pairs": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Pairs(ctx, k, 0.5, func(int, int, float32) error { return nil })
 	},
-	"Engine.Multiply": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.Multiply": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Multiply(ctx, k, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
 	},
-	"Engine.CrossMultiply": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.CrossMultiply": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.CrossMultiply(ctx, k, e.c.X, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
 	},
-	"Engine.Rectangle": func(ctx context.Context, e *Engine, k Kernel) error {
+	"Engine.Rectangle": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		r, err := e.Rectangle(k, e.c.X, 0)
 		if err != nil {
 			return err
@@ -72,23 +71,35 @@ var finiteDoors = map[string]func(ctx context.Context, e *Engine, k Kernel) erro
 		turn := func(int, *mat.Dense) error { return nil }
 		return r.Pass(ctx, mat.NewDense(e.Len(), 1, nil), turn, mat.NewDense(e.Len(), 1, nil))
 	},
-	"Engine.ZeroDiagonal": func(_ context.Context, e *Engine, k Kernel) error { _, err := e.ZeroDiagonal(k); return err },
-	"Engine.Digest":       func(ctx context.Context, e *Engine, k Kernel) error { _, err := e.Digest(ctx, k); return err },
-	"Cached.Diagonal": withCache(func(_ context.Context, c *Cached, k Kernel) error {
-		_, err := c.Diagonal(k)
+	"Engine.ZeroDiagonal": func(_ context.Context, e *Engine, k kernel.Kernel) error {
+		_, err := e.ZeroDiagonal(k)
+		return err
+	},
+	"Engine.Digest": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
+		_, err := e.Digest(ctx, k)
+		return err
+	},
+	"Cached.Matrix": withCache(func(_ context.Context, c *Cached, k kernel.Kernel) error {
+		_, err := c.Matrix(k)
 		return err
 	}),
-	"Cached.Matrix": withCache(func(_ context.Context, c *Cached, k Kernel) error { _, err := c.Matrix(k); return err }),
-	"Cached.Rows": withCache(func(ctx context.Context, c *Cached, k Kernel) error {
+	"Cached.Rows": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
 		return c.Rows(ctx, k, []int{1}, [][2]int{{0, 3}}, [][]float32{make([]float32, 3)})
 	}),
-	"Cached.Ready": withCache(func(ctx context.Context, c *Cached, k Kernel) error {
-		_, err := c.Ready(ctx, k)
+	"Matrix.Of": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
+		m, err := c.Matrix(k)
+		if err == nil {
+			_, err = m.Of(ctx, []int{0, 1, 7})
+		}
+		return err
+	}),
+	"Matrix.Ready": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
+		_, err := readyOf(ctx, c, k)
 		return err
 	}),
 }
 
-func mergedNeighbours(ctx context.Context, e *Engine, k Kernel) error {
+func mergedNeighbours(ctx context.Context, e *Engine, k kernel.Kernel) error {
 	opt := NeighbourOptions{Count: 2}
 	all := [2]int{0, e.Len()}
 	b, err := e.NeighbourBlock(ctx, k, all, all, opt)
@@ -99,8 +110,10 @@ func mergedNeighbours(ctx context.Context, e *Engine, k Kernel) error {
 	return err
 }
 
-func withCache(call func(context.Context, *Cached, Kernel) error) func(context.Context, *Engine, Kernel) error {
-	return func(ctx context.Context, e *Engine, k Kernel) error {
+func withCache(
+	call func(context.Context, *Cached, kernel.Kernel) error,
+) func(context.Context, *Engine, kernel.Kernel) error {
+	return func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		c, err := e.Cached(CachedOptions{})
 		if err != nil {
 			return err
@@ -117,7 +130,7 @@ func TestFinite(t *testing.T) {
 			m := kind.Method(i)
 			name := kind.Elem().Name() + "." + m.Name
 			for in := range m.Type.NumIn() {
-				if m.Type.In(in) == reflect.TypeFor[Kernel]() && finiteDoors[name] == nil {
+				if m.Type.In(in) == reflect.TypeFor[kernel.Kernel]() && finiteDoors[name] == nil {
 					t.Errorf("%s takes a kernel and isn't tried", name)
 				}
 			}
@@ -125,9 +138,9 @@ func TestFinite(t *testing.T) {
 	}
 	docs := enginetest.Zipf(130, 60, 8, 5)
 	copied := docs.SelectRows(append([]int{9, 9, 9}, sequence(130)...)) // which have a neighbour at c = 0
-	custom := func(name string, inf float64) Kernel {
-		k, err := NewKernel(Custom{
-			Name: name, Embedding: sparse.Sphere, Properties: Properties{PositiveDiagonal: true},
+	custom := func(name string, inf float64) kernel.Kernel {
+		k, err := kernel.New(kernel.Custom{
+			Name: name, Embedding: sparse.Sphere, Properties: kernel.Properties{PositiveDiagonal: true},
 			Eval: func(c, _, _ float64) float64 {
 				if c < 0.1 {
 					return inf
@@ -140,7 +153,7 @@ func TestFinite(t *testing.T) {
 		}
 		return k
 	}
-	for _, k := range []Kernel{
+	for _, k := range []kernel.Kernel{
 		parse(t, "power(arccos:n=2,p=19)"), // a function of norms
 		parse(t, "exp(100*bhattacharyya)"), // known to fall with c
 		custom("infinite", 1e40), custom("negative", -1e40), custom("no-number", math.NaN()),
@@ -166,9 +179,6 @@ func TestFiniteWhereAsked(t *testing.T) {
 	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), docs), Options{Workers: 2})
 	if _, err := e.Gram(t.Context(), k); err == nil {
 		t.Error("the first document has values in range: nothing is tried")
-	}
-	if _, err := e.GramOf(t.Context(), k, append([]int{1, 5}, sequence(130)[7:100]...)); err != nil {
-		t.Error(err)
 	}
 	if _, err := e.NeighbourBlock(t.Context(), k, [2]int{40, 60}, [2]int{1, 30}, NeighbourOptions{Count: 3}); err != nil {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -54,7 +55,7 @@ func TestGoldenValues(t *testing.T) {
 			t.Errorf("%s(%d, %d): the reference is %v, expected %v", spec, i, j, got, want)
 		}
 		c := NewReference(x).C(i, j)
-		if got := g.At(i, j); !(math.Abs(got-want) <= Tolerance(k, c, x.Norms[i], x.Norms[j])) {
+		if got := g.At(i, j); !(math.Abs(got-want) <= kernel.Tolerance(k, c, x.Norms[i], x.Norms[j])) {
 			t.Errorf("%s(%d, %d) = %v, expected %v", spec, i, j, got, want)
 		}
 		values++

@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/shape"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -17,7 +18,7 @@ import (
 //
 // It allocates GramBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or
 // what the machine has left, is less. It returns within a second of the end of ctx, with its error.
-func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
+func (e *Engine) Gram(ctx context.Context, k kernel.Kernel) (*Symmetric, error) {
 	k, err := e.bind(k)
 	if err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.GramTo(ctx, k, g); err != nil {
+	if err := e.gramTo(ctx, k, g); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -37,9 +38,10 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 
 // GramTo is Gram into a matrix that there is already, of Len rows and columns, whose memory may be
 // that of an earlier result. After an error the matrix holds anything.
-func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error) {
+func (e *Engine) GramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) error {
 	n := e.Len()
-	if k, err = e.bind(k); err != nil {
+	k, err := e.bind(k)
+	if err != nil {
 		return err
 	}
 	if g == nil {
@@ -49,9 +51,14 @@ func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error)
 		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns",
 			g.N, len(g.Data), n)
 	}
-	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	return e.gramTo(ctx, k, g)
+}
+
+// gramTo is GramTo for a kernel that is bound and a matrix that fits.
+func (e *Engine) gramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) (err error) {
+	ctx, report := e.c.Start(ctx, compute.PairsOf(g.N))
 	defer report.Finish(&err)
-	return e.c.Half(ctx, k, sequence(n), g.Data, report, nil)
+	return e.c.Half(ctx, k, sequence(g.N), g.Data, report, nil)
 }
 
 // sequence returns 0, 1, … n-1.
@@ -65,7 +72,7 @@ func sequence(n int) []int {
 
 // Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows)
 // rows and Len columns.
-func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) (err error) {
+func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, rows []int, dst *Dense) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
 	}
@@ -84,7 +91,7 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) (er
 
 // rows is Rows for the documents docs of from, nil for the engine's own.
 func (e *Engine) rows(
-	ctx context.Context, k Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *run.Reporter,
+	ctx context.Context, k kernel.Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *run.Reporter,
 ) error {
 	n := e.Len()
 	r := &device.Request{From: from, Docs: docs, Hi: n, Workers: e.c.Workers}
@@ -96,7 +103,7 @@ func (e *Engine) rows(
 
 // Cross returns the matrix of k between test documents, its rows, and the engine's documents, its
 // columns. Both must have been embedded by the same embedder.
-func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*Dense, error) {
+func (e *Engine) Cross(ctx context.Context, k kernel.Kernel, test *sparse.Embedded) (*Dense, error) {
 	k, err := e.bindCross(k, test)
 	if err != nil {
 		return nil, err
@@ -119,7 +126,7 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 // CrossTo is [Engine.Cross] into a matrix that there is already, of as many rows as test has and
 // Len columns, whose memory may be that of an earlier result. After an error the matrix holds
 // anything.
-func (e *Engine) CrossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) error {
+func (e *Engine) CrossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, dst *Dense) error {
 	k, err := e.bindCross(k, test)
 	if err != nil {
 		return err
@@ -131,7 +138,7 @@ func (e *Engine) CrossTo(ctx context.Context, k Kernel, test *sparse.Embedded, d
 }
 
 // crossTo is CrossTo for a kernel that is bound and a matrix that fits.
-func (e *Engine) crossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) (err error) {
+func (e *Engine) crossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, dst *Dense) (err error) {
 	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(dst.Cols))
 	defer report.Finish(&err)
 	return e.rows(ctx, k, e.other(test), sequence(dst.Rows), dst, report)

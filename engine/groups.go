@@ -1,14 +1,22 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Groups are disjoint sets of documents that grow together, such as those that the pairs of
 // [Engine.PairsWithin] connect. It may not be used concurrently. Source: Galler and Fischer, Comm.
 // ACM 7 (1964).
-type Groups struct{ of []int32 } // of each document one of its group that isn't above it, itself for the least
+type Groups struct {
+	of []int32 // parent of each document in the tree of its group; the root is the least, its own parent
+}
 
-// NewGroups makes n documents of a group each.
+// NewGroups makes n documents of a group each. It panics where n is above 2³¹-1, which no corpus has.
 func NewGroups(n int) *Groups {
+	if n > math.MaxInt32 {
+		panic(fmt.Sprintf("engine: NewGroups: %d documents, expected at most %d", n, math.MaxInt32))
+	}
 	g := &Groups{of: make([]int32, max(n, 0))}
 	for i := range g.of {
 		g.of[i] = int32(i)

@@ -6,16 +6,17 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/internal/run"
 )
 
-// HyperbolicGram computes Gram matrices of a [Hyperbolic] kernel on distributions. Each value is
+// HyperbolicGram computes Gram matrices of a [kernel.Hyperbolic] kernel on distributions. Each value is
 // computed in float64 from a table of ln K and rounded to float32 once; Error says how exact that
 // is. Values are the same bits from any number of workers, for (i, j) and (j, i), and from Gram and
 // Rows. It may be used concurrently.
 type HyperbolicGram struct {
-	spec     Hyperbolic // resolved
+	spec     kernel.Hyperbolic // resolved
 	heat     *normal.Heat
 	workers  int
 	memory   int64
@@ -29,7 +30,12 @@ const normalTile = 32
 // NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x
 // may have. Of opt, Workers, MemoryBytes and Progress count. Errors: an n that the kernel is not
 // made for, such as that of points of 2,000 coordinates and more, MemoryBytes, the end of ctx.
-func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (*HyperbolicGram, error) {
+func NewHyperbolic(
+	ctx context.Context, h kernel.Hyperbolic, x *normal.Distributions, opt Options,
+) (*HyperbolicGram, error) {
+	if err := run.Given(ctx, "engine"); err != nil {
+		return nil, err
+	}
 	if x == nil {
 		return nil, errors.New("engine: no distributions, expected some")
 	}
@@ -55,7 +61,7 @@ func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (
 }
 
 // Kernel returns the kernel, its n filled in.
-func (g *HyperbolicGram) Kernel() Hyperbolic { return g.spec }
+func (g *HyperbolicGram) Kernel() kernel.Hyperbolic { return g.spec }
 
 // Len returns the number of distributions.
 func (g *HyperbolicGram) Len() int { return g.heat.Of().Len() }
@@ -69,7 +75,7 @@ func (g *HyperbolicGram) Error(i, j int) float64 { return g.heat.Error(i, j) }
 
 // Against writes the values of the distributions with distribution j of others, of as many
 // coordinates: dst[i] belongs to distribution i.
-func (g *HyperbolicGram) Against(others *Normals, j int, dst []float32) error {
+func (g *HyperbolicGram) Against(others *normal.Distributions, j int, dst []float32) error {
 	if err := g.heat.Against(others, j, dst); err != nil {
 		return err
 	}

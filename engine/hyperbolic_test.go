@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -10,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -43,19 +44,19 @@ func clouds(t *testing.T, sets, p int, seed uint64) (*sparse.CSR, []int32) {
 	return m.SelectRows(order), mixed
 }
 
-func normals(t *testing.T, sets, p int, seed uint64) *Normals {
+func normals(t *testing.T, sets, p int, seed uint64) *normal.Distributions {
 	t.Helper()
 	m, of := clouds(t, sets, p, seed)
-	x, err := FitNormals(t.Context(), m, of, sets)
+	x, err := normal.Fit(t.Context(), m, of, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return x
 }
 
-func hyperbolicGram(t *testing.T, spec string, x *Normals, workers int) *HyperbolicGram {
+func hyperbolicGram(t *testing.T, spec string, x *normal.Distributions, workers int) *HyperbolicGram {
 	t.Helper()
-	h, err := ParseHyperbolic(spec)
+	h, err := kernel.ParseHyperbolic(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func hyperbolicGram(t *testing.T, spec string, x *Normals, workers int) *Hyperbo
 // that of means and variances as computed here.
 func TestHyperbolicThree(t *testing.T) {
 	m, of := clouds(t, 40, 2, 1)
-	x, err := FitNormals(t.Context(), m, of, 40)
+	x, err := normal.Fit(t.Context(), m, of, 40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestHyperbolicDefinite(t *testing.T) {
 		for _, p := range []int{1, 2, 3} {
 			x := normals(t, 60, p, 5)
 			g := hyperbolicGram(t, spec, x, 0)
-			if g.Kernel().PropertiesFor(p).Definite != Positive {
+			if g.Kernel().PropertiesFor(p).Definite != kernel.Positive {
 				t.Errorf("%s isn't said to be positive definite on R^%d", g.Kernel(), p)
 			}
 			k, err := g.Gram(t.Context())
@@ -183,25 +184,14 @@ func TestHyperbolicDefinite(t *testing.T) {
 			}
 		}
 	}
-	if (Hyperbolic{T: 1, N: 2}).PropertiesFor(2).Definite != NotProven {
+	if (kernel.Hyperbolic{T: 1, N: 2}).PropertiesFor(2).Definite != kernel.NotProven {
 		t.Error("n = P is said to be positive definite")
 	}
 }
 
-func TestHyperbolicRefuses(t *testing.T) {
+func TestHyperbolicMemory(t *testing.T) {
 	x := normals(t, 40, 2, 1)
-	h := Hyperbolic{T: 1}
-	for name, got := range map[string]error{
-		"workers":   second(NewHyperbolic(t.Context(), h, x, Options{Workers: -1})),
-		"time":      second(NewHyperbolic(t.Context(), Hyperbolic{}, x, Options{})),
-		"dimension": second(NewHyperbolic(t.Context(), Hyperbolic{T: 1, N: 1e6}, x, Options{})),
-		"rows":      hyperbolicGram(t, "hyperbolic", x, 1).Rows(t.Context(), 39, NewDense(2, 40)),
-		"columns":   hyperbolicGram(t, "hyperbolic", x, 1).Rows(t.Context(), 0, NewDense(2, 39)),
-	} {
-		if got == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
+	h := kernel.Hyperbolic{T: 1}
 	var memory *MemoryError
 	if _, err := NewHyperbolic(t.Context(), h, x, Options{MemoryBytes: 100}); !errors.As(err, &memory) {
 		t.Errorf("100 bytes for the distributions: %v", err)
@@ -213,21 +203,8 @@ func TestHyperbolicRefuses(t *testing.T) {
 	if _, err := g.Gram(t.Context()); !errors.As(err, &memory) {
 		t.Errorf("100 bytes for the matrix: %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := NewHyperbolic(ctx, h, x, Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a table behind the end of the context: %v", err)
-	}
-	g = hyperbolicGram(t, "hyperbolic", x, 2)
-	if _, err := g.Gram(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("a matrix behind the end of the context: %v", err)
-	}
-	if err := g.Rows(ctx, 0, NewDense(40, 40)); !errors.Is(err, context.Canceled) {
-		t.Errorf("rows behind the end of the context: %v", err)
-	}
-}
 
-func second[T any](_ T, err error) error { return err }
+}
 
 // The values of a distribution with all of a matrix are those of its row, whatever the order of the
 // others; kernels of sets have no other values.
@@ -253,11 +230,11 @@ func TestHyperbolicAgainst(t *testing.T) {
 	if err := g.Against(normals(t, 3, 2, 1), 0, dst); err == nil {
 		t.Error("distributions of other dimensions are compared")
 	}
-	k := Hyperbolic{T: 2}.Kernel()
-	if h, ok := HyperbolicOf(Resolve(k, 4)); !ok || h.N != 4 || k.String() != "hyperbolic:t=2" {
+	k := kernel.Hyperbolic{T: 2}.Kernel()
+	if h, ok := kernel.HyperbolicOf(kernel.Resolve(k, 4)); !ok || h.N != 4 || k.String() != "hyperbolic:t=2" {
 		t.Errorf("%v resolves to %+v", k, h)
 	}
-	if _, ok := HyperbolicOf(MustParseKernel("linear")); ok {
+	if _, ok := kernel.HyperbolicOf(kernel.MustParse("linear")); ok {
 		t.Error("a linear kernel compares sets")
 	}
 	for _, e := range []sparse.Embedding{{}, sparse.Sphere} { // an embedding wouldn't help
@@ -271,12 +248,12 @@ func TestHyperbolicAgainst(t *testing.T) {
 	for i := range wide.Values {
 		wide.Terms, wide.Values[i] = append(wide.Terms, uint32(i%2000)), float32(1+i/2000)
 	}
-	many, err := FitNormals(t.Context(), wide, []int32{0, 0}, 1)
+	many, err := normal.Fit(t.Context(), wide, []int32{0, 0}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []int{0, 2001} {
-		_, err := NewHyperbolic(t.Context(), Hyperbolic{T: 2, N: n}, many, Options{})
+		_, err := NewHyperbolic(t.Context(), kernel.Hyperbolic{T: 2, N: n}, many, Options{})
 		if err == nil ||
 			!strings.Contains(err.Error(),
 				"on points of 2000 coordinates, expected at most 1999 of them, one less than n: beyond, terms of") {

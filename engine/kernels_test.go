@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -18,14 +19,14 @@ func TestProperties(t *testing.T) {
 	specs := append(
 		[]string{"hellinger", "sigmoid:gamma=0.5,r=-1", "polynomial:gamma=1,r=-1,degree=3", "diffusion:t=8"},
 		mapSpecs...)
-	for _, info := range Catalogue() {
+	for _, info := range kernel.Catalogue() {
 		specs = append(specs, info.Examples...)
 	}
 	rows := testRows()
 	matrices := map[sparse.Embedding]*Reference{}
-	known := map[Definiteness]int{}
+	known := map[kernel.Definiteness]int{}
 	for _, spec := range specs {
-		k := MustParseKernel(spec)
+		k := kernel.MustParse(spec)
 		ref := matrices[k.Embedding()]
 		if ref == nil {
 			ref = NewReference(embed(t, k.Embedding(), rows))
@@ -49,19 +50,19 @@ func TestProperties(t *testing.T) {
 				mean += values[i*n+j] / float64(n*n)
 			}
 		}
-		p := PropertiesOf(k)
+		p := kernel.PropertiesOf(k)
 		if p.NonNegative && slices.Min(values) < 0 {
 			t.Errorf("%s: a value of %v, where none is below 0", spec, slices.Min(values))
 		}
 		known[p.Definite]++
-		if p.Definite == NotProven || overflow {
+		if p.Definite == kernel.NotProven || overflow {
 			continue
 		}
 		var size float64
 		for i := range n {
 			for j := range n {
 				size = max(size, math.Abs(values[i*n+j]))
-				if p.Definite == ConditionallyPositive {
+				if p.Definite == kernel.ConditionallyPositive {
 					values[i*n+j] += mean - means[i] - means[j]
 				}
 			}
@@ -74,7 +75,7 @@ func TestProperties(t *testing.T) {
 			t.Errorf("%s, %v: an eigenvalue of %v, of values up to %v", spec, p.Definite, least, size)
 		}
 	}
-	if known[Positive] < 20 || known[ConditionallyPositive] < 5 || known[NotProven] < 5 {
+	if known[kernel.Positive] < 20 || known[kernel.ConditionallyPositive] < 5 || known[kernel.NotProven] < 5 {
 		t.Errorf("%v kernels of each kind", known)
 	}
 }
@@ -85,7 +86,7 @@ func TestParametrixGram(t *testing.T) {
 	e := newEngine(t, x, Options{})
 	r := NewReference(x)
 	for _, spec := range []string{"diffusion:t=0.01,order=1", "diffusion:t=0.5,cutoff=3,constant=full"} {
-		k := MustParseKernel(spec)
+		k := kernel.MustParse(spec)
 		g, err := e.Gram(t.Context(), k)
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +95,7 @@ func TestParametrixGram(t *testing.T) {
 		for i := range g.N {
 			for j := range g.N {
 				c := r.C(i, j)
-				if want := k.Eval(c, 1, 1); !Within(k, g.At(i, j), want, c, 1, 1) {
+				if want := k.Eval(c, 1, 1); !kernel.Within(k, g.At(i, j), want, c, 1, 1) {
 					t.Fatalf("%s: (%d, %d) is %v, expected %v", k, i, j, g.At(i, j), want)
 				}
 			}
@@ -106,7 +107,7 @@ func TestParametrixGram(t *testing.T) {
 // and ρ = 1 the inner product, to the bit.
 func TestProbabilityProduct(t *testing.T) {
 	m := zipf(90, 400, 30, 5)
-	of := func(spec string) (Kernel, *Symmetric, *sparse.Embedded) {
+	of := func(spec string) (kernel.Kernel, *Symmetric, *sparse.Embedded) {
 		k := parse(t, spec)
 		x := embedded(t, k.Embedding(), m)
 		g, err := newEngine(t, x, Options{}).Gram(t.Context(), k)

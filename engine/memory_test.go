@@ -27,7 +27,7 @@ func TestMachineMemory(t *testing.T) {
 		"Cross":    func() error { _, err := e.Cross(ctx, k, x); return err },
 		"Stripes":  func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
 		"Build":    func() error { return whole.Build(ctx) },
-		"Ready":    func() error { _, err := whole.Ready(ctx, k); return err },
+		"Ready":    func() error { _, err := readyOf(ctx, whole, k); return err },
 		"NewDense": func() (err error) { defer func() { err, _ = recover().(error) }(); NewDense(n, n); return nil },
 	}
 	for way, compute := range ways {
@@ -96,7 +96,7 @@ func TestBytesDoNotWrapRound(t *testing.T) {
 	}
 }
 
-// A row is Cols values of Data, wherever that came from: not what lies behind them in memory.
+// A row is Cols values of Data, wherever that came from: not what lies after them in memory.
 func TestRowsThatAreNot(t *testing.T) {
 	memory := make([]float32, 12)
 	for name, row := range map[string]func() []float32{

@@ -38,7 +38,7 @@ const mostParts = 64
 // It allocates MultiplyBytes, and fails with a [MemoryError] before that where Options.MemoryBytes,
 // or what the machine has left, is less. It may be called concurrently, and returns within a second
 // of the end of ctx, with its error; dst then holds anything.
-func (e *Engine) Multiply(ctx context.Context, k Kernel, v, dst *mat.Dense) (err error) {
+func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dense) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (h *halfProduct) visit(t *Tile) error {
 // they share no memory. Sums have the accuracy of [Engine.Multiply], the same bits from any number
 // of workers, and each is that of its row alone. Both sides must have been embedded by the same
 // embedder. It is [Rectangle.Multiply] of a matrix that is used once.
-func (e *Engine) CrossMultiply(ctx context.Context, k Kernel, test *sparse.Embedded, v, dst *mat.Dense) error {
+func (e *Engine) CrossMultiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) error {
 	r, err := e.Rectangle(k, test, 0)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 // reduce has a device that multiplies by itself do so, and says whether there is one that computes
 // the kernel: of the documents of from, nil for the engine's own, some at a time, whole rows.
 func (e *Engine) reduce(
-	ctx context.Context, k Kernel, from *sparse.Embedded, v *mat.Dense, dst blas64.General,
+	ctx context.Context, k kernel.Kernel, from *sparse.Embedded, v *mat.Dense, dst blas64.General,
 ) (done bool, err error) {
 	d, ok := e.c.Backend.(device.Reducer)
 	if !ok {

@@ -40,7 +40,18 @@ type NeighbourOptions struct {
 }
 
 // Neighbours are the nearest documents of each of some documents.
-type Neighbours struct{ lists *nearest.Lists }
+type Neighbours struct {
+	lists *nearest.Lists
+	plan  *JoinPlan
+}
+
+// Plan returns how they were found; nil where blocks were merged.
+func (n *Neighbours) Plan() *JoinPlan {
+	if n == nil {
+		return nil
+	}
+	return n.plan
+}
 
 // Len returns the number of documents that have neighbours.
 func (n *Neighbours) Len() int {
@@ -65,7 +76,7 @@ func (n *Neighbours) Of(i int) []Neighbour {
 //
 // Values have the bits of [Engine.Gram] on the processor, and as on all of its matrices neighbours
 // don't depend on the number of workers or on tiles. Where the kernel falls with c alone, by its
-// [Properties], the documents of the least c are chosen and only their c is mapped; of equal values
+// [kernel.Properties], the documents of the least c are chosen and only their c is mapped; of equal values
 // the one of less c comes first, then that of the smaller number. c is right to 10⁻⁶ and, below 0.1,
 // to half a unit in the last place: of documents that are as far away as that, either may be the
 // nearer one.
@@ -74,7 +85,7 @@ func (n *Neighbours) Of(i int) []Neighbour {
 // tile is kept but what enters a list. Neighbours allocates NeighboursBytes, and fails with a
 // [MemoryError] before that where Options.MemoryBytes, or what the machine has left, is less. It
 // returns within a second of the end of ctx, with its error.
-func (e *Engine) Neighbours(ctx context.Context, k Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {
+func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
 	}
@@ -86,11 +97,11 @@ func (e *Engine) Neighbours(ctx context.Context, k Kernel, opt NeighbourOptions)
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
 }
 
-// CrossNeighbours returns, for each of the test documents, the engine's documents that are nearest
-// to it, as [Engine.Neighbours] does. Both must have been embedded by the same embedder. Test
-// documents are no others than the engine's own where they are the same ones.
+// CrossNeighbours returns, for each of the test documents, the engine's documents that are nearest to it, as
+// [Engine.Neighbours] does. Both must have been embedded by the same embedder. A test document that is also one
+// of the engine's documents is not excluded from its own neighbours.
 func (e *Engine) CrossNeighbours(
-	ctx context.Context, k Kernel, test *sparse.Embedded, opt NeighbourOptions,
+	ctx context.Context, k kernel.Kernel, test *sparse.Embedded, opt NeighbourOptions,
 ) (_ *Neighbours, err error) {
 	if k, err = e.bindCross(k, test); err != nil {
 		return nil, err
@@ -115,7 +126,7 @@ func NeighboursBytes(documents, count int) int64 {
 
 // neighbours is Neighbours for a kernel that is bound: up to most others of the documents of r.
 func (e *Engine) neighbours(
-	ctx context.Context, k Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
+	ctx context.Context, k kernel.Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
 	s, err := e.searchFor(ctx, k, opt)
 	if err != nil {
@@ -132,20 +143,25 @@ func (e *Engine) neighbours(
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
 	}
-	ctx, report := e.c.Start(ctx, pairs)
-	defer report.Finish(&err)
 	lists := nearest.NewLists(m, count, s.most, opt.Groups)
-	s.scan.Half = r.Half
-	done := false
-	if opt.Groups == nil {
-		done, err = s.onDevice(ctx, lists, r, count, report)
+	j, plan, err := s.planned(ctx, r.From, true)
+	if err != nil {
+		return nil, err
 	}
-	if !done && err == nil {
-		err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
-			s.scan.Enter(lists, t)
+	if j != nil {
+		copies := math.MaxInt
+		if opt.Groups == nil {
+			copies = count + 1 // of equal documents the first ones count
+		}
+		err = s.join(ctx, j, r.From, plan, copies, func(i, j int, key float32) error {
+			lists.Offer(i, key, j)
+			if r.Half {
+				lists.Offer(j, key, i)
+			}
 			return nil
 		})
-		e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
+	} else {
+		err = s.listed(ctx, lists, r, count, opt.Groups != nil, pairs)
 	}
 	if err != nil {
 		return nil, err
@@ -153,11 +169,32 @@ func (e *Engine) neighbours(
 	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
 		return nil, err
 	}
-	return &Neighbours{lists}, nil
+	return &Neighbours{lists, plan}, nil
+}
+
+// listed fills lists by tiles.
+func (s *search) listed(
+	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, grouped bool, pairs int64,
+) (err error) {
+	ctx, report := s.e.c.Start(ctx, pairs)
+	defer report.Finish(&err)
+	s.scan.Half = r.Half
+	done := false
+	if !grouped {
+		done, err = s.onDevice(ctx, lists, r, count, report)
+	}
+	if !done && err == nil {
+		err = s.e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+			s.scan.Enter(lists, t)
+			return nil
+		})
+		s.e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
+	}
+	return err
 }
 
 // searchFor checks options of neighbours by a kernel.
-func (e *Engine) searchFor(ctx context.Context, k Kernel, opt NeighbourOptions) (*search, error) {
+func (e *Engine) searchFor(ctx context.Context, k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
 	}
@@ -171,17 +208,17 @@ func (e *Engine) searchFor(ctx context.Context, k Kernel, opt NeighbourOptions) 
 // it alone, else the kernel's own values.
 type search struct {
 	e      *Engine
-	of     Kernel  // whose values are wanted
-	kernel Kernel  // that tiles are computed by
-	byC    bool    // that is c
-	most   float32 // key
+	of     kernel.Kernel // whose values are wanted
+	kernel kernel.Kernel // that tiles are computed by
+	byC    bool          // that is c
+	most   float32       // key
 	scan   nearest.Search
 
 	rows                  *sparse.Embedded // documents of rows; those of columns are the engine's
 	firstRow, firstColumn int              // documents of row 0 and of column 0
 }
 
-func (e *Engine) search(ctx context.Context, k Kernel, least *float64) (*search, error) {
+func (e *Engine) search(ctx context.Context, k kernel.Kernel, least *float64) (*search, error) {
 	s := &search{e: e, of: k, kernel: k, byC: kernel.FallsWithC(k), most: float32(math.Inf(1)), rows: e.c.X}
 	s.scan.Kernels, s.scan.Falling = e.c.Kernels, !s.byC
 	if s.byC {
@@ -264,7 +301,7 @@ func (s *search) valuesOf(keys []float32) error {
 // An error of visit ends the computation, as does a panic, which comes back as a
 // [PanicError]. Pairs needs no memory for results.
 func (e *Engine) Pairs(
-	ctx context.Context, k Kernel, least float64, visit func(i, j int, value float32) error,
+	ctx context.Context, k kernel.Kernel, least float64, visit func(i, j int, value float32) error,
 ) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
@@ -284,20 +321,70 @@ func (e *Engine) PairsWithin(ctx context.Context, c float64, visit func(i, j int
 	if err := e.open(); err != nil {
 		return err
 	}
-	if !(c >= 0) {
-		return fmt.Errorf("engine: pairs with c of at most %v, expected a number not below 0", c)
+	s, err := e.within(ctx, c)
+	if err != nil {
+		return err
 	}
-	s := &search{e: e, kernel: kernel.C{}, byC: true}
-	s.scan.Kernels = e.c.Kernels
-	s.scan.Decide = func(i, j int) bool { return ctx.Err() == nil && panel.Within(e.c.X, i, j, c) }
-	s.around(c, c)
 	return s.pairs(ctx, visit)
 }
 
-func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) error) (err error) {
+// within is the search for pairs with c of at most a bound.
+func (e *Engine) within(ctx context.Context, c float64) (*search, error) {
+	if !(c >= 0) {
+		return nil, fmt.Errorf("engine: pairs with c of at most %v, expected a number not below 0", c)
+	}
+	s := &search{e: e, kernel: kernel.C{}, byC: true, rows: e.c.X}
+	s.scan.Kernels = e.c.Kernels
+	s.scan.Decide = func(i, j int) bool { return ctx.Err() == nil && panel.Within(s.rows, i, e.c.X, j, c) }
+	s.around(c, c)
+	return s, nil
+}
+
+// pairs hands pairs to visit, by a join or by tiles.
+func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) error) error {
 	if visit == nil {
 		return errors.New("engine: a nil function visit, expected one that takes pairs")
 	}
+	if err := run.Given(ctx, "engine"); err != nil {
+		return err
+	}
+	j, plan, err := s.planned(ctx, nil, true)
+	if err != nil {
+		return err
+	}
+	if j == nil {
+		return s.tiled(ctx, visit)
+	}
+	value := make([]float32, 1)
+	return s.join(ctx, j, nil, plan, math.MaxInt, func(i, m int, key float32) error {
+		value[0] = key
+		if s.of != nil {
+			if err := s.valuesOf(value); err != nil {
+				return err
+			}
+		} else {
+			value[0] = s.zeroed(i, m, key)
+		}
+		if value[0] != value[0] {
+			return nil
+		}
+		return run.Guard("engine: visit", func() error { return visit(i, m, value[0]) })
+	})
+}
+
+// zeroed returns c of a pair, 0 for the same documents alone.
+func (s *search) zeroed(i, j int, c float32) float32 {
+	if c > 0x1p-30 {
+		return c
+	}
+	if panel.C(s.e.c.X, i, s.e.c.X, j) == 0 {
+		return 0
+	}
+	return max(c, math.SmallestNonzeroFloat32)
+}
+
+// tiled hands pairs to visit, by tiles.
+func (s *search) tiled(ctx context.Context, visit func(i, j int, value float32) error) (err error) {
 	e, n := s.e, s.e.Len()
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
@@ -310,13 +397,9 @@ func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) 
 				if err := s.valuesOf(values); err != nil {
 					return err
 				}
-			}
-			for p, v := range values {
-				if s.of == nil && v <= 0x1p-30 {
-					values[p] = max(v, math.SmallestNonzeroFloat32)
-					if panel.C(e.c.X, int(rows[p]), e.c.X, int(columns[p])) == 0 {
-						values[p] = 0
-					}
+			} else {
+				for p, v := range values {
+					values[p] = s.zeroed(int(rows[p]), int(columns[p]), v)
 				}
 			}
 			mu.Lock()

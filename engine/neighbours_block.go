@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/nearest"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -25,7 +26,7 @@ type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 // to the bit. Each pair is computed once, for both documents. Options are those of Neighbours, without
 // Groups; memory and errors are those of Neighbours for as many documents as the block has.
 func (e *Engine) NeighbourBlock(
-	ctx context.Context, k Kernel, rows, columns [2]int, opt NeighbourOptions,
+	ctx context.Context, k kernel.Kernel, rows, columns [2]int, opt NeighbourOptions,
 ) (_ *NeighbourBlock, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Nei
 // document that another has in the same list. It computes no pairs. Errors: lists of different numbers
 // of documents, ones that the engine doesn't have, keys that are no numbers, and those of Neighbours.
 func (e *Engine) MergeNeighbours(
-	ctx context.Context, k Kernel, parts [][][]Neighbour, opt NeighbourOptions,
+	ctx context.Context, k kernel.Kernel, parts [][][]Neighbour, opt NeighbourOptions,
 ) (_ *Neighbours, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
@@ -160,5 +161,5 @@ func (e *Engine) MergeNeighbours(
 	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
 		return nil, err
 	}
-	return &Neighbours{lists}, nil
+	return &Neighbours{lists: lists}, nil
 }

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
 // blocksOf finds the neighbours in all blocks between cuts, and merges those of each range of
 // documents.
-func blocksOf(t *testing.T, e *Engine, k Kernel, cuts []int, opt NeighbourOptions) (lists [][]Neighbour) {
+func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt NeighbourOptions) (lists [][]Neighbour) {
 	t.Helper()
 	parts := make([][][][]Neighbour, len(cuts)-1) // by range
 	for a := range parts {
@@ -54,9 +54,9 @@ func blocksOf(t *testing.T, e *Engine, k Kernel, cuts []int, opt NeighbourOption
 // out, and where c is wanted in their place.
 func TestNeighbourBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		for _, spec := range []string{"diffusion:t=0.5", "linear", "rbf:gamma=0.01", "chi2", "ngd"} {
-			k := MustParseKernel(spec)
+			k := kernel.MustParse(spec)
 			size := 250
 			if spec == "diffusion:t=0.5" {
 				size = 1200 // several tiles
@@ -99,7 +99,7 @@ func TestNeighbourBlocks(t *testing.T) {
 
 // Blocks that don't divide the matrix, and lists that are none, are refused.
 func TestNeighbourBlockRefused(t *testing.T) {
-	k := MustParseKernel("diffusion")
+	k := kernel.MustParse("diffusion")
 	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(30, 200, 8, 5)), Options{})
 	n := e.Len()
 	one := NeighbourOptions{Count: 1}

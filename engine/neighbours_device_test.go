@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -64,7 +65,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 		groups[i] = int32(i % 4)
 	}
 	for _, spec := range []string{"diffusion:t=0.5", "linear", "arccos:n=0,bias=0.3"} {
-		k, err := ParseKernelIn(spec, embedding)
+		k, err := kernel.ParseIn(spec, embedding)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 		}
 	}
 	d.fail = errors.New("out of order")
-	_, err = e.Neighbours(t.Context(), MustParseKernel("linear"), NeighbourOptions{Count: 1})
+	_, err = e.Neighbours(t.Context(), kernel.MustParse("linear"), NeighbourOptions{Count: 1})
 	if !errors.Is(err, d.fail) {
 		t.Errorf("an error of the device came back as %v", err)
 	}

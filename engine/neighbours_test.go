@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -51,7 +51,7 @@ func sameNeighbours(got []Neighbour, want []candidate) error {
 // Neighbours are those of the Gram matrix, to the bit, on every instruction set, from any number of
 // workers, in a corpus with duplicates, proportional and empty documents.
 func TestNeighboursOfGram(t *testing.T) {
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		for _, spec := range []string{
 			"diffusion:t=0.5", "normalise(linear)", "linear", "rbf:gamma=0.01", "c:embed=tf-l1-chi2", "chi2", "ngd",
 		} {
@@ -59,7 +59,7 @@ func TestNeighboursOfGram(t *testing.T) {
 			if spec == "diffusion:t=0.5" {
 				size = 700 // several tiles
 			}
-			k := MustParseKernel(spec)
+			k := kernel.MustParse(spec)
 			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
 			n := e.Len()
@@ -67,7 +67,7 @@ func TestNeighboursOfGram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := e.Gram(t.Context(), MustParseKernel("c:embed="+k.Embedding().String()))
+			c, err := e.Gram(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestNeighboursOfGram(t *testing.T) {
 func TestCrossNeighbours(t *testing.T) {
 	m := enginetest.Zipf(500, 2000, 12, 6)
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
-		k := MustParseKernel(spec)
+		k := kernel.MustParse(spec)
 		x := enginetest.Embedded(t, k.Embedding(), m)
 		test, err := x.Embedder.Transform(enginetest.Zipf(130, 2000, 12, 7))
 		if err != nil {
@@ -115,7 +115,7 @@ func TestCrossNeighbours(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := e.Cross(t.Context(), MustParseKernel("c:embed="+k.Embedding().String()), test)
+			c, err := e.Cross(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String()), test)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestNeighboursBounds(t *testing.T) {
 		groups[i] = int32(i % 3)
 	}
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
-		k := MustParseKernel(spec)
+		k := kernel.MustParse(spec)
 		x := enginetest.Embedded(t, k.Embedding(), m)
 		e, ref := newEngine(t, x, Options{Workers: 2}), NewReference(x)
 		g, err := e.Gram(t.Context(), k)
@@ -199,10 +199,10 @@ func TestNeighboursBounds(t *testing.T) {
 			}
 		}
 	}
-	k := MustParseKernel("hellinger")
+	k := kernel.MustParse("hellinger")
 	x := enginetest.Embedded(t, k.Embedding(), m)
 	e := newEngine(t, x, Options{Workers: 2})
-	c, err := e.Gram(t.Context(), MustParseKernel("c"))
+	c, err := e.Gram(t.Context(), kernel.MustParse("c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,11 +263,11 @@ func TestNeighboursReference(t *testing.T) {
 			slices.Sort(chosen)
 			corpus = corpus.Select(chosen)
 		}
-		k := MustParseKernel("bhattacharyya")
+		k := kernel.MustParse("bhattacharyya")
 		x := enginetest.Embedded(t, k.Embedding(), corpus.Documents)
 		n, ref := x.Rows(), NewReference(x)
 		rows := rand.New(rand.NewPCG(2, 2)).Perm(n)[:200]
-		for _, isa := range asm.Available() {
+		for _, isa := range enginetest.ISAs() {
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 2})
 			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n - 1, C: true})
 			if err != nil {
@@ -315,9 +315,9 @@ func TestNeighboursReference(t *testing.T) {
 func TestNeighboursAlike(t *testing.T) {
 	for name, row := range map[string][]float32{"one": {1, 2, 3}, "empty": {0, 0, 0}} {
 		x := enginetest.Embed(t, sparse.Sphere, slices.Repeat([][]float32{row}, 1000))
-		for _, isa := range asm.Available() {
+		for _, isa := range enginetest.ISAs() {
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
-			near, err := e.Neighbours(t.Context(), MustParseKernel("hellinger"), NeighbourOptions{Count: 3})
+			near, err := e.Neighbours(t.Context(), kernel.MustParse("hellinger"), NeighbourOptions{Count: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -339,20 +339,20 @@ func TestNeighboursAlike(t *testing.T) {
 func TestSearchOfMapsThatRise(t *testing.T) {
 	x := enginetest.Embed(t, sparse.Sphere, [][]float32{{1, 2}, {2, 1}})
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		e := newEngine(t, x, Options{ISA: string(isa)})
 		for _, spec := range []string{"diffusion:t=0.5", "diffusion:t=5", "ngd-exp", "hellinger"} {
-			k := MustParseKernel(spec)
+			k := kernel.MustParse(spec)
 			for window := range 20 {
 				c, v := make([]float32, 500), make([]float32, 500)
 				first := math.Float32bits(0.01 + r.Float32())
 				if window == 0 {
-					first = math.Float32bits(0.561) // the portable diffusion:t=5 rises behind it
+					first = math.Float32bits(0.561) // the portable diffusion:t=5 rises after it
 				}
 				for i := range c {
 					c[i] = math.Float32frombits(first + uint32(i))
 				}
-				if err := Apply(k, e.c.Kernels, v, c, nil, nil); err != nil {
+				if err := kernel.Apply(k, e.c.Kernels, v, c, nil, nil); err != nil {
 					t.Fatal(err)
 				}
 				for i := range v {
@@ -376,7 +376,7 @@ func TestSearchOfMapsThatRise(t *testing.T) {
 // own too, and all but that enter a list, once for the row and once for the column.
 func TestNeighboursCounted(t *testing.T) {
 	const n = 150 // a panel and more
-	k := MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(n, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})
 	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -21,7 +22,7 @@ func histogramEmbeddings() (list []sparse.Embedding) {
 	return list
 }
 
-func cIn(t testing.TB, e sparse.Embedding) Kernel { return parse(t, "c:embed="+e.String()) }
+func cIn(t testing.TB, e sparse.Embedding) kernel.Kernel { return parse(t, "c:embed="+e.String()) }
 
 // Values known by hand, of two histograms a = (1) and b = (½, ½): χ² = ½·(1-½)²·2/3 + ½ and JS = ¾
 // ln(4/3).
@@ -215,8 +216,8 @@ func TestPairingsDontMix(t *testing.T) {
 		"chi2:gamma=0":                          "a number above 0",
 		"js:t=-1":                               "a number above 0",
 	} {
-		var wrong *SpecError
-		if k, err := ParseKernel(spec); !errors.As(err, &wrong) || !strings.Contains(wrong.Expected, expected) {
+		var wrong *kernel.SpecError
+		if k, err := kernel.Parse(spec); !errors.As(err, &wrong) || !strings.Contains(wrong.Expected, expected) {
 			t.Errorf("%s is %v with error %v, expected one with %q", spec, k, err, expected)
 		}
 	}
@@ -228,12 +229,12 @@ func TestPairingsDontMix(t *testing.T) {
 		"product(chi2:gamma=2,chi2,embed=tf-l1-chi2)":        "product(chi2:gamma=2,chi2:gamma=1)",
 		"compose(chi2:gamma=1,embed=tf-l1-chi2,rbf:gamma=1)": "",
 	} {
-		k, err := ParseKernel(spec)
+		k, err := kernel.Parse(spec)
 		if err != nil {
 			t.Errorf("%s: %v", spec, err)
 			continue
 		}
-		if again, err := ParseKernel(k.String()); err != nil || !SameKernel(again, k) {
+		if again, err := kernel.Parse(k.String()); err != nil || !kernel.Equal(again, k) {
 			t.Errorf("%s is %s, which is read as %v, %v", spec, k, again, err)
 		}
 		if k.Embedding().Pairing == sparse.Dot || want != "" && k.String() != want {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -24,19 +25,19 @@ func outOfRange(c, x, y float64) float64 {
 }
 
 // panicking are kernels of one's own that panic: by a table, value by value, and by rows.
-func panicking(t *testing.T) map[string]Kernel {
-	kernels := map[string]Kernel{}
-	for name, c := range map[string]Custom{
+func panicking(t *testing.T) map[string]kernel.Kernel {
+	kernels := map[string]kernel.Kernel{}
+	for name, c := range map[string]kernel.Custom{
 		"itself": {Eval: func(c, x, y float64) float64 { return c }, Row: func(_, _ []float32, _ float32,
 			_ []float32) {
 			panic(errBroken)
 		}},
 		"table":  {Eval: outOfRange},
-		"values": {Eval: outOfRange, Properties: Properties{UsesNorms: true}},
+		"values": {Eval: outOfRange, Properties: kernel.Properties{UsesNorms: true}},
 		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},
 	} {
 		c.Name, c.Embedding = name, sparse.Sphere
-		k, err := NewKernel(c)
+		k, err := kernel.New(c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,15 +64,18 @@ func TestKernelsThatPanic(t *testing.T) {
 	for place, e := range map[string]*Engine{"host": onHost, "device": onDevice} {
 		whole := newCached(t, e, CachedOptions{})
 		want := mapped(t, e, good) // as caches map it, on a device, too
-		ways := map[string]func(k Kernel) error{
-			"Gram":       func(k Kernel) error { _, err := e.Gram(ctx, k); return err },
-			"Rows":       func(k Kernel) error { return e.Rows(ctx, k, rows, dst) },
-			"Cross":      func(k Kernel) error { _, err := e.Cross(ctx, k, x); return err },
-			"CrossTiles": func(k Kernel) error { return e.CrossTiles(ctx, k, x, func(*Tile) error { return nil }) },
-			"Stripes":    func(k Kernel) error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
-			"whole":      func(k Kernel) error { return whole.Rows(ctx, k, rows, columns, into) },
-			"one row":    func(k Kernel) error { return whole.Rows(ctx, k, rows[5:6], columns, into[5:6]) },
-			"Ready":      func(k Kernel) error { _, err := newCached(t, e, CachedOptions{}).Ready(ctx, k); return err },
+		ways := map[string]func(k kernel.Kernel) error{
+			"Gram":       func(k kernel.Kernel) error { _, err := e.Gram(ctx, k); return err },
+			"Rows":       func(k kernel.Kernel) error { return e.Rows(ctx, k, rows, dst) },
+			"Cross":      func(k kernel.Kernel) error { _, err := e.Cross(ctx, k, x); return err },
+			"CrossTiles": func(k kernel.Kernel) error { return e.CrossTiles(ctx, k, x, func(*Tile) error { return nil }) },
+			"Stripes":    func(k kernel.Kernel) error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+			"whole":      func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows, columns, into) },
+			"one row":    func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows[5:6], columns, into[5:6]) },
+			"Ready": func(k kernel.Kernel) error {
+				_, err := readyOf(ctx, newCached(t, e, CachedOptions{}), k)
+				return err
+			},
 		}
 		for name, k := range panicking(t) {
 			for way, compute := range ways {
@@ -113,8 +117,8 @@ func TestKernelsThatPanic(t *testing.T) {
 func TestDiagonalOfAKernelThatPanics(t *testing.T) {
 	c := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{}), CachedOptions{})
 	var failed *PanicError
-	if d, err := c.Diagonal(panicking(t)["itself"]); !errors.As(err, &failed) {
-		t.Errorf("diagonal %v, error %v, expected a PanicError", d, err)
+	if m, err := c.Matrix(panicking(t)["itself"]); !errors.As(err, &failed) {
+		t.Errorf("matrix %v, error %v, expected a PanicError", m, err)
 	}
 }
 

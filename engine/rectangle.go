@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -21,7 +22,7 @@ import (
 // goroutine at a time may use it; the test documents must stay unchanged.
 type Rectangle struct {
 	e      *Engine
-	k      Kernel
+	k      kernel.Kernel
 	test   *sparse.Embedded
 	stride int       // between kept rows
 	room   int       // blocks of rows that are kept
@@ -29,7 +30,7 @@ type Rectangle struct {
 	filled []bool    // of each of these blocks
 	begun  bool      // there was a product
 
-	ready      []readyRows // blocks of documents behind these that are kept as they are computed with
+	ready      []readyRows // blocks of documents after these that are kept as they are computed with
 	readyBytes int64       // of one of them
 }
 
@@ -52,7 +53,7 @@ const sumsAhead = 4
 // bytes a value and about 100 each. They are allocated and computed by the first product. Both sides
 // must have been embedded by the same embedder. Errors: a kernel or documents that don't fit, and a
 // [MemoryError] where keep is more than Options.MemoryBytes leaves.
-func (e *Engine) Rectangle(k Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
+func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bindCross(k, test)
 	if err != nil {
 		return nil, err

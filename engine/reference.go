@@ -8,11 +8,13 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
 // Reference computes kernels in float64 straight from their definition: the unit rows in float64, c
-// as half the squared distance, compensated sums, [Kernel].Eval. It is slow, simple, and what
+// as half the squared distance, compensated sums, [kernel.Kernel].Eval. It is slow, simple, and what
 // everything faster is checked against.
 //
 // With unit rows a and b as sparse.Embedded.Unit64 gives them,
@@ -113,14 +115,19 @@ func (r *Reference) Norm(i int) float64 {
 	return r.x.Norms[i]
 }
 
-// Value returns k's value for documents i and j.
-func (r *Reference) Value(k Kernel, i, j int) float64 {
+// Value returns k's value for documents i and j. It panics where there is no kernel.
+func (r *Reference) Value(k kernel.Kernel, i, j int) float64 {
+	if k == nil {
+		panic("engine: Reference.Value: a nil kernel, expected one")
+	}
 	return r.Resolve(k).Eval(r.C(i, j), r.Norm(i), r.Norm(j))
 }
 
-// Resolve returns k with what depends on the documents filled in, as [Resolve] does: terms are
+// Resolve returns k with what depends on the documents filled in, as [kernel.Resolve] does: terms are
 // those of the training documents.
-func (r *Reference) Resolve(k Kernel) Kernel { return Resolve(k, len(r.x.Embedder.Terms)) }
+func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
+	return kernel.Resolve(k, len(r.x.Embedder.Terms))
+}
 
 // Row writes c of document i against every document j to dst[j]; dst has Len() values. It returns
 // ctx.Err() when ctx is done before the row is.
@@ -134,6 +141,9 @@ func (r *Reference) Resolve(k Kernel) Kernel { return Resolve(k, len(r.x.Embedde
 // cancelled; smaller ones are left to C. Row and C don't agree to the bit. The terms of histograms,
 // which are rounded, leave 2⁻⁴⁸ in all, hence 2⁻³⁸ relative to c down to cancelledHistogram.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
+	if err := run.Given(ctx, "engine"); err != nil {
+		return err
+	}
 	if i < 0 || i >= r.Len() {
 		return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, r.Len()-1)
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -99,7 +100,7 @@ func TestReferenceRow(t *testing.T) {
 func TestReferenceValue(t *testing.T) {
 	rows := testRows()
 	r := NewReference(embed(t, sparse.Embedding{}, rows))
-	linear, rbf := MustParseKernel("linear"), MustParseKernel("rbf")
+	linear, rbf := kernel.MustParse("linear"), kernel.MustParse("rbf")
 	for i, a := range rows {
 		for j, b := range rows {
 			var dot, aa, bb float64

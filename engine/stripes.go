@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -43,7 +44,7 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 //
 // It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is
 // computed twice, for (i, j) and for (j, i).
-func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, stripe *Dense) error) (err error) {
+func (e *Engine) Stripes(ctx context.Context, k kernel.Kernel, yield func(first int, stripe *Dense) error) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
 	}

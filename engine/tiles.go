@@ -85,14 +85,16 @@ func visitor(visit func(t *Tile) error) (func(t *Tile) error, error) {
 // caller with many test documents calls it from several goroutines, each with some of them, as
 // [Engine.Batches] says, and takes the results while they are in the cache. It holds
 // CrossTilesBytes. Both sides must have been embedded by the same embedder.
-func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded, visit func(t *Tile) error) error {
+func (e *Engine) CrossTiles(
+	ctx context.Context, k kernel.Kernel, test *sparse.Embedded, visit func(t *Tile) error,
+) error {
 	return e.CrossTilesBy(ctx, k, test, 1, visit)
 }
 
 // CrossTilesBy is [Engine.CrossTiles] by so many workers. They share the panels of test documents:
 // of one panel, the tiles come one after the other.
 func (e *Engine) CrossTilesBy(
-	ctx context.Context, k Kernel, test *sparse.Embedded, workers int, visit func(t *Tile) error,
+	ctx context.Context, k kernel.Kernel, test *sparse.Embedded, workers int, visit func(t *Tile) error,
 ) error {
 	k, err := e.bindCross(k, test)
 	if err != nil {
@@ -120,24 +122,35 @@ func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
 	return bytes
 }
 
+// checkCross checks that test documents fit.
+func (e *Engine) checkCross(test *sparse.Embedded) error {
+	if test == nil {
+		return errors.New("engine: no test documents, expected some")
+	}
+	if test.Embedder != e.c.X.Embedder {
+		return errors.New("engine: test documents were embedded by another embedder, " +
+			"expected the one fitted on the training documents")
+	}
+	if test == e.c.X {
+		return nil
+	}
+	if err := test.ValidateRows(); err != nil { // the embedder is that of the engine's documents
+		return fmt.Errorf("engine: test documents: %w", err)
+	}
+	return nil
+}
+
 // bindCross checks that a kernel and test documents fit.
-func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
+func (e *Engine) bindCross(k kernel.Kernel, test *sparse.Embedded) (kernel.Kernel, error) {
 	if err := e.open(); err != nil {
 		return nil, err
 	}
-	if test == nil {
-		return nil, errors.New("engine: no test documents, expected some")
-	}
-	if test.Embedder != e.c.X.Embedder {
-		return nil, errors.New("engine: test documents were embedded by another embedder, " +
-			"expected the one fitted on the training documents")
-	}
 	k, err := e.bind(k)
+	if err := e.checkCross(test); err != nil {
+		return nil, err
+	}
 	if err != nil || test == e.c.X {
 		return k, err
-	}
-	if err := test.ValidateRows(); err != nil { // the embedder is that of the engine's documents
-		return nil, fmt.Errorf("engine: test documents: %w", err)
 	}
 	if kernel.UsesNorms(k) {
 		if err := checkNorms(test); err != nil {

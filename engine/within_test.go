@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -220,9 +221,9 @@ func TestPairsWithinMultiples(t *testing.T) {
 // A value that is the least counts, in lists of all kinds and in pairs.
 func TestNeighboursOfLeast(t *testing.T) {
 	rows, c20 := turned([]float32{1})
-	k, unweighted := MustParseKernel("bhattacharyya"), MustParseKernel("linear:embed=tf")
+	k, unweighted := kernel.MustParse("bhattacharyya"), kernel.MustParse("linear:embed=tf")
 	for s := 1; s < 20; s++ {
-		for least, k := range map[float64]Kernel{float64(20-s) / 20: k, float64(20 - s): unweighted} {
+		for least, k := range map[float64]kernel.Kernel{float64(20-s) / 20: k, float64(20 - s): unweighted} {
 			x := enginetest.Embed(t, k.Embedding(), rows)
 			e := newEngine(t, x, Options{Workers: 2})
 			opt := NeighbourOptions{Count: 2*s + 1, Least: &least}
@@ -268,7 +269,7 @@ func TestNeighboursOfEqualValues(t *testing.T) {
 	for spec, want := range map[string][]uint32{
 		"bhattacharyya": {3, 2, 1}, "linear:embed=tf-l2": {1, 2, 3},
 	} {
-		k := MustParseKernel(spec)
+		k := kernel.MustParse(spec)
 		e := newEngine(t, enginetest.Embed(t, k.Embedding(), rows), Options{})
 		near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3})
 		if err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -39,7 +40,7 @@ func TestZeroDiagonal(t *testing.T) {
 				zeros++
 			}
 		}
-		if PropertiesOf(Resolve(k, 1)).PositiveDiagonal && zeros != found.Documents {
+		if kernel.PropertiesOf(kernel.Resolve(k, 1)).PositiveDiagonal && zeros != found.Documents {
 			t.Errorf("%s: %d of the matrix, found %d", spec, zeros, found.Documents)
 		}
 	}

@@ -1,10 +1,10 @@
 package learn
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -30,7 +30,7 @@ var (
 // documents.
 const mostPairs = 6000
 
-// Given is what of a training isn't chosen.
+// Given holds the settings that the caller fixed; the others are chosen.
 type Given struct {
 	Kernel     string   // a specification, or a name whose t or gamma is chosen; "" for any
 	Embeddings []string // the only ones; nil for those that suit
@@ -47,7 +47,7 @@ func (g *Given) Fixed() bool {
 	if g.Kernel == "" || strings.ContainsAny(g.Kernel, ":(*+") {
 		return g.Kernel != ""
 	}
-	k, err := engine.ParseKernel(g.Kernel)
+	k, err := kernel.Parse(g.Kernel)
 	if err != nil {
 		return true
 	}
@@ -63,9 +63,9 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 		out.C = []float64{g.C}
 	}
 	if !g.Scheme && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
-		out.Schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest}
+		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
-			out.Schemes = out.Schemes[1:] // a machine for each two classes of a few documents costs more than it tells
+			out.Schemes = out.Schemes[:1] // a machine for each two classes of a few documents costs more than it tells
 		}
 	}
 	histograms, vectors := chosenHistograms, chosenVectors
@@ -79,7 +79,7 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 	case g.Kernel == "" && len(g.Embeddings) > 0:
 		out.Kernels, err = with([]string{"diffusion", "linear"}, g.Embeddings)
 	case g.Kernel == "":
-		var linear, rbf []engine.Kernel
+		var linear, rbf []kernel.Kernel
 		if out.Kernels, err = with([]string{"diffusion"}, histograms); err == nil {
 			linear, err = with([]string{"linear"}, vectors)
 		}
@@ -88,8 +88,8 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 		}
 		out.Kernels = inTurn(out.Kernels, linear, rbf)
 	case g.Fixed() && len(g.Embeddings) == 0:
-		out.Kernels = make([]engine.Kernel, 1)
-		out.Kernels[0], err = engine.ParseKernel(g.Kernel)
+		out.Kernels = make([]kernel.Kernel, 1)
+		out.Kernels[0], err = kernel.Parse(g.Kernel)
 	case g.Fixed() || len(g.Embeddings) > 0:
 		out.Kernels, err = with([]string{g.Kernel}, g.Embeddings)
 	default:
@@ -100,7 +100,7 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 
 // vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as
 // they are, unless a scale is given or they need one.
-func (g *Given) vectorKernels(c *sparse.Corpus) (out []engine.Kernel, err error) {
+func (g *Given) vectorKernels(c *sparse.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
 	specs := []string{"rbf:gamma=$1,embed=$e", "linear:embed=$e", "polynomial:gamma=$1,r=1,degree=3,embed=$e",
@@ -113,7 +113,7 @@ func (g *Given) vectorKernels(c *sparse.Corpus) (out []engine.Kernel, err error)
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	values := strings.NewReplacer("$1", text(gamma), "$less", text(gamma/4), "$more", text(4*gamma), "$e", scaled)
 	for _, spec := range specs {
-		k, err := engine.ParseKernel(values.Replace(spec))
+		k, err := kernel.Parse(values.Replace(spec))
 		if err != nil {
 			return nil, err
 		}
@@ -123,8 +123,11 @@ func (g *Given) vectorKernels(c *sparse.Corpus) (out []engine.Kernel, err error)
 }
 
 // VectorEmbedding is the default embedding of vectors that are no counts: as they are, or on columns of
-// mean 0 and variance 1 where their scales ask for it.
+// mean 0 and variance 1 where their scales ask for it. It panics with the error of a corpus that isn't valid.
 func VectorEmbedding(c *sparse.Corpus) *sparse.Embedding {
+	if err := c.Validate(); err != nil {
+		panic(fmt.Errorf("learn: VectorEmbedding: %w", err))
+	}
 	if c.Documents.Unscaled() != "" {
 		return &sparse.Embedding{Weighting: sparse.Standard}
 	}
@@ -133,8 +136,8 @@ func VectorEmbedding(c *sparse.Corpus) *sparse.Embedding {
 
 // suiting are the kernels of a name with all embeddings of text that suit it, and values of t or
 // gamma.
-func suiting(name string, histograms, vectors []string) ([]engine.Kernel, error) {
-	k, err := engine.ParseKernel(name)
+func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
+	k, err := kernel.Parse(name)
 	if err != nil {
 		return nil, err
 	}
@@ -151,19 +154,19 @@ func suiting(name string, histograms, vectors []string) ([]engine.Kernel, error)
 // with makes all kernels of names and embeddings, with values of t or gamma where they take them: all
 // with the first value, then those with the second, and so on, so that a choice with room for a few
 // compares the most different ones.
-func with(names, embeddings []string) ([]engine.Kernel, error) {
-	var lists [][]engine.Kernel
+func with(names, embeddings []string) ([]kernel.Kernel, error) {
+	var lists [][]kernel.Kernel
 	for _, name := range names {
 		for _, embedding := range embeddings {
 			e, err := sparse.ParseEmbedding(embedding)
 			if err != nil {
 				return nil, err
 			}
-			k, err := engine.ParseKernelIn(name, e)
+			k, err := kernel.ParseIn(name, e)
 			if err != nil {
 				return nil, err
 			}
-			some, _, err := kernel.Vary([]engine.Kernel{k}, chosenScales)
+			some, _, err := kernel.Vary([]kernel.Kernel{k}, chosenScales)
 			if err != nil {
 				return nil, err
 			}
@@ -174,7 +177,7 @@ func with(names, embeddings []string) ([]engine.Kernel, error) {
 }
 
 // inTurn returns the first kernels of all lists, then the second ones, and so on.
-func inTurn(lists ...[]engine.Kernel) (out []engine.Kernel) {
+func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
 	for i := 0; ; i++ {
 		before := len(out)
 		for _, list := range lists {
@@ -189,7 +192,7 @@ func inTurn(lists ...[]engine.Kernel) (out []engine.Kernel) {
 }
 
 // Near returns the kernels with half and twice the t or gamma of another.
-func Near(k engine.Kernel) (out []engine.Kernel) {
+func Near(k kernel.Kernel) (out []kernel.Kernel) {
 	const least, most = 1.0 / 64, 256
 	for _, name := range []string{"t", "gamma"} {
 		v, ok := kernel.ParamOf(k, name)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -132,7 +133,7 @@ func (p *problem) minimum(t *testing.T) float64 {
 	return least
 }
 
-// plain has the embedded documents as rows, a column of bias behind them.
+// plain has the embedded documents as rows, a column of bias after them.
 func plain(t *testing.T, e *sparse.Embedder, c *sparse.Corpus, bias float64) *mat.Dense {
 	x, err := e.Transform(c.Documents)
 	if err != nil {
@@ -151,7 +152,7 @@ func plain(t *testing.T, e *sparse.Embedder, c *sparse.Corpus, bias float64) *ma
 
 // onLandmarks has KₙₘT⁻¹ of k + 1, with TᵀT the kernel between landmarks.
 func onLandmarks(t *testing.T, m landmarkModel, c *sparse.Corpus) *mat.Dense {
-	k, err := engine.ParseKernel(m.Settings.Kernel)
+	k, err := kernel.Parse(m.Settings.Kernel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func onLandmarks(t *testing.T, m landmarkModel, c *sparse.Corpus) *mat.Dense {
 	}
 	defer e.Close()
 	plusOne := func(x *sparse.Embedded) *mat.Dense {
-		g, err := e.Cross(t.Context(), engine.Resolve(k, len(m.Embedder.Terms)), x)
+		g, err := e.Cross(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), x)
 		if err != nil {
 			t.Fatal(err)
 		}

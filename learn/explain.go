@@ -1,12 +1,13 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -43,8 +44,14 @@ const explained = "logistic regression, -type linear or a support vector machine
 //
 // Errors: n below 1, a model without weights by term.
 func Explain(m Model, n int, keep func(class, against string) bool) (*Explanation, error) {
-	if m == nil || n < 1 {
-		return nil, fmt.Errorf("learn: no model, or %d terms of it, expected a model and 1 or more", n)
+	if m == nil {
+		return nil, errors.New("learn: no model to explain, expected one")
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
+	}
+	if err := valid(m); err != nil {
+		return nil, err
 	}
 	t, kind, err := weightsOf(m)
 	if err != nil {
@@ -57,6 +64,16 @@ func Explain(m Model, n int, keep func(class, against string) bool) (*Explanatio
 		}
 	}
 	return out, nil
+}
+
+// valid checks a model that can be checked.
+func valid(m Model) error {
+	if checked, ok := m.(interface{ Validate() error }); ok {
+		if err := checked.Validate(); err != nil {
+			return fmt.Errorf("learn: the model: %w", err)
+		}
+	}
+	return nil
 }
 
 // weights are those of machines, and what they belong to.
@@ -99,7 +116,7 @@ func weightsOfMachines(m *model.Model) (*weights, string, error) {
 	if name, _, _ := strings.Cut(m.Kernel, ":"); name != "linear" {
 		return nil, "", fmt.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
 	}
-	if _, err := engine.ParseKernel(m.Kernel); err != nil {
+	if _, err := kernel.Parse(m.Kernel); err != nil {
 		return nil, "", err
 	}
 	x, err := m.Embedder.Transform(m.Support)

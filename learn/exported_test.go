@@ -1,10 +1,11 @@
 package learn_test
 
 import (
+	"io"
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -39,23 +40,27 @@ func TestDoors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var point svm.Point
-	point.Kernel = engine.MustParseKernel("linear")
+	point.Kernel = kernel.MustParse("linear")
 	prices := []learn.Words{{Name: "C", Values: []string{"1", "2"}}}
 	grid := doortest.Must(learn.NewGrid("linear", prices, learn.Options{}))
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, doortest.As[learn.Model](m), doortest.As[learn.Trainer](trainer), learner, prediction,
 			about, problem, machines, learn.Machines{Model: machines}, logistic, learn.Words{},
-			doortest.As[engine.Kernel](engine.MustParseKernel("diffusion:t=1")), &learn.Ended{}, &learn.Given{},
+			doortest.As[kernel.Kernel](kernel.MustParse("diffusion:t=1")), &learn.Ended{}, &learn.Given{},
 			&learn.Lines{P: prediction, Of: about}, learn.Point{Trainer: trainer}},
 		Bad: []any{doortest.As[learn.Model](learn.Machines{}), doortest.As[learn.Model](train("knn"))},
 		Calls: [][]any{
 			{learn.DefaultTerms}, {learn.TextsToKeep},
-			{learn.VectorEmbedding}, {learn.Near}, {learn.Explain, m, 3}, {learn.NewGrid, "linear", prices}, {learn.Names},
+			{learn.VectorEmbedding}, {learn.Near}, {learn.Explain, m, 3}, {learn.ExplainDocument, m, c.Documents, 0, 3},
+			{learn.RowsOf, m, prediction, c}, {learn.Evaluate, m, prediction, c},
+			{learn.WriteRows, io.Discard, "csv"},
+			{learn.NewGrid, "linear", prices}, {learn.Names},
 			{learn.Has}, {learn.Parse, "linear"}, {learn.Of}, {learn.Help}, {learn.MostProbable, probable}, {learn.Ready},
 			{learn.Enough, nil}, {learn.Left}, {learn.Load, file}, {learn.Read, reader}, {learn.MeasureOf},
 			{learn.ValidationOf, model.CSVC, point, svm.Accuracy},
 			{"Options.SetScheme", nil, "labels"}, {learn.CrossValidate, c, trainer, learn.Options{}, 2}, {learn.Search, c, grid},
 		},
-		Elsewhere: map[string]string{"Given.Candidates": "TestCandidatesInTurn"}, // it parses all kernels each time
+		Elsewhere: map[string]string{"Given.Candidates": "TestCandidatesInTurn", // it parses all kernels each time
+			"Terms.Cut": "TestSearchTerms", "Found.Train": "TestSearchTerms", "Found.Worths": "TestSearchTerms"},
 	})
 }

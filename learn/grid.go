@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -89,7 +88,7 @@ func (g *Grid) Total() int {
 }
 
 // Kernels are those of support vector machines that are compared.
-func (g *Grid) Kernels() []engine.Kernel { return g.machines.Kernels }
+func (g *Grid) Kernels() []kernel.Kernel { return g.machines.Kernels }
 
 // Point is a combination of settings.
 type Point struct {
@@ -102,7 +101,7 @@ type Point struct {
 	Cut            int           // in which way text is cut
 }
 
-// Words are values of a parameter.
+// Words holds the name of a parameter and its values as text.
 type Words struct {
 	Name   string
 	Values []string
@@ -237,7 +236,7 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 	if kernels == nil {
 		kernels = []string{o.spec()}
 	}
-	var all []engine.Kernel
+	var all []kernel.Kernel
 	for at := range max(len(g.embeddings), 1) {
 		if len(g.embeddings) > 0 {
 			e, err := sparse.ParseEmbedding(g.embeddings[at])
@@ -258,7 +257,7 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 }
 
 // vary fills in the grid of support vector machines: kernels with all combinations of lists.
-func (g *Grid) vary(t model.Type, kernels []engine.Kernel, lists []kernel.List) error {
+func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) error {
 	g.Lists = lists
 	var own []kernel.List
 	for _, list := range lists {
@@ -289,7 +288,7 @@ func (g *Grid) vary(t model.Type, kernels []engine.Kernel, lists []kernel.List) 
 			"made of others", unused[0], strings.Join(names, ", "))
 	}
 	for i, k := range all {
-		if slices.ContainsFunc(all[:i], func(other engine.Kernel) bool { return engine.SameKernel(other, k) }) {
+		if slices.ContainsFunc(all[:i], func(other kernel.Kernel) bool { return kernel.Equal(other, k) }) {
 			return fmt.Errorf("kernel %s is in the search twice", k)
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/knn"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -34,7 +35,7 @@ func (t *nearest) settings(o Options) (knn.Settings, error) {
 	s.Scheme = o.Scheme
 	s.Kernel = o.kernelOr(knn.DefaultKernel)
 	if o.Embedding != nil {
-		k, err := engine.ParseKernelIn(s.Kernel, *o.Embedding)
+		k, err := kernel.ParseIn(s.Kernel, *o.Embedding)
 		if err != nil {
 			return s, err
 		}
@@ -73,7 +74,7 @@ func (t *nearest) Train(_ context.Context, c *sparse.Corpus, o Options) (Model, 
 // Validate implements Validator.
 func (t *nearest) Validate(
 	ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
-) ([]*svm.Prediction, []About, error) {
+) ([]*model.Prediction, []About, error) {
 	var settings []knn.Settings
 	var abouts []About
 	for _, p := range points {
@@ -85,37 +86,21 @@ func (t *nearest) Validate(
 		settings, abouts = append(settings, s), append(abouts, aboutNeighbours(s))
 	}
 	found, err := knn.CrossValidate(ctx, c, settings, parts, o.neighbours())
-	var out []*svm.Prediction
-	for _, p := range found {
-		out = append(out, prediction(p))
-	}
-	return out, abouts, err
-}
-
-func prediction(p *knn.Prediction) *svm.Prediction {
-	out := &svm.Prediction{Decisions: p.Shares, Class: p.Class, Labels: p.Labels}
-	if p.Class != nil {
-		out.Probabilities = p.Shares
-	}
-	return out
+	return found, abouts, err
 }
 
 // neighboursModel is a model of nearest neighbours.
 type neighboursModel struct{ *knn.Model }
 
 // Predict implements Model.
-func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
-	p, err := m.Model.Predict(ctx, docs, o.neighbours())
-	if err != nil {
-		return nil, err
-	}
-	return prediction(p), nil
+func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.neighbours())
 }
 
 // About implements Model.
 func (m neighboursModel) About() About {
 	a := aboutNeighbours(m.Settings)
-	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer
+	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer, a.Form = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer, m.Form
 	terms, _ := m.Documents.TermFrequencies()
 	a.Terms, a.Bytes = len(terms), m.Bytes()
 	a.Text = []string{fmt.Sprintf("%s, %d documents", m.Settings.Kernel, m.Documents.Rows())}
@@ -132,7 +117,7 @@ func aboutNeighbours(s knn.Settings) About {
 	if s.Uniform {
 		a.Type += ",uniform=true"
 	}
-	if k, err := engine.ParseKernel(s.Kernel); err == nil {
+	if k, err := kernel.Parse(s.Kernel); err == nil {
 		a.Embedding = k.Embedding().String()
 	}
 	return a

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -23,14 +24,14 @@ var landmarkLearner = &Learner{
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &landmarks{}
 		t.s.Landmarks = 4096
-		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number, of landmarks, or auto, as many as improve it")
+		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number of landmarks, or auto: as many as help")
 		f.DurationVar(&t.limit, "time", 0, "a time limit for auto, such as 10m, 0 for none")
 		f.Float64Var(&t.work, "work", 0, "a limit of multiply-adds for auto, 0 for 1e12")
 		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
 			"probabilities, or hinge2")
 		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
 			"pivoted: how landmarks are drawn")
-		f.IntVar(&t.s.Iterations, "passes", 100, "a whole number above 0, most passes over the documents")
+		f.IntVar(&t.s.Iterations, "passes", 100, "a whole number above 0, the most passes over the documents")
 		return t
 	},
 }
@@ -79,7 +80,7 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	s.Choice = map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[t.choice]
 	s.Kernel = o.kernelOr(svm.DefaultKernel)
 	if o.Embedding != nil {
-		k, err := engine.ParseKernelIn(s.Kernel, *o.Embedding)
+		k, err := kernel.ParseIn(s.Kernel, *o.Embedding)
 		if err != nil {
 			return s, err
 		}
@@ -169,12 +170,8 @@ type landmarkModel struct {
 }
 
 // Predict implements Model.
-func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
-	p, err := m.Model.Predict(ctx, docs, o.landmarks())
-	if err != nil {
-		return nil, err
-	}
-	return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.landmarks())
 }
 
 // landmarkRow is a machine in a report.
@@ -213,7 +210,7 @@ func (m landmarkModel) About() About {
 	a := About{
 		Type: "landmark:m=" + strconv.Itoa(s.Landmarks), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
 		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
-		Tokenizer: m.Tokenizer, Terms: len(m.Embedder.Terms), Bytes: m.Bytes(),
+		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Bytes: m.Bytes(),
 	}
 	if s.Scheme != solver.Labels {
 		a.Scheme = solver.OneVsRest

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -26,10 +27,10 @@ import (
 
 // Learner is a kind of model.
 type Learner struct {
-	Name    string     // the value of -type, which may have parameters behind it: NAME:parameter=value,...
+	Name    string     // the value of -type, which may have parameters after it: NAME:parameter=value,...
 	Summary string     // what it is, in a line
 	Type    model.Type // of support vector machines, which take all flags; "" of other learners
-	Flags   []string   // flags that others take of those that not all learners do, such as "c" and "embed"
+	Flags   []string   // of the flags that not all learners take, those that this one takes, such as "c" and "embed"
 	Files
 
 	// Setup declares the parameters with their defaults, and returns what trains with them, once
@@ -42,7 +43,7 @@ type Files struct {
 	Form string // how they begin, the form's name and no version: "gram logistic "
 
 	// Load reads a model from a file. It calls early, if not nil, as soon as it knows the tokenizer.
-	Load func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error)
+	Load func(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error)
 
 	// Read reads a model, to the end of r.
 	Read func(ctx context.Context, r io.Reader) (Model, error)
@@ -50,7 +51,7 @@ type Files struct {
 
 // files makes [Files] of what a learner's package has.
 func files[M any](
-	form string, load func(ctx context.Context, path string, early func(sparse.Tokenizer)) (M, error),
+	form string, load func(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (M, error),
 	read func(ctx context.Context, r io.Reader) (M, error), model func(M) Model,
 ) Files {
 	as := func(m M, err error) (Model, error) {
@@ -61,7 +62,7 @@ func files[M any](
 	}
 	return Files{
 		Form: form,
-		Load: func(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+		Load: func(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error) {
 			return as(load(ctx, path, early))
 		},
 		Read: func(ctx context.Context, r io.Reader) (Model, error) { return as(read(ctx, r)) },
@@ -108,13 +109,13 @@ type Validator interface {
 	// Documents of a part below 0 are left out.
 	Validate(
 		ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
-	) ([]*svm.Prediction, []About, error)
+	) ([]*model.Prediction, []About, error)
 }
 
 // Model is what was trained. It may be used concurrently.
 type Model interface {
 	About() About
-	Predict(ctx context.Context, documents *sparse.CSR, o Options) (*svm.Prediction, error)
+	Predict(ctx context.Context, documents *sparse.CSR, o Options) (*model.Prediction, error)
 	Write(ctx context.Context, w io.Writer) error
 }
 
@@ -134,20 +135,21 @@ type About struct {
 	Kernel    string // its specification; "" where it has none, or Text names it
 	Embedding string // of the documents; "" where it takes them as they are
 	Scheme    solver.Scheme
-	C         float64 // "" where it has none
+	C         float64 // 0 where it has none
 
 	Classes       []string
 	OneClass      bool     // it tells documents like those of training, 1, from others, -1
 	Numbers       bool     // it estimates numbers: regression
 	Machines      []string // names of the decision values
-	Votes         bool     // these are what documents say, votes or energies: no machines were trained
+	Votes         bool     // the decision values are votes or energies: no machines were trained
 	Probabilities bool     // whether predictions have them
 
 	Vocabulary []string // of the documents that it learnt from; nil for vectors
 	Tokenizer  sparse.Tokenizer
-	Terms      int   // that it knows
-	Support    int   // support vectors
-	Bytes      int64 // of memory, about
+	Form       sparse.Form // how they were read, where options said so
+	Terms      int         // that it knows
+	Support    int         // support vectors
+	Bytes      int64       // of memory, about
 
 	Ended Ended    // how the searches of the training ended
 	Notes []string // what deserves notice, in sentences without a full stop
@@ -216,7 +218,8 @@ type Options struct {
 	Nu, Epsilon                         float64 // 0 where none is given
 	Weights                             map[string]float64
 	Balanced, Probabilities, Thresholds bool
-	NoThresholds                        bool // not where settings are chosen, either
+	Reject                              string // error=2% or coverage=90%: class ? below a probability; "" for none
+	NoThresholds                        bool   // not where settings are chosen, either
 	KeepAll                             bool
 
 	ISA         string       // "" for the best
@@ -228,12 +231,12 @@ type Options struct {
 	// Device is that of engine.Options, for predictions and support vector machines; nil for none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	Kernels []engine.Kernel // of the program's own, for predictions and support vector machines
+	Kernels []kernel.Kernel // of the program's own, for predictions and support vector machines
 	State   string          // file that keeps a long training, to go on from; "" for none
 
 	// Prepared is called with each problem of support vector machines before it is solved, and the
 	// kernels that it is for. Its error ends the work. Nil for none.
-	Prepared func(p *svm.Problem, kernels []engine.Kernel) error
+	Prepared func(p *svm.Problem, kernels []kernel.Kernel) error
 
 	Solver   func(svm.Progress)                                       // in place of Progress, of those; nil for none
 	Progress func(stage string, done, total int64, details ...string) // nil for none
@@ -284,7 +287,8 @@ func (o *Options) Saying(format string, args ...any) {
 
 // SetScheme sets the scheme of a name: one-vs-one, one-vs-rest or labels. "" stands for labels where
 // documents of the corpus, which may be nil, have several, and else for what the learner does by
-// default; learners other than support vector machines have no one-vs-one.
+// default; learners other than support vector machines have no one-vs-one. Errors: an unknown name; a learner
+// of classes and labels that can't be classes, see [sparse.Corpus.CheckClasses].
 func (o *Options) SetScheme(l *Learner, name string, c *sparse.Corpus) error {
 	o.FixedScheme = name != ""
 	schemes := []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
@@ -301,6 +305,9 @@ func (o *Options) SetScheme(l *Learner, name string, c *sparse.Corpus) error {
 	}
 	if o.Scheme == solver.OneVsOne && l != nil && l.Type == "" {
 		o.Scheme = solver.OneVsRest
+	}
+	if c != nil && l != nil && (l.Type == "" || l.Type.Classifies()) {
+		return c.CheckClasses()
 	}
 	return nil
 }
@@ -325,7 +332,7 @@ func Has(parameter string) bool {
 	})
 }
 
-// Parse reads what -type says: a learner's name and, behind a colon, its parameters; "" is c_svc.
+// Parse reads what -type says: a learner's name and, after a colon, its parameters; "" is c_svc.
 // Errors: a learner or a parameter that isn't known.
 func Parse(spec string) (*Learner, Trainer, error) {
 	name, parameters, _ := strings.Cut(cmp.Or(spec, string(model.CSVC)), ":")

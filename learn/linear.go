@@ -8,20 +8,20 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/learn/linear"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
-	Flags: []string{"c", "embed", "scheme", "tolerance"},
+	Flags: []string{"c", "embed", "scheme", "tolerance", "weight"},
 	Files: files(linear.Form, linear.Load, linear.Read,
 		func(m *linear.Model) Model { return linearModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		l := &lines{}
 		f.Var(oneOf{&l.loss, []string{"squared-hinge", "hinge"}}, "loss", "squared-hinge or hinge")
-		f.IntVar(&l.passes, "passes", 1000, "a whole number above 0, most passes over the documents")
+		f.IntVar(&l.passes, "passes", 1000, "a whole number above 0, the most passes over the documents")
 		f.Float64Var(&l.bias, "bias", 1, "a number from 0, each document's value for the bias; 0 for no bias")
 		return l
 	},
@@ -38,7 +38,7 @@ type lines struct {
 func (l *lines) settings(o Options) linear.Settings {
 	s := linear.Settings{
 		C: o.C, Scheme: o.Scheme, Tolerance: o.Tolerance, Seed: o.Seed, Intercept: l.bias, NoBias: l.bias == 0,
-		Iterations: l.passes,
+		Iterations: l.passes, Weights: o.Weights, Balanced: o.Balanced,
 	}
 	if l.loss == "hinge" {
 		s.Loss = linear.Hinge
@@ -104,12 +104,8 @@ func (l *lines) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, pric
 type linearModel struct{ *linear.Model }
 
 // Predict implements Model.
-func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
-	p, err := m.Model.Predict(ctx, docs, o.linear())
-	if err != nil {
-		return nil, err
-	}
-	return &svm.Prediction{Decisions: p.Decisions, Class: p.Class, Labels: p.Labels}, nil
+func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.linear())
 }
 
 // Weights implements Weighted.
@@ -138,7 +134,7 @@ func (m linearModel) About() About {
 	s := m.Settings
 	a := About{
 		Type: "linear", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes, Machines: m.Classes,
-		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Terms: len(m.Embedder.Terms),
+		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms),
 		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
 	}
 	if s.Scheme == solver.OneVsOne {

@@ -3,13 +3,16 @@ package learn
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/model"
 )
 
 // Lines writes predictions, one line per document: its labels, several with commas between and - for
@@ -17,19 +20,75 @@ import (
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model
-	P    *svm.Prediction
+	P    *model.Prediction
 
 	Name func(i int) string // what the line of document i begins with; nil for nothing
 }
 
-// Documents returns the number of documents.
+// Documents returns the number of documents, 0 without predictions.
 func (l *Lines) Documents() int {
+	if l.P == nil {
+		return 0
+	}
 	return max(len(l.P.Decisions), len(l.P.Class), len(l.P.Labels), len(l.P.Value))
 }
 
+// check says what of predictions doesn't belong to the model: as many documents everywhere, and its
+// classes.
+func (l *Lines) check() error {
+	switch n := l.Documents(); {
+	case l.P == nil:
+		return errors.New("learn: no predictions to write, expected some")
+	case l.P.Rejected != nil && len(l.P.Rejected) != n:
+		return asMany(len(l.P.Rejected), n, "rejections")
+	case l.Of.OneClass || l.P.Value != nil:
+		return asMany(len(l.P.Value), n, "values")
+	case l.What == "probabilities" && len(l.P.Probabilities) != n:
+		return asMany(len(l.P.Probabilities), n, "probabilities")
+	case l.What == "decisions" && len(l.P.Decisions) != n:
+		return asMany(len(l.P.Decisions), n, "decision values")
+	case l.P.Labels != nil:
+		for i, labels := range l.P.Labels {
+			if err := l.known(i, labels...); err != nil {
+				return err
+			}
+		}
+		return asMany(len(l.P.Labels), n, "labels")
+	default:
+		for i, class := range l.P.Class {
+			if err := l.known(i, class); err != nil {
+				return err
+			}
+		}
+		return asMany(len(l.P.Class), n, "classes")
+	}
+}
+
+func asMany(found, n int, what string) error {
+	if found != n {
+		return fmt.Errorf("learn: predictions with %s of %d documents, expected %d", what, found, n)
+	}
+	return nil
+}
+
+// known checks the classes that document i was given.
+func (l *Lines) known(i int, classes ...int) error {
+	for _, c := range classes {
+		if c < 0 || c >= len(l.Of.Classes) {
+			return fmt.Errorf("learn: document %d was given class %d, expected one from 0 to %d", i, c, len(l.Of.Classes)-1)
+		}
+	}
+	return nil
+}
+
+// NoAnswer stands for the class of a document that the model's threshold rejects.
+const NoAnswer = "?"
+
 // Labels returns what document i was given; none is an empty list.
-func (a *About) Labels(p *svm.Prediction, i int) []string {
+func (a *About) Labels(p *model.Prediction, i int) []string {
 	switch {
+	case i >= 0 && i < len(p.Rejected) && p.Rejected[i]:
+		return []string{NoAnswer}
 	case a.OneClass && p.Value[i] > 0:
 		return []string{"1"}
 	case a.OneClass:
@@ -83,8 +142,17 @@ func (l *Lines) Header() string {
 	return line
 }
 
-// Write writes a line for each document. Errors: those of w and of ctx.
+// Write writes a line for each document. Errors: predictions of another model, those of w and of ctx.
 func (l *Lines) Write(ctx context.Context, w io.Writer) error {
+	if err := run.Given(ctx, "learn"); err != nil {
+		return err
+	}
+	if w == nil {
+		return errors.New("learn: a nil writer, expected one")
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
 	b := bufio.NewWriterSize(w, 64<<10)
 	sep, digits := l.separator(), -1
 	if l.What == "probabilities" {
@@ -114,8 +182,11 @@ func (l *Lines) Write(ctx context.Context, w io.Writer) error {
 
 // MostProbable gives each document the class of the greatest probability, the first of several, in
 // place of that of the votes or decision values, as svm-predict -b 1 does. Separate labels stay as
-// they are.
-func MostProbable(p *svm.Prediction) {
+// they are, and so do predictions without probabilities.
+func MostProbable(p *model.Prediction) {
+	if p == nil || len(p.Probabilities) != len(p.Class) {
+		return
+	}
 	for i := range p.Class {
 		best := 0
 		for k, v := range p.Probabilities[i] {

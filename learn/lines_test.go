@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/learn/model"
 )
 
 // With probabilities a document gets the most probable class whatever the votes say, the first of
 // several.
 func TestMostProbable(t *testing.T) {
-	p := &svm.Prediction{
+	p := &model.Prediction{
 		Class:         []int{0, 2, 1},
 		Probabilities: [][]float64{{0.25, 0.5, 0.25}, {0.5, 0.125, 0.375}, {0.25, 0.375, 0.375}},
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/learn/lmnn"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -19,8 +19,8 @@ var metricLearner = &Learner{
 		t := &metric{s: lmnn.Settings{Iterations: 1000}}
 		f.IntVar(&t.s.K, "k", 3, "a whole number from 1 to 100, the target neighbours")
 		f.Float64Var(&t.s.Push, "push", 0.5, "a number between 0 and 1, the weight of the margins")
-		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1, stop when a round gains less")
-		f.Var(numberOrAuto{&t.s.Iterations}, "iterations", "a whole number, at most, or auto, by one document of six")
+		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1: stop when a round gains less")
+		f.Var(numberOrAuto{&t.s.Iterations}, "iterations", "a whole number of iterations, or auto: by one document in six")
 		return t
 	},
 }
@@ -90,7 +90,7 @@ func (o *Options) metrics() lmnn.Options {
 type metricModel struct{ *lmnn.Model }
 
 // Predict implements Model: decision values are energies, the sign turned.
-func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.Model.Predict(ctx, docs, o.metrics())
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (
 			energies[c] = -energies[c]
 		}
 	}
-	return &svm.Prediction{Decisions: p.Energies, Class: p.Class}, nil
+	return &model.Prediction{Decisions: p.Energies, Class: p.Class}, nil
 }
 
 // columns counts those that documents have values in: where they are numbered from 1, column 0 is
@@ -135,10 +135,10 @@ func (m metricModel) About() About {
 }
 
 // loadMetric is lmnn.Load, whose models know no words.
-func loadMetric(ctx context.Context, path string, early func(sparse.Tokenizer)) (*lmnn.Model, error) {
+func loadMetric(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*lmnn.Model, error) {
 	m, err := lmnn.Load(ctx, path)
 	if err == nil && early != nil {
-		early(sparse.Tokenizer{})
+		early(sparse.Tokenizer{}, sparse.Form{})
 	}
 	return m, err
 }

@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/learn/logistic"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 // logisticFlags are the flags of support vector machines that logistic regression takes, too.
-var logisticFlags = []string{"c", "embed", "scheme", "tolerance"}
+var logisticFlags = []string{"c", "embed", "scheme", "tolerance", "weight"}
 
 var logisticFiles = files(logistic.Form, logistic.Load, logistic.Read,
 	func(m *logistic.Model) Model { return &Regression{m, ""} })
@@ -89,6 +89,7 @@ const untriedC = 10
 func (r *regression) settings(o Options) logistic.Settings {
 	s := r.s
 	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	s.Weights, s.Balanced = o.Weights, o.Balanced
 	if s.C == 0 {
 		s.C = untriedC
 	}
@@ -177,12 +178,8 @@ type Regression struct {
 }
 
 // Predict implements Model.
-func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
-	p, err := m.Model.Predict(ctx, docs, (&regression{}).options(o))
-	if err != nil {
-		return nil, err
-	}
-	return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, (&regression{}).options(o))
 }
 
 // Weights implements Weighted.
@@ -218,7 +215,7 @@ func (m *Regression) About() About {
 	s := m.Settings
 	a := About{
 		Type: "logistic", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes,
-		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer,
+		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),
 	}
 	if s.Scheme == solver.OneVsOne {

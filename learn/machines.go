@@ -26,6 +26,7 @@ type Trained struct {
 
 	Chosen   *svm.Chosen   // how the settings were chosen; nil where they weren't
 	Terms    []Terms       // the cuts of Chosen; nil where text was not cut anew
+	Linear   *Validation   // linear machines on the last round's folds, where they are as good and far cheaper, else nil
 	Values   int64         // of the documents that were trained on
 	Choosing time.Duration // what that took
 }
@@ -34,7 +35,7 @@ type Trained struct {
 func (m Machines) About() About {
 	a := About{
 		Type: string(m.Type), Kernel: m.Kernel, C: m.Settings.C, Machines: []string{string(m.Type)},
-		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Support: m.Support.Rows(), Bytes: m.bytes(),
+		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Support: m.Support.Rows(), Bytes: m.bytes(),
 	}
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
@@ -98,7 +99,7 @@ func (m Machines) bytes() int64 {
 func (m Machines) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
 // Predict implements Model. [Ready] makes a predictor that keeps its engine from call to call.
-func (m Machines) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
+func (m Machines) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.ready(ctx, o)
 	if err != nil {
 		return nil, err

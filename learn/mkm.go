@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/learn/mkm"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -26,9 +26,9 @@ var multilayerLearner = &Learner{
 		f.IntVar(&t.s.Components, "components", 300, "a whole number, the most components of a layer")
 		f.IntVar(&t.s.Base, "base", 6000, "a whole number, the most documents that components are found on")
 		t.s.K = 0
-		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number, of neighbours of final=knn, or auto, up to 15")
-		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number, of iterations of a metric, or auto")
-		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0, chosen from three")
+		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number of neighbours for final=knn, or auto: up to 15")
+		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number of iterations of the metric, or auto")
+		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0: chosen from three")
 		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: 1/N of the documents are held out for auto")
 		return t
 	},
@@ -65,8 +65,8 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 		for w := range strings.SplitSeq(o.Width, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(w))
 			if err != nil {
-				return s, fmt.Errorf("-width %q, expected auto, all, or whole numbers, of the documents, then of each layer",
-					o.Width)
+				return s, fmt.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of each "+
+					"layer", o.Width)
 			}
 			s.Widths = append(s.Widths, n)
 		}
@@ -78,7 +78,7 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 	case o.Scheme == solver.Labels:
 		return s, errors.New("-type mkm gives each document one class, expected no separate labels")
 	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
-		return s, errors.New("-kernel and c apply to -type mkm:final=svm only; -layers names the kernels of layers")
+		return s, errors.New("-kernel and c apply to -type mkm:final=svm only; layers names the kernels of layers")
 	case s.Final != mkm.Metric && s.Steps != 0:
 		return s, errors.New("-type mkm:steps=N applies to final=lmnn only")
 	case s.Final != mkm.Neighbours && s.K != 0:
@@ -120,12 +120,8 @@ func (t *multilayer) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mo
 type multilayerModel struct{ *mkm.Model }
 
 // Predict implements Model.
-func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*svm.Prediction, error) {
-	p, err := m.Model.Predict(ctx, docs, o.multilayer())
-	if err != nil {
-		return nil, err
-	}
-	return &svm.Prediction{Decisions: p.Decisions, Class: p.Class}, nil
+func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.multilayer())
 }
 
 // levelRow is a level in a report: the documents, then each layer.
@@ -147,7 +143,7 @@ func (m multilayerModel) About() About {
 	s := m.Settings
 	a := About{
 		Type: "mkm:final=" + s.Final.String(), Scheme: solver.OneVsRest, Classes: m.Classes, Machines: m.Classes,
-		Votes: s.Final != mkm.Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Bytes: m.Bytes(),
+		Votes: s.Final != mkm.Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Bytes: m.Bytes(),
 	}
 	if s.Components != 300 {
 		a.Type += fmt.Sprintf(",components=%d", s.Components)

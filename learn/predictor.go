@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
@@ -18,7 +19,7 @@ import (
 // Predictor is a model made ready for predictions. It may be used concurrently, but then progress is
 // told concurrently, too.
 type Predictor interface {
-	Predict(ctx context.Context, docs *sparse.CSR) (*svm.Prediction, error)
+	Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error)
 
 	// Holding returns it for a process that holds so many bytes beside it.
 	Holding(bytes int64) Predictor
@@ -30,6 +31,12 @@ type Predictor interface {
 // Ready makes a model ready: what predictions share is computed once. Of o it takes how to compute,
 // and [Options.HeldBytes]: what the process holds beside it, counted against MemoryBytes.
 func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
+	if err := run.Given(ctx, "learn"); err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, errors.New("learn: a nil model, expected one")
+	}
 	if own, ok := m.(interface {
 		ready(ctx context.Context, o Options) (Predictor, error)
 	}); ok {
@@ -44,7 +51,7 @@ type direct struct {
 	o Options
 }
 
-func (p *direct) Predict(ctx context.Context, docs *sparse.CSR) (*svm.Prediction, error) {
+func (p *direct) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	o := p.o
 	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes)
 	out, err := p.m.Predict(ctx, docs, o)
@@ -59,8 +66,8 @@ func (p *direct) Holding(bytes int64) Predictor {
 
 func (p *direct) Close() error { return nil }
 
-// Enough adds to an error that knows how many bytes a learner needs what -m would do beside what is
-// held.
+// Enough adds to a memory error the value of -m that would suffice, where the process already holds the given
+// number of bytes.
 func Enough(err error, held int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) && short.Enough {
 		need := short.Need + held
@@ -69,7 +76,7 @@ func Enough(err error, held int64) error {
 	return err
 }
 
-// Left returns what a bound of memory leaves beside what is held, 0 for no bound.
+// Left returns how much of a memory limit remains after the bytes already held; 0 means no limit.
 func Left(bound, held int64) int64 {
 	if bound == 0 {
 		return 0
@@ -79,7 +86,7 @@ func Left(bound, held int64) int64 {
 
 // Load reads a model of any kind from a file. It calls early, if not nil, as soon as it knows how
 // text is cut, so that documents can be read meanwhile.
-func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model, error) {
+func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error) {
 	if l := Of(path); l != nil {
 		return l.Load(ctx, path, early)
 	}
@@ -92,6 +99,12 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (Model
 
 // Read reads a model of any kind, to the end of r.
 func Read(ctx context.Context, r io.Reader) (Model, error) {
+	if err := run.Given(ctx, "learn"); err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, errors.New("learn: a nil reader, expected one")
+	}
 	b := bufio.NewReaderSize(r, 64<<10)
 	begin, err := b.Peek(longestForm)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -109,15 +122,38 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 	return Machines{Model: m}, nil
 }
 
-// Score compares predictions with labels.
-func (a *About) Score(p *svm.Prediction, truth *sparse.Corpus) (*svm.Score, error) {
+// Score compares predictions with labels, and probabilities, where there are any.
+func (a *About) Score(p *model.Prediction, truth *sparse.Corpus) (s *svm.Score, err error) {
 	switch {
+	case p == nil:
+		return nil, errors.New("learn: a score without a prediction, expected one")
 	case a.OneClass:
-		return p.Score(&model.Model{Type: model.OneClass}, truth)
+		return svm.ScoreModel(&model.Model{Type: model.OneClass}, p, truth)
 	case a.Numbers:
 		return svm.ScoreValues(p.Value, truth)
 	case a.Scheme == solver.Labels:
-		return svm.ScoreLabels(a.Classes, p.Labels, truth)
+		s, err = svm.ScoreLabels(a.Classes, p.Labels, truth)
+	default:
+		s, err = svm.ScoreClasses(a.Classes, p.Class, truth)
 	}
-	return svm.ScoreClasses(a.Classes, p.Class, truth)
+	if err == nil && p.Probabilities != nil {
+		s.Calibration, err = svm.ScoreProbabilities(a.Classes, p.Probabilities, a.Scheme == solver.Labels, truth)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err == nil && len(p.Rejected) > 0 {
+		class := slices.Clone(p.Class)
+		for i := range min(len(class), len(p.Rejected)) {
+			if p.Rejected[i] {
+				class[i] = -1
+			}
+		}
+		answered, err := svm.ScoreClasses(a.Classes, class, truth)
+		if err != nil {
+			return nil, err
+		}
+		s.Answers = &svm.Answers{Given: answered.Documents, Right: answered.Right}
+	}
+	return s, err
 }

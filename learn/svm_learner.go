@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -38,28 +40,28 @@ type machines struct{ kind model.Type }
 
 // kernelOf returns the kernel of a specification: one that the program brings, or one that package
 // engine knows, in the embedding that was asked for.
-func (o *Options) kernelOf(spec string) (engine.Kernel, error) {
+func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
 	switch {
 	case spec == model.Precomputed:
-		return engine.Precomputed(), nil
-	case engine.IsHyperbolic(spec):
-		h, err := engine.ParseHyperbolic(spec)
+		return kernel.Precomputed(), nil
+	case kernel.IsHyperbolic(spec):
+		h, err := kernel.ParseHyperbolic(spec)
 		if err != nil {
 			return nil, err
 		}
 		return h.Kernel(), nil
 	case o.Embedding != nil:
-		return engine.ParseKernelIn(spec, *o.Embedding)
+		return kernel.ParseIn(spec, *o.Embedding)
 	}
 	if at := o.own(spec); at >= 0 {
 		return o.Kernels[at], nil
 	}
-	return engine.ParseKernel(spec)
+	return kernel.Parse(spec)
 }
 
 // own is the place of a specification among the kernels of the program's own, -1 for none.
 func (o *Options) own(spec string) int {
-	return slices.IndexFunc(o.Kernels, func(k engine.Kernel) bool { return k != nil && k.String() == spec })
+	return slices.IndexFunc(o.Kernels, func(k kernel.Kernel) bool { return k != nil && k.String() == spec })
 }
 
 // settings are those of options.
@@ -67,9 +69,18 @@ func (t machines) settings(o *Options) (svm.Settings, error) {
 	s := svm.Settings{
 		Type: t.kind, Scheme: o.Scheme, C: cmp.Or(o.C, 1), Nu: cmp.Or(o.Nu, 0.5), Epsilon: cmp.Or(o.Epsilon, 0.1),
 		Weights: o.Weights, Balanced: o.Balanced, Tolerance: cmp.Or(o.Tolerance, 1e-3), KeepAll: o.KeepAll,
-		Probabilities: o.Probabilities, Thresholds: o.Thresholds, Seed: o.Seed,
+		Calibrated: o.Probabilities, Thresholds: o.Thresholds, Seed: o.Seed,
 	}
 	var err error
+	if o.Reject != "" {
+		if s.Reject, err = parseReject(o.Reject); err != nil {
+			return s, err
+		}
+		if !t.kind.Classifies() || o.Scheme == solver.Labels {
+			return s, fmt.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", o.Reject, t.kind,
+				o.Scheme)
+		}
+	}
 	if s.Kernel, err = o.kernelOf(o.spec()); err != nil {
 		return s, err
 	}
@@ -77,6 +88,26 @@ func (t machines) settings(o *Options) (svm.Settings, error) {
 		return s, fmt.Errorf("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", o.Scheme)
 	}
 	return s, nil
+}
+
+// parseReject reads error=SHARE or coverage=SHARE, a number up to 1 or with %.
+func parseReject(text string) (r solver.RejectionTarget, err error) {
+	key, value, _ := strings.Cut(text, "=")
+	number, percent := strings.CutSuffix(value, "%")
+	share, bad := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	switch key {
+	case "error":
+		r.Error = share
+	case "coverage":
+		r.Coverage = share
+	}
+	if err = r.Validate(); bad != nil || err != nil {
+		return r, fmt.Errorf("-reject %q, expected error=2%%, coverage=90%% or the like, a share above 0, at most 1", text)
+	}
+	return r, nil
 }
 
 // Check implements Trainer.
@@ -93,15 +124,15 @@ func (o *Options) svm(tasks ...svm.Task) svm.Options {
 	}
 	return svm.Options{
 		ISA: o.ISA, Workers: o.Workers, Device: o.Device, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Tasks: tasks,
-		Store: o.Store, Progress: progress,
+		Store: o.Store, Progress: progress, Unnamed: o.Kernel == "",
 	}
 }
 
 // problem makes documents ready for kernels of one embedding.
 func (o *Options) problem(
-	ctx context.Context, c *sparse.Corpus, kernels []engine.Kernel, own svm.Options,
+	ctx context.Context, c *sparse.Corpus, kernels []kernel.Kernel, own svm.Options,
 ) (p *svm.Problem, err error) {
-	if engine.IsPrecomputed(kernels[0]) {
+	if kernel.IsPrecomputed(kernels[0]) {
 		p, err = svm.NewPrecomputed(ctx, c, own)
 	} else {
 		p, err = svm.NewProblem(ctx, c, kernels[0].Embedding(), own)
@@ -143,7 +174,7 @@ func (o *Options) spec() string {
 
 // mayChoose says whether kernel, C and scheme may be chosen, as far as they aren't given: for classes.
 func (t machines) mayChoose(o *Options) bool {
-	return o.Work > 0 && t.kind == model.CSVC && o.Kernel != model.Precomputed && !engine.IsHyperbolic(o.Kernel) &&
+	return o.Work > 0 && t.kind == model.CSVC && o.Kernel != model.Precomputed && !kernel.IsHyperbolic(o.Kernel) &&
 		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed())
 }
 
@@ -174,16 +205,9 @@ func (t machines) choose(
 		return nil, err
 	}
 	from.LeastC = true
-	trained.Terms = nil
-	reading := sparse.Options{Workers: o.Workers}
-	if c.Texts != nil {
-		for _, text := range c.Texts {
-			o.HeldBytes += int64(len(text))
-		}
-		reading.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
-		if trained.Terms, err = over(ctx, c, DefaultTerms(c), &from, reading); err != nil {
-			return nil, err
-		}
+	var reading sparse.Options
+	if trained.Terms, reading, err = o.cutting(ctx, c, DefaultTerms(c), &from); err != nil {
+		return nil, err
 	}
 	var tasks []svm.Task // of the training that follows
 	for _, scheme := range from.Schemes {
@@ -191,11 +215,17 @@ func (t machines) choose(
 		next.Scheme = scheme
 		tasks = append(tasks, svm.Task{Settings: next})
 	}
-	if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil || trained.Chosen.Cut == 0 {
+	whole := with
+	with.Calibrated, with.Reject = false, solver.RejectionTarget{} // probabilities have no part in the choice
+	if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil {
 		return nil, err
 	}
-	if cut, err = c.Recut(ctx, nil, trained.Terms[trained.Chosen.Cut].options(reading)); err != nil {
-		return nil, err
+	chosen := &trained.Chosen.Settings
+	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; trained.Chosen.Cut == 0 {
+		return nil, nil
+	}
+	if cut, trained.Chosen.Corpus = trained.Chosen.Corpus, nil; cut == nil {
+		return trained.Terms[trained.Chosen.Cut].Cut(ctx, c, reading)
 	}
 	cut.Texts = nil
 	return cut, nil
@@ -214,19 +244,80 @@ func (t machines) chosenProblem(
 			o.HeldBytes += c.Documents.Bytes()
 			c = cut
 		}
+		if trained.Linear, err = o.lineAlternative(ctx, c, trained.Chosen); err != nil {
+			return nil, err
+		}
 	}
 	trained.Settings, trained.Values = s, c.Documents.NNZ()
 	own := o.svm(svm.Task{Settings: s})
 	own.Once = true
-	return o.problem(ctx, c, []engine.Kernel{s.Kernel}, own)
+	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// Train implements Trainer. Of text, and of vectors that are no counts, it chooses what isn't given. It
+// mayFall says whether nothing asks for a kernel machine.
+func (t machines) mayFall(o *Options) bool {
+	return t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 && o.Device == nil && o.Store == nil &&
+		!(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities && !o.Thresholds
+}
+
+// manyDocuments is how many make a kernel machine far more costly than a linear one: a matrix of 1.6 GB.
+var manyDocuments = 20000
+
+// lineAlternative cross-validates linear machines on the documents and folds of a choice's last round, if kernel
+// machines are far more costly, and returns nil unless their figure is within a standard error of the best.
+func (o Options) lineAlternative(ctx context.Context, c *sparse.Corpus, chosen *svm.Chosen) (*Validation, error) {
+	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Settings.Scheme == solver.Labels ||
+		c.Vocabulary == nil {
+		return nil, nil
+	}
+	_, trainer, err := Parse(linearLearner.Name)
+	if err != nil {
+		return nil, err
+	}
+	last := &chosen.Rounds[len(chosen.Rounds)-1]
+	o.Scheme, o.C, o.Embedding, o.Kernel = solver.OneVsRest, 0, nil, ""
+	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+2*c.Documents.Bytes())
+	v, err := CrossValidate(ctx, c.Select(chosen.Sample), trainer, o, last.Folds)
+	if err != nil || !(v.Mean >= last.Points[last.Best].Mean-last.Chance()) {
+		if short(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	return v, nil
+}
+
+// linesFor trains linear machines in place of kernel machines that memory is too little for, as cause says;
+// where it is too little for these, too, cause is the error.
+func (o Options) linesFor(ctx context.Context, c *sparse.Corpus, cause error) (Model, error) {
+	_, trainer, err := Parse(linearLearner.Name)
+	if err != nil {
+		return nil, err
+	}
+	if o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes()); o.Scheme == solver.OneVsOne {
+		o.Scheme = solver.OneVsRest
+	}
+	m, err := trainer.Train(ctx, c, o)
+	if short(err) {
+		return nil, cause
+	}
+	if err == nil {
+		o.Warning("%v: linear machines are trained in their place", cause)
+	}
+	return m, err
+}
+
+// Train implements Trainer. Where memory is too little for a kernel machine that nothing asks for, of text it
+// trains linear machines, with a warning. Of text, and of vectors that are no counts, it chooses what isn't given. It
 // lets go of the corpus before it computes the matrix.
 func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Reject != "" && slices.Contains(c.Classes, NoAnswer) {
+		return nil, fmt.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
+			"other names", o.Reject, c.Source, NoAnswer)
 	}
 	trained := &Trained{}
 	p, err := t.chosenProblem(ctx, c, s, o, trained)
@@ -235,6 +326,9 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 		words.Texts = nil
 		c = &words
 		p, err = t.chosenProblem(ctx, c, s, o, trained)
+	}
+	if short(err) && t.mayFall(&o) && c.Vocabulary != nil {
+		return o.linesFor(ctx, c, err)
 	}
 	if err != nil {
 		return nil, c.NameValue(err)
@@ -258,7 +352,7 @@ func (t machines) CrossValidate(ctx context.Context, c *sparse.Corpus, o Options
 		return nil, err
 	}
 	classes := c.Classes
-	p, err := o.problem(ctx, c, []engine.Kernel{s.Kernel}, o.svm(svm.Task{Settings: s, Folds: folds}))
+	p, err := o.problem(ctx, c, []kernel.Kernel{s.Kernel}, o.svm(svm.Task{Settings: s, Folds: folds}))
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +361,7 @@ func (t machines) CrossValidate(ctx context.Context, c *sparse.Corpus, o Options
 		return nil, err
 	}
 	point := svm.Point{
-		Candidate: svm.Candidate{Kernel: engine.Resolve(s.Kernel, p.Terms()), Scheme: s.Scheme, C: s.C, Nu: s.Nu,
+		Candidate: svm.Candidate{Kernel: kernel.Resolve(s.Kernel, p.Terms()), Scheme: s.Scheme, C: s.C, Nu: s.Nu,
 			Epsilon: s.Epsilon},
 		Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score, LogLoss: v.LogLoss, Iterations: v.Iterations,
 		Unfinished: v.Unfinished, Busy: v.Gram + v.Solve,
@@ -313,7 +407,7 @@ func (t machines) Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Optio
 	}
 	own := g.machines
 	own.Folds, own.Seed, s.Kernel = g.Folds, o.Seed, own.Kernels[0]
-	other := func(k engine.Kernel) bool { return k.Embedding() != own.Kernels[0].Embedding() }
+	other := func(k kernel.Kernel) bool { return k.Embedding() != own.Kernels[0].Embedding() }
 	several := own.Cuts > 1 || slices.ContainsFunc(own.Kernels, other)
 	if several {
 		o.HeldBytes += c.Documents.Bytes() // the corpus is kept
@@ -338,7 +432,7 @@ func (t machines) Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Optio
 			}
 			at = cut
 		}
-		var kernels []engine.Kernel
+		var kernels []kernel.Kernel
 		for _, k := range own.Kernels {
 			if k.Embedding() == embedding {
 				kernels = append(kernels, k)
@@ -391,7 +485,16 @@ func (t machines) searchSamples(
 			if err := c.Validate(); err != nil {
 				return nil, err
 			}
+			if documents == nil {
+				return c, nil
+			}
 			return c.Select(documents), nil
+		}
+	}
+	var terms []Terms
+	if g.Cuts == 0 {
+		if terms, _, err = o.cutting(ctx, c, searchTerms(c), &from); err != nil {
+			return nil, err
 		}
 	}
 	from.LeastC = g.LeastC
@@ -401,7 +504,7 @@ func (t machines) searchSamples(
 		return nil, err
 	}
 	out := &Found{Measure: chosen.Measure, Best: -1, Fits: chosen.Fits, DotProducts: chosen.DotProducts,
-		Chosen: chosen, Solve: time.Since(begin)}
+		Chosen: chosen, Terms: terms, Solve: time.Since(begin)}
 	for i, r := range chosen.Rounds {
 		if out.Total += len(r.Points); i < len(chosen.Rounds)-1 {
 			continue
@@ -412,7 +515,7 @@ func (t machines) searchSamples(
 		}
 	}
 	if chosen.Uncut != nil {
-		o.Warning("other n-grams were left out: %v", chosen.Uncut)
+		o.Warning("other terms were left out: %v", chosen.Uncut)
 	}
 	return out, err
 }

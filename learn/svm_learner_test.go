@@ -16,7 +16,7 @@ func TestSchemesOfManyClasses(t *testing.T) {
 		corpus := &sparse.Corpus{Classes: make([]string, c.classes), Vocabulary: []string{},
 			Documents: &sparse.CSR{Offsets: make([]int64, c.documents+1)}}
 		got, _, err := (&Options{Work: 1}).candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
-		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[c.want-1] != solver.OneVsRest {
+		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[0] != solver.OneVsRest {
 			t.Errorf("%d classes, %d documents: %v, %v, expected %d", c.classes, c.documents, got.Schemes, err, c.want)
 		}
 	}

@@ -1,11 +1,11 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -37,13 +37,56 @@ func TextsToKeep(memory int64) int64 {
 }
 
 // DefaultTerms are what is chosen from where nothing says how text is cut: terms as they were read first, then
-// words with pairs of words, characters within words, and both.
+// words with pairs of words, characters within words, and both. Of a nil corpus, terms were read by
+// the default tokenizer.
 func DefaultTerms(c *sparse.Corpus) []Terms {
-	words := c.Tokenizer
+	var read sparse.Tokenizer
+	if c != nil {
+		read = c.Tokenizer
+	}
+	words := read
 	words.MinN, words.MaxN = 1, 2
 	chars := sparse.Tokenizer{Analyzer: token.CharWB, MinN: 2, MaxN: 5}
 	both := sparse.Tokenizer{Views: words.String() + " + " + chars.String()}
-	return []Terms{{Tokenizer: c.Tokenizer}, {words, 1}, {chars, 1}, {both, 1}}
+	return []Terms{{Tokenizer: read}, {words, 1}, {chars, 1}, {both, 2}}
+}
+
+// searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without.
+func searchTerms(c *sparse.Corpus) []Terms {
+	terms := DefaultTerms(c)
+	for _, t := range terms[:len(terms):len(terms)] {
+		t.MinDF = 3 - cmp.Or(t.MinDF, 2)
+		terms = append(terms, t)
+	}
+	return terms
+}
+
+// Cut returns the documents of a corpus, whose texts were kept, cut into the terms. opt has Workers and MemoryBytes.
+//
+// Errors: those of [sparse.Corpus.Recut].
+func (t Terms) Cut(ctx context.Context, c *sparse.Corpus, opt sparse.Options) (*sparse.Corpus, error) {
+	cut, err := c.Recut(ctx, nil, t.options(opt))
+	if err == nil {
+		cut.Texts = nil
+	}
+	return cut, err
+}
+
+// cutting lets a choice compare terms, as far as the texts of a corpus were kept, and returns those that it
+// compares, and the options by which text is cut. From then on the options hold the texts.
+func (o *Options) cutting(
+	ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candidates,
+) ([]Terms, sparse.Options, error) {
+	reading := sparse.Options{Workers: o.Workers}
+	if c.Texts == nil {
+		return nil, reading, nil
+	}
+	for _, text := range c.Texts {
+		o.HeldBytes += int64(len(text))
+	}
+	reading.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
+	tried, err := over(ctx, c, terms, from, reading)
+	return tried, reading, err
 }
 
 // sampledTexts is how many texts tell what other terms cost.
@@ -93,7 +136,7 @@ func over(
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
 		return c.Recut(ctx, documents, terms[cut].options(opt))
 	}
-	from.Suited = func(k engine.Kernel, cut int) engine.Kernel {
+	from.Suited = func(k kernel.Kernel, cut int) kernel.Kernel {
 		if terms[cut].Tokenizer.Views == "" {
 			return k
 		}
@@ -109,7 +152,7 @@ func (t Terms) options(opt sparse.Options) sparse.Options {
 }
 
 // undamped returns the kernel with counts that aren't damped, which views want; nil where there is none.
-func undamped(k engine.Kernel) engine.Kernel {
+func undamped(k kernel.Kernel) kernel.Kernel {
 	e := k.Embedding()
 	switch e.Weighting {
 	case sparse.LogTF:
@@ -119,7 +162,7 @@ func undamped(k engine.Kernel) engine.Kernel {
 	default:
 		return k
 	}
-	out, err := engine.ParseKernelIn(kernel.Family(k), e)
+	out, err := kernel.ParseIn(kernel.Family(k), e)
 	for _, name := range []string{"t", "gamma"} {
 		if v, ok := kernel.ParamOf(k, name); ok && err == nil {
 			out, err = kernel.With(out, name, v)

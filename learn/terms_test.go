@@ -3,7 +3,9 @@ package learn
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +80,123 @@ func TestTrainChoosesTerms(t *testing.T) {
 		}
 		if own := m.(Machines); own.Trained.Terms != nil || own.Tokenizer != (sparse.Tokenizer{}) {
 			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Terms, own.Tokenizer)
+		}
+	}
+}
+
+// A search compares all terms with all kernels, says what their parts are worth, and trains its best point.
+func TestSearchTerms(t *testing.T) {
+	texts, labels := inOrder(400)
+	ctx := t.Context()
+	c, err := sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Work: SearchWork, Seed: 1}
+	g, err := NewGrid("", nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Folds = 4
+	found, err := Search(ctx, c, g, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := searchTerms(c); len(found.Terms) != 8 || !slices.Equal(found.Terms, want) {
+		t.Errorf("compared %v, expected %v", found.Terms, want)
+	}
+	tried := map[string]int{}
+	for _, p := range found.Chosen.Rounds[0].Points {
+		tried[found.Terms[p.Cut].String()]++
+	}
+	if len(tried) != 8 || tried["word"] < 15 || tried["word:ngrams=1..2, min-df 1"] < 15 {
+		t.Errorf("the first round tried %v, expected all kernels on all terms", tried)
+	}
+	worths := map[string]Worth{}
+	for _, w := range found.Worths() {
+		worths[w.Part] = w
+	}
+	pairs := worths["word:ngrams=1..2"]
+	if len(worths) != 4 || !(pairs.With.Mean > 0.95 && pairs.Mean > 0.2) ||
+		!(math.Abs(pairs.Mean-(pairs.With.Mean-pairs.Without.Mean)) < 1e-12) || !(pairs.SE > 0 && pairs.SE < 0.1) {
+		t.Errorf("pairs of words are worth %+v, of %v", pairs, worths)
+	}
+	m, err := found.Train(ctx, c, g, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := m.About(); a.Tokenizer != found.Terms[found.Points[found.Best].Cut].Tokenizer {
+		t.Errorf("the best was trained on %s, expected its terms", a.Tokenizer)
+	}
+	if _, err := (&Found{Best: -1}).Train(ctx, c, g, o); err == nil {
+		t.Error("trained the best of no points")
+	}
+}
+
+// Where memory is too little for the machine that is chosen, linear ones take its place, with a warning; what is
+// given isn't replaced.
+func TestTrainFallsToLinear(t *testing.T) {
+	texts, labels := inOrder(3000)
+	c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, trainer, err := Parse(string(model.CSVC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned := ""
+	o := Options{Work: 1, Seed: 1, MemoryBytes: 1 << 20, Workers: 1, Warn: func(format string, args ...any) {
+		warned = fmt.Sprintf(format, args...)
+	}}
+	m, err := trainer.Train(t.Context(), c, o)
+	if err != nil || m.About().Type != "linear" || !strings.Contains(warned, "linear machines are trained in") {
+		t.Errorf("%v, warned %q, expected linear machines", err, warned)
+	}
+	for i, given := range []func(o *Options){
+		func(o *Options) { o.Kernel = "linear" }, func(o *Options) { o.C = 1 }, func(o *Options) { o.Work = 0 },
+		func(o *Options) { o.MemoryBytes = 1 << 10 }, func(o *Options) { o.Probabilities = true },
+	} {
+		own := o
+		given(&own)
+		if _, err := trainer.Train(t.Context(), c, own); !short(err) {
+			t.Errorf("case %d: %v, expected a refusal for memory", i, err)
+		}
+	}
+}
+
+// Of many documents linear machines are named where they are as good as what is chosen.
+func TestLineAlternative(t *testing.T) {
+	before := manyDocuments
+	defer func() { manyDocuments = before }()
+	ctx := t.Context()
+	var apart, crossed, labels []string // words tell the classes, or only two of them together
+	for i := range 400 {
+		a, b := i%2, i/2%2
+		labels = append(labels, fmt.Sprint(a^b))
+		apart = append(apart, []string{"odd", "even"}[a^b]+[]string{" red", " blue"}[b])
+		crossed = append(crossed, []string{"odd", "even"}[a]+[]string{" red", " blue"}[b])
+	}
+	for i, q := range []struct {
+		texts []string
+		many  int
+		named bool
+	}{{apart, 400, true}, {apart, 401, false}, {crossed, 400, false}} {
+		manyDocuments = q.many
+		c, err := sparse.FromTexts(ctx, q.texts, labels, sparse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := m.(Machines).Trained
+		last := own.Chosen.Rounds[len(own.Chosen.Rounds)-1]
+		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 || len(own.Chosen.Sample) != last.Documents ||
+			last.Points[last.Best].Mean != 1 {
+			t.Errorf("case %d: linear machines %+v, %d documents, the best %+v", i, own.Linear, len(own.Chosen.Sample),
+				last.Points[last.Best])
 		}
 	}
 }

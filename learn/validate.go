@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -23,7 +24,7 @@ type Validation struct {
 	Score   *svm.Score   // of all documents together
 	ByFold  []*svm.Score // of the documents of each fold; nil where a search has many points on shared tiles
 	Measure svm.Measure  // the figure by which it is judged
-	LogLoss float64      // of support vector machines with probabilities, as svm.Validation has it; else 0 or NaN
+	LogLoss float64      // of Score.Calibration, 0 without probabilities
 
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
@@ -51,8 +52,9 @@ type Found struct {
 
 	// Of support vector machines.
 	Fits               int         // classifiers that were trained
-	DotProducts, Saved int64       // computed, and those that each fit by itself would have computed besides
+	DotProducts, Saved int64       // dot products computed, and those saved, compared with separate fits
 	Chosen             *svm.Chosen // of a search on samples, else nil
+	Terms              []Terms     // the cuts of Chosen; nil where text was not cut anew
 }
 
 // CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by
@@ -78,11 +80,14 @@ func CrossValidate(ctx context.Context, c *sparse.Corpus, t Trainer, o Options, 
 //
 // Errors: those of CrossValidate, no points.
 func Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, error) {
-	if ctx == nil {
-		return nil, errors.New("learn: no context, expected one")
+	if err := run.Given(ctx, "learn"); err != nil {
+		return nil, err
 	}
 	if g == nil || len(g.Points) == 0 && g.searcher == nil {
 		return nil, errors.New("learn: no points to search, expected those of a grid")
+	}
+	if i := slices.IndexFunc(g.Points, func(p Point) bool { return p.Trainer == nil }); i >= 0 {
+		return nil, fmt.Errorf("learn: point %d of the search has no trainer, expected one", i)
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -172,8 +177,9 @@ func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation,
 	n := len(v.part)
 	out := make([]*Validation, max(len(v.prices), 1))
 	class, labels := make([][]int, len(out)), make([][][]int, len(out))
+	probabilities := make([][][]float64, len(out))
 	for p := range out {
-		out[p] = &Validation{}
+		out[p], probabilities[p] = &Validation{}, make([][]float64, n)
 		class[p], labels[p] = slices.Repeat([]int{-1}, n), make([][]int, n)
 	}
 	for fold := range v.folds {
@@ -197,6 +203,9 @@ func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation,
 				return nil, placed(err, test)
 			}
 			for i, doc := range test {
+				if found.Probabilities != nil {
+					probabilities[p][doc] = found.Probabilities[i]
+				}
 				if v.separate {
 					labels[p][doc] = found.Labels[i]
 				} else {
@@ -213,7 +222,7 @@ func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation,
 		}
 	}
 	for p, row := range out {
-		if err := v.sum(row, class[p], labels[p]); err != nil {
+		if err := v.sum(row, class[p], labels[p], probabilities[p]); err != nil {
 			return nil, err
 		}
 	}
@@ -263,13 +272,14 @@ func (v *validating) together(ctx context.Context, by Validator, points []Point)
 	out := make([]*Validation, len(points))
 	for p, prediction := range found {
 		row := &Validation{About: abouts[p], Ended: abouts[p].Ended}
-		class, labels := prediction.Class, prediction.Labels
+		class, labels, probabilities := prediction.Class, prediction.Labels, make([][]float64, len(v.part))
 		if !v.separate {
 			labels = make([][]int, len(v.part))
 			class = slices.Clone(class)
+			copy(probabilities, prediction.Probabilities)
 			for i, f := range v.part {
 				if f < 0 {
-					class[i] = -1
+					class[i], probabilities[i] = -1, nil
 				}
 			}
 		} else {
@@ -282,7 +292,7 @@ func (v *validating) together(ctx context.Context, by Validator, points []Point)
 			}
 			row.ByFold = append(row.ByFold, score)
 		}
-		if err := v.sum(row, class, labels); err != nil {
+		if err := v.sum(row, class, labels, probabilities); err != nil {
 			return nil, err
 		}
 		row.Took = time.Since(begin) / time.Duration(len(points))
@@ -292,9 +302,16 @@ func (v *validating) together(ctx context.Context, by Validator, points []Point)
 }
 
 // sum scores all documents together, and takes the mean over the folds.
-func (v *validating) sum(row *Validation, class []int, labels [][]int) (err error) {
+func (v *validating) sum(row *Validation, class []int, labels [][]int, probabilities [][]float64) (err error) {
 	if row.Score, err = v.score(class, labels, v.c); err != nil {
 		return err
+	}
+	row.Score.Calibration, err = svm.ScoreProbabilities(v.c.Classes, probabilities, v.separate, v.c)
+	if err != nil {
+		return err
+	}
+	if row.Score.Calibration != nil {
+		row.LogLoss = row.Score.Calibration.LogLoss
 	}
 	row.Measure = MeasureOf(v.o.Scheme)
 	for _, f := range row.ByFold {
@@ -303,14 +320,20 @@ func (v *validating) sum(row *Validation, class []int, labels [][]int) (err erro
 			figure = f.MicroF1
 		}
 		row.Figures = append(row.Figures, figure)
-		row.Mean += figure / float64(v.folds)
 	}
-	for _, figure := range row.Figures {
-		d := figure - row.Mean
-		row.SD += d * d / float64(v.folds-1)
-	}
-	row.SD = math.Sqrt(row.SD)
+	row.Mean, row.SD = meanAndSD(row.Figures)
 	return nil
+}
+
+// meanAndSD returns the mean of figures, and their standard deviation with n-1 in the denominator.
+func meanAndSD(figures []float64) (mean, sd float64) {
+	for _, figure := range figures {
+		mean += figure / float64(len(figures))
+	}
+	for _, figure := range figures {
+		sd += (figure - mean) * (figure - mean) / float64(len(figures)-1)
+	}
+	return mean, math.Sqrt(sd)
 }
 
 func (v *validating) score(class []int, labels [][]int, truth *sparse.Corpus) (*svm.Score, error) {

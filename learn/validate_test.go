@@ -69,7 +69,7 @@ func TestSearchRefuses(t *testing.T) {
 		g    *Grid
 		says string
 	}{
-		"no context": {nil, c, of(5), "no context"}, "no points": {t.Context(), c, &Grid{}, "no points"},
+		"no context": {nil, c, of(5), "a nil context"}, "no points": {t.Context(), c, &Grid{}, "no points"},
 		"no grid": {t.Context(), c, nil, "no points"}, "no corpus": {t.Context(), nil, of(5), "no corpus"},
 		"one fold": {t.Context(), c, of(1), "2 to 20"}, "too many folds": {t.Context(), c, of(21), "2 to 20"},
 		"folds below 0": {t.Context(), c, of(-1), "2 to 20"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -50,7 +51,7 @@ func newsgroups(t testing.TB) (*Dense, []int, int) {
 	news.Do(func() {
 		var e *engine.Engine
 		e, news.labels, news.classes = embedCorpus(t, path, engine.Options{})
-		g, err := e.Gram(t.Context(), engine.MustParseKernel("diffusion:t=0.5"))
+		g, err := e.Gram(t.Context(), kernel.MustParse("diffusion:t=0.5"))
 		if err != nil {
 			t.Fatal(err)
 		}

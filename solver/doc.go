@@ -7,17 +7,16 @@
 //
 // # From the inside out
 //
-// Every learner is a quadratic problem of one shape (dual.go): box constraints and one or two
-// equations. One search solves them all, on two levels. The outer level (outer.go, choose.go) takes
-// the variables that violate the optimality conditions most as a working set and asks for their
-// rows, which a store bounded in bytes keeps (rows.go). Half of a set stays for the next one, so
-// most rows that a round needs are at hand. The inner level (inner.go) is sequential minimal
-// optimisation with second-order selection on the working set alone, whose part of the matrix fits
-// the first- or second-level cache. Then one pass over the rows of those variables that moved
-// brings all scores up to date, for many inner steps at once. Documents that can't move any more
-// are left out for a while (shrink.go). The problems of one-vs-rest and of labels, which are
-// over the same documents, share working sets, rows and passes (together.go), until searches of
-// their own take over.
+// Every problem solved here is a quadratic program of one form (dual.go): box constraints and one or two
+// equality constraints. One algorithm solves them all, on two levels. The outer level (outer.go, choose.go)
+// takes the variables that violate the optimality conditions most as a working set and asks for their rows,
+// which a store bounded in bytes keeps (rows.go). Half of a set stays for the next one, so most rows that a
+// round needs are at hand. The inner level (inner.go) is sequential minimal optimisation with second-order
+// selection on the working set alone, whose part of the matrix fits the first- or second-level cache. Then one
+// pass over the rows of those variables that moved brings all scores up to date, for many inner steps at once.
+// Documents that can't move any more are left out for a while (shrink.go). The problems of one-vs-rest and of
+// labels, which are over the same documents, share working sets, rows and passes (multi_smo.go), until searches
+// of their own take over.
 //
 // On top of it: the learners [TrainBinary] (C-SVC and ν-SVC), [TrainRegression] and
 // [TrainOneClass]; the multi-class schemes, whose problems run in parallel ([Train]); decision

@@ -75,7 +75,7 @@ func TestDoors(t *testing.T) {
 	three := make([]float64, 3)
 	doortest.Run(t, doortest.Package{
 		Good: []any{doortest.As[Matrix](m), m, c, machine, predictor, sums, training, asm.Best(),
-			&Thresholds{Above: []float64{0, 0, 0}}, Sigmoid{A: -1}, &Estimates{Values: targets},
+			&Thresholds{Above: []float64{0, 0, 0}}, Sigmoid{A: -1}, RejectionTarget{Error: 0.1}, &Estimates{Values: targets},
 			&Trial{Labels: labels, Classes: 3, Parts: parts}, &RegressionTrial{Targets: targets, Parts: parts},
 			Options{MaxIterations: 1000}},
 		Bad: []any{matrix(packed{m}), matrix(wide{m}), matrix(narrow{m}), matrix(sized{m, -1}), matrix(sized{m, 1 << 32}),
@@ -85,7 +85,8 @@ func TestDoors(t *testing.T) {
 			{Train}, {TrainBinary, m, BinaryTraining{Docs: counting(n), Positive: signs}},
 			{TrainRegression, m, RegressionTraining{Docs: counting(n), Targets: targets}},
 			{TrainOneClass, m, counting(n), 0.5}, {NewDense, 2, []float32{1, 0, 0, 1}}, {Pairs}, {FitSigmoid, targets, signs},
-			{TuneThresholds, decisions, sets, parts}, {Folds, labels, 3},
+			{TuneThresholds, decisions, sets, parts}, {Folds, labels, 3}, {FitTemperature, c, true, decisions, labels},
+			{TuneRejection, []Answer{{0.9, true, 0}, {0.8, true, 1}}, RejectionTarget{Error: 0.5}}, {"RejectionTarget.Validate"},
 			{"Classifier.NewPredictor", support}, {"Classifier.Decide", three}, {"Classifier.Probabilities", three, three},
 			{(*Classifier).LabelsOf, ofLabels, nil, three}, {"Machine.Validate", n}, {"Machine.Decide", []float32{1, 2}},
 			{"Dense.Rows", []int{1}, [][2]int{{0, n}}, [][]float32{make([]float32, n)}},

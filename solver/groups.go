@@ -44,7 +44,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 		}
 	}
 	slices.SortStableFunc(open, func(a, b *problem) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
-	for _, some := range groupsOf(open, together(open, &Options{}) && c.teams(inMemory || t.Alone)) {
+	for _, some := range groupsOf(open, sharesDocuments(open) && c.multiSMO(inMemory || t.Alone)) {
 		var group []int
 		for _, p := range some {
 			group = append(group, p.place)
@@ -58,24 +58,24 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	return groups, nil
 }
 
-// teams says whether teams solve the problems of the scheme, where they can. Labels are of very
+// multiSMO says whether a multiSMO solves the problems of the scheme, where they can. Labels are of very
 // different sizes, and a search leaves most documents out soon: where rows are in memory, each by
 // itself takes a third of the time (Reuters-21578).
-func (c *Classifier) teams(inMemory bool) bool { return c.Scheme != Labels || !inMemory }
+func (c *Classifier) multiSMO(inMemory bool) bool { return c.Scheme != Labels || !inMemory }
 
-// groupsOf divides problems that are trained by teams, or each by itself.
-func groupsOf(open []*problem, byTeams bool) [][]*problem {
+// groupsOf divides problems that are trained by a multiSMO, or each by itself.
+func groupsOf(open []*problem, byMultiSMO bool) [][]*problem {
 	switch {
 	case len(open) == 0:
 		return nil
-	case byTeams:
-		return teams(open)
+	case byMultiSMO:
+		return batches(open)
 	}
 	return slices.Collect(slices.Chunk(open, 1))
 }
 
 // only returns which of the open problems are wanted, and forgets the constant machines that aren't.
-func (t *Training) only(c *Classifier, open []*problem, byTeams bool) ([]*problem, error) {
+func (t *Training) only(c *Classifier, open []*problem, byMultiSMO bool) ([]*problem, error) {
 	if t.Only == nil {
 		return open, nil
 	}
@@ -93,7 +93,7 @@ func (t *Training) only(c *Classifier, open []*problem, byTeams bool) ([]*proble
 		return nil, errUser("thresholds without machine %d in Only, expected all", i)
 	}
 	var some []*problem
-	for _, group := range groupsOf(open, byTeams) {
+	for _, group := range groupsOf(open, byMultiSMO) {
 		first := group[0].place
 		for _, p := range group {
 			if wanted[p.place] != wanted[first] {

@@ -94,12 +94,12 @@ func TestOnlyRefuses(t *testing.T) {
 	m, x := gaussian(t, 32, n, 3, 0.5)
 	labels := classes(x, 3)
 	for name, c := range map[string]Training{
-		"part of a team":   {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0, 2}},
-		"none such":        {Labels: labels, Classes: 3, Only: []int{3}},
-		"below 0":          {Labels: labels, Classes: 3, Only: []int{-1}},
-		"twice":            {Labels: labels, Classes: 3, Only: []int{1, 1}},
-		"of thresholds":    {Sets: make([][]int, n), Classes: 3, Only: []int{1}, Parts: make([]int, n)},
-		"nothing together": {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0}},
+		"part of a multiSMO": {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0, 2}},
+		"none such":          {Labels: labels, Classes: 3, Only: []int{3}},
+		"below 0":            {Labels: labels, Classes: 3, Only: []int{-1}},
+		"twice":              {Labels: labels, Classes: 3, Only: []int{1, 1}},
+		"of thresholds":      {Sets: make([][]int, n), Classes: 3, Only: []int{1}, Parts: make([]int, n)},
+		"nothing together":   {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0}},
 	} {
 		for i := range c.Sets {
 			c.Sets[i], c.Parts[i] = []int{labels[i]}, i%2
@@ -213,6 +213,6 @@ func TestAlone(t *testing.T) {
 		t.Error("alone, where rows are makes a difference")
 	}
 	if reflect.DeepEqual(train(rowless{m}, false), want) {
-		t.Error("by teams the bits are the same: the test shows nothing")
+		t.Error("by a multiSMO the bits are the same: the test shows nothing")
 	}
 }

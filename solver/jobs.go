@@ -84,9 +84,10 @@ type reporter struct {
 	report    func(Progress)
 	reporting sync.Mutex // held while a report is made; a worker that finds it held skips its report
 
-	mu   sync.Mutex // guards what follows
-	last time.Time
-	at   Progress
+	mu    sync.Mutex // guards what follows
+	last  time.Time
+	at    Progress
+	parts float64 // of problems under way
 }
 
 func newReporter(report func(Progress), problems int) *reporter {
@@ -95,6 +96,9 @@ func newReporter(report func(Progress), problems int) *reporter {
 
 // round notes one working set of a problem.
 func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
+	if t.report != nil {
+		t.moved(d.done, d.done.at(gap, s.opt.Tolerance, steps))
+	}
 	t.note(s, steps, func() (fill func(*Progress)) {
 		objective := d.objective()
 		return func(at *Progress) {
@@ -102,6 +106,17 @@ func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 		}
 	})
 }
+
+// moved notes which part of a problem is done; ended, that it is over, before it is counted as solved.
+func (t *reporter) moved(d *done, part float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.parts += part - d.part
+	d.part = part
+	t.at.Done = max(t.at.Done, min(float64(t.at.Solved)+t.parts, float64(t.at.Problems)))
+}
+
+func (t *reporter) ended(d *dual) { t.moved(d.done, 0) }
 
 // pass notes rows that were added to the scores between rounds.
 func (t *reporter) pass(s *search) {
@@ -141,6 +156,7 @@ func (t *reporter) solved() {
 	}
 	t.mu.Lock()
 	t.at.Solved++
+	t.at.Done = max(t.at.Done, float64(t.at.Solved))
 	last := t.at.Solved == t.at.Problems
 	t.mu.Unlock()
 	if !last {

@@ -55,7 +55,7 @@ func (m *Machine) Validate(n int) error {
 	before := -1
 	for i, s := range m.Support {
 		if s <= before || s >= n {
-			return errUser("support vector %d behind %d, expected one above it and below %d", s, before, n)
+			return errUser("support vector %d after %d, expected one above it and below %d", s, before, n)
 		}
 		if c := m.Coef[i]; !finite(c) {
 			return errUser("coefficient %v of support vector %d, expected a finite number", c, s)

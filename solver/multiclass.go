@@ -60,7 +60,7 @@ type Classifier struct {
 
 	// Machines has k(k-1)/2 or k elements for k classes, in the order that the scheme says. In
 	// one-vs-one a machine is nil where one of its classes has no documents. In the other schemes a
-	// class without documents, or with all of them, has a machine that always says so.
+	// class with no documents, or with all documents, has a machine with a constant decision.
 	Machines []*Machine
 
 	AtLeastOne bool // Labels: an object with no value above 0 gets the label of the greatest one
@@ -68,6 +68,12 @@ type Classifier struct {
 	// Thresholds are those that [Train] has tuned and made part of the machines and AtLeastOne; nil
 	// for none.
 	Thresholds *Thresholds
+
+	// Temperature is that of the probabilities of one class per object, for machines with sigmoids; nil
+	// for none.
+	Temperature *Temperature `json:",omitempty"`
+
+	Rejection *Rejection `json:",omitempty"` // of objects whose probabilities are too small; nil for none
 }
 
 // Training says what [Train] trains on: documents with one class each, in Labels, or with any
@@ -92,8 +98,8 @@ type Training struct {
 	// others are nil then. Default: all.
 	Only []int
 
-	// Alone has the problem of each label solved by itself wherever rows are, as where they are in
-	// memory: the same bits from any memory. Other schemes don't look at it.
+	// Alone makes the solver treat each label as a separate problem even when the rows are not in memory, so
+	// that the result does not depend on the memory. Other schemes don't look at it.
 	Alone bool
 }
 
@@ -142,12 +148,12 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	if err != nil {
 		return nil, err
 	}
-	byTeams := together(open, &opt) && c.teams(src.rows != nil || t.Alone)
-	if open, err = t.only(c, open, byTeams); err != nil {
+	byMultiSMO := sharesDocuments(open) && c.multiSMO(src.rows != nil || t.Alone)
+	if open, err = t.only(c, open, byMultiSMO); err != nil {
 		return nil, err
 	}
 	report := newReporter(opt.Progress, len(open)*(1+min(parts, 1)))
-	if byTeams && len(open) > 0 {
+	if byMultiSMO && len(open) > 0 {
 		err = trainTogether(ctx, src, open, &opt, report, c.Machines)
 	} else {
 		var jobs []job
@@ -224,11 +230,17 @@ func (c *Classifier) fits(decisions int) error {
 	return nil
 }
 
-// Validate reports whether the classifier lacks a machine of its scheme. In one-vs-one those of
-// classes that have no other machine may be nil.
+// Validate reports whether the classifier lacks a machine of its scheme, or has a temperature or a
+// rejection that is none. In one-vs-one machines of classes that have no other may be nil.
 func (c *Classifier) Validate() error {
 	if err := c.fits(len(c.Machines)); err != nil {
 		return err
+	}
+	if t := c.Temperature; t != nil && (!(t.T > 0) || !finite(t.T) || c.Scheme == Labels) {
+		return errUser("temperature %v (%s), expected a finite number above 0, and a scheme of classes", t.T, c.Scheme)
+	}
+	if r := c.Rejection; r != nil && (!(r.Below >= 0 && r.Below <= 1) || c.Scheme == Labels) {
+		return errUser("rejection below %v (%s), expected a number from 0 to 1, and a scheme of classes", r.Below, c.Scheme)
 	}
 	if c.Scheme != OneVsOne {
 		if i := slices.Index(c.Machines, nil); i >= 0 {

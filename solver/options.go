@@ -55,6 +55,7 @@ type PanicError = run.PanicError
 // Progress is a moment of a training run.
 type Progress struct {
 	Problems, Solved int     // how many problems there are, and how many are solved
+	Done             float64 // Solved and an estimate of the parts of others that are done; it never falls
 	Iterations       int64   // inner steps in all
 	Rows             int64   // rows of the matrix that were asked for
 	Hits             int64   // rows that were there already

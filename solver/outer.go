@@ -119,6 +119,7 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 			keep, err = s.optimise(ctx, d, &o)
 		}
 	}
+	s.report.ended(d)
 	if err == nil {
 		err = d.finite()
 	}

@@ -72,7 +72,7 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 			}
 			if s <= before {
 				return nil, errUser(
-					"column %d of machine %d stands behind column %d, expected increasing ones", s, i, before,
+					"column %d of machine %d comes after column %d, expected increasing ones", s, i, before,
 				)
 			}
 			before = s
@@ -194,7 +194,7 @@ func (s *Sums) Start() {
 func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
 
 // Add adds the next columns: values[c*width+r] is K(x_r, column first+c), where first is the column
-// behind the last one added, 0 after [Sums.Start]. Errors, after which nothing has been added:
+// after the last one added, 0 after [Sums.Start]. Errors, after which nothing has been added:
 // another first, values that aren't whole columns, more columns than there are.
 func (s *Sums) Add(first int, values []float32) error {
 	columns := len(values) / s.width
@@ -270,7 +270,7 @@ func (s *Sums) Result(r int, dst []float64) error {
 
 // Decide returns the class that the scheme finds from the decision values of an object.
 //
-// One-vs-one: the class with the most votes, the first of several. A machine votes for its first
+// One-vs-one: the class with the most votes; ties go to the first class. A machine votes for its first
 // class above 0 and for the other otherwise. One-vs-rest: the class of the greatest value. Separate
 // labels have no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the greatest.
 //

@@ -198,17 +198,31 @@ const minProbability = 1e-7
 //
 // over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
 // one-vs-rest it divides the probabilities by their sum; where that is 0, all are equal. Separate
-// labels each have their own.
+// labels each have their own. Where there is a Temperature, it applies to that.
 //
 // Errors: dst of another length than Classes, decisions of another than Machines, what
 // [Classifier.Validate] reports, a machine without a sigmoid, a decision value that has no
 // probability, such as NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
+	if err := c.probable(len(dst), decisions); err != nil {
+		return err
+	}
+	if t := c.Temperature; t != nil {
+		c.scores(dst, decisions, t.Odds)
+		t.soften(dst)
+		return nil
+	}
+	c.plain(dst, decisions)
+	return nil
+}
+
+// probable checks that decision values have so many probabilities.
+func (c *Classifier) probable(room int, decisions []float64) error {
 	if err := c.fits(len(decisions)); err != nil {
 		return err
 	}
-	if len(dst) != c.Classes {
-		return errUser("room for %d probabilities, expected %d, one of each class", len(dst), c.Classes)
+	if room != c.Classes {
+		return errUser("room for %d probabilities, expected %d, one of each class", room, c.Classes)
 	}
 	if err := c.Validate(); err != nil {
 		return err
@@ -225,10 +239,15 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 				decisions[i], i, m.Sigmoid.A, m.Sigmoid.B)
 		}
 	}
+	return nil
+}
+
+// plain sets dst to the probabilities by the sigmoids alone.
+func (c *Classifier) plain(dst, decisions []float64) {
 	clear(dst)
 	if c.Scheme == OneVsOne {
 		c.couple(dst, decisions)
-		return nil
+		return
 	}
 	var sum float64
 	for i, m := range c.Machines {
@@ -244,10 +263,9 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 			}
 		}
 	}
-	return nil
 }
 
-// couple is Probabilities for one-vs-one.
+// couple is plain for one-vs-one.
 func (c *Classifier) couple(dst, decisions []float64) {
 	k := c.Classes
 	if k == 1 {

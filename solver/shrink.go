@@ -95,7 +95,7 @@ func (d *dual) restrict(keep []int32) *dual {
 		docs[i] = d.docs[t]
 	}
 	small := emptyDual(docs, copies)
-	small.perClass = d.perClass
+	small.perClass, small.done = d.perClass, d.done
 	for c := range copies {
 		for i, t := range keep {
 			small.set(c*len(keep)+i, &d.variables, c*n+int(t))

@@ -123,9 +123,9 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 			k.labels = len(own)
 			k.near, k.sure = make([][]valued, k.labels), make([][]valued, k.labels)
 		}
-		if len(own) != k.labels || parts[i] < 0 {
-			return nil, errUser("document %d has %d decision values and part %d, expected %d and a part from 0 on", i,
-				len(own), parts[i], k.labels)
+		if len(own) != k.labels || parts[i] < 0 || parts[i] >= len(parts) {
+			return nil, errUser("document %d has %d decision values and part %d, expected %d and a part from 0 to %d", i,
+				len(own), parts[i], k.labels, len(parts)-1)
 		}
 		k.parts = max(k.parts, parts[i]+1)
 		for _, l := range sets[i] {

@@ -46,7 +46,7 @@ func Folds(labels []int, k int, seed uint64) []int {
 	return fold
 }
 
-// Trial is what is cross-validated: documents with their classes, divided into parts. Exactly one
+// Trial describes a cross-validation: documents with their classes, divided into folds. Exactly one
 // of Labels and Sets is there.
 type Trial struct {
 	Labels []int   // by document: its class, 0 … Classes-1; -1 leaves it out

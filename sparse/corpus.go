@@ -13,6 +13,7 @@ type Corpus struct {
 	Names      []string  // Names[i] is the file of document i; nil if documents are lines of one file
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
+	Form       Form      // what options said of how the source is read, for others like it
 	Scripts    []Script  // without spaces, of which the tokenizer made characters and pairs of them
 	Texts      []string  // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
@@ -84,6 +85,7 @@ func (l *Labels) Add(ids ...int32) {
 type Warning struct {
 	Message string // such as "empty document"
 	Count   int64  // how often
+	Of      int64  // how often it could have, such as words in all; 0 where that says nothing
 	First   string // where it occurred first, such as "train.svm:12"
 	Option  string // the field of Options that mends it, such as "Encoding"; empty where none does
 	Remedy  string // what that field does, such as "names the encoding"

@@ -103,7 +103,7 @@ func FuzzKernelRows(f *testing.F) {
 			terms, values := whole.Row(i)
 			rest, kept := m.Row(i)
 			if terms[0] != 0 || !slices.Equal(values[1:], kept) {
-				t.Fatalf("row %d: values %v, expected those behind the first of %v", i, kept, values)
+				t.Fatalf("row %d: values %v, expected those after the first of %v", i, kept, values)
 			}
 			for k, term := range terms[1:] {
 				if rest[k] != term-1 {

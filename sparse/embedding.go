@@ -130,7 +130,7 @@ func Embeddings() []Embedding {
 
 // ParseEmbedding reads "tf", "tfidf", "logtf" or "logtfidf", then optionally "-l1" or "-l2", then
 // optionally "-sqrt" or "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75".
-// "-pow0.5" is "-sqrt", and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" behind it instead,
+// "-pow0.5" is "-sqrt", and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" after it instead,
 // for [ChiSquare] and [JensenShannon]. Or it reads "standard", or "scale" and two numbers, such as
 // "scale-1..1", for [Standard] and [Range].
 func ParseEmbedding(s string) (Embedding, error) {
@@ -158,7 +158,7 @@ func ParseEmbedding(s string) (Embedding, error) {
 		names = append(names, e.String())
 	}
 	return Embedding{}, fmt.Errorf(
-		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power, "+
+		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and after it %s and a power, "+
 			"or a range as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 

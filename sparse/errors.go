@@ -88,8 +88,12 @@ func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 }
 
 // quote quotes what was found, cut to a length that a message can bear.
-func quote[T ~string | ~[]byte](s T) string {
-	const most = 40
+func quote[T ~string | ~[]byte](s T) string { return quoteTo(s, 40) }
+
+// quoteList quotes names with commas between.
+func quoteList(names []string) string { return quoteTo(strings.Join(names, ", "), 200) }
+
+func quoteTo[T ~string | ~[]byte](s T, most int) string {
 	if len(s) <= most {
 		return strconv.Quote(string(s))
 	}
@@ -164,6 +168,14 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("sparse: row %d, term %d: found %v, expected %s", e.Row, e.Term, e.Value, e.Expected)
 }
 
+// Number is the number of document i in messages: from 1 in files, as lines have it, from 0 in memory.
+func (c *Corpus) Number(i int) int {
+	if c.Format != "" || c.Names != nil {
+		return i + 1
+	}
+	return i
+}
+
 // NameValue puts the source, the document's name and the term's text into an error that is a
 // [ValueError] about a value of the corpus; others stay as they are.
 func (c *Corpus) NameValue(err error) error {
@@ -171,7 +183,10 @@ func (c *Corpus) NameValue(err error) error {
 	if c == nil || !errors.As(err, &value) {
 		return err
 	}
-	document, term := fmt.Sprintf("document %d", value.Row+1), fmt.Sprintf("index %d", value.Term)
+	document, term := fmt.Sprintf("document %d", c.Number(value.Row)), fmt.Sprintf("index %d", value.Term)
+	if c.Number(0) == 0 {
+		term = fmt.Sprintf("column %d", value.Term)
+	}
 	if value.Row >= 0 && value.Row < len(c.Names) {
 		document = c.Names[value.Row]
 	}
@@ -202,7 +217,7 @@ func must(err error) {
 // given checks that there is a context.
 func given(ctx context.Context) error {
 	if ctx == nil {
-		return errors.New("sparse: nil context, expected one")
+		return errors.New("sparse: a nil context, expected one")
 	}
 	return nil
 }
@@ -239,10 +254,7 @@ func (s *suspicion) add(t *suspicion) {
 // suspect warns where a first line looks like a header, columns look swapped, or most classes have
 // one document each.
 func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
-	count := make([]int64, len(c.Classes))
-	for _, id := range c.Labels.IDs {
-		count[id]++
-	}
+	count := c.classSizes()
 	warn := warnings(c.Warnings)
 	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 &&
 		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text)) {
@@ -252,16 +264,7 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 			Count: 1, First: at(0), Option: "LabelColumn", Remedy: s.label + " takes it for one",
 		})
 	}
-	var single int64
-	first := -1
-	for i := range c.Documents.Rows() {
-		ids := c.Labels.Of(i)
-		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id int32) bool { return count[id] > 1 }) {
-			if single++; first < 0 {
-				first = i
-			}
-		}
-	}
+	single, first := c.single(count)
 	switch {
 	case single < 4 || 2*single <= int64(c.Documents.Rows()):
 	case s.labelBytes > 2*s.textBytes:
@@ -278,4 +281,44 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 		})
 	}
 	c.Warnings = warn
+}
+
+// classSizes returns how many documents each class has.
+func (c *Corpus) classSizes() []int64 {
+	count := make([]int64, len(c.Classes))
+	for _, id := range c.Labels.IDs {
+		count[id]++
+	}
+	return count
+}
+
+// single counts the documents all of whose classes have no other, and returns the first.
+func (c *Corpus) single(count []int64) (n int64, first int) {
+	first = -1
+	for i := range c.Documents.Rows() {
+		ids := c.Labels.Of(i)
+		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id int32) bool { return count[id] > 1 }) {
+			if n++; first < 0 {
+				first = i
+			}
+		}
+	}
+	return n, first
+}
+
+// CheckClasses returns an error for a corpus whose labels can't be classes: a thousand or more, and most
+// documents have one to themselves, as numbers or texts do where another column was meant. Errors: that of
+// [Corpus.Validate], too.
+func (c *Corpus) CheckClasses() error {
+	const many = 1000
+	if err := c.Validate(); err != nil || len(c.Classes) < many {
+		return err
+	}
+	n, _ := c.single(c.classSizes())
+	if 2*n <= int64(c.Documents.Rows()) {
+		return nil
+	}
+	return fmt.Errorf("sparse: %s: %d classes, of which %d of %d documents have one to themselves, expected classes "+
+		"of several documents: the labels seem to be those of another column or key", c.Source, len(c.Classes), n,
+		c.Documents.Rows())
 }

@@ -64,6 +64,6 @@ func TestDoors(t *testing.T) {
 			{sparse.RestoreEmbedder, *embedder},
 			{"Labels.Validate", 3, 2},
 		},
-		Elsewhere: map[string]string{"Corpus.Recut": "TestRecut"},
+		Elsewhere: map[string]string{"Corpus.Recut": "TestRecut", "ShareTerms": "TestShareTerms"},
 	})
 }

@@ -72,10 +72,7 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	}
 	if s := bytes.TrimSpace(field); string(s) != noLabel {
 		if !utf8.Valid(s) {
-			return &SyntaxError{
-				Found: "label " + quote(s) + " is not UTF-8", Expected: "UTF-8",
-				Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
-			}
+			return badName(s)
 		}
 		if p.separator == "" && p.spaced == "" && bytes.Contains(s, []byte(", ")) {
 			p.spaced = quote(s)
@@ -99,6 +96,14 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 		p.last, p.lastN = append(p.last[:0], field...), len(p.ids)-start
 	}
 	return nil
+}
+
+// badName is the fault of a label that isn't text.
+func badName(name []byte) *SyntaxError {
+	return &SyntaxError{
+		Found: "label " + quote(name) + " is not UTF-8", Expected: "UTF-8",
+		Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
+	}
 }
 
 // labels returns a piece for labels that are separated as the options say.
@@ -212,7 +217,7 @@ func (t *classTable) append(p *labelPiece) {
 	}
 }
 
-// warnSplit warns of commas in labels that may be part of names: those with a blank behind, or else
+// warnSplit warns of commas in labels that may be part of names: those followed by a space, or else
 // where none of the labels that they separate ever stands alone.
 func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 	if opt.LabelSeparator != "" || !t.split {

@@ -76,7 +76,7 @@ func TestSetsRefused(t *testing.T) {
 		"1 qid: 1:1\n":                    `FILE:1: "qid:", expected qid: and a whole number`,
 		"1 qid:-1 1:1\n":                  `FILE:1: "qid:-1", expected qid: and a whole number`,
 		"1 qid:9999999999999999999 1:1\n": `FILE:1: "qid:9999999999999999999", expected qid: and a whole number`,
-		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" behind another qid, expected one qid a line`,
+		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" after another qid, expected one qid a line`,
 		"1,2 qid:1 1:1\n":                 "point 1 of FILE has 2 classes, expected one at most",
 		"1 qid:1 1:1\n- qid:1 1:1\n": "point 2 of FILE, qid 1, has the class none, " +
 			"expected that of the points before, 1",
@@ -129,7 +129,7 @@ func TestSetsRefused(t *testing.T) {
 	cancel()
 	_, err = ReadSets(ctx, setFile(t, "sets", strings.Repeat("a\n", 5000)), 5000, Options{})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("behind the end of the context: %v", err)
+		t.Errorf("after the end of the context: %v", err)
 	}
 }
 

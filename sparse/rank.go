@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Block is the number of documents whose sums are taken together: what ranges of columns begin at a
-// multiple of.
+// Block is the number of documents whose sums are computed together. Ranges of columns begin at multiples of
+// it.
 const Block = 128
 
 // permutation checks that a list holds every number below its length once.

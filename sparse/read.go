@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -28,9 +29,9 @@ type Options struct {
 	// Vocabulary, if not nil, lists the terms to count, as for test documents. Others are left out.
 	Vocabulary []string
 
-	// VocabularyLater, if not nil, is asked for Vocabulary once all text is counted, so that the
-	// vocabulary may come from another file that is read meanwhile. It isn't asked for vectors,
-	// which tells them from text. Its error becomes that of Read. nil means no vocabulary.
+	// VocabularyLater, if not nil, is asked for Vocabulary once all text is counted, so that the vocabulary may
+	// come from another file that is read meanwhile. It is called for text only, so that a call means that the
+	// source is text. Its error becomes that of Read. nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
 	// Tokenizer says how text becomes terms. Words of letters have Pairs, whatever it says, and
@@ -61,8 +62,12 @@ type Options struct {
 	LabelSeparator string
 
 	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV,
-	// that take the place of those of the source. What stands behind a TAB isn't looked at.
+	// that take the place of those of the source. Anything after a TAB is ignored.
 	Labels string
+
+	// Like is how a source was read whose model reads this one: where the names have the same ending, it says
+	// what the fields above leave open. Its column or key of labels may be missing: then there are none.
+	Like Form
 
 	// KeepTexts keeps the documents' texts in Corpus.Texts where they have at most so many bytes in all.
 	KeepTexts int64
@@ -77,6 +82,8 @@ type Options struct {
 
 	memory *allowance // counts against MemoryBytes; nil without a bound
 	form   form
+
+	likeLabels bool // the column or key of labels is that of Like
 }
 
 // Progress is how far reading has come.
@@ -93,8 +100,9 @@ const (
 	FormatAuto         Format = ""             // from the name and the first bytes
 	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
 	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
-	FormatCSV          Format = "csv"          // a table with commas or semicolons, quotes as in RFC 4180
-	FormatJSONL        Format = "jsonl"        // JSON objects, one per line
+	FormatCSV          Format = "csv"          // a table with commas, semicolons or TABs, quotes as in RFC 4180
+	FormatJSONL        Format = "jsonl"        // JSON objects, one per line or in an array
+	FormatFastText     Format = "fasttext"     // __label__a __label__b text, one document per line
 	FormatNumPy        Format = "numpy"        // .npy, dense, or .npz of scipy.sparse in compressed rows
 	FormatLines        Format = "lines"        // texts without labels, one per line
 	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
@@ -114,9 +122,9 @@ const (
 //	synthetic:docs=,terms=,...   random documents, see [Synthetic]
 //	a folder                     one sub-folder per class, one file per document; or files alone
 //	a folder with idx files      its train-images-idx3-ubyte, as MNIST has it
-//	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines, lines of
-//	                             text, MatrixMarket, idx, .npy, or .npz of SciPy; also a FIFO or
-//	                             /dev/stdin, read once
+//	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array,
+//	                             fastText's lines, lines of text, MatrixMarket, idx, .npy, or .npz
+//	                             of SciPy; also a FIFO or /dev/stdin, read once
 //
 // Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
 // compressed by gzip or zstd. A file or folder that is itself called goroot is read as ./goroot.
@@ -174,6 +182,9 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 				make([]byte, 256<<10))
 			begin.CloseWithError(err)
 		}()
+		if err := opt.takeLike(extensionOf(name)); err != nil {
+			return nil, err
+		}
 		in := &input{name: name, file: end, line: 1, stream: true, form: opt.form, meter: m}
 		if err := in.decode(end, nil); err != nil {
 			return nil, err
@@ -186,7 +197,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 // file: one, several with commas between, "-" or "" for none; nil for no labels at all. Options
 // that ask for a format, columns or files are not looked at.
 //
-// Errors: as of [Read], where line i+1 stands for text i; another number of labels than texts.
+// Errors: as of [Read], which name text i in place of a file and a line; another number of labels than texts.
 func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -205,6 +216,7 @@ func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpu
 
 func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *meter) (*Corpus, error) {
 	const name = "texts"
+	at := func(i int) string { return "text " + strconv.Itoa(i) }
 	if len(texts) == 0 {
 		return nil, fault("no documents", "at least one text").at(name, 0)
 	}
@@ -218,13 +230,13 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 		text := []byte(texts[i])
 		if !check.clean(text) {
 			if bad[i] = check.count(text); check.strict {
-				return check.fault(text).at(name, int64(i+1))
+				return check.fault(text).at(at(i), 0)
 			}
 		}
 		counters[w].add(text)
 		documents[i] = counters[w].endDocument()
 		m.documents.Add(1)
-		return opt.memory.check(place(name, int64(i+1)))
+		return opt.memory.check(at(i))
 	})
 	if err != nil {
 		return nil, err
@@ -232,17 +244,17 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 	piece := opt.labels(false)
 	var warn warnings
 	for i := range texts {
-		warn.warn(badBytes(bad[i], place(name, int64(i+1))))
+		warn.warn(badBytes(bad[i], at(i)))
 		if labels == nil || strings.TrimSpace(labels[i]) == "" {
 			piece.addNone()
 		} else if bad := piece.add([]byte(labels[i])); bad != nil {
-			return nil, bad.at(name, int64(i+1))
+			return nil, bad.at(at(i), 0)
 		}
 	}
 	classes := newClassTable()
 	classes.append(&piece)
 	c := &Corpus{Source: name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
-	err = c.fillText(ctx, opt, counters, documents, func(i int) string { return place(name, int64(i+1)) })
+	err = c.fillText(ctx, opt, counters, documents, at)
 	if err == nil {
 		c.warnSplit(classes, opt)
 	}
@@ -282,6 +294,7 @@ func (o *Options) start(
 var readers = map[Format]func(context.Context, *input, *Options, *meter) (*Corpus, error){
 	FormatSVMLight: readSVMLight, FormatTSV: readTSV, FormatMatrixMarket: readMatrixMarket, FormatIDX: readIDX,
 	FormatCSV: readCSV, FormatJSONL: readJSONL, FormatLines: readLines, FormatNumPy: readNumPy,
+	FormatFastText: readFastText,
 }
 
 func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
@@ -299,6 +312,13 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
+	extension := "/"
+	if !info.IsDir() {
+		extension = extensionOf(source)
+	}
+	if err := opt.takeLike(extension); err != nil {
+		return nil, err
+	}
 	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
 		images := findIDX(source)
 		if images == "" && opt.Format == FormatIDX {
@@ -315,7 +335,11 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	}
 	switch {
 	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
-		return readFolder(ctx, source, opt, meter)
+		c, err := readFolder(ctx, source, opt, meter)
+		if err == nil {
+			c.Form = opt.formOf(extension)
+		}
+		return c, err
 	case info.IsDir():
 		return nil, fmt.Errorf("sparse: %s: a folder, expected a file in the format %s", source, opt.Format)
 	case opt.Format == FormatFolder:
@@ -341,7 +365,7 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 		}
 	}
 	if c, err = readers[format](ctx, in, opt, meter); err == nil {
-		c.Format = format
+		c.Format, c.Form = format, opt.formOf(extensionOf(in.name))
 	}
 	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
 		bad.Guessed = guessed
@@ -352,9 +376,9 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 // check checks that options are in range and don't contradict each other.
 func (o *Options) check() error {
 	if readers[o.Format] == nil && o.Format != FormatAuto && o.Format != FormatFolder {
-		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s, %s, %s, %s, %s or %s", string(o.Format),
-			FormatSVMLight, FormatTSV, FormatCSV, FormatJSONL, FormatLines, FormatFolder, FormatMatrixMarket, FormatIDX,
-			FormatNumPy)
+		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s, %s, %s, %s, %s, %s or %s", string(o.Format),
+			FormatSVMLight, FormatTSV, FormatCSV, FormatJSONL, FormatFastText, FormatLines, FormatFolder, FormatMatrixMarket,
+			FormatIDX, FormatNumPy)
 	}
 	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
 	for i, value := range []int64{
@@ -378,6 +402,9 @@ func (o *Options) check() error {
 	}
 	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
 		return fmt.Errorf("sparse: Tokenizer and TokenizerLater are both given, expected one of them")
+	}
+	if err := o.Like.Validate(); err != nil {
+		return fmt.Errorf("%w: Like", err)
 	}
 	var err error
 	if o.form.charset, err = charset.Lookup(o.Encoding); err != nil {

@@ -133,18 +133,18 @@ func send[T any](ctx context.Context, c chan<- T, x T) bool {
 
 // lineCutter cuts a file into blocks of whole lines.
 type lineCutter struct {
-	in   *input // in.line is the number of the line behind the last block
+	in   *input // in.line is the number of the line after the last block
 	most int    // longest line
 	rest []byte // begin of that line
 }
 
-// next returns the next block, in buf where it fits. err says what is behind it: io.EOF, a line
+// next returns the next block, in buf where it fits. err says what is after it: io.EOF, a line
 // that is too long, or an error of reading, after which the unfinished line is not returned.
 func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err error) {
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
 	seen := 0 // so much of buf holds no line end
-	records := recordEnds{separator: c.in.quoted, line: c.in.line}
+	records := recordEnds{separator: c.in.quoted, spaced: c.in.spaced, line: c.in.line}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -187,8 +187,10 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 
 // recordEnds finds where lines end, or records in whose quotes lines may end.
 type recordEnds struct {
-	separator byte // 0 for lines
+	separator byte // 0 for lines, [ for the elements of an array
+	spaced    bool // blanks before quotes don't count
 	state     quoteState
+	array     arrayState
 	line      int64 // that of the next byte
 	opened    int64 // line of the last quote that opened a field
 }
@@ -200,6 +202,17 @@ func (r *recordEnds) last(more []byte) int {
 	}
 	end := -1
 	for i, c := range more {
+		if r.separator == '[' {
+			if r.array.ends(c) && c == ',' {
+				end = i
+			} else if c == '\n' {
+				r.line++
+			}
+			continue
+		}
+		if r.spaced && r.state == fieldStart && c == ' ' {
+			continue
+		}
 		before := r.state
 		r.state = before.next(c, r.separator)
 		if before == fieldStart && r.state == inQuotes {
@@ -215,10 +228,15 @@ func (r *recordEnds) last(more []byte) int {
 	return end
 }
 
-// open reports whether a quote isn't closed.
-func (r *recordEnds) open() bool { return r.state == inQuotes || r.state == quoteReturn }
+// open reports whether a quote isn't closed, or an array between elements.
+func (r *recordEnds) open() bool {
+	return r.state == inQuotes || r.state == quoteReturn || r.separator == '[' && r.array == arrayState{}
+}
 
 func (r *recordEnds) unclosed() *SyntaxError {
+	if r.separator == '[' {
+		return &SyntaxError{Found: "an array that isn't closed", Expected: "] at its end", Line: r.line}
+	}
 	bad := fault("a quote that opens a field and isn't closed", "a quote at its end")
 	bad.Line = r.opened
 	return bad
@@ -257,7 +275,7 @@ func nextLine(data []byte) (line, rest []byte) {
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest
 }
 
-// boundedLine returns the next line without its line end, and io.EOF behind the last one.
+// boundedLine returns the next line without its line end, and io.EOF after the last one.
 func (in *input) boundedLine(most int) ([]byte, error) {
 	var line []byte
 	for {

@@ -13,12 +13,6 @@ func TestReadRefusesOptions(t *testing.T) {
 	file := writeFile(t, "a.svm", "1 1:2\n2 2:1\n")
 	sets := writeFile(t, "sets", "a\nb\n")
 	for want, opt := range map[string]Options{
-		"Workers is -1":        {Workers: -1},
-		"MinDF is -9":          {MinDF: -9},
-		"MaxDF is -1":          {MaxDF: -1},
-		"MaxLineBytes is -92":  {MaxLineBytes: math.MinInt},
-		"MemoryBytes is -1":    {MemoryBytes: -1},
-		`format "nonsense"`:    {Format: "nonsense"},
 		"twice, expected":      {Vocabulary: []string{"a", "a"}},
 		"Vocabulary and Vocab": {Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
 	} {

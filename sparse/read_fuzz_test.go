@@ -41,7 +41,7 @@ func fuzzReader(f *testing.F, read reader, seeds ...string) {
 			if !errors.As(wantErr, &syntax) || err == nil || err.Error() != wantErr.Error() {
 				t.Fatalf("%v, and from 2 workers %v", wantErr, err)
 			}
-			// The line that is missed may be the one behind the last.
+			// The line that is missed may be the one after the last.
 			if syntax.Line < 0 || syntax.Line > int64(bytes.Count(data, []byte{'\n'}))+2 && data[0] != 0x1f && data[0] != 0x28 ||
 				syntax.Found == "" ||
 				syntax.Expected == "" {

@@ -109,7 +109,7 @@ func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR
 		m.documents.Store(int64(i + 1))
 	}
 	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
-	return out, in.idxOver(fmt.Sprintf("data behind image %d", count))
+	return out, in.idxOver(fmt.Sprintf("data after image %d", count))
 }
 
 // readIDXLabels reads as many labels as there are images, each a byte.
@@ -138,7 +138,7 @@ func (c *Corpus) readIDXLabels(ctx context.Context, in *input) error {
 		table.add(strconv.Itoa(int(v)))
 	}
 	c.Classes, c.Labels = table.list, table.labels
-	return in.idxOver(fmt.Sprintf("data behind label %d", count))
+	return in.idxOver(fmt.Sprintf("data after label %d", count))
 }
 
 // idxHeader reads the header of an idx file of bytes, and returns the sizes.

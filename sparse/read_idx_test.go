@@ -99,7 +99,7 @@ func TestBadIDX(t *testing.T) {
 		{"header cut", images[:9], labels, Options{}, "images", ": the end of the file after 1 of 2 sizes", header},
 		{"cut", images[:len(images)-1], labels, Options{}, "images",
 			": the end of the file in image 2, after 1 of 2 pixels", "2 images, as the header says"},
-		{"too much", images + "x", labels, Options{}, "images", ": data behind image 2",
+		{"too much", images + "x", labels, Options{}, "images", ": data after image 2",
 			"the end of the file, as the header says"},
 		{"no images", idx("", 0, 2), labels, Options{}, "images", ": no images", "at least one"},
 		{"no pixels", idx("", 7, 2, 0), labels, Options{}, "images", ": images of size [2 0]",
@@ -122,7 +122,7 @@ func TestBadIDX(t *testing.T) {
 			"2, one for each image of FILE"},
 		{"labels cut", images, labels[:len(labels)-1], Options{}, "labels", ": the end of the file after 1 labels",
 			"2 labels, as the header says"},
-		{"labels too many", images, labels + "\x00", Options{}, "labels", ": data behind label 2",
+		{"labels too many", images, labels + "\x00", Options{}, "labels", ": data after label 2",
 			"the end of the file, as the header says"},
 		{"labels empty", images, "\x00", Options{}, "labels", ": the end of the file after 1 bytes", header},
 	} {

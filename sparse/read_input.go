@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -26,7 +24,8 @@ type input struct {
 	r       *bufio.Reader
 	line    int64 // number of the line that comes next, from 1
 	stream  bool  // name isn't that of a file
-	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for plain lines
+	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for lines, [ for an array
+	spaced  bool  // blanks before quotes don't count
 	form    form
 	meter   *meter
 	packed  bool // compressed
@@ -137,13 +136,13 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	if bytes.HasPrefix(head, []byte(npyMagic)) || bytes.HasPrefix(head, []byte(zipMagic)) {
 		return FormatNumPy, "", nil
 	}
-	extension := filepath.Ext(compressed.CutSuffix(strings.ToLower(in.name)))
+	extension := extensionOf(in.name)
 	switch extension {
 	case ".tsv":
 		return FormatTSV, "", nil
 	case ".csv":
 		return FormatCSV, "", nil
-	case ".jsonl", ".ndjson":
+	case ".jsonl", ".ndjson", ".json":
 		return FormatJSONL, "", nil
 	case ".svm", ".svmlight", ".libsvm":
 		return FormatSVMLight, "", nil
@@ -157,14 +156,14 @@ func (in *input) detect() (format Format, guessed string, err error) {
 			continue
 		}
 		format := detectLine(l)
-		if format == FormatAuto && extension == ".txt" && bytes.IndexByte(head, '\t') < 0 {
+		if format == FormatAuto && (extension == ".txt" || in.stream && extension == "") && bytes.IndexByte(head, '\t') < 0 {
 			format = FormatLines
 		}
 		if format == FormatAuto {
 			return "", "", &SyntaxError{
 				File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
-				Expected: "label index:value ..., label<TAB>text, a JSON object in each line, or a MatrixMarket banner",
-				Option:   "Format", Remedy: "names a format",
+				Expected: "label index:value ..., label<TAB>text, JSON objects, or a MatrixMarket banner",
+				Option:   "Format", Remedy: "lines takes it for texts without labels, csv for a table",
 			}
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil
@@ -172,12 +171,18 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
 }
 
-// detectLine tells svmlight, TSV and JSON by the line of a document, or returns FormatAuto for
+// detectLine tells svmlight, TSV, fastText and JSON by the line of a document, or returns FormatAuto for
 // none. In svmlight a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30
 // meeting"), but then a TAB precedes it and other words follow.
 func detectLine(l []byte) Format {
-	if t := bytes.TrimSpace(l); t[0] == '{' && t[len(t)-1] == '}' {
+	t := bytes.TrimSpace(l)
+	array, is := bytes.CutPrefix(t, []byte("["))
+	array = bytes.TrimLeft(array, jsonBlanks)
+	if t[0] == '{' && t[len(t)-1] == '}' || is && (len(array) == 0 || array[0] == '{') {
 		return FormatJSONL
+	}
+	if bytes.HasPrefix(t, []byte(fastTextLabel)) {
+		return FormatFastText
 	}
 	text, _, _ := bytes.Cut(l, []byte("#"))
 	fields := bytes.Fields(text)

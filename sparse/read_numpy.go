@@ -59,7 +59,7 @@ func (r *numpyReader) fail(found, expected string) error {
 	return fault(found, expected).at(r.name, 0)
 }
 
-// npyArray is what a header says, with the reader of the values behind it.
+// npyArray is what a header says, with the reader of the values after it.
 type npyArray struct {
 	r       io.Reader
 	kind    byte // b, i, u, f; S, U for texts
@@ -138,13 +138,13 @@ func (r *numpyReader) end(err error, found, expected string) error {
 	return r.fail(found, expected)
 }
 
-// over checks that the array ends here. Only behind its last byte is known whether its checksum is right.
+// over checks that the array ends here. Only after its last byte is known whether its checksum is right.
 func (r *numpyReader) over(from io.Reader) error {
 	n, err := io.ReadFull(from, make([]byte, 1))
 	if n == 0 && err == io.EOF {
 		return nil
 	}
-	return r.end(err, "data behind the values", "the end of the array, as the header says")
+	return r.end(err, "data after the values", "the end of the array, as the header says")
 }
 
 // number returns a value, exact unless it is an integer beyond 2⁵³.

@@ -156,7 +156,7 @@ func (p *svmParser) setGroup(token []byte) *SyntaxError {
 	case !ok || group > math.MaxInt64:
 		return fault(quote(token), "qid: and a whole number")
 	case p.group >= 0:
-		return fault(quote(token)+" behind another qid", "one qid a line")
+		return fault(quote(token)+" after another qid", "one qid a line")
 	default:
 		p.group = int64(group)
 		return nil

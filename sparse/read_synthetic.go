@@ -29,20 +29,30 @@ type Synthetic struct {
 	Length    int    // length=, mean number of words of a document, default 200
 	Classes   int    // classes=, default 10
 	Seed      uint64 // seed=, default 1
+
+	// Of Copies documents in a thousand, spread evenly, each is a copy of an earlier one, any, of whose
+	// words up to Changed, uniformly, are drawn anew. It has the class of its place all the same.
+	Copies  int // copies=, default 0
+	Changed int // changed=, default 2
 }
 
 // DefaultSynthetic has the defaults of the parameters.
-var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Classes: 10, Seed: 1}
+var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Classes: 10, Seed: 1, Changed: 2}
 
 // String returns the source that [Read] reads for s.
 func (s Synthetic) String() string {
-	return fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d", s.Documents, s.Terms, s.Length,
+	text := fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d", s.Documents, s.Terms, s.Length,
 		s.Classes, s.Seed)
+	if s.Copies > 0 {
+		text += fmt.Sprintf(",copies=%d,changed=%d", s.Copies, s.Changed)
+	}
+	return text
 }
 
-const syntheticExpected = "synthetic:docs=N,terms=N,length=N,classes=N,seed=N"
+const syntheticExpected = "synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"
 
-// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N, each optional, in any order.
+// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N, each optional, in any
+// order.
 func ParseSynthetic(parameters string) (Synthetic, error) {
 	s := DefaultSynthetic
 	if parameters == "" {
@@ -64,6 +74,10 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 			to, most = &s.Classes, 1<<16
 		case "seed":
 			least, most = 0, 1<<64-1
+		case "copies":
+			to, least, most = &s.Copies, 0, 999
+		case "changed":
+			to, least, most = &s.Changed, 0, 1<<24
 		default:
 			return s, fmt.Errorf("sparse: synthetic:%s: parameter %s, expected %s", parameters, quote(key),
 				syntheticExpected)
@@ -205,8 +219,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 		p := &vectorPiece{}
 		var drawn []uint32
 		for i := k * chunk; i < min(s.Documents, (k+1)*chunk) && ctx.Err() == nil; i++ {
-			d := newDrawer(s.Seed, uint64(s.Classes)+uint64(i))
-			drawn = s.draw(d, zipf, orders[i%s.Classes], counts[w], drawn[:0])
+			drawn = s.document(i, zipf, orders, counts[w], drawn[:0])
 			p.addCounts(counts[w], drawn, columns)
 		}
 		pieces[k] = p
@@ -261,6 +274,36 @@ func randomOrder(n int, d drawer) []uint32 {
 		order[j] = uint32(i)
 	}
 	return order
+}
+
+// isCopy says whether document i is a copy.
+func (s *Synthetic) isCopy(i int) bool { return i > 0 && i*s.Copies%1000 < s.Copies }
+
+// document draws document i into count and returns its terms, sorted.
+func (s *Synthetic) document(i int, zipf *aliasTable, orders [][]uint32, count, drawn []uint32) []uint32 {
+	d := newDrawer(s.Seed, uint64(s.Classes)+uint64(i))
+	if !s.isCopy(i) {
+		return s.draw(d, zipf, orders[i%s.Classes], count, drawn)
+	}
+	from := int(d.below(uint64(i)))
+	for s.isCopy(from) {
+		from-- // 0 is none
+	}
+	of := newDrawer(s.Seed, uint64(s.Classes)+uint64(from))
+	drawn = s.draw(of, zipf, orders[from%s.Classes], count, drawn)
+	for range d.below(uint64(s.Changed) + 1) {
+		at := d.below(uint64(len(drawn)))
+		t := drawn[at]
+		if count[t]--; count[t] == 0 {
+			drawn = slices.Delete(drawn, int(at), int(at)+1)
+		}
+		if t = zipf.draw(d); count[t] == 0 {
+			place, _ := slices.BinarySearch(drawn, t)
+			drawn = slices.Insert(drawn, place, t)
+		}
+		count[t]++
+	}
+	return drawn
 }
 
 // draw draws one document into count and returns its terms, sorted.

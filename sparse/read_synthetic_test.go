@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"maps"
 	"math"
 	"testing"
 )
@@ -111,5 +112,46 @@ func TestParseSynthetic(t *testing.T) {
 	}
 	if got, err := ParseSynthetic(want.String()[len("synthetic:"):]); err != nil || got != want {
 		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
+// Of copies, as many as were asked for, each has up to so many words that no earlier document has, and
+// what is no copy is what it is without them.
+func TestSyntheticCopies(t *testing.T) {
+	s := Synthetic{Documents: 400, Terms: 5000, Length: 50, Classes: 3, Seed: 5, Copies: 100, Changed: 3}
+	c := readWhole(t, s.String(), Options{}).Documents
+	plain := s
+	plain.Copies = 0
+	without := readWhole(t, plain.String(), Options{}).Documents
+	words := func(m *CSR, i int) map[uint32]float32 {
+		out := map[uint32]float32{}
+		terms, values := m.Row(i)
+		for k, term := range terms {
+			out[term] = values[k]
+		}
+		return out
+	}
+	copies := 0
+	for i := range s.Documents {
+		own := words(c, i)
+		if maps.Equal(own, words(without, i)) {
+			continue
+		}
+		copies++
+		least := float32(math.MaxFloat32)
+		for k := range i {
+			changed := float32(0)
+			of := words(c, k)
+			for term, n := range own {
+				changed += max(n-of[term], 0)
+			}
+			least = min(least, changed)
+		}
+		if least > float32(s.Changed) {
+			t.Errorf("document %d has %v words that no other has", i, least)
+		}
+	}
+	if copies != 39 { // a tenth, without document 0
+		t.Errorf("%d copies, expected 39", copies)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +56,8 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 		in.line += int64(skipped)
 	}
 	in.quoted = separator
-	p := &tableParser{opt.MaxLineBytes, rune(separator), of}
+	in.spaced = slices.ContainsFunc(first, func(name string) bool { return strings.HasPrefix(name, ` "`) })
+	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, of}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
 	if err == nil && of.unknown {
 		(*warnings)(&c.Warnings).warn(Warning{
@@ -75,9 +75,12 @@ func newCSV(r io.Reader, separator rune) *csv.Reader {
 	return c
 }
 
+// nearBytes are what is looked at before a table is read, as many as its buffer holds.
+const nearBytes = 64 << 10
+
 // firstRecord returns the first record without reading on, and its bytes; nil if it isn't near.
 func (in *input) firstRecord(separator byte) (record []string, length int, err error) {
-	head, err := in.r.Peek(64 << 10)
+	head, err := in.r.Peek(nearBytes)
 	if err != nil && err != io.EOF {
 		return nil, 0, in.readError(in.line, err)
 	}
@@ -101,11 +104,28 @@ func (in *input) skip(n int) (lines int, err error) {
 	return lines, err
 }
 
-// findColumns finds label and text by the options and the first record.
+// columnName returns a name without capitals, blanks, quotes and the mark of the byte order around it.
+func columnName(name string) string {
+	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
+}
+
+// findColumns finds label and text by the options and the first record. A column of labels that another source
+// has may be missing.
 func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
+	of, bad = findGiven(first, opt)
+	if bad != nil && opt.likeLabels {
+		none := *opt
+		none.LabelColumn = ""
+		of, bad = findGiven(first, &none)
+		of.label, of.unknown = -1, false
+	}
+	return of, bad
+}
+
+func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	names := make([]string, len(first))
 	for i, name := range first {
-		names[i] = strings.ToLower(strings.TrimSpace(name))
+		names[i] = columnName(name)
 	}
 	of = columns{label: -1, text: -1, fields: len(first)}
 	named := false
@@ -123,10 +143,10 @@ func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		named = true
 		at := slices.Index(first, given)
 		if at < 0 {
-			at = slices.Index(names, strings.ToLower(strings.TrimSpace(given)))
+			at = slices.Index(names, columnName(given))
 		}
 		if at < 0 {
-			bad = fault("the columns "+quote(strings.Join(first, ", ")), "one called "+quote(given))
+			bad = fault("the columns "+quoteList(first), "one called "+quote(given))
 			bad.Option, bad.Remedy = option, "names or numbers it"
 		}
 		return at
@@ -144,7 +164,7 @@ func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		return -1
 	}
 	if of.text < 0 {
-		if at := known(textNames, of.label); at >= 0 && (named || of.label < 0) {
+		if at := known(textNames, of.label); at >= 0 && (named || of.label < 0 || len(first) > 2) {
 			of.text, named = at, true
 		}
 	}
@@ -168,7 +188,8 @@ func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	case len(first) == 2:
 		of.label, of.text = 0, 1
 	default:
-		bad = fault(fmt.Sprintf("%d columns, none of them called text", len(first)), "to know which is the text")
+		bad = fault(fmt.Sprintf("%d columns, none of them called text: %s", len(first), quoteList(first)),
+			"to know which is the text")
 		bad.Option, bad.Remedy = "TextColumn", "names or numbers it"
 		return of, bad
 	}
@@ -188,6 +209,7 @@ func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
 type tableParser struct {
 	maxLine   int
 	separator rune
+	spaced    bool // blanks precede quotes, as in the first record
 	columns
 }
 
@@ -202,6 +224,9 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 	}
 	if !out.labels.memory.room(itemBytes*int64(fields) + copies*int64(long)) {
 		return nil // the piece isn't looked at
+	}
+	if p.spaced {
+		data = withoutBlanks(data, byte(p.separator))
 	}
 	clean := check.clean(data)
 	r := newCSV(bytes.NewReader(data), p.separator)
@@ -259,11 +284,11 @@ const (
 	fieldStart quoteState = iota
 	inField
 	inQuotes
-	quoteSeen   // behind a quote inside quotes: it may end them
-	quoteReturn // and behind a carriage return there
+	quoteSeen   // after a quote inside quotes: it may end them
+	quoteReturn // and after a carriage return there
 )
 
-// next is the state behind a byte. Behind a line end it is fieldStart exactly if a record ends
+// next is the state after a byte. After a line end it is fieldStart exactly if a record ends
 // there.
 func (q quoteState) next(c, separator byte) quoteState {
 	switch {
@@ -282,6 +307,17 @@ func (q quoteState) next(c, separator byte) quoteState {
 		return inQuotes
 	}
 	return inField
+}
+
+// withoutBlanks removes the blanks before fields, in place.
+func withoutBlanks(data []byte, separator byte) []byte {
+	kept, state := data[:0], fieldStart
+	for _, c := range data {
+		if state != fieldStart || c != ' ' {
+			kept, state = append(kept, c), state.next(c, separator)
+		}
+	}
+	return kept
 }
 
 func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -306,133 +342,39 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, err
 }
 
-// readCSV reads a table with commas, or with semicolons where only these make the first line a header,
-// as spreadsheets write it where numbers have commas.
+// readCSV reads a table with commas, semicolons or TABs, as its first lines show.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	commas, _, err := in.firstRecord(',')
-	if err != nil || len(commas) != 1 {
-		return readTable(ctx, in, opt, m, ',')
+	separator, err := in.separator(opt)
+	if err != nil {
+		return nil, err
 	}
-	if first, _, err := in.firstRecord(';'); err == nil && len(first) > 1 {
-		if of, bad := findColumns(first, opt); bad == nil && of.header != nil {
-			return readTable(ctx, in, opt, m, ';')
-		}
-	}
-	return readTable(ctx, in, opt, m, ',')
+	return readTable(ctx, in, opt, m, separator)
 }
 
-// jsonKeys are the keys that are looked for in JSON objects, one object per line.
-type jsonKeys struct {
-	label, text []string
-	labelGiven  bool
-}
-
-func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	keys := &jsonKeys{labelNames, textNames, opt.LabelKey != ""}
-	if opt.LabelKey != "" {
-		keys.label = []string{opt.LabelKey}
-	}
-	if opt.TextKey != "" {
-		keys.text = []string{opt.TextKey}
-	}
-	c, err := readTextLines(ctx, in, opt, m, "lines that are JSON objects", keys.add)
-	if err == nil {
-		for i := range c.Warnings {
-			if w := &c.Warnings[i]; w.Option == "LabelColumn" {
-				w.Option, w.Remedy = "LabelKey", "names the key of labels"
-			}
-		}
-	}
-	return c, err
-}
-
-// add adds a line.
-func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
-	if p.skips(l, line) {
-		return nil
-	}
-	if !p.labels.memory.room(itemBytes*int64(bytes.Count(l, []byte{','})) + copies*int64(len(l))) {
-		return nil // the piece isn't looked at
-	}
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(l, &object); err != nil || object == nil {
-		found := quote(bytes.TrimSpace(l))
+// separator returns what separates the fields of a table: the comma, the semicolon, as spreadsheets write
+// it where numbers have commas, or the TAB that makes the first record a header; without a header the TAB
+// where it cuts all records nearby into as many fields, two at least, and else the comma.
+func (in *input) separator(opt *Options) (byte, error) {
+	for _, s := range []byte(",;\t") {
+		first, _, err := in.firstRecord(s)
 		if err != nil {
-			found += ": " + err.Error()
+			return 0, err
 		}
-		return fault(found, "a JSON object in one line")
-	}
-	missing := func(keys []string, option string) *SyntaxError {
-		bad := fault("no key "+strings.Join(keys, ", "), "an object with it")
-		if len(keys) > 1 {
-			bad.Expected = "an object with one of them"
-		}
-		bad.Option, bad.Remedy = option, "names it"
-		return bad
-	}
-	raw, ok := firstKey(object, k.text)
-	if !ok {
-		return missing(k.text, "TextKey")
-	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return fault("the text "+quote(raw), "a JSON string")
-	}
-	raw, ok = firstKey(object, k.label)
-	if !ok && k.labelGiven {
-		return missing(k.label, "LabelKey")
-	}
-	names, bad := jsonLabels(raw)
-	if bad != nil {
-		return bad
-	}
-	if bad := p.labels.addNames(names); bad != nil {
-		return bad
-	}
-	p.add([]byte(strings.Join(names, ",")), []byte(text), line)
-	return nil
-}
-
-// firstKey returns the value of the first key that the object has.
-func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage, bool) {
-	for _, key := range keys {
-		if raw, ok := object[key]; ok {
-			return raw, true
+		if of, bad := findColumns(first, opt); len(first) > 1 && bad == nil && of.header != nil {
+			return s, nil
 		}
 	}
-	return nil, false
-}
-
-// jsonLabels returns the labels of a JSON value: a text, a number or a truth value, several in an
-// array, none for null and "".
-func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
-	var value any
-	if len(raw) > 0 {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		if err := d.Decode(&value); err != nil {
-			return nil, fault("the label "+quote(raw), "a JSON value")
+	head, _ := in.r.Peek(nearBytes)
+	r, fields := newCSV(bytes.NewReader(head), '\t'), 0
+	for {
+		record, err := r.Read()
+		cut := len(head) == nearBytes && int(r.InputOffset()) == len(head) // in the midst of a record, perhaps
+		switch {
+		case fields > 0 && (err == io.EOF || cut):
+			return '\t', nil
+		case err != nil || cut || len(record) < 2 || fields > 0 && len(record) != fields:
+			return ',', nil
 		}
+		fields = len(record)
 	}
-	list, several := value.([]any)
-	if !several {
-		list = []any{value}
-	}
-	var names []string
-	for _, v := range list {
-		switch v := v.(type) {
-		case string:
-			if name := strings.TrimSpace(v); name != "" {
-				names = append(names, name)
-			}
-		case json.Number:
-			names = append(names, canonicalNumber(v.String()))
-		case bool:
-			names = append(names, strconv.FormatBool(v))
-		case nil:
-		default:
-			return nil, fault("the label "+quote(raw), "a string, a number, true, false, null, or an array of them")
-		}
-	}
-	return names, nil
 }

@@ -248,7 +248,7 @@ func TestFromTexts(t *testing.T) {
 		}
 	}
 	c, err := FromTexts(context.Background(), []string{"x\xff", "\ny"}, nil, Options{MinDF: 1})
-	if err != nil || show(c) != " x:1\n y:1\n" || len(c.Warnings) != 1 || c.Warnings[0].First != "texts:1" {
+	if err != nil || show(c) != " x:1\n y:1\n" || len(c.Warnings) != 1 || c.Warnings[0].First != "text 0" {
 		t.Errorf("%v, %v", c, err)
 	}
 	for call, f := range map[string]func() (*Corpus, error){
@@ -275,12 +275,12 @@ func TestFromTexts(t *testing.T) {
 
 func FuzzReadCSV(f *testing.F) {
 	fuzzReader(f, readCSV, "label,text\na,\"b\nc\"\n", "a,b\n\nc,d\"e\n", "text\nx", "a,b,label,text\n", "\"",
-		"a\tb\r\n", ",\n,")
+		"a\tb\r\n", ",\n,", "label;text\na;\"b;\nc\"\n", "a\tb,c\nd\t\"e\tf\"\n", "label, \"text\"\na, \"b,\nc\"\n")
 }
 
 func FuzzReadJSONL(f *testing.F) {
 	fuzzReader(f, readJSONL, `{"label":"a","text":"b"}`+"\n\n"+`{"text":"","class":[1,true]}`,
-		"{}", "{\"text\":\"\\ud800\"}", "[")
+		"{}", "{\"text\":\"\\ud800\"}", "[", "[{\"text\":\"a]\"},\n {\"Text\":\"b\"}]", "[{\"text\":\"a\"},", "[{]}")
 }
 
 func FuzzReadLines(f *testing.F) {
@@ -309,17 +309,22 @@ func FuzzRecordEnds(f *testing.F) {
 	for _, s := range []string{"a,\"b\nc\"\nd,e\n", "a,b\"\nc,\"d\"\"\n\"\n", "\"a\"\r\n\"b\"\rc\n\"\n", "\"a\"x\n\",\n"} {
 		f.Add([]byte(s), 1)
 	}
+	f.Add([]byte(" \"a\nb\", \"c\"\n"), -2)
 	f.Fuzz(func(t *testing.T, data []byte, size int) {
+		spaced := size < 0 // blanks before fields don't count
 		// encoding/csv takes a carriage return at the very end for part of a line end.
 		data = append(bytes.TrimRight(data, "\r"), '\n')
 		records := func(b []byte) [][]string {
+			if spaced {
+				b = withoutBlanks(bytes.Clone(b), ',')
+			}
 			all, err := newCSV(bytes.NewReader(b), ',').ReadAll()
 			if err != nil {
 				t.Fatal(err)
 			}
 			return all
 		}
-		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ','}
+		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ',', spaced: spaced}
 		cutter := lineCutter{in: in, most: 1 << 20}
 		var got [][]string
 		for {

@@ -375,7 +375,7 @@ func TestOptions(t *testing.T) {
 		want   string
 	}{
 		{file, Options{Format: "xls"},
-			`sparse: format "xls", expected svmlight, tsv, csv, jsonl, lines, folder, matrixmarket, idx or numpy`},
+			`sparse: format "xls", expected svmlight, tsv, csv, jsonl, fasttext, lines, folder, matrixmarket, idx or numpy`},
 		{file, Options{Workers: -1}, "sparse: Workers is -1, expected at least 0"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "sparse: MaxDF is 2, expected at least MinDF, 3"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},

@@ -179,7 +179,7 @@ func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32,
 // unlikeScales is the ratio of scales from which on they are unlike.
 const unlikeScales = 30
 
-// Negative is what [CSR.NoCounts] says of values below 0.
+// Negative is the result of [CSR.NoCounts] for a matrix with values below 0.
 const Negative = "values below 0"
 
 // NoCounts says why values aren't counts of terms, or "" where they may be: [Negative], "fractions",

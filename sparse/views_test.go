@@ -152,3 +152,47 @@ func TestViewsOfText(t *testing.T) {
 		}
 	}
 }
+
+// Two corpora on the columns of both are what they are when they are read as one.
+func TestShareTerms(t *testing.T) {
+	texts := []string{"far from a madding crowd", "a crowd", "zebras madden crowds", "", "far far zoo"}
+	for _, tokenizer := range []string{"", "word:ngrams=1..2", "word + char:ngrams=3..3"} {
+		parsed, err := ParseTokenizer(tokenizer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(lo, hi int) *Corpus {
+			c, err := FromTexts(t.Context(), texts[lo:hi], nil, Options{MinDF: 1, Tokenizer: parsed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		whole, a, b := read(0, 5), read(0, 2), read(2, 5)
+		if err := ShareTerms(a, b); err != nil {
+			t.Fatal(err)
+		}
+		for i := range texts {
+			of, row := a, i
+			if i >= 2 {
+				of, row = b, i-2
+			}
+			terms, values := of.Documents.Row(row)
+			wantTerms, wantValues := whole.Documents.Row(i)
+			if !slices.Equal(terms, wantTerms) || !slices.Equal(values, wantValues) {
+				t.Errorf("%q: %q has columns %v, expected %v", tokenizer, texts[i], terms, wantTerms)
+			}
+		}
+		if !slices.Equal(a.Documents.Views, whole.Documents.Views) || a.Documents.Cols != whole.Documents.Cols {
+			t.Errorf("%q: views %v of %d columns", tokenizer, a.Documents.Views, a.Documents.Cols)
+		}
+		b.Vocabulary = nil
+		if err := ShareTerms(a, b); err == nil {
+			t.Errorf("%q: text shares terms with vectors", tokenizer)
+		}
+	}
+	a, b := &Corpus{Documents: &CSR{Cols: 3}}, &Corpus{Documents: &CSR{Cols: 7}}
+	if err := ShareTerms(a, b); err != nil || a.Documents.Cols != 7 {
+		t.Errorf("vectors of %d columns, error %v", a.Documents.Cols, err)
+	}
+}

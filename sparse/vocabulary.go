@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gramengine/gram/sparse/internal/intern"
 	"github.com/gramengine/gram/sparse/token"
@@ -169,10 +170,14 @@ func (c *Corpus) fillText(
 	}
 	m := &CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1), Views: views}
 	lost := make([]int64, len(documents)) // words left out
+	var words atomic.Int64
 	err = inChunks(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
+		var n int64
+		defer func() { words.Add(n) }()
 		for i := lo; i < hi; i++ {
 			of := columns[documents[i].counter]
 			for _, t := range documents[i].terms {
+				n += int64(t.count)
 				if of[t.term] != leftOut {
 					m.Offsets[i+1]++
 				} else {
@@ -214,7 +219,7 @@ func (c *Corpus) fillText(
 	warn := warnings(c.Warnings)
 	for i, n := range lost {
 		if n > 0 && opt.Vocabulary != nil {
-			warn.add(unknownMessage, n, at(i))
+			warn.warn(Warning{Message: unknownMessage, Count: n, Of: words.Load(), First: at(i)})
 		}
 	}
 	warn.emptyRows(m, at)
@@ -378,16 +383,19 @@ const unknownMessage = "word outside the vocabulary, left out"
 // makes of them with Options.Tokenizer and Options.Vocabulary, without the time that a tokenizer and
 // the index of a vocabulary take to be made. It may be used concurrently.
 type Counter struct {
-	index map[string]uint32 // the column of each term
-	spare sync.Pool         // of *counting
+	index  map[string]uint32      // the column of each term
+	isWord func(term []byte) bool // see [token.Tokenizer.Words]
+	words  []bool                 // by column
+	spare  sync.Pool              // of *counting
 }
 
 // counting is the scratch space of a text.
 type counting struct {
-	scan   token.Scanner
-	count  map[uint32]float32
-	text   []byte
-	sorter rowSorter
+	scan    token.Scanner
+	count   map[uint32]float32
+	unknown map[string]bool // words
+	text    []byte
+	sorter  rowSorter
 }
 
 // NewCounter returns a counter. It keeps the vocabulary. Errors: those of the tokenizer, a term
@@ -400,15 +408,15 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	if _, err := columnsOf(&intern.Table{}, vocabulary); err != nil {
 		return nil, err
 	}
-	c := &Counter{index: make(map[string]uint32, len(vocabulary))}
+	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.Words(), words: make([]bool, len(vocabulary))}
 	for t, term := range vocabulary {
-		c.index[term] = uint32(t)
+		c.index[term], c.words[t] = uint32(t), c.isWord([]byte(term))
 	}
 	c.spare.New = func() any {
 		scan, _ := t.NewScanner()
-		return &counting{scan: *scan, count: map[uint32]float32{}}
+		return &counting{scan: *scan, count: map[uint32]float32{}, unknown: map[string]bool{}}
 	}
-	c.spare.Put(&counting{scan: *first, count: map[uint32]float32{}})
+	c.spare.Put(&counting{scan: *first, count: map[uint32]float32{}, unknown: map[string]bool{}})
 	return c, nil
 }
 
@@ -416,30 +424,41 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 // the vocabulary. Bytes that aren't UTF-8 separate terms. It returns within a second of the end of
 // ctx, with its error.
 func (c *Counter) Count(ctx context.Context, texts []string) (*CSR, error) {
+	m, _, err := c.CountUnknown(ctx, texts)
+	return m, err
+}
+
+// CountUnknown is Count, and returns the number of different words of each text that are outside of the
+// vocabulary; [token.Tokenizer.Words] says which terms are words, and [Counter.Known] counts those within.
+func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *CSR, unknown []int, err error) {
 	if err := given(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c == nil || c.index == nil {
-		return nil, errors.New("sparse: a counter of the zero value, expected one of NewCounter")
+		return nil, nil, errors.New("sparse: a counter of the zero value, expected one of NewCounter")
 	}
-	m := &CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
+	m = &CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
 	s := c.spare.Get().(*counting)
 	for _, text := range texts {
 		clear(s.count)
+		clear(s.unknown)
 		s.text = append(s.text[:0], text...)
 		s.scan.Feed(s.text)
 		for n, term := 1, s.scan.Next(); term != nil; n, term = n+1, s.scan.Next() {
 			if n%stopEvery == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
+				return nil, nil, ctx.Err()
 			}
 			if t, ok := c.index[string(term)]; ok {
 				s.count[t]++
+			} else if c.isWord(term) && !s.unknown[string(term)] {
+				s.unknown[string(term)] = true
 			}
 		}
 		s.scan.End()
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
+		unknown = append(unknown, len(s.unknown))
 		from := len(m.Terms)
 		for t, n := range s.count {
 			m.Terms, m.Values = append(m.Terms, t), append(m.Values, n)
@@ -448,5 +467,15 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*CSR, error) {
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
 	c.spare.Put(s) // after an error it is in the middle of a text
-	return m, nil
+	return m, unknown, nil
+}
+
+// Known returns how many terms of a document of [Counter.Count] are words.
+func (c *Counter) Known(terms []uint32) (words int) {
+	for _, t := range terms {
+		if c != nil && int(t) < len(c.words) && c.words[t] {
+			words++
+		}
+	}
+	return words
 }

@@ -59,29 +59,6 @@ func TestTileBytes(t *testing.T) {
 			t.Errorf("width %d: %d bytes, expected %d", width, got, want)
 		}
 	}
-	for _, width := range []int{0, -1, math.MinInt, mostValues + 1, math.MaxInt} {
-		func() {
-			defer func() {
-				if got, ok := recover().(string); !ok || !strings.HasPrefix(got, "tiles: TileBytes: ") {
-					t.Errorf("width %d: %v, expected a panic with a message", width, got)
-				}
-			}()
-			TileBytes(width)
-		}()
-	}
-}
-
-func TestMakeRefuses(t *testing.T) {
-	for _, n := range []int{-1, math.MinInt, mostValues + 1, math.MaxInt} {
-		func() {
-			defer func() {
-				if got, ok := recover().(string); !ok || !strings.HasPrefix(got, "tiles: Make: ") {
-					t.Errorf("%d values: %v, expected a panic with a message", n, got)
-				}
-			}()
-			Make(n)
-		}()
-	}
 }
 
 // Calls out of turn panic and leave the cache as it was: whoever keeps to the rules goes on.
@@ -153,10 +130,6 @@ func TestStoreRefuses(t *testing.T) {
 		{s, small, func(i int) []float32 { return make([]float32, 5-i, 9) },
 			"row 1 of the piece has 4 values, expected at least 5"},
 		{s, small, func(int) []float32 { return nil }, "row 0 of the piece has 0 values, expected at least 5"},
-		{s, Piece{Row: -1}, rows, "piece of 0 rows from -1 on, 0 columns from 0 on, expected no negative number"},
-		{s, Piece{Rows: -1, Cols: -1}, rows,
-			"piece of -1 rows from 0 on, -1 columns from 0 on, expected no negative number"},
-		{s, Piece{Column: -7}, rows, "expected no negative number"},
 		{s, Piece{Rows: math.MaxInt / 2, Cols: math.MaxInt / 2}, rows, "expected at most "},
 		{s, Piece{Rows: math.MaxInt, Cols: 3}, rows, "expected at most "},
 		{nil, small, rows, "a store that OpenStore didn't make"},

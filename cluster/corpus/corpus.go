@@ -324,7 +324,7 @@ func (m *meta) read(r *joiner) (*sparse.Corpus, error) {
 		return nil, r.err
 	}
 	if left != 0 {
-		return nil, fmt.Errorf("%d bytes behind the last text, expected none", left)
+		return nil, fmt.Errorf("%d bytes after the last text, expected none", left)
 	}
 	return c, c.Validate()
 }

@@ -177,8 +177,8 @@ func TestContents(t *testing.T) {
 			copy(b[texts:], "\xff\xff\xff\xff")
 			return b
 		},
-		"1 bytes behind the last text": func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
-		"is not above":                 func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
+		"1 bytes after the last text": func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
+		"is not above":                func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
 	} {
 		m, _ := parts(t, c)
 		changed := change(&m, bytes.Clone(data))

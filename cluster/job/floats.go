@@ -27,7 +27,7 @@ func FloatBytes(v []float32) []byte {
 }
 
 // Floats returns the values that results have as these bytes: they are in the memory of b where the
-// machine has them so, else copied. Bytes behind the last whole value are left out.
+// machine has them so, else copied. Bytes after the last whole value are left out.
 func Floats(b []byte) []float32 {
 	n := len(b) / 4
 	if n == 0 {

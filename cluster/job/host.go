@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -124,7 +125,7 @@ func (j *Job) CheckISA() error {
 
 // Engine reads the job's documents, embeds them for a kernel and makes an engine, as one machine
 // alone does: bits depend on all documents.
-func (j *Job) Engine(ctx context.Context, k engine.Kernel) (*engine.Engine, error) {
+func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, error) {
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err != nil {
 		return nil, err

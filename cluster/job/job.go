@@ -105,7 +105,7 @@ func decode(b []byte, to any) error {
 		return err
 	}
 	if _, err := r.Token(); err != io.EOF {
-		return errors.New("more behind its end")
+		return errors.New("data after its end")
 	}
 	return nil
 }

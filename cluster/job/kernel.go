@@ -3,22 +3,22 @@ package job
 import (
 	"fmt"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
 // ParseKernel reads -kernel and -embed.
-func ParseKernel(spec, embedding string) (engine.Kernel, error) {
-	if engine.IsHyperbolic(spec) {
+func ParseKernel(spec, embedding string) (kernel.Kernel, error) {
+	if kernel.IsHyperbolic(spec) {
 		return nil, fmt.Errorf("-kernel %s compares sets of points, expected one of documents", spec)
 	}
-	k, err := engine.ParseKernel(spec)
+	k, err := kernel.Parse(spec)
 	if embedding != "" {
 		var e sparse.Embedding
 		if e, err = sparse.ParseEmbedding(embedding); err != nil {
 			return nil, fmt.Errorf("-embed: %w", err)
 		}
-		k, err = engine.ParseKernelIn(spec, e)
+		k, err = kernel.ParseIn(spec, e)
 	}
 	return k, err
 }

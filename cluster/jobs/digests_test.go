@@ -96,6 +96,7 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 		{"search", "s.json", "-kernel diffusion:t=0.1|0.5 -c 1,10 -folds 3"},
 		{"predict", "p.txt", "-documents 200 -model " + model},
 		{"neighbours", "n.tsv", "-k 5 -block 256"},
+		{"duplicates", "d.tsv", "-within 0.4 -block 256"},
 	} {
 		k, err := job.KindOf(jobs.Kinds, c.kind)
 		if err != nil {

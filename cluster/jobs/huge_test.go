@@ -79,6 +79,7 @@ func TestHugeNumbers(t *testing.T) {
 		{"search", "s.json", "-kernel diffusion:t=0.5 -type nu_svc -nu 0.1,0.2 -folds 2"},
 		{"predict", "p.txt", "-documents 50 -names -model " + model},
 		{"neighbours", "n.tsv", "-k 5 -block 64 -min 0.1"},
+		{"duplicates", "d.tsv", "-within 0.4 -block 64"},
 	} {
 		k, err := job.KindOf(jobs.Kinds, c.kind)
 		if err != nil {

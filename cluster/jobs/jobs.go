@@ -3,6 +3,7 @@ package jobs
 
 import (
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/duplicates"
 	"github.com/gramengine/gram/cluster/jobs/gram"
 	"github.com/gramengine/gram/cluster/jobs/landmarks"
 	"github.com/gramengine/gram/cluster/jobs/neighbours"
@@ -13,4 +14,6 @@ import (
 )
 
 // Kinds are all kinds, in the order of the help.
-var Kinds = []job.Kind{gram.Kind, tiles.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind, landmarks.Kind}
+var Kinds = []job.Kind{
+	gram.Kind, tiles.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind, duplicates.Kind, landmarks.Kind,
+}

@@ -119,7 +119,7 @@ const (
 	secretName = `[\w.%-]*(?:secret[\w.-]*|passw[\w.-]*|token|credentials?|signature|` +
 		`access[-_]?key[\w.-]*|account[-_]?key|private[-_]?key[\w.-]*|api[-_]?key|` +
 		`shared[-_]?key|authorization|bearer)|sig|sas|pwd|auth`
-	// userInfo is what stands before a machine: with a password anywhere, or any behind //.
+	// userInfo is what stands before a machine: with a password anywhere, or any after //.
 	userInfo = `//[^/?#&\s"'@]*@|[^/?#&;=\s"'@:]+:[^/?#&;\s"'@]+@`
 )
 

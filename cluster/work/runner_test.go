@@ -168,6 +168,16 @@ func (u unreadable) Open(ctx context.Context, key string) (io.ReadCloser, int64,
 	return u.Memory.Open(ctx, key)
 }
 
+// A task isn't done where the store can't say whether its result is there.
+func TestDoWithoutStore(t *testing.T) {
+	s := newSite(t)
+	h := &job.Host{Store: store.New(unreadable{s.bucket, s.job.ResultName(1)}), Workers: 1}
+	s.runner = NewRunner(h, []job.Kind{s.fake}, &s.reports)
+	s.does(s.job, 1, Failed, errUnreadable.Error())
+	s.does(s.job, 0, Done, "")
+	s.does(s.job, 1, Failed, errUnreadable.Error())
+}
+
 // rot changes the last byte of an object's first attempt.
 func (s *site) rot(task int) {
 	key := s.job.ResultName(task) + ".a0"

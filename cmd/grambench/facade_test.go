@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -170,6 +171,12 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	b, _ := json.Marshal(want)
 	if !bytes.Equal(a, b) || len(got.Rows) != 3 || len(got.Rows[0].For) != 3 {
 		t.Errorf("explain says %s, Model.Explain %s", b, a)
+	}
+	var why learn.DocumentExplanation
+	command(t, &why, "explain", "-json", "-n", "4", "-in", facadeSource, "-document", "9", path)
+	x, err := m.ExplainDocument(t.Context(), c, 8, 4)
+	if err != nil || !reflect.DeepEqual(x, &why) || len(x.Terms) != 4 {
+		t.Errorf("explain says %+v, Model.ExplainDocument %+v, %v", why, x, err)
 	}
 	if _, err := m.Explain(0); err == nil {
 		t.Error("no terms to explain: no error")

@@ -15,7 +15,6 @@ const module = "github.com/gramengine/gram"
 // The packages of the command, below the module and with it, and those that commands share.
 const (
 	own    = "cmd/grambench/internal/"
-	inner  = module + "/" + own
 	shared = module + "/internal/"
 )
 
@@ -31,7 +30,7 @@ var (
 		module + "/learn",
 	}
 	framework = slices.Concat(library, []string{
-		shared + "report", shared + "matrixio", shared + "chart", shared + "cli",
+		shared + "report", shared + "matrixio", shared + "chart", shared + "page", shared + "cli",
 		shared + "backend", shared + "source",
 	})
 )
@@ -144,6 +143,7 @@ var allowed = map[string][]string{
 	"internal/report":   {},
 	"internal/matrixio": {module + "/tiles/atomicfile"},
 	"internal/chart":    {shared + "matrixio", "gonum.org/v1/plot"},
+	"internal/page":     {shared + "report"},
 	"internal/cli": {
 		shared + "matrixio",
 		shared + "report",
@@ -152,19 +152,20 @@ var allowed = map[string][]string{
 	},
 	"internal/cli/clitest": {shared + "cli", "github.com/rogpeppe/go-internal"}, // for tests
 	"internal/doortest":    {},                                                  // for tests
+	"internal/namestest":   {},                                                  // for tests and lab
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
 	own + "matrices":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	"learn":                slices.Concat(library, []string{"gonum.org/v1/gonum"}),
-	"":                     slices.Concat(library, []string{"gonum.org/v1/gonum"}), // gram: no cli, no plots
-	own + "machines":       slices.Concat(framework, []string{inner + "searchplot", "gonum.org/v1/plot"}),
-	own + "searchplot":     {shared + "chart", "gonum.org/v1/plot"},
-	own + "explain":        slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "verify":         slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
-	own + "neighbours":     slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "spectral":       slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":          slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	own + "doors":          {},
+	// gram: no cli, no plots
+	"":                 slices.Concat(library, []string{"gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
+	own + "machines":   slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "explain":    slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
+	own + "neighbours": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
+	own + "bench":      slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	own + "doors":      {},
 
 	"testdata": {},
 

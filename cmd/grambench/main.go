@@ -35,7 +35,7 @@ grambench computes Gram matrices of kernels on sparse documents, verifies them, 
 that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
-		machines.Train, machines.Predict, machines.CV, machines.Grid, explain.Command,
+		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
 	},
 	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},

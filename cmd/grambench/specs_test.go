@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 )
 
@@ -62,7 +62,7 @@ func TestSenselessKernels(t *testing.T) {
 		{"grid", "nowhere.svm", "-kernel"}, {"kernels"},
 	}
 	for _, s := range senseless {
-		if k, err := engine.ParseKernel(s.spec); k != nil || err == nil || !strings.Contains(err.Error(), s.found) ||
+		if k, err := kernel.Parse(s.spec); k != nil || err == nil || !strings.Contains(err.Error(), s.found) ||
 			!strings.Contains(err.Error(), s.expected) {
 			t.Errorf("ParseKernel(%q) = %v, %v, expected %q and %q", s.spec, k, err, s.found, s.expected)
 		}

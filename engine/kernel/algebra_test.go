@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/enginetest"
 	tables "github.com/gramengine/gram/engine/kernel/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
@@ -110,7 +111,7 @@ func TestAlgebraGoldenMaps(t *testing.T) {
 			checked++
 		}
 	})
-	if checked < 500*len(asm.Available()) {
+	if checked < 500*len(enginetest.ISAs()) {
 		t.Errorf("only %d values are float32", checked)
 	}
 }
@@ -257,7 +258,7 @@ func TestCentredDistances(t *testing.T) {
 
 // everyISA runs a test for every instruction set of this processor.
 func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		table, err := asm.For(isa)
 		if err != nil {
 			t.Fatal(err)

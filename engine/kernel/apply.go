@@ -52,18 +52,15 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) error {
 	return Map(k, table, dst, c, x, y)
 }
 
-// Check checks that a kernel is there and a function of c and norms.
-func Check(k Kernel) error {
-	if k == nil {
-		return errors.New("engine: a nil kernel, expected one of ParseKernel or NewKernel")
-	}
-	return checkComputable(k)
-}
+var errNil = errors.New("engine: a nil kernel, expected one of kernel.Parse or kernel.New")
 
 // Map applies a kernel to a tile, with a panic as an error: the one place where a kernel meets
 // memory. It checks lengths; that c and norms are numbers of the right range is known of those that
 // an engine computes.
 func Map(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
+	if k == nil {
+		return errNil
+	}
 	plain := len(x) == 0 && len(y) == 0 && !UsesNorms(k)
 	if len(dst) != len(c) || !plain && !shape.IsProduct(len(dst), len(x), len(y)) {
 		return fmt.Errorf("engine: kernel %s: tile of %d values of c and %d norms of rows by %d of columns, "+

@@ -70,7 +70,7 @@ type family struct {
 	power func(v []float64) float64
 
 	single     bool // takes one part only
-	positional int  // so many of the parameters may stand behind the parts without a key
+	positional int  // so many of the parameters may follow the parts without a key
 
 	// sets says that it compares sets of points, not documents: Parse doesn't know it, and there is
 	// no key embed.

@@ -139,9 +139,9 @@ func (k *customRows) Error(c, x, y float64) float64 {
 // precomputedName is the specification of [Precomputed], which [Parse] doesn't know.
 const precomputedName = "precomputed"
 
-// Precomputed returns the kernel of a Gram matrix that was computed elsewhere, as LIBSVM's -t 4
-// has it. It stands for the matrix where a kernel is asked for, and has no values of its own: an
-// [Engine] refuses it.
+// Precomputed returns the kernel of a Gram matrix that was computed elsewhere, as for
+// LIBSVM's -t 4. It stands for the matrix where a kernel is asked for, and has no values of its own: an
+// engine refuses it.
 func Precomputed() Kernel { return precomputed{} }
 
 // IsPrecomputed reports whether k is [Precomputed].
@@ -175,8 +175,11 @@ func (valueless) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 // Error implements [Kernel].
 func (valueless) Error(c, x, y float64) float64 { return math.Inf(1) }
 
-// checkComputable returns the error of a kernel that has no values.
-func checkComputable(k Kernel) error {
+// Check checks that a kernel is there, and a function of c and norms: others have no values.
+func Check(k Kernel) error {
+	if k == nil {
+		return errNil
+	}
 	if _, sets := HyperbolicOf(k); sets {
 		return fmt.Errorf("engine: kernel %s compares sets of points, found documents: "+
 			"FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)

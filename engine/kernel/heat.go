@@ -86,7 +86,7 @@ func refuseDiffusion(v []float64) (int, string) {
 	case printed && !psi:
 		return heatForm, "order=0 as well: the leading exponential has no ψ₀"
 	case printed && v[heatOrder] > 0:
-		return heatOrder, "order=0 with form=printed: behind that ψ₀ no further function makes the residual of the " +
+		return heatOrder, "order=0 with form=printed: after that ψ₀ no further function makes the residual of the " +
 			"heat equation vanish"
 	case printed && !(v[heatCutoff] > 0 && v[heatCutoff] <= math.Pi):
 		return heatForm, "a cutoff of at most pi with form=printed: its ψ₀ is infinite at d = π, where documents " +

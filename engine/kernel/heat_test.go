@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/enginetest"
 )
 
 // The formulas as the source has them, in float64, for parameters where nothing leaves its range:
@@ -166,7 +167,7 @@ func TestParametrixHoles(t *testing.T) {
 		for c := float32(0); c < 2; c += 1.0 / 512 {
 			all = append(all, c)
 		}
-		for _, isa := range asm.Available() {
+		for _, isa := range enginetest.ISAs() {
 			table, err := asm.For(isa)
 			if err != nil {
 				t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 //	k = K(t, r)/K(t, 0), or K(t, r) itself
 //
 // where r is the distance of two distributions, in units of curvature -1, and K the heat kernel of
-// Hⁿ. It isn't a [Kernel]: it compares [Normals], not documents, and isn't a function of a cosine.
+// Hⁿ. It isn't a [Kernel]: it compares normal distributions, not documents, and isn't a
+// function of a cosine.
 //
 // K is positive definite on Hⁿ, so k is for n = P+1, its default, and above, where the space of the
 // distributions is a part of Hⁿ. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5)
@@ -102,8 +103,8 @@ func (h Hyperbolic) PropertiesFor(p int) Properties {
 
 // Kernel returns h in the form of a [Kernel], for programs that carry one about, such as those that
 // train: it has a specification and properties, and [Resolve] fills n in, but it has no values: it
-// is no function of c, and an [Engine] refuses it. Its documents are distributions as vectors, see
-// [Normals.Vectors], raw.
+// is no function of c, and an engine refuses it. Its documents are distributions as vectors, see
+// Distributions.Vectors of package normal, raw.
 func (h Hyperbolic) Kernel() Kernel { return setKernel{h: h} }
 
 // HyperbolicOf returns what [Hyperbolic.Kernel] was made of; false for other kernels.

@@ -278,8 +278,11 @@ const (
 // with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and
 // u = 2⁻²⁴, the rounding of a norm to float32. The terms are largest at corners, since kernels are
 // monotone or convex in each variable over so small a box. It is +Inf where there is no bound, see
-// [Kernel].Error, never NaN. See [ToleranceReason].
+// [Kernel].Error, and for a nil kernel; never NaN. See [ToleranceReason].
 func Tolerance(k Kernel, c, x, y float64) float64 {
+	if k == nil {
+		return math.Inf(1)
+	}
 	v := k.Eval(c, x, y)
 	delta := min(deltaC, deltaCRelative*c) + underflow/2
 	tol := k.Error(c, x, y)

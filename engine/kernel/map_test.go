@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/enginetest"
 )
 
 // everyMap runs a test for every instruction set of this processor and every kernel.
 func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel)) {
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		table, err := asm.For(isa)
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +200,7 @@ func TestMapAllocations(t *testing.T) {
 
 // A gamma that isn't resolved shows in every value instead of passing for a kernel.
 func TestMapUnresolved(t *testing.T) {
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		table, err := asm.For(isa)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Parse reads a kernel specification: a name, and behind a colon keys with their values, separated
+// Parse reads a kernel specification: a name, and after a colon keys with their values, separated
 // by commas, such as
 //
 //	diffusion:t=0.5
@@ -30,7 +30,7 @@ import (
 //
 // A key belongs to the kernel before it, with one exception: the last keys within parentheses
 // belong to the kernel in front of the parentheses where that takes them (layers, in the example);
-// a pair of parentheses around the part, or behind the others a colon and the key, says it
+// a pair of parentheses around the part, or after the others a colon and the key, says it
 // otherwise.
 //
 // Every kernel takes embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel
@@ -267,7 +267,7 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 }
 
 // checkPairing refuses a kernel with a pairing of its own in another embedding. The other way round
-// there is nothing to refuse: behind chi2, a kernel that usually is a function of the cosine is one
+// there is nothing to refuse: after chi2, a kernel that usually is a function of the cosine is one
 // of that similarity.
 func (b *builder) checkPairing(c *syntax.Call) error {
 	want := familyOf(c.Name).embedding

@@ -60,7 +60,7 @@ func TestParseKernelErrors(t *testing.T) {
 			"a colon and one of the keys of diffusion: t, order, n, form, cutoff, constant, embed"},
 		"diffusion:": {11, "the end",
 			"one of the keys of diffusion: t, order, n, form, cutoff, constant, embed"},
-		"diffusion:t":        {12, "the end", `= and a value behind "t"`},
+		"diffusion:t":        {12, "the end", `= and a value after "t"`},
 		"diffusion:t=":       {13, "the end", `a value for "t"`},
 		"diffusion:t=0":      {13, "t=0", "a number above 0"},
 		"diffusion:t=-1":     {13, "t=-1", "a number above 0"},

@@ -78,12 +78,16 @@ func FallsWithC(k Kernel) bool {
 }
 
 // PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is,
-// unless it has a method Properties.
+// unless it has a method Properties; nor is anything of nil.
 func PropertiesOf(k Kernel) Properties {
 	if p, ok := k.(interface{ Properties() Properties }); ok {
 		return p.Properties()
 	}
-	return Properties{UsesNorms: true, Condition: "nothing is known of " + k.String()}
+	name := "no kernel"
+	if k != nil {
+		name = k.String()
+	}
+	return Properties{UsesNorms: true, Condition: "nothing is known of " + name}
 }
 
 // The sources of what is known of definiteness.

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine/internal/hyperbolic"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Heat is the heat kernel K(t, r) of the hyperbolic space Hⁿ on distributions, where r is their
@@ -29,6 +30,9 @@ type Heat struct {
 // divided by its value at r = 0. Errors: an n that the kernel is not made for, such as that of
 // points of 2,000 coordinates and more, a t that isn't above 0, the end of ctx, with its own error.
 func NewHeat(ctx context.Context, t float64, n int, full bool, x *Distributions) (*Heat, error) {
+	if err := run.Given(ctx, "engine"); err != nil {
+		return nil, err
+	}
 	if x == nil {
 		return nil, errors.New("engine: no distributions, expected some")
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine/internal/hyperbolic"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -66,10 +67,7 @@ func Fit(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Distri
 // for all points or beyond the columns that these have: those of other points that these are to be
 // compared with. Values in other columns don't count.
 func FitIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, columns []uint32) (*Distributions, error) {
-	if ctx == nil {
-		return nil, errors.New("engine: nil context, expected one")
-	}
-	if err := context.Cause(ctx); err != nil {
+	if err := run.Given(ctx, "engine"); err != nil {
 		return nil, err
 	}
 	if err := points.Validate(); err != nil {
@@ -85,7 +83,7 @@ func FitIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, column
 	}
 	for k, t := range columns[1:] {
 		if t <= columns[k] {
-			return nil, fmt.Errorf("engine: points in column %d behind %d, expected ascending columns", t, columns[k])
+			return nil, fmt.Errorf("engine: points in column %d after %d, expected ascending columns", t, columns[k])
 		}
 	}
 	p := len(columns)

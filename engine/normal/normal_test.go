@@ -49,7 +49,7 @@ func TestFitNormals(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Fit(ctx, m, []int32{1, 0, 1, 0}, 2); !errors.Is(err, context.Canceled) {
-		t.Errorf("behind the end of the context: %v", err)
+		t.Errorf("after the end of the context: %v", err)
 	}
 }
 

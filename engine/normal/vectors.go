@@ -14,7 +14,7 @@ import (
 const leastMean = 0x1p-149
 
 // Vectors returns the distributions as vectors: row i holds μ in the columns of the points, and
-// behind them σ in the given column. Values are rounded to float32, and a mean of 0 is the least
+// after them σ in the given column. Values are rounded to float32, and a mean of 0 is the least
 // float32 above 0. [Of] reads them back. So a model keeps distributions as it keeps documents.
 //
 // Errors: a column for σ that isn't above those of the points, values that float32 can't hold.

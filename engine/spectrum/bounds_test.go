@@ -34,7 +34,7 @@ func TestCoveringRadius(t *testing.T) {
 			if want := math.Log(radius); index != j || !(math.Abs(got-want) <= 1e-13*(1+math.Log(n))) {
 				t.Errorf("%v, n = %g: j = %d, ln ε = %v, expected %d, %v", values, n, index, got, j, want)
 			}
-			// Behind the end, and below 0, there is nothing.
+			// After the end, and below 0, there is nothing.
 			if i, v := CoveringRadius(append(append([]float64{}, values...), 0, -1e-9), math.Log(n)); i != index || v != got {
 				t.Errorf("%v, n = %g, with eigenvalues of rounding: %d, %v, expected %d, %v", values, n, i, v, index, got)
 			}

@@ -105,6 +105,9 @@ func LanczosBytes(n, steps int) int64 {
 //
 // Source: Golub and Van Loan, Matrix Computations, 4th ed., §10.1 and §10.3.
 func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
+	if err := run.Given(ctx, "spectrum"); err != nil {
+		return nil, err
+	}
 	if a == nil {
 		return nil, errors.New("spectrum: no operator, expected one")
 	}

@@ -81,19 +81,6 @@ func TestAllOfKnownSpectrum(t *testing.T) {
 	}
 }
 
-func TestAllRefuses(t *testing.T) {
-	a := mat.NewSymDense(3, nil)
-	a.SetSym(2, 1, math.NaN())
-	if _, err := All(t.Context(), a, 0); err == nil {
-		t.Error("NaN is taken")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := All(ctx, with(decaying(30), 1), 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end of ctx: %v", err)
-	}
-}
-
 // The second difference has the eigenvalues 2 - 2 cos(jπ/(n+1)).
 func TestLanczosOfSecondDifference(t *testing.T) {
 	const n = 200

@@ -51,8 +51,8 @@ const topic = "computing"
 var Topic = cli.Topic{Name: topic, Summary: "processor, GPU and memory", Text: `
 A command computes on the processor, with the best instruction set that it has, or on an NVIDIA GPU
 where the program is built for one (make cuda). By default it uses the GPU for long computations;
-reports say which it used and why. Where a GPU that was chosen by default fails, the processor
-starts over, as long as nothing is printed yet.
+reports say which it used and why. If a GPU that was chosen by default fails, the command
+starts over on the processor, as long as nothing has been printed.
 
 -m bounds the memory of the whole command; by default that is three quarters of what the machine,
 the container and ulimit leave. What doesn't fit is computed in pieces where that is possible;

@@ -17,7 +17,7 @@ type some struct {
 
 func (s *some) WriteText(w io.Writer) { fmt.Fprintln(w, "rows", s.Rows) }
 
-// The times stand behind the text of a report, and in its object.
+// The times follow the text of a report, and are part of its object.
 func TestTimes(t *testing.T) {
 	r := &timed{&some{3}, []cuda.KernelTime{{Kernel: "panels", Launches: 1200, Seconds: 0.5}}}
 	var text strings.Builder

@@ -1,15 +1,20 @@
-// Package chart sets up plots in the house's way, and saves them as PNG files.
+// Package chart sets up plots in the house's way, and saves them as PNG or SVG files.
 package chart
 
 import (
 	"image/color"
+	"io"
 	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/gramengine/gram/internal/matrixio"
 )
@@ -36,21 +41,60 @@ func New(title, x, y string) *plot.Plot {
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size, axis.Label.Padding = 12, 11, 6
 		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
+		axis.Tick.Marker = Steps{}
 	}
 	p.Legend.TextStyle.Font.Variant = "Sans"
 	return p
 }
 
-// Logarithmic makes axes logarithmic, with a label, as write has it, at each power of ten.
+// Steps marks the multiples of 1, 2 or 5 times a power of ten that is at least Least, so that 0 is one where the
+// axis has it.
+type Steps struct{ Least float64 }
+
+// Ticks implements [plot.Ticker].
+func (s Steps) Ticks(least, most float64) []plot.Tick {
+	const labels = 5 // about
+	step := max(math.Pow(10, math.Floor(math.Log10((most-least)/labels))), s.Least)
+	for _, more := range []float64{2, 2.5, 2} {
+		if (most-least)/step > labels+1 {
+			step *= more
+		}
+	}
+	var ticks []plot.Tick
+	for k := math.Ceil(least / step); k <= most/step; k++ {
+		value := k*step + 0 // + 0 turns −0 into 0
+		ticks = append(ticks, plot.Tick{Value: value, Label: strconv.FormatFloat(value, 'g', 6, 64)})
+	}
+	return ticks
+}
+
+// BesideLegend widens the x axis, of a plot of so many centimeters, so that the legend at its right covers nothing.
+func BesideLegend(p *plot.Plot, width float64, names ...string) {
+	longest := p.Legend.ThumbnailWidth
+	for _, name := range names {
+		longest = max(longest, p.Legend.ThumbnailWidth+p.Legend.TextStyle.Width(name)+vg.Centimeter/2)
+	}
+	const axis = 2.5 // centimeters left of the plot's own area
+	share := longest.Points() / vg.Length((width-axis)*float64(vg.Centimeter)).Points()
+	if _, ratio := p.X.Scale.(plot.LogScale); ratio {
+		p.X.Max *= math.Pow(p.X.Max/p.X.Min, share/(1-share))
+	} else {
+		p.X.Max += (p.X.Max - p.X.Min) * share / (1 - share)
+	}
+}
+
+// Logarithmic makes axes logarithmic, with a label, as write has it, at each power of ten, and at 2 and 5 times that
+// where the axis has less than two powers.
 func Logarithmic(write func(v float64) string, axes ...*plot.Axis) {
 	for _, axis := range axes {
 		axis.Scale = plot.LogScale{}
 		axis.Tick.Marker = plot.TickerFunc(func(least, most float64) []plot.Tick {
 			var ticks []plot.Tick
+			few := math.Floor(math.Log10(most))-math.Ceil(math.Log10(least)) < 1
 			for e := math.Floor(math.Log10(least)); e <= math.Log10(most); e++ {
 				for d := 1; d < 10; d++ {
 					tick := plot.Tick{Value: float64(d) * math.Pow(10, e)}
-					if d == 1 {
+					if d == 1 || few && (d == 2 || d == 5) {
 						tick.Label = write(tick.Value)
 					}
 					if tick.Value >= least && tick.Value <= most {
@@ -77,11 +121,21 @@ func Curve(p *plot.Plot, name string, of color.Color, points plotter.XYs, marks 
 	}
 }
 
-// Save draws plots side by side into a PNG file, each of a size in centimeters, through a temporary
-// name.
+// Endings are those of the files that Save writes.
+var Endings = []string{".png", ".svg"}
+
+// Save draws plots side by side into a file, each of a size in centimeters, through a temporary name: SVG
+// where the name ends in .svg, else PNG.
 func Save(path string, width, height float64, panels ...*plot.Plot) error {
 	const mm = vg.Millimeter
-	img := vgimg.New(vg.Length(width*float64(len(panels)))*vg.Centimeter, vg.Length(height)*vg.Centimeter)
+	w, h := vg.Length(width*float64(len(panels)))*vg.Centimeter, vg.Length(height)*vg.Centimeter
+	var img interface {
+		vg.CanvasSizer
+		io.WriterTo
+	} = vgimg.PngCanvas{Canvas: vgimg.New(w, h)}
+	if strings.EqualFold(filepath.Ext(path), ".svg") {
+		img = vgsvg.New(w, h)
+	}
 	canvas := draw.New(img)
 	canvas.SetColor(color.White)
 	canvas.Fill(canvas.Rectangle.Path())
@@ -97,5 +151,5 @@ func Save(path string, width, height float64, panels ...*plot.Plot) error {
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, canvas)[0] {
 		panels[i].Draw(c)
 	}
-	return matrixio.Save(path, vgimg.PngCanvas{Canvas: img})
+	return matrixio.Save(path, img)
 }

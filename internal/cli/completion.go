@@ -15,7 +15,7 @@ Usage: PROGRAM completion bash|zsh|fish
 
 Prints what completes commands, flags and their values in a shell:
   bash   source <(PROGRAM completion bash)
-  zsh    source <(PROGRAM completion zsh), behind compinit
+  zsh    source <(PROGRAM completion zsh), after compinit
   fish   PROGRAM completion fish | source`, "PROGRAM", p.Name)}
 }
 

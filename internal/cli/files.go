@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -63,13 +64,19 @@ func (f *Flags) Keeps(path *string, name, usage string) {
 	f.output(path, name, usage, output{place: onlyFile(path), alone: true})
 }
 
-// Draws declares a flag that names a PNG picture to be written.
+// Draws declares a flag that names a picture, PNG or SVG, to be written.
 func (f *Flags) Draws(path *string, name, usage string) {
 	f.Writes(path, name, usage)
-	f.checkPicture(path, name)
+	f.checkEnding(path, name, ".png", ".svg")
 }
 
-// DrawsSeveral declares a flag that names a PNG picture to be written, or several whose names begin
+// Pages declares a flag that names a page to be written.
+func (f *Flags) Pages(path *string, name, usage string) {
+	f.Writes(path, name, usage)
+	f.checkEnding(path, name, ".html")
+}
+
+// DrawsSeveral declares a flag that names a picture, PNG or SVG, to be written, or several whose names begin
 // with its own.
 func (f *Flags) DrawsSeveral(path *string, name, usage string) {
 	f.output(path, name, usage, output{probe: true, place: func() (string, func(string) bool) {
@@ -80,13 +87,13 @@ func (f *Flags) DrawsSeveral(path *string, name, usage string) {
 			return name == base || strings.HasPrefix(name, stem) && strings.HasSuffix(name, ending)
 		}
 	}})
-	f.checkPicture(path, name)
+	f.checkEnding(path, name, ".png", ".svg")
 }
 
-func (f *Flags) checkPicture(path *string, name string) {
+func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	f.Check(func() error {
-		if *path != "" && !strings.EqualFold(filepath.Ext(*path), ".png") {
-			return Usagef("-%s %s, expected a name that ends in .png", name, *path)
+		if *path != "" && !slices.Contains(endings, strings.ToLower(filepath.Ext(*path))) {
+			return Usagef("-%s %s, expected a name that ends in %s", name, *path, strings.Join(endings, " or "))
 		}
 		return nil
 	})

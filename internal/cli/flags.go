@@ -24,6 +24,7 @@ type Flags struct {
 
 	MaxArgs int                                   // how many arguments the command takes beside flags
 	Args    []string                              // those that were given
+	places  []Argument                            // see Arguments
 	Rewrite func(args []string) ([]string, error) // brings other programs' forms into those of package flag
 
 	Usage, Help, Examples string // in place of the command's where they depend on the arguments
@@ -54,7 +55,7 @@ func newFlags(name string, hasJSON bool) *Flags {
 	if hasJSON {
 		f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
 	}
-	f.BoolVar(&f.Quiet, "q", false, "print nothing but errors; no report of what -o writes either")
+	f.BoolVar(&f.Quiet, "q", false, "print only errors, not even the report of what -o writes")
 	return f
 }
 
@@ -89,9 +90,40 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 	})
 }
 
+// Argument is an argument after the flags that stands for one of them.
+type Argument struct{ Flag, What string } // "in" and "source", say
+
+// Arguments says which flags the arguments stand for, in their order, in place of what was said before.
+func (f *Flags) Arguments(places ...Argument) { f.places, f.MaxArgs = places, len(places) }
+
+// takeArgs sets the flags that arguments stand for. An argument passes over a flag that is given, unless
+// it would be an output then.
+func (f *Flags) takeArgs() error {
+	place, places := 0, f.places[:min(len(f.Args), len(f.places))]
+	writes := func(o output) bool { return o.flag == "-"+f.places[place+1].Flag }
+	for i := range places {
+		for f.Given(f.places[place].Flag) && place+1 < len(f.places) && !slices.ContainsFunc(f.outputs, writes) {
+			place++
+		}
+		at := f.places[place]
+		if f.Given(at.Flag) {
+			return Usagef("-%s %s and the argument %q both name a %s, expected one of them", at.Flag,
+				f.Lookup(at.Flag).Value, f.Args[i], at.What)
+		}
+		if err := f.Set(at.Flag, f.Args[i]); err != nil {
+			return UsageError{err}
+		}
+		place = min(place+1, len(f.places)-1)
+	}
+	return nil
+}
+
 // Parse reads the flags and checks what can be checked without reading anything.
 func (f *Flags) Parse(args []string) error {
 	if err := f.parseArgs(args); err != nil {
+		return err
+	}
+	if err := f.takeArgs(); err != nil {
 		return err
 	}
 	for _, check := range f.checks {
@@ -102,7 +134,7 @@ func (f *Flags) Parse(args []string) error {
 	return nil
 }
 
-// parseArgs reads flags and the arguments between and behind them.
+// parseArgs reads flags and the arguments between and after them.
 func (f *Flags) parseArgs(args []string) error {
 	if f.Rewrite != nil {
 		var err error
@@ -126,13 +158,9 @@ func (f *Flags) parseArgs(args []string) error {
 		case f.NArg() == 0:
 			return nil
 		case f.MaxArgs == 0:
-			hint := ""
-			if f.Lookup("in") != nil {
-				hint = " (a source is given by -in)"
-			}
-			return Usagef("unexpected argument %q, expected flags only%s", f.Arg(0), hint)
+			return Usagef("unexpected argument %q, expected flags only", f.Arg(0))
 		case len(f.Args) == f.MaxArgs:
-			return Usagef("unexpected argument %q behind %s", f.Arg(0), report.Join(f.Args))
+			return Usagef("unexpected argument %q after %s", f.Arg(0), report.Join(f.Args))
 		}
 		f.Args, args = append(f.Args, f.Arg(0)), f.FlagSet.Args()[1:]
 	}

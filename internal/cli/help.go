@@ -134,7 +134,11 @@ func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	f.collect()
 	usage, help, examples := f.Usage, f.Help, f.Examples
 	if usage == "" {
-		usage = strings.TrimSpace(p.Name + " " + c.Name + " [flags] " + c.Args)
+		args := c.Args
+		if args == "" && len(f.places) == 1 {
+			args = "[" + strings.ToUpper(f.places[0].What) + "]"
+		}
+		usage = strings.TrimSpace(p.Name + " " + c.Name + " [flags] " + args)
 	}
 	if help == "" {
 		help = c.Help

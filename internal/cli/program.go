@@ -43,7 +43,7 @@ type Program struct {
 type Command struct {
 	Name     string
 	Summary  string // for the list of commands
-	Args     string // what may stand behind the flags, for the usage line
+	Args     string // what may follow the flags, for the usage line
 	Help     string // what it does, in a few lines
 	Examples string // three, a line each
 	// Setup declares the flags and returns what runs once they are parsed and checked.

@@ -94,6 +94,11 @@ func (p *Progress) Engine(done, total int64) {
 
 // Tell shows how far a stage is, with details beside the bar or in a line of the log.
 func (p *Progress) Tell(stage string, done, total int64, details []string) {
+	p.TellPart(stage, done, total, 0, details)
+}
+
+// TellPart is Tell of done and an estimate of what is done beyond.
+func (p *Progress) TellPart(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.name != stage && p.bar != nil {
 		_ = p.bar.Clear()
@@ -102,30 +107,32 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.name, p.details = stage, details
 	if p.log != nil && time.Since(p.logged) >= LogEvery {
 		p.logged = time.Now()
-		fmt.Fprintf(p.log, "%s: %s\n", p.program, p.line(done, total))
+		fmt.Fprintf(p.log, "%s: %s\n", p.program, p.line(done, total, part))
 	}
 	p.mu.Unlock()
-	if total == 1 {
+	if total == 1 && part == 0 {
 		done, total = 0, 0 // a bar of one step would stand at 0 % to the end
 	}
-	p.Update(done, total)
+	p.update(done, total, part)
 }
 
 // line says how far the stage is; a total of 0 means that it isn't known.
-func (p *Progress) line(done, total int64) string {
+func (p *Progress) line(done, total int64, part float64) string {
 	line := p.name
 	if total > 0 {
-		line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*float64(done)/float64(total), report.Count(done),
+		line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*(float64(done)+part)/float64(total), report.Count(done),
 			report.Count(total))
 	}
 	return strings.Join(append([]string{line}, p.details...), ", ")
 }
 
 // Update sets the bar of the current stage; a total of 0 means that it isn't known.
-func (p *Progress) Update(done, total int64) {
+func (p *Progress) Update(done, total int64) { p.update(done, total, 0) }
+
+func (p *Progress) update(done, total int64, part float64) {
 	if Watch != nil {
 		p.mu.Lock()
-		line := p.line(done, total)
+		line := p.line(done, total, part)
 		p.mu.Unlock()
 		Watch(line)
 	}
@@ -134,8 +141,12 @@ func (p *Progress) Update(done, total int64) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if total <= 0 {
+	const steps = 1000 // of the bar in one of few
+	switch {
+	case total <= 0:
 		total = -1
+	case total < steps:
+		done, total = done*steps+int64(part*steps), total*steps
 	}
 	width := 30
 	if p.details != nil {
@@ -162,7 +173,7 @@ func (p *Progress) Update(done, total int64) {
 	_ = p.bar.Set64(done) // a bar that can't be drawn is no reason to stop
 }
 
-// describe puts as many details behind the name as room has columns for.
+// describe puts as many details after the name as room has columns for.
 func describe(name string, details []string, room int) string {
 	for _, part := range details {
 		if utf8.RuneCountInString(name)+2+utf8.RuneCountInString(part) > room {

@@ -50,7 +50,7 @@ func checked(ctx context.Context, rows []float64, o options) (float64, error) {
 	return o.Share, o.Tell()
 }
 
-// beyond reads as assembly would: the value behind a slice.
+// beyond reads as assembly would: the value after a slice.
 func beyond(rows []float64) error {
 	v := *(*float64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), 8*len(rows)))
 	return fmt.Errorf("doortest: %v", v)

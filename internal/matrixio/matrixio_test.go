@@ -103,7 +103,7 @@ func TestWriterErrors(t *testing.T) {
 			t.Errorf("%s: NaN is answered with %v", format, err)
 		}
 		if err := w.WriteRow([]float32{1, 2}); err != nil {
-			t.Errorf("%s: a row behind a refused one: %v", format, err)
+			t.Errorf("%s: a row after a refused one: %v", format, err)
 		}
 		if err := w.Close(); err == nil {
 			t.Errorf("%s: a missing row passes", format)
@@ -286,7 +286,7 @@ func TestStream(t *testing.T) {
 	f.Abort()
 	f.Abort()
 	if _, err := f.Write([]byte("a")); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("behind the end: error %v", err)
+		t.Errorf("after the end: error %v", err)
 	}
 }
 

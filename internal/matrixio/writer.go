@@ -15,7 +15,7 @@ type Writer interface {
 	// WriteRow writes the next row, a value for each column, all finite. A row that is refused may be given
 	// again in another form; after any other error no row is taken.
 	WriteRow(row []float32) error
-	// Close writes what comes behind the last row; it is an error when rows are missing or couldn't
+	// Close writes what comes after the last row; it is an error when rows are missing or couldn't
 	// be written. It doesn't close what is below.
 	Close() error
 }
@@ -78,7 +78,7 @@ type counter struct {
 	err        error // of what is below
 }
 
-// sticky keeps the first error of what is below: what comes behind a gap isn't the matrix.
+// sticky keeps the first error of what is below: what comes after a gap isn't the matrix.
 type sticky struct {
 	w  io.Writer
 	of *counter

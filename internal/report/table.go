@@ -26,6 +26,15 @@ func NewTable(titles ...string) *Table {
 // Add adds a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
+// Titles returns the titles of the columns.
+func (t *Table) Titles() []string { return t.rows[0] }
+
+// Right says whether a column is aligned to the right.
+func (t *Table) Right(column int) bool { return t.right[column] }
+
+// Rows returns the rows below the titles.
+func (t *Table) Rows() [][]string { return t.rows[1:] }
+
 // widths returns the widths of the columns.
 func (t *Table) widths() []int {
 	width := make([]int, len(t.right))

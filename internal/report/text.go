@@ -90,7 +90,7 @@ func Wait(d time.Duration) string {
 // Float writes the fewest digits that give the same number back.
 func Float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Percent writes a share with one digit behind the point.
+// Percent writes a share with one digit after the point.
 func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 // Peak writes the memory that a command took at most, and what -m allows; a limit of 0 is none.
@@ -136,7 +136,7 @@ func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(columns-utf8.RuneCountInString(s), 0))
 }
 
-// Wrap prints text behind head, in lines of at most width columns that are indented as deep as
+// Wrap prints text after head, in lines of at most width columns that are indented as deep as
 // head.
 func Wrap(w io.Writer, head, text string, width int) {
 	line, begun := head, false

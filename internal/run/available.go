@@ -113,7 +113,7 @@ func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string
 	}
 }
 
-// numberOf returns the number behind a name at the beginning of a line of a file, or the first
+// numberOf returns the number after a name at the beginning of a line of a file, or the first
 // number where the name is empty.
 func numberOf(root fs.FS, file, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, file)

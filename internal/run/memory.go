@@ -18,11 +18,8 @@ type MemoryError struct {
 // Error names what needs the memory and both numbers.
 func (e *MemoryError) Error() string {
 	limit := "expected at most "
-	switch {
-	case e.Machine:
+	if e.Machine {
 		limit = "the system leaves "
-	case e.Enough:
-		limit = "allowed are "
 	}
 	return fmt.Sprintf("%s needs %s of memory, %s%s", e.What, FormatNeed(e.Need), limit, FormatBytes(e.Limit))
 }

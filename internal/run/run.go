@@ -11,8 +11,9 @@ import (
 	"runtime"
 )
 
-// Given returns the error of a context that isn't there, in the name of a package, or that has ended:
-// its cause. Whatever takes long, or much memory, asks first.
+// Given returns an error, in the name of a package, where there is no context, and the cause of one that
+// has ended. Every exported function with a context asks it, or [Tasks], before it does anything: a nil
+// context is an error everywhere, and never a panic or a background context.
 func Given(ctx context.Context, name string) error {
 	if ctx == nil {
 		return fmt.Errorf("%s: a nil context, expected one", name)

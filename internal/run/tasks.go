@@ -24,7 +24,7 @@ import (
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
 	switch {
 	case ctx == nil:
-		return errors.New("run: Tasks: nil context")
+		return Given(ctx, "run: Tasks")
 	case work == nil:
 		return errors.New("run: Tasks: nil work")
 	case workers < 1:

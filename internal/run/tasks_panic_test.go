@@ -95,7 +95,7 @@ func TestTasksRefuses(t *testing.T) {
 		work           func(context.Context, int, int) error
 		want           string
 	}{
-		{nil, 1, 1, work, "run: Tasks: nil context"},
+		{nil, 1, 1, work, "run: Tasks: a nil context, expected one"},
 		{t.Context(), 1, 1, nil, "run: Tasks: nil work"},
 		{t.Context(), 0, 1, work, "run: Tasks: 0 workers, expected at least 1"},
 		{t.Context(), -1, 0, work, "run: Tasks: -1 workers, expected at least 1"},

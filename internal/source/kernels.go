@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
@@ -22,7 +23,7 @@ func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 		"kernel",
 		"compute the kernel `SPEC`, or several (default: "+fallback+")",
 	)
-	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as kernels want)")
+	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's own)")
 }
 
 // DeclareEmbedding declares -embed alone.
@@ -40,7 +41,7 @@ func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 }
 
 // Parse parses the kernels that were asked for, or else the given ones.
-func (k *Kernels) Parse(fallback ...string) ([]engine.Kernel, error) {
+func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	specs := []string(k.Specs)
 	if len(specs) == 0 {
 		specs = fallback
@@ -49,17 +50,17 @@ func (k *Kernels) Parse(fallback ...string) ([]engine.Kernel, error) {
 	if err != nil && k.Embedding != "" {
 		return nil, cli.UsageError{Err: err}
 	}
-	var out []engine.Kernel
+	var out []kernel.Kernel
 	for _, spec := range specs {
-		if engine.IsHyperbolic(spec) {
+		if kernel.IsHyperbolic(spec) {
 			return nil, cli.Usagef(
 				"-kernel %s compares sets of points: gram, spectrum, train, cv and predict take it, with -sets",
 				spec,
 			)
 		}
-		parsed, err := engine.ParseKernel(spec)
+		parsed, err := kernel.Parse(spec)
 		if k.Embedding != "" {
-			parsed, err = engine.ParseKernelIn(spec, embedding)
+			parsed, err = kernel.ParseIn(spec, embedding)
 		}
 		if err != nil {
 			return nil, cli.UsageError{Err: err}
@@ -81,7 +82,7 @@ func Variants() []string {
 // Examples returns all specifications that the engine gives as examples, and [Variants].
 func Examples() []string {
 	var specs []string
-	for _, info := range engine.Catalogue() {
+	for _, info := range kernel.Catalogue() {
 		specs = append(specs, info.Examples...)
 	}
 	return append(specs, Variants()...)
@@ -90,16 +91,16 @@ func Examples() []string {
 // WarnDoubtful says where a kernel's matrices may have eigenvalues below 0 well beyond rounding.
 // Conditionally positive definite kernels go without: a support vector machine and a centred matrix
 // take them for positive definite.
-func WarnDoubtful(e *cli.Env, k engine.Kernel) {
-	if p := engine.PropertiesOf(k); p.Definite == engine.NotProven && p.Doubtful() != "" {
+func WarnDoubtful(e *cli.Env, k kernel.Kernel) {
+	if p := kernel.PropertiesOf(k); p.Definite == kernel.NotProven && p.Doubtful() != "" {
 		e.Warn("%s is not known to be positive definite (%s)", k, p.Condition)
 	}
 }
 
 // WarnZeros says of how many documents the matrix has next to nothing, since their k(x, x) is so
 // small that it comes out as 0.
-func WarnZeros(e *cli.Env, eng *engine.Engine, k engine.Kernel) error {
-	if engine.IsPrecomputed(k) {
+func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
+	if kernel.IsPrecomputed(k) {
 		return nil
 	}
 	zero, err := eng.ZeroDiagonal(k)
@@ -107,7 +108,7 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k engine.Kernel) error {
 		return err
 	}
 	var norms string
-	if engine.PropertiesOf(k).UsesNorms {
+	if kernel.PropertiesOf(k).UsesNorms {
 		norms = fmt.Sprintf(", of norms from %.4g to %.4g", zero.LeastNorm, zero.MostNorm)
 	}
 	e.Warn("%s: k(x, x) underflows to 0 for %s of %s%s: next to nothing can be learnt from them", k,

@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -35,28 +36,28 @@ func (d *Documents) DeclareSets(f *cli.Flags) {
 
 // OfSets reports whether sets of points were asked for, by the flag or by a kernel.
 func (d *Documents) OfSets(k *Kernels) bool {
-	return d.Sets != "" || slices.ContainsFunc(k.Specs, engine.IsHyperbolic)
+	return d.Sets != "" || slices.ContainsFunc(k.Specs, kernel.IsHyperbolic)
 }
 
 // Hyperbolic returns the kernels of sets of points that were asked for, one at least, and checks
 // that other flags suit them.
-func (d *Documents) Hyperbolic(k *Kernels, c *backend.Compute) ([]engine.Hyperbolic, error) {
+func (d *Documents) Hyperbolic(k *Kernels, c *backend.Compute) ([]kernel.Hyperbolic, error) {
 	specs := []string(k.Specs)
 	if len(specs) == 0 {
-		specs = []string{engine.SetKernels()[0].Name}
+		specs = []string{kernel.SetKernels()[0].Name}
 	}
-	var kernels []engine.Hyperbolic
+	var kernels []kernel.Hyperbolic
 	for _, spec := range specs {
 		switch {
-		case d.Sets == "" && engine.IsHyperbolic(spec):
+		case d.Sets == "" && kernel.IsHyperbolic(spec):
 			return nil, cli.Usagef(
 				"-kernel %s compares sets of points, expected -sets to say which points belong together",
 				spec,
 			)
-		case !engine.IsHyperbolic(spec):
+		case !kernel.IsHyperbolic(spec):
 			return nil, cli.Usagef("-sets with the kernel %s, expected hyperbolic, the kernel of sets of points", spec)
 		}
-		h, err := engine.ParseHyperbolic(spec)
+		h, err := kernel.ParseHyperbolic(spec)
 		if err != nil {
 			return nil, cli.UsageError{Err: err}
 		}
@@ -97,7 +98,7 @@ func (d *Documents) SetsOf(ctx context.Context, c *sparse.Corpus) (*sparse.Sets,
 // columns are the coordinates; nil for those that aren't 0 for all.
 func (d *Documents) Normals(
 	ctx context.Context, p *cli.Progress, c *sparse.Corpus, sets *sparse.Sets, columns []uint32,
-) (x *engine.Normals, bytes int64, err error) {
+) (x *normal.Distributions, bytes int64, err error) {
 	what := fmt.Sprintf("distributions of %s", report.Counted(len(sets.Names), "set", "sets"))
 	terms, _ := c.Documents.TermFrequencies()
 	bytes = c.Documents.Bytes() + backend.RuntimeBytes + int64(len(sets.Names))*8*int64(len(terms))
@@ -106,11 +107,11 @@ func (d *Documents) Normals(
 	}
 	p.Stage("estimating " + what)
 	if columns != nil {
-		x, err = engine.FitNormalsIn(ctx, c.Documents, sets.Of, len(sets.Names), columns)
+		x, err = normal.FitIn(ctx, c.Documents, sets.Of, len(sets.Names), columns)
 	} else {
-		x, err = engine.FitNormals(ctx, c.Documents, sets.Of, len(sets.Names))
+		x, err = normal.Fit(ctx, c.Documents, sets.Of, len(sets.Names))
 	}
-	if spread := (*engine.SpreadError)(nil); errors.As(err, &spread) {
+	if spread := (*normal.SpreadError)(nil); errors.As(err, &spread) {
 		where := ""
 		if columns != nil {
 			where = " in the coordinates that the model learnt from"
@@ -127,7 +128,7 @@ func (d *Documents) Normals(
 }
 
 // Distributions returns sets of points as a corpus with their distributions for documents, one a
-// set, as engine.Normals.Vectors has them, and the number of coordinates. terms are those of a
+// set, as normal.Distributions.Vectors has them, and the number of coordinates. terms are those of a
 // model that learnt from such a corpus, nil for none.
 func (d *Documents) Distributions(
 	ctx context.Context, p *cli.Progress, c *sparse.Corpus, terms []uint32,
@@ -167,8 +168,8 @@ func (d *Documents) Distributions(
 
 // WarnUnproven warns of a kernel that isn't known to be positive definite on points of so many
 // coordinates.
-func WarnUnproven(e *cli.Env, h engine.Hyperbolic, coordinates int) {
-	if known := h.PropertiesFor(coordinates); known.Definite != engine.Positive {
+func WarnUnproven(e *cli.Env, h kernel.Hyperbolic, coordinates int) {
+	if known := h.PropertiesFor(coordinates); known.Definite != kernel.Positive {
 		e.Warn("%s on points of %s is not proven to be positive definite: it is %s", h,
 			report.Counted(coordinates, "coordinate", "coordinates"), known.Condition)
 	}

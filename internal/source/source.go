@@ -31,6 +31,7 @@ type Documents struct {
 
 	TokenizerLater  func() (sparse.Tokenizer, error) // if not nil: what cuts text, in place of the flags
 	KeepTexts       int64                            // as of sparse.Options
+	Form            sparse.Form                      // the same: how the documents of a model were read
 	OnlyReads       bool                             // nothing follows reading that takes memory
 	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
 	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
@@ -41,6 +42,9 @@ type Documents struct {
 
 const topic = "sources"
 
+// Argument is the source as an argument after the flags.
+var Argument = cli.Argument{Flag: "in", What: "source"}
+
 // Topic is what help says of sources.
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms + `
 
@@ -50,7 +54,7 @@ sets come in the order of their first point, and the kernel is hyperbolic. Coord
 for all points don't count. Which points belong together:
   -sets qid       those of one qid in an svmlight file; the set has the class of their labels
   -sets label     those of one label
-  -sets FILE      has a line for each point: the name of its set and, behind a TAB, its class`,
+  -sets FILE      has a line for each point: the name of its set and, after a TAB, its class`,
 	Declare: func(f *cli.Flags) {
 		d := &Documents{}
 		d.Declare(f, "", &backend.Limits{})
@@ -63,15 +67,16 @@ var DocumentsTopic = cli.Topic{Name: topic, Summary: Topic.Summary, Text: forms,
 
 const forms = `
 Sources for -in (files may be compressed by gzip or zstd):
-  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV, JSON
-                  lines, lines of text, MatrixMarket, .npy, .npz of SciPy, or idx images
-                  (MNIST); see -format
+  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV with
+                  commas, semicolons or TABs, JSON lines or an array, fastText's __label__ lines,
+                  lines of text, MatrixMarket, .npy, .npz of SciPy, or idx images (MNIST)
   -               standard input, in the format of a file; FIFOs are read once, too
   FOLDER          one sub-folder per class, one file per document; or files alone, documents
                   without a class; or idx files: train-images-idx3-ubyte
   goroot          the Go source files of the local installation, labelled by top folder
   synthetic:...   docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word
-                  frequencies
+                  frequencies; copies=50,changed=2: 50 in 1,000 are copies with up to
+                  2 words changed
 Several labels of a document are separated by commas, in a column of CSV as well, or as
 -label-separator says: none where commas are part of names. JSON lines have them in an array, where
 a label may hold commas.`
@@ -106,9 +111,10 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	f.Group("Documents", topic)
 	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
 	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
-	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, csv, jsonl, lines, folder, matrixmarket, "+
-		"idx or numpy (default: from the name and the first bytes)",
-		[]string{"svmlight", "tsv", "csv", "jsonl", "lines", "folder", "matrixmarket", "idx", "numpy"},
+	f.Arguments(Argument)
+	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, csv, jsonl, fasttext, lines, folder, "+
+		"matrixmarket, idx or numpy (default: from the name and the first bytes)",
+		[]string{"svmlight", "tsv", "csv", "jsonl", "fasttext", "lines", "folder", "matrixmarket", "idx", "numpy"},
 		"auto", "libsvm")
 	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
@@ -171,7 +177,11 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*spa
 	}
 	for _, w := range corpus.Warnings {
 		text := w.Describe(flagOf)
-		if w.Count > 1 {
+		switch {
+		case w.Of > 0:
+			text += fmt.Sprintf(" (%s times of %s, %.1f %%)", report.Count(w.Count), report.Count(w.Of),
+				100*float64(w.Count)/float64(w.Of))
+		case w.Count > 1:
 			text += " (" + report.Count(w.Count) + " times)"
 		}
 		if w.First != "" {
@@ -211,7 +221,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
 		Signed: d.Signed || d.Sets != "", Groups: d.Sets == setsByQID,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
-		KeepTexts: d.KeepTexts, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
+		KeepTexts: d.KeepTexts, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
 		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
 		LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,
@@ -355,6 +365,20 @@ func AppendNeighbours(b []byte, document string, near []engine.Neighbour, column
 		b = append(append(b, document...), '\t')
 		b = append(append(b, ShortName(columns, int(n.Document))...), '\t')
 		b = append(strconv.AppendFloat(b, float64(n.Value), 'g', -1, 32), '\n')
+	}
+	return b
+}
+
+// AppendGroup appends a line for each document of a group to b: the number of the group, the document, keep for
+// the first or drop, and what text says of it where that isn't nil, with TABs between.
+func AppendGroup(b []byte, c *sparse.Corpus, number int, group []int32, text func(i int32) string) []byte {
+	what := "keep"
+	for _, i := range group {
+		b = fmt.Appendf(b, "%d\t%s\t%s", number, ShortName(c, int(i)), what)
+		if what = "drop"; text != nil {
+			b = append(append(b, '\t'), text(i)...)
+		}
+		b = append(b, '\n')
 	}
 	return b
 }

@@ -27,19 +27,19 @@ type textFlags struct {
 }
 
 // TextTopic is what help says of text.
-var TextTopic = cli.Topic{Name: "text", Summary: "how text is read, and cut into terms", Text: `
+var TextTopic = cli.Topic{Name: "text", Summary: "how text is read and split into terms", Text: `
 Text is UTF-8, or UTF-16 by its byte order mark; -encoding names another encoding. Bytes that are
 not text separate terms and are counted in a warning, files of binary data in a folder are left
 out, and -strict refuses both.
 
 Tables (CSV, TSV with -label-column or -text-column) and JSON lines have labels and texts in columns
-or keys of usual names, or of those that the flags give. An empty label is none.
+or keys with common names, or with those that the flags name. An empty label means none.
 
 Terms are runs of letters in lower case unless flags say otherwise; they mean what parameters of
 scikit-learn's CountVectorizer mean: -ngrams its ngram_range, -token-pattern its token_pattern (in
 Go's syntax, RE2), -analyzer, -stop-words and -strip-accents (unicode) those of the same names, and
 -embed logtfidf its sublinear_tf. Lists of stop words are those of the Snowball stemmers, shorter
-than scikit-learn's. Models keep all of it, and predict cuts text as train did.`,
+than scikit-learn's. Models keep these settings, and predict splits text as train did.`,
 	Declare: func(f *cli.Flags) {
 		t := &textFlags{}
 		t.declare(f)
@@ -52,8 +52,8 @@ func (t *textFlags) declare(f *cli.Flags) {
 	defer f.Group("Documents", topic)
 	f.StringVar(&t.encoding, "encoding", "", "`NAME` of the encoding of text: utf-8, utf-16, latin-1, windows-1252 or "+
 		"any other of the web's (default: UTF-8, or UTF-16 by its byte order mark)")
-	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are else "+
-		"left out and counted")
+	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are "+
+		"otherwise left out and counted")
 	f.StringVar(&t.labelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name in "+
 		"its first line, or a number from 1 (default: label, class, ..., or the first of two)")
 	f.StringVar(&t.textColumn, "text-column", "",
@@ -94,7 +94,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 		"language: "+strings.Join(token.StopLists(), ", "))
 	f.Choose(&t.normalize, "normalize", "", "bring text into the Unicode `FORM` NFC, NFD, NFKC or NFKD",
 		[]string{"NFC", "NFD", "NFKC", "NFKD"})
-	f.BoolVar(&t.stripAccents, "strip-accents", false, "take accents off letters")
+	f.BoolVar(&t.stripAccents, "strip-accents", false, "remove accents from letters")
 	f.Check(func() error {
 		for _, name := range TermFlags {
 			if own := name == "views" || strings.HasSuffix(name, "-df"); own {

@@ -31,7 +31,7 @@ func describe(f *archive.File, m *Model) {
 	archive.Named(f, "scheme", &s.Scheme, solver.OneVsRest, solver.Labels)
 	f.Corpus(&m.Source, &m.Corpus)
 	f.Names("classes", &m.Classes)
-	f.Text(&m.Vocabulary, &m.Tokenizer)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	n, columns, values, ids := docs.Rows(), docs.Cols, len(docs.Values), len(labels.IDs)
 	archive.Count(f, "documents", &n, 1<<32)
 	archive.Count(f, "columns", &columns, 1<<32)
@@ -54,7 +54,7 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Writ
 
 // Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
 // as soon as that is known; it may fail after that.
-func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*Model, error) {
+func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
 	return form.Load(ctx, path, early)
 }
 

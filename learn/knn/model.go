@@ -32,7 +32,7 @@ const MostNeighbours = 1 << 20
 // Settings say how documents are classified.
 type Settings struct {
 	K      int    // neighbours that vote; default 5
-	Kernel string // specification, as engine.ParseKernel takes it; default DefaultKernel
+	Kernel string // specification, as kernel.Parse takes it; default DefaultKernel
 
 	// Uniform gives each neighbour one vote, in place of its kernel value. Values that aren't above 0
 	// are no votes, so kernels that have no others, such as ngd, need it.
@@ -45,12 +45,17 @@ type Settings struct {
 }
 
 // resolve fills in defaults and checks what is there.
-func (s Settings) resolve() (Settings, engine.Kernel, error) {
+func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if s.K == 0 {
 		s.K = 5
 	}
 	if s.Kernel == "" {
 		s.Kernel = DefaultKernel
+	}
+	switch s.Scheme {
+	case solver.OneVsOne, solver.OneVsRest, solver.Labels:
+	default:
+		return s, nil, fmt.Errorf("knn: scheme %d, expected one of package solver", s.Scheme)
 	}
 	if s.Scheme != solver.Labels {
 		s.Scheme = solver.OneVsRest // one value for each class
@@ -58,7 +63,7 @@ func (s Settings) resolve() (Settings, engine.Kernel, error) {
 	if s.K < 1 || s.K > MostNeighbours {
 		return s, nil, fmt.Errorf("knn: %d neighbours, expected from 1 to %d", s.K, MostNeighbours)
 	}
-	k, err := engine.ParseKernel(s.Kernel)
+	k, err := kernel.Parse(s.Kernel)
 	if err != nil {
 		return s, nil, fmt.Errorf("knn: kernel: %w", err)
 	}
@@ -68,14 +73,14 @@ func (s Settings) resolve() (Settings, engine.Kernel, error) {
 	return s, k, nil
 }
 
-func nobody(k engine.Kernel, where string) error {
+func nobody(k kernel.Kernel, where string) error {
 	return fmt.Errorf("knn: the values of kernel %s are never above 0%s, so no neighbour has a vote, expected another "+
 		"kernel, or one vote for each neighbour (Uniform)", k, where)
 }
 
 // votes says whether values of a kernel may be above 0, as far as that is known without documents:
 // of one that falls with c alone by its value at c = 0, which is the greatest.
-func votes(k engine.Kernel) bool {
+func votes(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {
 	case p.NonPositive:
 		return false
@@ -87,7 +92,7 @@ func votes(k engine.Kernel) bool {
 		return true
 	}
 	value := []float32{0}
-	err = engine.Apply(engine.Resolve(k, 2), table, value, value, nil, nil)
+	err = kernel.Apply(kernel.Resolve(k, 2), table, value, value, nil, nil)
 	return err != nil || value[0] > 0
 }
 
@@ -117,6 +122,7 @@ type Model struct {
 	Corpus     [32]byte // its digest
 	Vocabulary []string // text of each term; nil where it had indices only
 	Tokenizer  sparse.Tokenizer
+	Form       sparse.Form // how documents were read
 
 	Classes   []string      // names
 	Documents *sparse.CSR   // those that have a class, or all of separate labels
@@ -136,7 +142,7 @@ func Train(c *sparse.Corpus, s Settings) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		Settings: s, Source: c.Source, Corpus: c.Digest(), Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer,
+		Settings: s, Source: c.Source, Corpus: c.Digest(), Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form,
 		Classes: c.Classes,
 	}
 	if err := takes(k, c.Documents, s.Uniform); err != nil {
@@ -153,14 +159,14 @@ func Train(c *sparse.Corpus, s Settings) (*Model, error) {
 // value with itself isn't finite, and a kernel by which no document would vote, not even for itself,
 // where nothing is above that: for norms given it falls with c, and of two norms the greater has it.
 // It embeds some documents at a time.
-func takes(k engine.Kernel, docs *sparse.CSR, uniform bool) error {
+func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096
 	fitted := k.Embedding().Fit(docs)
 	table, err := asm.For(asm.Generic)
 	if err != nil {
 		return err
 	}
-	k = engine.Resolve(k, len(fitted.Terms))
+	k = kernel.Resolve(k, len(fitted.Terms))
 	above := uniform || docs.Rows() == 0 || !kernel.PropertiesOf(k).Falling
 	for lo := 0; lo < docs.Rows(); lo += some {
 		rows := make([]int, min(some, docs.Rows()-lo))
@@ -176,7 +182,7 @@ func takes(k engine.Kernel, docs *sparse.CSR, uniform bool) error {
 			if kernel.UsesNorms(k) {
 				norm[0] = float32(x.Norms[i])
 			}
-			if err := engine.Apply(k, table, own, own, norm, norm); err != nil {
+			if err := kernel.Apply(k, table, own, own, norm, norm); err != nil {
 				return err
 			}
 			if own[0]-own[0] != 0 {
@@ -191,7 +197,7 @@ func takes(k engine.Kernel, docs *sparse.CSR, uniform bool) error {
 	return nil
 }
 
-func infinite(k engine.Kernel, i, j int, value float32) error {
+func infinite(k kernel.Kernel, i, j int, value float32) error {
 	return fmt.Errorf("knn: kernel %s: the value of documents %d and %d is %v, %w", k, i+1, j+1, value,
 		engine.ErrNotFinite)
 }

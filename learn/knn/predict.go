@@ -6,33 +6,27 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Prediction is what neighbours say of documents.
-type Prediction struct {
-	Shares [][]float64 // by document, by class: its share of the votes, 0 where there are none
-	Class  []int       // one class for each document
-	Labels [][]int     // separate labels, increasing
-}
-
-// newPrediction makes room for n documents.
-func newPrediction(n int, scheme solver.Scheme) *Prediction {
-	p := &Prediction{Shares: make([][]float64, n)}
-	if scheme == solver.Labels {
-		p.Labels = make([][]int, n)
-	} else {
-		p.Class = make([]int, n)
+// newPrediction makes room for n documents. Decisions are shares of the votes, 0 where there are none,
+// which are the probabilities of one class per document.
+func newPrediction(n int, scheme solver.Scheme) *model.Prediction {
+	p := task.NewPrediction(n, scheme)
+	if p.Class != nil {
+		p.Probabilities = p.Decisions
 	}
 	return p
 }
 
-// vote counts the votes of a document's neighbours and decides. fallback is the class where nobody
+// vote counts the votes of document i's neighbours and decides. fallback is the class where nobody
 // votes.
-func (p *Prediction) vote(
-	i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
+func vote(
+	p *model.Prediction, i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
 ) {
 	shares := make([]float64, classes)
 	var all float64
@@ -54,7 +48,7 @@ func (p *Prediction) vote(
 			shares[k] /= all
 		}
 	}
-	p.Shares[i] = shares
+	p.Decisions[i] = shares
 	if s.Scheme == solver.Labels {
 		p.Labels[i] = []int{}
 		for k, v := range shares {
@@ -74,20 +68,18 @@ func (p *Prediction) vote(
 	}
 }
 
-// Predict classifies documents, whose terms are numbered as in the training corpus; other terms are
-// left out. Results have the same bits from any number of workers. Errors: a model that
+// Predict classifies documents by the shares of their neighbours' votes, Decisions, which are
+// Probabilities, too, of one class per document. Terms are numbered as in the training corpus; it leaves
+// others out. Results have the same bits from any number of workers. Errors: a model that
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options that an engine refuses, more memory than was allowed, the end of ctx, within a
 // second.
-func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := run.Given(ctx, "knn"); err != nil {
+	if err := task.Documents(ctx, "knn", docs, o.Workers, o.MemoryBytes); err != nil {
 		return nil, err
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("knn: documents to predict: %w", err)
 	}
 	s, k, _ := m.Settings.resolve()
 	x, err := embed(ctx, k, m.Documents, o)
@@ -103,7 +95,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 		return nil, err
 	}
 	defer e.Close()
-	near, err := e.CrossNeighbours(ctx, engine.Resolve(k, len(x.Embedder.Terms)), test,
+	near, err := e.CrossNeighbours(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), test,
 		engine.NeighbourOptions{Count: s.K})
 	if err != nil {
 		return nil, err
@@ -114,13 +106,13 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	}
 	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(count)
 	for i := range docs.Rows() {
-		p.vote(i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
+		vote(p, i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
 	}
 	return p, nil
 }
 
 // embed embeds documents as a kernel wants them.
-func embed(ctx context.Context, k engine.Kernel, docs *sparse.CSR, o Options) (*sparse.Embedded, error) {
+func embed(ctx context.Context, k kernel.Kernel, docs *sparse.CSR, o Options) (*sparse.Embedded, error) {
 	x, err := k.Embedding().Fit(docs).TransformRows(ctx, docs, nil, o.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("knn: embedding %s: %w", k.Embedding(), err)

@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -22,7 +23,7 @@ import (
 // is a pass for each part. Errors are those of [Train] and [Model.Predict].
 func CrossValidate(
 	ctx context.Context, c *sparse.Corpus, settings []Settings, parts []int, o Options,
-) ([]*Prediction, error) {
+) ([]*model.Prediction, error) {
 	if err := run.Given(ctx, "knn"); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func CrossValidate(
 	for _, i := range in {
 		v.parts = append(v.parts, int32(parts[i]))
 	}
-	out := make([]*Prediction, len(settings))
+	out := make([]*model.Prediction, len(settings))
 	shared := map[sparse.Embedding][]int{} // settings by what their kernels fall with
 	var embeddings []sparse.Embedding
 	for at := range settings {
@@ -82,7 +83,7 @@ type validation struct {
 	parts    []int32
 	o        Options
 	settings []Settings
-	kernels  []engine.Kernel
+	kernels  []kernel.Kernel
 }
 
 // check checks that documents have the classes that settings expect.
@@ -96,7 +97,7 @@ func (v *validation) check(s Settings) error {
 }
 
 // byParts trains without each part and predicts it.
-func (v *validation) byParts(ctx context.Context, at int, in []int, out *Prediction) error {
+func (v *validation) byParts(ctx context.Context, at int, in []int, out *model.Prediction) error {
 	for part := range slices.Max(append(v.parts, -1)) + 1 {
 		var train, test []int
 		for i, p := range v.parts {
@@ -118,7 +119,7 @@ func (v *validation) byParts(ctx context.Context, at int, in []int, out *Predict
 			return err
 		}
 		for k, i := range test {
-			out.Shares[in[i]] = p.Shares[k]
+			out.Decisions[in[i]] = p.Decisions[k]
 			if out.Labels != nil {
 				out.Labels[in[i]] = p.Labels[k]
 			} else {
@@ -131,7 +132,7 @@ func (v *validation) byParts(ctx context.Context, at int, in []int, out *Predict
 
 // together predicts by settings that share their neighbours: those of other parts, by c, once for
 // the greatest k. Values follow by each kernel.
-func (v *validation) together(ctx context.Context, settings []int, in []int, out []*Prediction) error {
+func (v *validation) together(ctx context.Context, settings []int, in []int, out []*model.Prediction) error {
 	if len(in) == 0 {
 		return nil
 	}
@@ -160,7 +161,7 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 	var list []engine.Neighbour
 	var values []float32
 	for _, at := range settings {
-		s, k := &v.settings[at], engine.Resolve(v.kernels[at], len(x.Embedder.Terms))
+		s, k := &v.settings[at], kernel.Resolve(v.kernels[at], len(x.Embedder.Terms))
 		for i := range in {
 			if i%1024 == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -171,7 +172,7 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 			for _, n := range list {
 				values = append(values, n.Value)
 			}
-			if err := engine.Apply(k, table, values, values, nil, nil); err != nil {
+			if err := kernel.Apply(k, table, values, values, nil, nil); err != nil {
 				return err
 			}
 			for p, value := range values {
@@ -180,7 +181,7 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 				}
 				list[p].Value = value
 			}
-			out[at].vote(in[i], s, list, v.c.Labels, len(v.c.Classes), fallback[v.parts[i]])
+			vote(out[at], in[i], s, list, v.c.Labels, len(v.c.Classes), fallback[v.parts[i]])
 		}
 	}
 	return nil

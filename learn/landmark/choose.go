@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -242,7 +243,7 @@ func (t *training) diagonal(e *engine.Engine, x *sparse.Embedded) ([]float64, er
 	out := make([]float64, n)
 	for i := range n {
 		own := values[i : i+1]
-		if err := engine.Apply(t.k, t.do.Kernels, own, own, norms[i:i+1], norms[i:i+1]); err != nil {
+		if err := kernel.Apply(t.k, t.do.Kernels, own, own, norms[i:i+1], norms[i:i+1]); err != nil {
 			return nil, err
 		}
 		out[i] = float64(own[0])

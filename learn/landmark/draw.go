@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -46,7 +47,7 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 		}
 	}
 	embedder := k.Embedding().Fit(c.Documents)
-	t.k, t.x = engine.Resolve(k, len(embedder.Terms)), &sparse.Embedded{Embedder: embedder}
+	t.k, t.x = kernel.Resolve(k, len(embedder.Terms)), &sparse.Embedded{Embedder: embedder}
 	return t.choose(ctx)
 }
 

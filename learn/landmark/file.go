@@ -38,7 +38,7 @@ func describe(f *archive.File, m *Model) {
 	archive.Count(f, "passes", &m.Passes, 1<<38)
 	f.Key("residual", &m.Residual)
 	f.Names("classes", &m.Classes)
-	f.Text(&m.Vocabulary, &m.Tokenizer)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	f.Embedding(&m.Embedder)
 	z := m.Landmarks
 	n, columns, values := z.Rows(), z.Cols, len(z.Values)
@@ -68,7 +68,7 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Writ
 
 // Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
 // as soon as that is known; it may fail after that.
-func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*Model, error) {
+func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
 	return form.Load(ctx, path, early)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -71,7 +72,7 @@ func referenceOf(t *testing.T, c *sparse.Corpus, m *Model) reference {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k = engine.Resolve(k, len(m.Embedder.Terms))
+	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	z, err := m.Embedder.Transform(m.Landmarks)
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,11 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -49,6 +51,7 @@ type Model struct {
 
 	Vocabulary []string // text of each term of the corpus; nil where it had indices only
 	Tokenizer  sparse.Tokenizer
+	Form       sparse.Form // how documents were read
 	Embedder   *sparse.Embedder
 
 	Classes   []string    // names
@@ -126,14 +129,6 @@ func (m *Model) Bytes() int64 {
 	return m.Landmarks.Bytes() + 8*int64(m.Landmarks.Rows())*int64(len(m.Machines)) + 32*int64(m.Embedder.Cols())
 }
 
-// Prediction is what a model says of documents.
-type Prediction struct {
-	Decisions     [][]float64 // by document, by class: f
-	Probabilities [][]float64 // of the logistic loss: by document, by class; of one class per document they sum to 1
-	Class         []int       // of one class per document: that of the greatest f, the first of equals
-	Labels        [][]int     // of separate labels: those whose f is above 0, increasing
-}
-
 // chunk is how many documents are embedded at a time.
 const chunk = 8192
 
@@ -141,8 +136,8 @@ const chunk = 8192
 // left out. Values have the same bits from any number of workers. Errors: a model that
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
-func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Prediction, error) {
-	if err := run.Given(ctx, "landmark"); err != nil {
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
+	if err := task.Documents(ctx, "landmark", docs, opt.Workers, opt.MemoryBytes); err != nil {
 		return nil, err
 	}
 	if err := m.Validate(); err != nil {
@@ -151,12 +146,6 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 	do, err := opt.do()
 	if err != nil {
 		return nil, err
-	}
-	if docs == nil {
-		return nil, errors.New("landmark: no documents to predict, expected a matrix of them")
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("landmark: documents to predict: %w", err)
 	}
 	s, k, _ := m.Settings.resolve()
 	n, classes := docs.Rows(), len(m.Classes)
@@ -176,19 +165,14 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 		return nil, err
 	}
 	defer e.Close()
-	k = engine.Resolve(k, len(m.Embedder.Terms))
+	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	alpha := mat.NewDense(m.Landmarks.Rows(), classes, nil)
 	for c, machine := range m.Machines {
 		alpha.SetCol(c, machine.Coefficients)
 	}
-	out := &Prediction{Decisions: make([][]float64, n)}
+	out := task.NewPrediction(n, s.Scheme)
 	if s.Loss == Logistic {
 		out.Probabilities = make([][]float64, n)
-	}
-	if s.Scheme == solver.Labels {
-		out.Labels = make([][]int, n)
-	} else {
-		out.Class = make([]int, n)
 	}
 	for lo := 0; lo < n; lo += chunk {
 		rows := make([]int, min(chunk, n-lo))
@@ -208,26 +192,15 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*Pr
 			for c, machine := range m.Machines {
 				f[c] += machine.Bias
 			}
-			out.decide(lo+i, f)
+			if task.Decide(out, lo+i, f); s.Loss == Logistic {
+				out.Probabilities[lo+i] = probabilities(f, s.Scheme != solver.Labels)
+			}
 		}
 		if err := opt.tell(run.Progress{Stage: "predicting", Done: int64(lo + len(rows)), Total: int64(n)}); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// decide fills in what follows from the decision values of document i.
-func (p *Prediction) decide(i int, f []float64) {
-	p.Decisions[i] = f
-	if p.Probabilities != nil {
-		p.Probabilities[i] = probabilities(f, p.Labels == nil)
-	}
-	if p.Labels == nil {
-		p.Class[i] = task.Greatest(f)
-	} else {
-		p.Labels[i] = task.Positive(f)
-	}
 }
 
 // probabilities returns 1/(1 + e^-f) of each class, of one class per document divided by their sum.

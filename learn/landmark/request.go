@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
@@ -137,7 +138,7 @@ func NewPassing(ctx context.Context, c *sparse.Corpus, s Settings, q *Request, o
 		return nil, err
 	}
 	embedder := k.Embedding().Fit(c.Documents)
-	t.k = engine.Resolve(k, len(embedder.Terms))
+	t.k = kernel.Resolve(k, len(embedder.Terms))
 	z, err := embedder.TransformRows(ctx, c.Documents, q.Landmarks, t.do.Workers)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
@@ -52,7 +52,7 @@ const MostLandmarks = 1 << 17
 type Settings struct {
 	Landmarks int     // their number, at most that of the documents; default 4,096
 	Choice    Choice  // default Uniform
-	Kernel    string  // specification, as engine.ParseKernel takes it; default DefaultKernel
+	Kernel    string  // specification, as kernel.Parse takes it; default DefaultKernel
 	Loss      Loss    // default Square
 	C         float64 // price of the losses against ½‖f‖²; default 1
 	Scheme    solver.Scheme
@@ -65,7 +65,7 @@ type Settings struct {
 }
 
 // resolve checks the settings and fills in defaults.
-func (s Settings) resolve() (Settings, engine.Kernel, error) {
+func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if s.Landmarks == 0 {
 		s.Landmarks = 4096
 	}
@@ -100,11 +100,11 @@ func (s Settings) resolve() (Settings, engine.Kernel, error) {
 	case s.Scheme != solver.OneVsRest && s.Scheme != solver.Labels:
 		return s, nil, fmt.Errorf("landmark: Scheme %d, expected solver.OneVsRest or solver.Labels", s.Scheme)
 	}
-	k, err := engine.ParseKernel(s.Kernel)
+	k, err := kernel.Parse(s.Kernel)
 	if err != nil {
 		return s, nil, fmt.Errorf("landmark: kernel: %w", err)
 	}
-	if engine.PropertiesOf(k).Definite == engine.ConditionallyPositive {
+	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
 		return s, nil, fmt.Errorf("landmark: kernel %s isn't positive definite, only conditionally, expected one that is", k)
 	}
 	s.Kernel = k.String()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/dense"
 	"github.com/gramengine/gram/learn/internal/task"
@@ -69,7 +70,7 @@ func trainPath(
 type training struct {
 	c      *sparse.Corpus
 	s      Settings
-	k      engine.Kernel
+	k      kernel.Kernel
 	opt    Options
 	do     dense.Do
 	prices []float64
@@ -112,8 +113,8 @@ func newTraining(
 	}
 	for _, i := range t.rows {
 		if own := len(c.Labels.Of(i)); own > 1 && s.Scheme != solver.Labels {
-			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, expected one, or separate labels", i+1,
-				c.Source, own)
+			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, expected one, or separate labels",
+				c.Number(i), c.Source, own)
 		}
 	}
 	if rows != nil {
@@ -129,7 +130,7 @@ func newTraining(
 		return nil, err
 	}
 	embedder := k.Embedding().Fit(c.Documents)
-	t.k = engine.Resolve(k, len(embedder.Terms))
+	t.k = kernel.Resolve(k, len(embedder.Terms))
 	if err := opt.tell(run.Progress{Stage: "embedding"}); err != nil {
 		return nil, err
 	}
@@ -321,7 +322,7 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	for which, price := range t.prices {
 		m := &Model{
 			Settings: t.s, Source: t.c.Source, Corpus: t.c.Digest(), Documents: len(t.rows), Passes: t.passes,
-			Residual: residual, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Embedder: t.x.Embedder,
+			Residual: residual, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Form: t.c.Form, Embedder: t.x.Embedder,
 			Classes: slices.Clone(t.c.Classes), Landmarks: landmarks,
 		}
 		m.Settings.C = price

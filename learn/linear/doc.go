@@ -6,13 +6,14 @@
 // A machine tells a class from all others by f(x) = ⟨w,x⟩ + b, with b = B·v for a term that every
 // document has with the value B (Settings.Intercept), so that b is regularised, too. It minimises
 //
-//	P = (‖w‖² + v²)/2 + C Σᵢ ℓ(yᵢf(xᵢ)), yᵢ = ±1,
+//	P = (‖w‖² + v²)/2 + Σᵢ Cᵢ ℓ(yᵢf(xᵢ)), yᵢ = ±1,
 //
+// where Cᵢ is C times the weight of the document's class (Settings.Weights),
 // with ℓ(m) = max(0, 1-m)², the squared hinge (L2 loss), or max(0, 1-m), the hinge (L1 loss). Its dual
 // maximises, over α,
 //
-//	D = Σᵢ αᵢ - (‖w‖² + v²)/2 - Σᵢ αᵢ²/4C,  0 ≤ αᵢ        for the squared hinge,
-//	D = Σᵢ αᵢ - (‖w‖² + v²)/2,              0 ≤ αᵢ ≤ C    for the hinge,
+//	D = Σᵢ αᵢ - (‖w‖² + v²)/2 - Σᵢ αᵢ²/4Cᵢ,  0 ≤ αᵢ         for the squared hinge,
+//	D = Σᵢ αᵢ - (‖w‖² + v²)/2,               0 ≤ αᵢ ≤ Cᵢ    for the hinge,
 //
 // where w = Σᵢ αᵢyᵢxᵢ and v = Σᵢ αᵢyᵢB. P ≥ D always, with equality at the optimum.
 //

@@ -20,6 +20,7 @@ type Machine struct {
 type dual struct {
 	p        *problem
 	positive []bool
+	weights  [2]float64 // multiples of C, of positive documents the second
 	hinge    bool
 	b        float64 // B
 	limit    int     // passes
@@ -37,7 +38,7 @@ type dual struct {
 func newDual(ctx context.Context, p *problem, positive []bool, s *Settings, class int, told func()) *dual {
 	d := &dual{
 		p: p, positive: positive, hinge: s.Loss == Hinge, b: s.Intercept, limit: s.Iterations, told: told,
-		wait:  patience{ctx: ctx},
+		weights: [2]float64{1, 1}, wait: patience{ctx: ctx},
 		r:     rand.New(rand.NewPCG(s.Seed, uint64(class))),
 		alpha: make([]float64, p.rows()), w: make([]float64, len(p.place)), order: make([]uint32, p.rows()),
 	}
@@ -47,12 +48,21 @@ func newDual(ctx context.Context, p *problem, positive []bool, s *Settings, clas
 	return d
 }
 
-// bounds returns the greatest α and the term 1/2C of the diagonal, which one of the losses has.
+// bounds returns the greatest α of documents of the weight 1 and the term 1/2C of the diagonal, which one of the
+// losses has: a document of the weight s has s·C in place of C.
 func (d *dual) bounds() (most, diagonal float64) {
 	if d.hinge {
 		return d.c, 0
 	}
 	return math.Inf(1), 1 / (2 * d.c)
+}
+
+// weight is the multiple of C.
+func (d *dual) weight(i int) float64 {
+	if d.positive[i] {
+		return d.weights[1]
+	}
+	return d.weights[0]
 }
 
 // sign is y.
@@ -122,10 +132,10 @@ func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 func (d *dual) begin(c float64) error {
 	d.c = c
 	sum, square, largest := 0.0, 0.0, 0.0
-	for _, a := range d.alpha {
+	for i, a := range d.alpha {
 		sum += a
-		square += float64(a * a)
-		largest = max(largest, a)
+		square += float64(a*a) / d.weight(i)
+		largest = max(largest, a/d.weight(i))
 	}
 	if largest == 0 {
 		return nil
@@ -133,7 +143,7 @@ func (d *dual) begin(c float64) error {
 	most, diagonal := d.bounds()
 	by := min(sum/(float64(diagonal*square)+d.length2()), most/largest)
 	for i := range d.alpha {
-		d.alpha[i] = min(d.alpha[i]*by, most)
+		d.alpha[i] = min(d.alpha[i]*by, most*d.weight(i))
 	}
 	return d.rebuild()
 }
@@ -142,7 +152,7 @@ func (d *dual) begin(c float64) error {
 // still in, and the range of their projected gradients.
 func (d *dual) pass(active int, above, below float64) (left int, most, least float64, err error) {
 	most, least = math.Inf(-1), math.Inf(1)
-	bound, diagonal := d.bounds()
+	most1, diagonal1 := d.bounds()
 	order := d.order
 	d.r.Shuffle(active, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	for k := 0; k < active; k++ {
@@ -151,7 +161,8 @@ func (d *dual) pass(active int, above, below float64) (left int, most, least flo
 		if err := d.wait.after(len(x)); err != nil {
 			return active, most, least, err
 		}
-		y, a := d.sign(i), d.alpha[i]
+		y, a, s := d.sign(i), d.alpha[i], d.weight(int(i))
+		bound, diagonal := most1*s, diagonal1/s
 		g := y*(dot(x, d.w)+d.b*d.v) - 1 + diagonal*a
 		projected := g
 		switch {
@@ -232,12 +243,12 @@ func (d *dual) measure(m *Machine) error {
 			if !d.hinge {
 				loss *= loss
 			}
-			losses += loss
+			losses += loss * d.weight(i)
 		}
 		if a > 0 {
 			m.Support++
 		}
-		dual += a - float64(diagonal*a*a)/2
+		dual += a - float64(diagonal*a*a)/(2*d.weight(i))
 	}
 	m.Value = length2/2 + float64(d.c*losses)
 	m.Gap = max(m.Value-(dual-length2/2), 0)

@@ -7,10 +7,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -52,7 +54,7 @@ func trained(t testing.TB, c *sparse.Corpus, s Settings, workers int) *Model {
 	return m
 }
 
-// vectors returns dense documents with the intercept behind their columns.
+// vectors returns dense documents with the intercept after their columns.
 func vectors(t testing.TB, c *sparse.Corpus, b float64) [][]float64 {
 	t.Helper()
 	x, err := tfidf.Fit(c.Documents).Transform(c.Documents)
@@ -84,6 +86,8 @@ var kinds = map[string]Settings{
 	"squared hinge": {C: 2, Tolerance: 1e-6}, "hinge": {C: 2, Tolerance: 1e-6, Loss: Hinge},
 	"no bias": {C: 0.5, NoBias: true, Tolerance: 1e-6}, "hinge, no bias": {Loss: Hinge, NoBias: true, Tolerance: 1e-6},
 	"wide intercept": {C: 3, Intercept: 3, Tolerance: 1e-6}, "loose": {C: 2}, "loose hinge": {C: 2, Loss: Hinge},
+	"weighted":       {C: 2, Tolerance: 1e-6, Weights: map[string]float64{"class1": 3, "class2": 0.25}},
+	"weighted hinge": {Tolerance: 1e-6, Loss: Hinge, Weights: map[string]float64{"class1": 3, "class2": 0.25}},
 }
 
 // The objective that a machine has, computed from its weights by other code, is the one that it
@@ -106,7 +110,7 @@ func TestOptimum(t *testing.T) {
 			if s.Intercept > 0 {
 				w[len(w)-1] = q.Bias / s.Intercept
 			}
-			y := make([]float64, len(x))
+			y, prices := make([]float64, len(x)), make([]float64, len(x))
 			primal := product(w, w) / 2
 			for i := range x {
 				if y[i] = -1; int(c.Labels.Of(i)[0]) == k {
@@ -116,13 +120,17 @@ func TestOptimum(t *testing.T) {
 				if s.Loss == SquaredHinge {
 					loss *= loss
 				}
-				primal += s.C * loss
+				prices[i] = s.C
+				if w, ok := s.Weights[c.Classes[k]]; ok && y[i] > 0 {
+					prices[i] *= w
+				}
+				primal += prices[i] * loss
 			}
 			// Sums of 60 terms of float64, in another order.
 			if !(math.Abs(primal-q.Value) <= 1e-12*primal) {
 				t.Errorf("%s, class %d: objective %v, computed anew %v", name, k, q.Value, primal)
 			}
-			best := dualOptimum(x, y, s)
+			best := dualOptimum(x, y, prices, s)
 			if above := primal - best; !(above <= q.Gap+1e-9*primal) || !(above >= -1e-9*primal) {
 				t.Errorf("%s, class %d: objective %v, optimum %v, a gap of %v was said", name, k, primal, best, q.Gap)
 			}
@@ -133,19 +141,19 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// dualOptimum maximises D.
-func dualOptimum(x [][]float64, y []float64, s Settings) float64 {
+// dualOptimum maximises D, with a C for each document.
+func dualOptimum(x [][]float64, y, prices []float64, s Settings) float64 {
 	n := len(x)
 	q, trace := make([][]float64, n), 0.0
-	most := s.C
+	most := slices.Clone(prices)
 	for i := range q {
 		q[i] = make([]float64, n)
 		for j := range q[i] {
 			q[i][j] = y[i] * y[j] * product(x[i], x[j])
 		}
 		if s.Loss == SquaredHinge {
-			most = math.Inf(1)
-			q[i][i] += 1 / (2 * s.C)
+			most[i] = math.Inf(1)
+			q[i][i] += 1 / (2 * prices[i])
 		}
 		trace += q[i][i]
 	}
@@ -154,7 +162,7 @@ func dualOptimum(x [][]float64, y []float64, s Settings) float64 {
 	for range 30000 {
 		next := make([]float64, n)
 		for i := range next {
-			next[i] = min(max(from[i]-(product(q[i], from)-1)/trace, 0), most)
+			next[i] = min(max(from[i]-(product(q[i], from)-1)/trace, 0), most[i])
 		}
 		m := (1 + math.Sqrt(1+4*momentum*momentum)) / 2
 		turned := 0.0
@@ -202,7 +210,7 @@ func TestDeterminism(t *testing.T) {
 				t.Errorf("%s: another seed is at %v, gaps %v", name, distance, gaps)
 			}
 		}
-		var last *Prediction
+		var last *model.Prediction
 		for _, workers := range []int{1, 2, 5} {
 			p, err := one.Predict(context.Background(), c.Documents, Options{Workers: workers})
 			if err != nil {
@@ -338,7 +346,7 @@ func TestRefused(t *testing.T) {
 		}},
 		{"-1 workers", func() error { _, err := Train(ctx, c, tfidf, Settings{}, Options{Workers: -1}); return err }},
 		{"C -1, expected", func() error { _, err := Train(ctx, c, tfidf, Settings{C: -1}, Options{}); return err }},
-		{"allowed are 1 B", func() error {
+		{"expected at most 1 B", func() error {
 			_, err := Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1})
 			return err
 		}},
@@ -394,7 +402,7 @@ func TestBelowRounding(t *testing.T) {
 	}
 }
 
-// Documents are embedded by chunks: the one behind the last whole chunk is there, too.
+// Documents are embedded by chunks: the one after the last whole chunk is there, too.
 func TestChunks(t *testing.T) {
 	for _, n := range []int{chunk - 1, chunk, chunk + 1} {
 		c := texts(t, n, 2, 9)
@@ -417,6 +425,38 @@ func TestChunks(t *testing.T) {
 				t.Fatalf("%d documents: document %d has %d values, squared length %v, expected %d, %v", n, i, p.count[i],
 					p.norm2[i], len(terms), want)
 			}
+		}
+	}
+}
+
+// Balanced weights are scikit-learn's, n / (classes · nₖ), of both classes where there are two, or what makes a
+// label's documents weigh as much as the others; names count more.
+func TestBalanced(t *testing.T) {
+	c := texts(t, 60, 3, 1).Select([]int{0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 12, 13, 15, 18, 21, 24, 27, 30, 33, 36})
+	two := texts(t, 40, 2, 4).Select([]int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24})
+	for _, q := range []struct {
+		c     *sparse.Corpus
+		given Settings
+		want  map[string]float64
+	}{
+		{c, Settings{Balanced: true}, map[string]float64{"class0": 20. / 39, "class1": 20. / 15, "class2": 20. / 6}},
+		{c, Settings{Balanced: true, Loss: Hinge, Weights: map[string]float64{"class0": 2}},
+			map[string]float64{"class0": 2, "class1": 20. / 15, "class2": 20. / 6}},
+		{c, Settings{Balanced: true, Scheme: solver.Labels},
+			map[string]float64{"class0": 7. / 13, "class1": 15. / 5, "class2": 18. / 2}},
+		{two, Settings{Balanced: true}, map[string]float64{"class0": 15. / 26, "class1": 15. / 4}},
+	} {
+		s := q.given
+		s.Balanced, s.Weights = false, q.want
+		got, want := trained(t, q.c, q.given, 1), trained(t, q.c, s, 1)
+		if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got.Weights, trained(t, q.c, Settings{Loss: s.Loss,
+			Scheme: s.Scheme}, 1).Weights) {
+			t.Errorf("%+v: machines %+v, expected %+v", q.given, got.Machines, want.Machines)
+		}
+	}
+	for _, weights := range []map[string]float64{{"class9": 1}, {"class0": 0}, {"class0": math.NaN()}, {"class0": 1e13}} {
+		if _, err := Train(t.Context(), two, tfidf, Settings{Weights: weights}, Options{}); err == nil {
+			t.Errorf("weights %v are taken", weights)
 		}
 	}
 }

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/task"
-	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -24,6 +23,7 @@ type Model struct {
 
 	Vocabulary []string // text of each term of the corpus; nil where it had indices only
 	Tokenizer  sparse.Tokenizer
+	Form       sparse.Form // how documents were read
 	Embedder   *sparse.Embedder
 
 	Classes  []string  // names
@@ -76,78 +76,35 @@ func (m *Model) Validate() error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Prediction is what a model says of documents.
-type Prediction struct {
-	Decisions [][]float64 // by document, by class: f
-	Class     []int       // of one class per document: that of the greatest f, the first of equals
-	Labels    [][]int     // of separate labels: those whose f is above 0, increasing
-}
-
 // Predict predicts documents, whose terms are numbered as in the training corpus. Other terms are
 // left out. Values have the same bits from any number of workers. Errors: a model that
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
-func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out *Prediction, err error) {
-	if err := run.Given(ctx, "linear"); err != nil {
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
+	if err := task.Documents(ctx, "linear", docs, opt.Workers, opt.MemoryBytes); err != nil {
 		return nil, err
 	}
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := run.CheckBounds(opt.Workers, opt.MemoryBytes); err != nil {
-		return nil, fmt.Errorf("linear: %w", err)
+	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), m.Settings.Scheme)
+	pass := task.Pass{
+		Name: "linear", Embedder: m.Embedder, Bytes: int64(16*k + 56),
+		Most: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress,
 	}
-	if docs == nil {
-		return nil, errors.New("linear: no documents to predict, expected a matrix of them")
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("linear: documents to predict: %w", err)
-	}
-	n, k, workers := docs.Rows(), len(m.Classes), run.Workers(opt.Workers)
-	longest := int64(docs.LongestRow() + m.Embedder.Filled())
-	need := int64(n)*int64(16*k+56) + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
-	if err := run.Fits(need, opt.MemoryBytes, "linear: predicting %d documents", n); err != nil {
-		return nil, err
-	}
-	out = &Prediction{Decisions: make([][]float64, n)}
-	if m.Settings.Scheme == solver.Labels {
-		out.Labels = make([][]int, n)
-	} else {
-		out.Class = make([]int, n)
-	}
-	var report func(int64)
-	if opt.Progress != nil {
-		report = func(done int64) { opt.Progress(run.Progress{Stage: "predicting", Done: done, Total: int64(n)}) }
-	}
-	ctx, r := run.StartReporter(ctx, "linear: Options.Progress", report)
-	defer func() {
-		if r.Finish(&err); err != nil {
-			out = nil
+	err := pass.Run(ctx, docs, func(_ int, x *sparse.Embedded, first int) error {
+		values := make([]float64, k*x.Rows())
+		for i := range x.Rows() {
+			f := values[k*i : k*i+k : k*i+k]
+			m.decide(x, i, f)
+			task.Decide(out, first+i, f)
 		}
-	}()
-	err = run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {
-		rows := make([]int, min(chunk, n-part*chunk))
-		for at := range rows {
-			rows[at] = part*chunk + at
-		}
-		x, err := m.Embedder.TransformRows(ctx, docs, rows, 1)
-		if err != nil {
-			return err
-		}
-		values := make([]float64, k*len(rows))
-		for at, i := range rows {
-			f := values[k*at : k*at+k : k*at+k]
-			m.decide(x, at, f)
-			if out.Decisions[i] = f; out.Labels != nil {
-				out.Labels[i] = task.Positive(f)
-			} else {
-				out.Class[i] = task.Greatest(f)
-			}
-		}
-		r.Add(int64(len(rows)))
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // decide computes f of a row for each class.

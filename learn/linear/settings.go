@@ -30,6 +30,13 @@ type Settings struct {
 	C      float64       // price of the losses; default 1
 	Scheme solver.Scheme // OneVsRest or Labels; OneVsOne stands for OneVsRest
 
+	// Weights multiply C, by name of the class, for the documents of the class in the machine that tells it from
+	// others, and of two classes for those of both: LIBLINEAR's -wi. Balanced weighs classes that Weights don't
+	// name by what makes up for their sizes, as scikit-learn's class_weight='balanced': by n / (classes · nₖ) for
+	// nₖ of n documents; a label's machine by (n - nₖ) / nₖ. Models don't keep them. Default: 1.
+	Weights  map[string]float64
+	Balanced bool
+
 	// Intercept is B, the value that every document has for a term of its own, whose weight times B
 	// is b. Default 1, as LIBLINEAR -B 1 and scikit-learn's intercept_scaling have it.
 	Intercept float64

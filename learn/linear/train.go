@@ -44,16 +44,21 @@ func TrainPath(
 	if err = task.CheckPrices(prices); err == nil {
 		err = run.CheckBounds(opt.Workers, opt.MemoryBytes)
 	}
-	if n := len(prices); err == nil && n > 0 && prices[n-1] > mostC {
-		err = fmt.Errorf("prices %v, expected at most %v", prices, mostC)
-	}
 	var rows []int
 	if err == nil {
 		rows, err = task.Check(ctx, c, e, s.Scheme)
 	}
+	var weights []float64
+	if err == nil {
+		weights, err = task.Weights(c, rows, s.Weights, s.Balanced, s.Scheme)
+	}
+	if most := prices[len(prices)-1]; err == nil && !(most*slices.Max(weights) <= mostC) {
+		err = fmt.Errorf("cost C = %v with weights of up to %v, expected a product of at most %v", most, slices.Max(weights), mostC)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("linear: %w", err)
 	}
+	s.Weights, s.Balanced = nil, false
 	workers := run.Workers(opt.Workers)
 	f := e.Fit(c.Documents)
 	err = run.Fits(trainingBytes(c, f, len(prices), workers), opt.MemoryBytes,
@@ -73,13 +78,13 @@ func TrainPath(
 	for _, price := range prices {
 		m := &Model{
 			Settings: s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(),
-			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Embedder: f, Classes: slices.Clone(c.Classes),
+			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form, Embedder: f, Classes: slices.Clone(c.Classes),
 			Machines: make([]Machine, len(c.Classes)), Weights: make([]float64, f.Cols()*len(c.Classes)),
 		}
 		m.Settings.C = price
 		models = append(models, m)
 	}
-	return models, trainAll(ctx, c, p, rows, models, workers, opt.Progress)
+	return models, trainAll(ctx, c, p, rows, weights, models, workers, opt.Progress)
 }
 
 // largest returns the greatest squared length of a document.
@@ -102,7 +107,8 @@ func trainingBytes(c *sparse.Corpus, f *sparse.Embedder, models, workers int) in
 // trainAll trains the machines of all classes, several at a time. Of two classes the second is the
 // first with the other sign.
 func trainAll(
-	ctx context.Context, c *sparse.Corpus, p *problem, rows []int, models []*Model, workers int, told func(run.Progress),
+	ctx context.Context, c *sparse.Corpus, p *problem, rows []int, weights []float64, models []*Model, workers int,
+	told func(run.Progress),
 ) (err error) {
 	s, n := &models[0].Settings, len(c.Classes)
 	mirrored := n == 2 && s.Scheme == solver.OneVsRest
@@ -124,6 +130,9 @@ func trainAll(
 	defer r.Finish(&err)
 	return run.Tasks(ctx, min(workers, n), n, func(ctx context.Context, _, k int) error {
 		d := newDual(ctx, p, task.Of(c, k, rows), s, k, func() { passes.Add(1) })
+		if d.weights[1] = weights[k]; mirrored {
+			d.weights[0] = weights[1]
+		}
 		for _, m := range models {
 			found, err := d.search(m.Settings.C, s.Tolerance)
 			if err != nil {

@@ -2,10 +2,10 @@ package lmnn
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -25,14 +25,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := run.Given(ctx, "lmnn"); err != nil {
+	if err := task.Documents(ctx, "lmnn", docs, o.Workers, o.MemoryBytes); err != nil {
 		return nil, err
-	}
-	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
-		return nil, fmt.Errorf("lmnn: %w", err)
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("lmnn: documents to predict: %w", err)
 	}
 	n := docs.Rows()
 	out := &Prediction{Energies: make([][]float64, n), Class: make([]int, n), Nearest: make([]int, n)}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/lbfgs"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -57,6 +58,9 @@ func prepare(
 	}
 	if err := c.Validate(); err != nil {
 		return fail(err)
+	}
+	if name, twice := archive.Repeated(c.Classes); twice {
+		return fail(fmt.Errorf("lmnn: two classes of %s are called %q, expected different names", c.Source, name))
 	}
 	m := &Model{Settings: s, Source: c.Source, Corpus: c.Digest(), Classes: c.Classes, Columns: c.Documents.Cols}
 	if m.Columns > MostColumns || m.Columns < 1 {

@@ -8,7 +8,7 @@ import (
 )
 
 // ascend searches as the paper does: by steps along the gradient of û and θ, û scaled to length 1
-// behind each. The paper leaves the length of the step open; here it grows by a tenth after a step
+// after each. The paper leaves the length of the step open; here it grows by a tenth after a step
 // that gains, and is halved until one does. It is the reference of lbfgs.Minimise, which is never worse; it
 // may end at a kink, where a document lies on the hyperplane.
 //

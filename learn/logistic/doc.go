@@ -4,7 +4,7 @@
 //
 // A machine tells a class from all others: P(y | x) = 1/(1 + e^(-y·f(x))), y = ±1. It minimises
 //
-//	F = Σᵢ log(1 + e^(-yᵢf(xᵢ))) + ‖w‖²/2C
+//	F = Σᵢ sᵢ log(1 + e^(-yᵢf(xᵢ))) + ‖w‖²/2C
 //
 // over w ∈ Rⁿ, where
 //

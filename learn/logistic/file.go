@@ -46,7 +46,7 @@ func describe(f *archive.File, m *Model) {
 	f.Corpus(&m.Source, &m.Corpus)
 	archive.Count(f, "documents", &m.Documents, 1<<38)
 	f.Names("classes", &m.Classes)
-	f.Text(&m.Vocabulary, &m.Tokenizer)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
 	starts, values := make([]int, k), 0
 	if !f.Writing() {
@@ -77,7 +77,7 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Writ
 
 // Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
 // as soon as that is known; it may fail after that.
-func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*Model, error) {
+func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
 	return form.Load(ctx, path, early)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -66,8 +67,9 @@ func of(c *sparse.Corpus, k int32) []bool {
 
 var kinds = map[string]Settings{
 	"euclidean": {C: 3}, "no bias": {C: 3, NoBias: true}, "spherical": {Margin: Spherical, C: 3},
-	"pull":  {Margin: Spherical, C: 3, Pull: 5},
-	"paper": {Margin: Spherical, C: 3, Boundary: sphere.Paper},
+	"pull":     {Margin: Spherical, C: 3, Pull: 5},
+	"paper":    {Margin: Spherical, C: 3, Boundary: sphere.Paper},
+	"weighted": {C: 3, prices: [2]float64{0.5, 3}}, "weighted sphere": {Margin: Spherical, prices: [2]float64{0.5, 3}},
 }
 
 // The gradient of the objective is that of differences, at random points.
@@ -381,6 +383,40 @@ func TestTwoClasses(t *testing.T) {
 				!(math.Abs(p.Probabilities[i][0]-probability(f[0])) <= 1e-12) {
 				t.Fatalf("%v: decisions %v, probabilities %v", margin, f, p.Probabilities[i])
 			}
+		}
+	}
+}
+
+// A class of the weight 3 counts like one whose documents are there three times, to the gap; balanced classes of
+// the same size have the weight 1.
+func TestWeights(t *testing.T) {
+	ctx := context.Background()
+	for _, classes := range []int{2, 3} {
+		c := texts(t, 60, classes, 11)
+		var thrice []int
+		for i := range c.Documents.Rows() {
+			if thrice = append(thrice, i); c.Labels.Of(i)[0] == 1 {
+				thrice = append(thrice, i, i)
+			}
+		}
+		s := Settings{C: 3, Tolerance: 1e-9}
+		train := func(c *sparse.Corpus, weights map[string]float64, balanced bool) *Model {
+			s.Weights, s.Balanced = weights, balanced
+			m, err := Train(ctx, c, sparse.Sphere, s, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		name := c.Classes[1]
+		got, want := train(c, map[string]float64{name: 3}, false).Machines[1], train(c.Select(thrice), nil, false).Machines[1]
+		if !(math.Abs(got.Value-want.Value) <= 1e-8*want.Value) || !(got.Gap <= 1e-9*got.Value) || !got.Converged ||
+			!(math.Abs(got.Bias-want.Bias) <= 1e-3) {
+			t.Errorf("%d classes: %v, bias %v, gap %v, expected %v, bias %v", classes, got.Value, got.Bias, got.Gap,
+				want.Value, want.Bias)
+		}
+		if plain, even := train(c, nil, false), train(c, nil, true); classes == 2 && !reflect.DeepEqual(plain, even) {
+			t.Errorf("balanced classes of the same size: %+v, expected %+v", even.Machines[0], plain.Machines[0])
 		}
 	}
 }

@@ -76,7 +76,7 @@ func newDocuments(x *sparse.Embedded) *Documents {
 	return d
 }
 
-// check reports the first value that a margin can't take, as one of row first and the rows behind it.
+// check reports the first value that a margin can't take, as one of row first and the rows after it.
 func (d *Documents) check(m Margin, first int) error {
 	if m != Spherical || d.below < 0 {
 		return nil
@@ -194,7 +194,7 @@ func (p *Problem) train(
 			if w == nil {
 				w = make([]float64, o.size())
 				if !s.NoBias {
-					w[len(w)-1] = math.Log(float64(count) / float64(len(positive)-count))
+					w[len(w)-1] = math.Log(o.prices[1] * float64(count) / (o.prices[0] * float64(len(positive)-count)))
 				}
 			}
 			machine, err := p.convex(ctx, o, w, stop)
@@ -308,10 +308,11 @@ func (o *objective) plain(ctx context.Context, w []float64) error {
 // reference is the length of the gradient at w = 0, with the best b, of Euclidean margins; 2θ takes
 // the place of 1 in spherical ones.
 func (o *objective) reference(count int) float64 {
-	share := float64(count) / float64(len(o.positive))
+	weight := o.prices[1] * float64(count)
+	share := weight / (weight + float64(o.prices[0]*float64(len(o.positive)-count)))
 	for i, is := range o.positive {
-		if o.coef[i] = share; is {
-			o.coef[i] = share - 1
+		if o.coef[i] = o.prices[0] * share; is {
+			o.coef[i] = o.prices[1] * (share - 1)
 		}
 	}
 	length := 0.0

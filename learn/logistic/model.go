@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -24,6 +24,7 @@ type Model struct {
 
 	Vocabulary []string // text of each term of the corpus; nil where it had indices only
 	Tokenizer  sparse.Tokenizer
+	Form       sparse.Form // how documents were read
 	Embedder   *sparse.Embedder
 
 	Classes  []string   // names
@@ -97,114 +98,69 @@ func (m *Machine) validate(cols int, margin Margin) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Prediction is what a model says of documents.
-type Prediction struct {
-	Decisions     [][]float64 // by document, by class: f
-	Probabilities [][]float64 // by document, by class: of one class per document they sum to 1
-	Class         []int       // of one class per document: that of the greatest f, the first of equals
-	Labels        [][]int     // of separate labels: those whose f is above 0, increasing
-}
-
-// chunk is how many documents are embedded at a time.
-const chunk = 512
-
 // Predict predicts documents, whose terms are numbered as in the training corpus. Other terms are
 // left out. Values have the same bits from any number of workers. Errors: a model that
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
-func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out *Prediction, err error) {
-	if err := run.Given(ctx, "logistic"); err != nil {
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
+	if err := task.Documents(ctx, "logistic", docs, opt.Workers, opt.MemoryBytes); err != nil {
 		return nil, err
 	}
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if err := run.CheckBounds(opt.Workers, opt.MemoryBytes); err != nil {
-		return nil, fmt.Errorf("logistic: %w", err)
-	}
-	if docs == nil {
-		return nil, errors.New("logistic: no documents to predict, expected a matrix of them")
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("logistic: documents to predict: %w", err)
-	}
 	s, _ := m.Settings.resolve()
-	n, k, workers := docs.Rows(), len(m.Classes), run.Workers(opt.Workers)
-	longest := int64(docs.LongestRow() + m.Embedder.Filled())
-	need := int64(n)*int64(16*k+80) + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
-	if err := run.Fits(need, opt.MemoryBytes, "logistic: predicting %d documents", n); err != nil {
-		return nil, err
+	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
+	out.Probabilities = make([][]float64, docs.Rows())
+	pass := task.Pass{
+		Name: "logistic", Embedder: m.Embedder, Bytes: int64(16*k + 80),
+		Most: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress,
 	}
-	out = &Prediction{Decisions: make([][]float64, n), Probabilities: make([][]float64, n)}
-	if s.Scheme == solver.Labels {
-		out.Labels = make([][]int, n)
-	} else {
-		out.Class = make([]int, n)
-	}
-	deciders := make([][]*decider, workers)
-	var report func(int64)
-	if opt.Progress != nil {
-		report = func(done int64) { opt.Progress(run.Progress{Stage: "predicting", Done: done, Total: int64(n)}) }
-	}
-	ctx, r := run.StartReporter(ctx, "logistic: Options.Progress", report)
-	defer func() {
-		if r.Finish(&err); err != nil {
-			out = nil
-		}
-	}()
-	err = run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, worker, part int) error {
+	deciders := make([][]*decider, pass.Workers(docs.Rows()))
+	err := pass.Run(ctx, docs, func(worker int, x *sparse.Embedded, first int) error {
 		if deciders[worker] == nil {
 			for _, machine := range m.Machines {
 				deciders[worker] = append(deciders[worker], newDecider(machine, &s))
 			}
 		}
-		var rows []int
-		for i := part * chunk; i < min(n, (part+1)*chunk); i++ {
-			rows = append(rows, i)
-		}
-		x, err := m.Embedder.TransformRows(ctx, docs, rows, 1)
-		if err != nil {
-			return err
-		}
 		own := newDocuments(x)
-		if err := own.check(s.Margin, part*chunk); err != nil {
+		if err := own.check(s.Margin, first); err != nil {
 			return err
 		}
-		values := make([]float64, 2*k*len(rows))
-		for at, i := range rows {
-			f := values[2*k*at : 2*k*at+k : 2*k*at+k]
+		values := make([]float64, 2*k*x.Rows())
+		for i := range x.Rows() {
+			f, p := values[2*k*i:2*k*i+k:2*k*i+k], values[2*k*i+k:2*k*i+2*k:2*k*i+2*k]
 			for c, d := range deciders[worker] {
-				f[c] = d.decide(own, at)
+				f[c] = d.decide(own, i)
 			}
-			out.Decisions[i] = f
-			out.decide(i, values[2*k*at+k:2*k*at+2*k:2*k*at+2*k])
+			task.Decide(out, first+i, f)
+			probabilities(p, f, s.Scheme != solver.Labels)
+			out.Probabilities[first+i] = p
 		}
-		r.Add(int64(len(rows)))
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
-// decide fills in what follows from the decision values of document i; p is room.
-func (out *Prediction) decide(i int, p []float64) {
-	f := out.Decisions[i]
-	top, sum := task.Greatest(f), 0.0
+// probabilities computes those of decision values f; of one class per document they sum to 1.
+func probabilities(p, f []float64, one bool) {
+	sum := 0.0
 	for k, v := range f {
 		p[k] = probability(v)
 		sum += p[k]
 	}
-	out.Probabilities[i] = p
-	if out.Labels != nil {
-		out.Labels[i] = task.Positive(f)
-		return
-	}
-	out.Class[i] = top
-	for k := range p {
-		if sum > 0 {
+	switch {
+	case !one:
+	case sum > 0:
+		for k := range p {
 			p[k] /= sum
-		} else if p[k] = 0; k == top { // all of them are too small for float64
-			p[k] = 1
 		}
+	default: // all of them are too small for float64
+		clear(p)
+		p[task.Greatest(f)] = 1
 	}
 }
 

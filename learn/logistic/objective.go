@@ -9,11 +9,12 @@ import (
 )
 
 // objective is the function that a machine minimises, see the package documentation. A point is w
-// and, with Euclidean margins, b behind it.
+// and, with Euclidean margins, b after it.
 type objective struct {
 	*points
 	s        *Settings
-	positive []bool    // by document
+	positive []bool // by document
+	prices   [2]float64
 	toward   []float64 // the unit vector that Pull pulls û to; nil without
 	workers  int
 
@@ -31,6 +32,9 @@ type objective struct {
 func newObjective(p *points, s *Settings, positive []bool, workers int) *objective {
 	n := p.rows.Rows()
 	o := &objective{points: p, s: s, positive: positive, workers: workers, coef: make([]float64, n)}
+	if o.prices = s.prices; o.prices == [2]float64{} {
+		o.prices = [2]float64{1, 1}
+	}
 	o.losses, o.radial = make([]float64, len(p.rowBlocks)), make([]float64, len(p.rowBlocks))
 	if s.Margin == Spherical {
 		o.u, o.weights = make([]float64, len(p.terms)), make([]sphere.Weight, n)
@@ -58,13 +62,23 @@ func loss(m float64) (value, derivative float64) {
 	return math.Log1p(e) - m, -1 / (1 + e)
 }
 
+// price is the multiple of the loss of a document.
+func (o *objective) price(i int) float64 {
+	if o.positive[i] {
+		return o.prices[1]
+	}
+	return o.prices[0]
+}
+
 // lossOf is the loss of a document, and its derivative by f.
 func (o *objective) lossOf(i int, f float64) (value, derivative float64) {
+	s := o.price(i)
 	if o.positive[i] {
-		return loss(f)
+		value, derivative = loss(f)
+		return s * value, s * derivative
 	}
 	value, derivative = loss(-f)
-	return value, -derivative
+	return s * value, -s * derivative
 }
 
 // value computes the objective at w and its gradient. Sums over documents go by fixed blocks, so

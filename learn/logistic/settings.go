@@ -46,6 +46,13 @@ type Settings struct {
 	C        float64       // price of the losses against ½‖w‖²; default 1, +Inf for no regularisation
 	Scheme   solver.Scheme // OneVsRest or Labels; OneVsOne stands for OneVsRest
 
+	// Weights multiply the losses of documents by name of their class in the machine that tells it from others, and
+	// of two classes those of both. Balanced weighs classes that Weights don't name as linear.Settings says.
+	// Models don't keep them, and [Problem.Train] ignores them. Default: 1.
+	Weights  map[string]float64
+	Balanced bool
+	prices   [2]float64 // multiples of the losses of a machine, of positive documents the second; zero for 1
+
 	// NoBias has b = 0 in Euclidean margins, so that hyperplanes go through the origin, as those of
 	// spherical margins do.
 	NoBias bool

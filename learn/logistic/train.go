@@ -49,7 +49,7 @@ func TrainPath(
 	for i, price := range t.prices {
 		m := &Model{
 			Settings: t.s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(),
-			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Embedder: t.docs.x.Embedder,
+			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form, Embedder: t.docs.x.Embedder,
 			Classes: slices.Clone(c.Classes),
 		}
 		m.Settings.C = price
@@ -69,6 +69,8 @@ type training struct {
 	prices []float64
 	docs   *Documents
 	rows   []int // those that are trained on
+
+	weights []float64 // by class
 }
 
 func newTraining(
@@ -88,6 +90,10 @@ func newTraining(
 	}
 	if err == nil {
 		t.rows, err = task.Check(ctx, c, e, s.Scheme)
+	}
+	if err == nil {
+		t.weights, err = task.Weights(c, t.rows, s.Weights, s.Balanced, s.Scheme)
+		t.s.Weights, t.s.Balanced = nil, false
 	}
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
@@ -147,7 +153,11 @@ func (t *training) trainAll(
 	}()
 	err = run.Tasks(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
 		inner := max(t.opt.Workers/atOnce, 1)
-		out[k], err = p.train(ctx, task.Of(t.c, k, rows), t.prices, t.s, inner, func() { iterations.Add(1) })
+		s := t.s
+		if s.prices = [2]float64{1, t.weights[k]}; mirrored {
+			s.prices[0] = t.weights[1]
+		}
+		out[k], err = p.train(ctx, task.Of(t.c, k, rows), t.prices, s, inner, func() { iterations.Add(1) })
 		r.Add(1)
 		return err
 	})

@@ -18,7 +18,7 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 	l := lv.number
 	m = &Model{
 		Settings: t.s, Source: t.c.Source, Corpus: t.digest, Documents: lv.n, Choices: slices.Clone(t.choices[:l+1]),
-		Classes: t.c.Classes, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer,
+		Classes: t.c.Classes, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Form: t.c.Form,
 	}
 	for i := range m.Choices { // of other machines of the path
 		if c := &m.Choices[i]; i < l || f != Metric {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -41,7 +42,7 @@ type fitted struct {
 // fit fits a layer to the first n documents of x, and computes the features of all. rows are their
 // numbers in the corpus.
 func (t *training) fit(
-	ctx context.Context, level int, k engine.Kernel, x *sparse.CSR, n int, rows []int,
+	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
 	spec := k.String()
 	defer func() {
@@ -82,7 +83,7 @@ func (t *training) fit(
 }
 
 // find finds the components of a layer. The caller closes the engine.
-func (t *training) find(ctx context.Context, level int, k engine.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
+func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
 	first := make([]int, n)
 	for i := range first {
 		first[i] = i
@@ -103,7 +104,7 @@ func (t *training) find(ctx context.Context, level int, k engine.Kernel, x *spar
 			e.Close()
 		}
 	}()
-	k = engine.Resolve(k, len(l.Embedder.Terms))
+	k = kernel.Resolve(k, len(l.Embedder.Terms))
 	held := e.Bytes() + l.Base.Bytes() + x.Bytes()
 	room := t.left(held)
 	c, err := pca.Fit(ctx, e, embedded, k, pca.Options{
@@ -166,14 +167,14 @@ func (l *Layer) Bytes() int64 {
 type running struct {
 	layer   *Layer
 	engine  *engine.Engine
-	kernel  engine.Kernel
+	kernel  kernel.Kernel
 	a       *mat.Dense
 	workers int
 }
 
 // open makes a layer ready. The caller closes its engine.
 func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
-	k, err := engine.ParseKernel(l.Kernel)
+	k, err := kernel.Parse(l.Kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 		return nil, err
 	}
 	return &running{
-		layer: l, engine: e, kernel: engine.Resolve(k, len(l.Embedder.Terms)),
+		layer: l, engine: e, kernel: kernel.Resolve(k, len(l.Embedder.Terms)),
 		a: mat.NewDense(l.Base.Rows(), l.Width(), l.Map), workers: o.Workers,
 	}, nil
 }

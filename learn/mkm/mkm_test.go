@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/learn/pca"
@@ -68,7 +69,7 @@ func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := engine.MustParseKernel("arccos:n=1")
+	k := kernel.MustParse("arccos:n=1")
 	embedder := k.Embedding().Fit(known.Documents)
 	x, err := embedder.Transform(known.Documents)
 	if err != nil {
@@ -340,7 +341,7 @@ func TestCancelAndMemory(t *testing.T) {
 		}
 	}
 	if _, err := Train(t.Context(), c, s, Options{MemoryBytes: 1 << 20}); err == nil ||
-		!strings.Contains(err.Error(), "allowed are") {
+		!strings.Contains(err.Error(), "expected at most") {
 		t.Errorf("in 1 MiB: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/model"
@@ -22,8 +22,9 @@ type Model struct {
 	Documents  int      // that were trained on
 	Vocabulary []string // text of each term of the corpus; nil where it had indices only
 	Tokenizer  sparse.Tokenizer
-	Classes    []string // names
-	Choices    []Choice // by level, len(Layers) + 1
+	Form       sparse.Form // how documents were read
+	Classes    []string    // names
+	Choices    []Choice    // by level, len(Layers) + 1
 
 	// Columns are the features of documents that pass, the most informative first; nil where all do and
 	// there is a layer.
@@ -171,7 +172,7 @@ func (l *Layer) validate(below int) error {
 	if l == nil || l.Base == nil || l.Embedder == nil {
 		return errors.New("it isn't there")
 	}
-	k, err := engine.ParseKernel(l.Kernel)
+	k, err := kernel.Parse(l.Kernel)
 	if err != nil {
 		return err
 	}
@@ -205,19 +206,12 @@ func (l *Layer) validate(below int) error {
 	return nil
 }
 
-// Prediction is what a model says of documents.
-type Prediction struct {
-	// Decisions are, by document and class, what decides, the greatest for the class: energies with
-	// their sign turned of a metric, decision values of machines, of neighbours 1 for the class.
-	Decisions [][]float64
-	Class     []int
-}
-
-// Predict classifies documents, whose terms are numbered as in the training corpus. It has the same bits
-// from any number of workers. Errors: a model that [Model.Validate] refuses, documents that
-// [sparse.CSR.Validate] refuses, values that an embedding refuses, more memory than was allowed, the end
-// of ctx, by which it stops within a second.
-func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
+// Predict classifies documents. Decisions are what decides, the greatest for the class: energies with
+// their sign turned of a metric, decision values of machines, of neighbours 1 for the class. Terms of
+// documents are numbered as in the training corpus. It has the same bits from any number of workers. Errors: a
+// model that [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that an embedding
+// refuses, more memory than was allowed, the end of ctx, by which it stops within a second.
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {
 		return nil, err

@@ -2,14 +2,15 @@ package mkm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/lmnn"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/selection"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -17,18 +18,9 @@ import (
 
 // PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
 // once: those of [Path], where each begins with the layers of the one before.
-func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*Prediction, error) {
-	if err := run.Given(ctx, "mkm"); err != nil {
+func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
+	if err := task.Documents(ctx, "mkm", docs, o.Workers, o.MemoryBytes); err != nil {
 		return nil, err
-	}
-	if docs == nil {
-		return nil, errors.New("mkm: no documents to predict, expected a matrix of them")
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("mkm: documents to predict: %w", err)
-	}
-	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
-		return nil, fmt.Errorf("mkm: %w", err)
 	}
 	need, said := int64(0), int64(0) // said: what models before have said of the documents
 	for _, m := range models {
@@ -41,11 +33,11 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	if err := run.Fits(need, o.MemoryBytes, "mkm: predicting %d documents", docs.Rows()); err != nil {
 		return nil, err
 	}
-	var out []*Prediction
+	var out []*model.Prediction
 	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
 		p, said := &predictor{o: o}, int64(0)
 		for _, m := range models {
-			found, left := &Prediction{}, o
+			found, left := &model.Prediction{}, o
 			if o.MemoryBytes > 0 {
 				left.MemoryBytes = o.MemoryBytes - said - m.held(docs.Rows())
 			}
@@ -54,7 +46,7 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 			if err != nil {
 				return err
 			}
-			if err := found.add(ctx, m, x, docs.Rows(), left); err != nil {
+			if err := m.classify(ctx, found, x, docs.Rows(), left); err != nil {
 				return err
 			}
 			out = append(out, found)
@@ -154,8 +146,8 @@ func (l *Layer) apply(ctx context.Context, level int, x *sparse.CSR, o Options) 
 	return out, nil
 }
 
-// add classifies documents by their features.
-func (p *Prediction) add(ctx context.Context, m *Model, x table, rows int, o Options) error {
+// classify classifies documents by their features.
+func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows int, o Options) error {
 	p.Class, p.Decisions = make([]int, rows), make([][]float64, rows)
 	if rows == 0 {
 		return nil
@@ -181,7 +173,7 @@ func (p *Prediction) add(ctx context.Context, m *Model, x table, rows int, o Opt
 				energies[c] = -energies[c]
 			}
 		}
-		p.take(m, m.Metric.Classes, found.Energies, found.Class)
+		m.take(p, m.Metric.Classes, found.Energies, found.Class)
 		return nil
 	}
 	q, err := svm.NewPredictorContext(ctx, m.Machines, svm.PredictOptions{
@@ -195,12 +187,12 @@ func (p *Prediction) add(ctx context.Context, m *Model, x table, rows int, o Opt
 	if err != nil {
 		return fmt.Errorf("mkm: %w", err)
 	}
-	p.take(m, m.Machines.Classes, found.Decisions, found.Class)
+	m.take(p, m.Machines.Classes, found.Decisions, found.Class)
 	return nil
 }
 
 // take takes what a classifier says, whose classes may stand in another order, or be fewer.
-func (p *Prediction) take(m *Model, classes []string, decisions [][]float64, class []int) {
+func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {
 		to[c] = m.class(name)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -28,7 +28,7 @@ type reference struct {
 }
 
 // eigen returns the features of all documents, by a kernel on those of x.
-func (r *reference) eigen(k engine.Kernel, x *mat.Dense, p int) (*mat.Dense, []float64) {
+func (r *reference) eigen(k kernel.Kernel, x *mat.Dense, p int) (*mat.Dense, []float64) {
 	all, _ := x.Dims()
 	value := func(i, j int) float64 {
 		a, b := x.RawRowView(i), x.RawRowView(j)

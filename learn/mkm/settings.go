@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/selection"
@@ -43,7 +43,7 @@ const DefaultKernel = "arccos:n=1"
 
 // Settings say what is trained. The zero value is a metric on selected features, without layers.
 type Settings struct {
-	// Layers are the kernels, from the documents up, as [engine.ParseKernel] takes them. Above the first
+	// Layers are the kernels, from the documents up, as [kernel.Parse] takes them. Above the first
 	// layer a kernel that names no embedding takes features as they are.
 	Layers []string
 
@@ -69,7 +69,7 @@ type Settings struct {
 }
 
 // resolve fills in defaults and checks what is there.
-func (s Settings) resolve() (Settings, []engine.Kernel, error) {
+func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	if s.Components == 0 {
 		s.Components = 300
 	}
@@ -116,7 +116,7 @@ func (s Settings) resolve() (Settings, []engine.Kernel, error) {
 			return s, nil, fmt.Errorf("mkm: width %d, expected from 1 to %d", w, MostWidth)
 		}
 	}
-	var kernels []engine.Kernel
+	var kernels []kernel.Kernel
 	for l, spec := range s.Layers {
 		k, err := parse(spec, l)
 		if err != nil {
@@ -131,11 +131,11 @@ func (s Settings) resolve() (Settings, []engine.Kernel, error) {
 }
 
 // parse reads the kernel of layer l: those of features take them as they are, unless they say how.
-func parse(spec string, l int) (engine.Kernel, error) {
+func parse(spec string, l int) (kernel.Kernel, error) {
 	if l == 0 {
-		return engine.ParseKernel(spec)
+		return kernel.Parse(spec)
 	}
-	return engine.ParseKernelIn(spec, sparse.Embedding{})
+	return kernel.ParseIn(spec, sparse.Embedding{})
 }
 
 // widest is the greatest width that is tried.

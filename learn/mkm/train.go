@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/selection"
@@ -51,7 +51,7 @@ func Path(
 // training is a corpus made ready.
 type training struct {
 	s       Settings
-	kernels []engine.Kernel
+	kernels []kernel.Kernel
 	o       Options
 	c       *sparse.Corpus // documents with one class
 	y       []int32

@@ -74,7 +74,7 @@ func TestSameBytesEverywhere(t *testing.T) {
 }
 
 // Each bit of a small file flipped, a bit in each byte of another, each length that it may be cut
-// to, and bytes behind its end.
+// to, and bytes after its end.
 func TestDamageIsFound(t *testing.T) {
 	for bits, m := range map[int]*Model{8: tiny(), 1: (recipe{typ: EpsilonSVR, kernel: "rbf:gamma=0.25"}).train(t)} {
 		file := encode(t, m)
@@ -97,8 +97,8 @@ func TestDamageIsFound(t *testing.T) {
 			}
 			check("cut at byte", at, file[:at])
 		}
-		check("a byte behind byte", len(file), append(bytes.Clone(file), 0))
-		check("as often again behind byte", len(file), append(bytes.Clone(file), file...))
+		check("a byte after byte", len(file), append(bytes.Clone(file), 0))
+		check("as often again after byte", len(file), append(bytes.Clone(file), file...))
 	}
 }
 
@@ -135,7 +135,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"the coefficients cut", file[:len(file)-32-1], "it ends in its part coefficients"},
 		{"the checksum cut", file[:len(file)-1], "it ends in its checksum"},
 		{"an array changed", bytes.Replace(file, []byte("zwölf"), []byte("zwolf!"), 1), "checksum: found"},
-		{"more behind it", append(bytes.Clone(file), "more"...), "something follows its end"},
+		{"more after it", append(bytes.Clone(file), "more"...), "something follows its end"},
 	} {
 		for _, size := range []int64{-1, int64(len(c.file))} {
 			if _, err := form.ReadSized(ctx, bytes.NewReader(c.file), size, nil); err == nil ||
@@ -146,7 +146,7 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
-// signed puts a right checksum behind bytes, as someone who means harm would.
+// signed puts a right checksum after bytes, as someone who means harm would.
 func signed(b []byte) []byte {
 	sum := sha256.Sum256(b)
 	return append(bytes.Clone(b), sum[:]...)
@@ -252,8 +252,8 @@ func TestContentsAreChecked(t *testing.T) {
 				b[record+16:], "\xff\xff\xff\xff\xff\xff\xff\xff",
 			)
 		},
-		"support vector 0 behind 2": func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
-		"coefficient NaN":           func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
+		"support vector 0 after 2": func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
+		"coefficient NaN":          func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
 	} {
 		bad := bytes.Clone(file)
 		change(bad)

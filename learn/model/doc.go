@@ -26,6 +26,8 @@
 //	scheme, machines, coefficients   name of the scheme, number m of machines,
 //	                                 number c of coefficients in all of them together
 //	at_least_one                     (as in solver.Classifier; thresholds of labels are in each rho)
+//	temperature                      ({"t", "odds"} of the probabilities, as in solver.Temperature)
+//	rejection                        ({"below", "coverage", "error"}, as in solver.Rejection)
 //	vocabulary                       ({"terms": v, "bytes": b}, where there is a vocabulary)
 //	tokenizer                        (what cut the texts, in the text form of [sparse.Tokenizer]; where
 //	                                 it isn't there it is the default, as in files of earlier programs)
@@ -33,11 +35,11 @@
 //	                                 fitted on, its number e of terms
 //	vectors, columns, values         support vectors s, columns of their matrix, their stored values z
 //
-// A name that isn't UTF-8 stands there as {"bytes": its bytes in base64}. Behind the header come
+// A name that isn't UTF-8 stands there as {"bytes": its bytes in base64}. After the header come
 // arrays without gaps, all numbers little-endian, floating-point numbers as their IEEE 754 bits:
 //
 //	vocabulary       v × uint32      length of each term in bytes
-//	                 b × byte        the terms, one behind the other
+//	                 b × byte        the terms, one after the other
 //	embedding        e × uint32      term of each column, ascending
 //	                 e × int32       its document frequency
 //	                 e × float64     its weight, only with idf or scaled columns

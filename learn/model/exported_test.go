@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -14,7 +14,7 @@ import (
 func TestDoors(t *testing.T) {
 	c := doortest.Must(sparse.FromTexts(t.Context(), []string{"a b b", "b c d d", "a a", "c d", "a b", "d d e"},
 		[]string{"x", "y", "x", "y", "x", "y"}, sparse.Options{MinDF: 1}))
-	k := engine.MustParseKernel("linear")
+	k := kernel.MustParse("linear")
 	problem := doortest.Must(svm.NewProblem(t.Context(), c, k.Embedding(), svm.Options{Workers: 1}))
 	m, _, err := problem.Train(t.Context(), svm.Settings{Kernel: k})
 	if err != nil {

@@ -75,10 +75,10 @@ func save(path string, write func(io.Writer) error) error {
 // them apart.
 func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(ctx, path, nil) }
 
-// LoadEarly is [Load]. It calls tokenizer, if not nil, with that of the model as soon as it is read, so
-// that text can be cut while the rest is. It may fail after that; it doesn't call it for a file in
-// LIBSVM's form, whose tokenizer is the default.
-func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer)) (*Model, error) {
+// LoadEarly is [Load]. It calls tokenizer, if not nil, with what the model was read by as soon as it is known, so
+// that text can be cut while the rest is. It may fail after that; a file in LIBSVM's form
+// has the default.
+func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
 	if ctx == nil {
 		return nil, errNil
 	}
@@ -93,6 +93,9 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	if words := bytes.Fields(begin); len(words) > 0 && slices.Contains(keywords, string(words[0])) {
+		if tokenizer != nil {
+			tokenizer(sparse.Tokenizer{}, sparse.Form{})
+		}
 		return ReadLIBSVM(ctx, r, path)
 	}
 	m, err := form.ReadSized(ctx, r, size, tokenizer)

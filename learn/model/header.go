@@ -36,6 +36,8 @@ func describe(f *archive.File, m *Model) {
 	}
 	archive.Named(f, "scheme", &c.Scheme, solver.OneVsOne, solver.OneVsRest, solver.Labels)
 	f.Optional("at_least_one", &c.AtLeastOne)
+	f.Optional("temperature", &c.Temperature)
+	f.Optional("rejection", &c.Rejection)
 	machines, coefficients := len(c.Machines), 0
 	for _, machine := range c.Machines {
 		if machine != nil {
@@ -44,7 +46,7 @@ func describe(f *archive.File, m *Model) {
 	}
 	archive.Count(f, "machines", &machines, most)
 	archive.Count(f, "coefficients", &coefficients, most)
-	f.Text(&m.Vocabulary, &m.Tokenizer)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	f.Embedding(&m.Embedder)
 	docs := m.Support
 	vectors, columns, values := docs.Rows(), docs.Cols, len(docs.Values)

@@ -40,8 +40,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("model: %s:%d: found %s, expected %s", e.File, e.Line, e.Found, e.Expected)
 }
 
-// kernel is a kernel in LIBSVM's words.
-type kernel struct {
+// libsvmKernel is a kernel in LIBSVM's words.
+type libsvmKernel struct {
 	typ          string // linear, polynomial, rbf, sigmoid, precomputed
 	degree       int
 	gamma, coef0 float64
@@ -59,9 +59,9 @@ var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", Precomputed
 // parseKernel finds a kernel that LIBSVM knows from its specification, such as
 // polynomial:gamma=0.5,r=1,degree=2,embed=tf-l2. LIBSVM sees embedded vectors, so the embedding is
 // ignored.
-func parseKernel(spec string) (kernel, error) {
+func parseKernel(spec string) (libsvmKernel, error) {
 	typ, list, _ := strings.Cut(strings.TrimSpace(spec), ":")
-	k := kernel{typ: strings.TrimSpace(typ), degree: 3}
+	k := libsvmKernel{typ: strings.TrimSpace(typ), degree: 3}
 	known, ok := kernelKeys[k.typ]
 	if !ok {
 		return k, fmt.Errorf("LIBSVM doesn't know kernel %s, expected one of %s; any kernel can be written as "+
@@ -102,7 +102,7 @@ func parseKernel(spec string) (kernel, error) {
 }
 
 // String writes the kernel as package engine reads it, on raw values.
-func (k kernel) String() string {
+func (k libsvmKernel) String() string {
 	gamma, r := formatFloat(k.gamma), formatFloat(k.coef0)
 	switch k.typ {
 	case "polynomial":

@@ -113,7 +113,7 @@ func (l *libsvmReader) readHeader() error {
 
 // understand makes the model as the header describes it.
 func (l *libsvmReader) understand() error {
-	typ, k := oneOf(l, "svm_type", types), kernel{typ: oneOf(l, "kernel_type", kernelNames)}
+	typ, k := oneOf(l, "svm_type", types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
 	l.m = &Model{Type: typ}
 	l.precomputed = k.typ == Precomputed
 	for _, key := range kernelKeys[k.typ] {
@@ -365,7 +365,7 @@ func (l *libsvmReader) row(text string) error {
 			return l.fail(l.line, quote(word), "index:value with an index from 0 to %d", math.MaxInt32)
 		}
 		if int64(index) <= before {
-			return l.fail(l.line, fmt.Sprintf("index %d behind %d", index, before), "ascending indices")
+			return l.fail(l.line, fmt.Sprintf("index %d after %d", index, before), "ascending indices")
 		}
 		v, err := parseFloat(right, 32)
 		if err != nil {

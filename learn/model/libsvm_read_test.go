@@ -154,7 +154,7 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		},
 		{replace(threeClasses, "0.5 0.25 \n", "0.5\n"), `m.txt:15: found coefficient 2: "", expected 2`},
 		{replace(threeClasses, "0.5 0.25 \n", "nan 1\n"), `m.txt:15: found coefficient 1: "nan"`},
-		{replace(threeClasses, "3:-2", "1:-2"), "m.txt:14: found index 1 behind 1, expected ascending indices"},
+		{replace(threeClasses, "3:-2", "1:-2"), "m.txt:14: found index 1 after 1, expected ascending indices"},
 		{replace(threeClasses, "3:-2", "3:"), `m.txt:14: found index 3: "", expected a number within float32`},
 		{replace(threeClasses, "3:-2", "3:1e39"), `m.txt:14: found index 3: "1e39"`},
 		{replace(threeClasses, "3:-2", "3"), `m.txt:14: found "3", expected index:value`},

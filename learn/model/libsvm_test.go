@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -258,7 +258,7 @@ func TestReadSVMTrain(t *testing.T) {
 func checkRead(t *testing.T, m *Model, text string, probable bool) {
 	t.Helper()
 	if m.Kernel != Precomputed {
-		if k, err := engine.ParseKernel(m.Kernel); err != nil || k.String() != m.Kernel ||
+		if k, err := kernel.Parse(m.Kernel); err != nil || k.String() != m.Kernel ||
 			k.Embedding() != m.Embedder.Embedding {
 			t.Errorf("kernel %q, %v", m.Kernel, err)
 		}

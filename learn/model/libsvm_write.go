@@ -27,7 +27,7 @@ import (
 //
 // LIBSVM's models are one-vs-one. For one-vs-rest of two classes the first machine is written; the
 // second is its mirror image, to the tolerance of the training. Classes without documents are left
-// out. Sigmoids are written if all machines have one.
+// out. Sigmoids are written if all machines have one, without a temperature.
 //
 // Errors: a kernel that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
 // vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
@@ -45,7 +45,7 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 		return fail(err)
 	}
 	l := &libsvmWriter{
-		m: m, kernel: kernel{typ: Precomputed},
+		m: m, kernel: libsvmKernel{typ: Precomputed},
 		w: bufio.NewWriterSize(archive.BoundWriter{Ctx: ctx, W: w}, archive.PieceBytes),
 	}
 	if !opt.Precomputed {
@@ -77,7 +77,7 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 // libsvmWriter writes one model.
 type libsvmWriter struct {
 	m      *Model
-	kernel kernel
+	kernel libsvmKernel
 
 	classes []int             // those that are written, ascending; of a type without classes one, called 0
 	pairs   []*solver.Machine // their machines, in LIBSVM's order

@@ -110,7 +110,7 @@ func TestLargeLIBSVMText(t *testing.T) {
 }
 
 func TestParseKernel(t *testing.T) {
-	for spec, want := range map[string]kernel{
+	for spec, want := range map[string]libsvmKernel{
 		"linear":                                   {"linear", 3, 0, 0},
 		" linear : embed = tf-l2 ":                 {"linear", 3, 0, 0},
 		"rbf:embed=tf-l1-sqrt,gamma=1e-3":          {"rbf", 3, 1e-3, 0},
@@ -124,7 +124,7 @@ func TestParseKernel(t *testing.T) {
 		if spec == "sigmoid:gamma=pi,coef0=-1" && got.String() != "sigmoid:gamma=pi,r=-1" {
 			t.Errorf("%q is written as %q", spec, got)
 		}
-		if (err != nil) != (want == kernel{}) || err == nil && got != want {
+		if (err != nil) != (want == libsvmKernel{}) || err == nil && got != want {
 			t.Errorf("%q is %v, %v, expected %v", spec, got, err, want)
 		}
 	}

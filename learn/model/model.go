@@ -50,7 +50,7 @@ type Settings struct {
 }
 
 // Precomputed is the kernel of a model that was trained on kernel values, here or by LIBSVM, as
-// engine.Precomputed names it. Predictions need the kernel values with the training documents that
+// kernel.Precomputed names it. Predictions need the kernel values with the training documents that
 // SupportDoc names.
 const Precomputed = "precomputed"
 
@@ -69,6 +69,7 @@ type Model struct {
 	Vocabulary []string
 	// Tokenizer is what cut the texts into these terms; test documents are cut the same way
 	Tokenizer sparse.Tokenizer
+	Form      sparse.Form      // how the documents were read, for others like them
 	Embedder  *sparse.Embedder // the embedding as it was fitted: terms, document frequencies, weights
 
 	Classes []string // names of the classes in the order of the machines; nil where the type has none

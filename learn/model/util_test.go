@@ -54,7 +54,7 @@ func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
 		return row
 	}
 	diffusion := strings.HasPrefix(spec, "diffusion")
-	var k kernel
+	var k libsvmKernel
 	if !diffusion {
 		var err error
 		if k, err = parseKernel(spec); err != nil {
@@ -125,6 +125,7 @@ func (r recipe) train(t testing.TB) *Model {
 	if r.words {
 		m.Vocabulary = []string{"", "be", "bé", "zü\xff", "c", "d", "e"}
 		m.Tokenizer = sparse.Tokenizer{MinN: 1, MaxN: 2, Pattern: `\w"+,`, StopWords: "a \xff"}
+		m.Form = sparse.Form{Extension: ".csv", Format: sparse.FormatCSV, TextColumn: `the "text"`, LabelSeparator: "|"}
 	}
 	x, err := m.Embedder.Transform(docs)
 	if err != nil {

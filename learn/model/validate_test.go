@@ -87,9 +87,9 @@ func TestValidate(t *testing.T) {
 			"machine 1: solver: 2 support vectors with 1 coef", tiny,
 			func(m *Model) { m.Classifier.Machines[1].Coef = []float64{1} },
 		},
-		{"support vector 3 behind 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 3 }},
-		{"support vector 0 behind 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 0 }},
-		{"support vector -1 behind -1", tiny, func(m *Model) { m.Classifier.Machines[1].Support[0] = -1 }},
+		{"support vector 3 after 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 3 }},
+		{"support vector 0 after 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 0 }},
+		{"support vector -1 after -1", tiny, func(m *Model) { m.Classifier.Machines[1].Support[0] = -1 }},
 		{
 			"coefficient -Inf of support vector 2", tiny,
 			func(m *Model) { m.Classifier.Machines[1].Coef[1] = math.Inf(-1) },

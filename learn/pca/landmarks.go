@@ -53,7 +53,7 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 //
 // Source: Williams and Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
 func FitLandmarks(
-	ctx context.Context, eng *engine.Engine, z *sparse.Embedded, k engine.Kernel, docs *sparse.CSR, opt Options,
+	ctx context.Context, eng *engine.Engine, z *sparse.Embedded, k kernel.Kernel, docs *sparse.CSR, opt Options,
 ) (*Components, error) {
 	if eng == nil || z == nil || z.Embedder == nil || z.Rows() != eng.Len() || z.Rows() == 0 {
 		return nil, errors.New("pca: no engine of these landmarks, expected one of at least one document")
@@ -71,7 +71,7 @@ func FitLandmarks(
 	if err := kernel.Check(k); err != nil {
 		return nil, err
 	}
-	if engine.PropertiesOf(k).Definite == engine.ConditionallyPositive {
+	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
 		return nil, fmt.Errorf("pca: kernel %s isn't positive definite, only conditionally, expected one that is, for "+
 			"landmarks", k)
 	}
@@ -84,7 +84,7 @@ func FitLandmarks(
 		return nil, err
 	}
 	s := &sketch{
-		eng: eng, kernel: engine.Resolve(k, len(z.Embedder.Terms)), docs: docs, z: z, opt: opt,
+		eng: eng, kernel: kernel.Resolve(k, len(z.Embedder.Terms)), docs: docs, z: z, opt: opt,
 		do: dense.Do{Kernels: table, Workers: eng.Workers()},
 	}
 	if err := s.factorise(ctx); err != nil {
@@ -110,7 +110,7 @@ func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 // sketch is a call of FitLandmarks.
 type sketch struct {
 	eng    *engine.Engine
-	kernel engine.Kernel
+	kernel kernel.Kernel
 	docs   *sparse.CSR
 	z      *sparse.Embedded
 	opt    Options

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -19,7 +20,7 @@ type sketched struct {
 	x   *sparse.Embedded // all
 	z   *sparse.Embedded
 	eng *engine.Engine
-	k   engine.Kernel
+	k   kernel.Kernel
 	at  []int
 	csr *sparse.CSR
 }
@@ -31,11 +32,11 @@ func newSketched(t *testing.T, spec string, n, workers int, at []int) *sketched 
 		t.Fatal(err)
 	}
 	s := &sketched{at: at, csr: c.Documents.SelectRows(sequence(n))}
-	k := engine.MustParseKernel(spec)
+	k := kernel.MustParse(spec)
 	if s.x, err = k.Embedding().Fit(s.csr).Transform(s.csr); err != nil {
 		t.Fatal(err)
 	}
-	s.k = engine.Resolve(k, len(s.x.Embedder.Terms))
+	s.k = kernel.Resolve(k, len(s.x.Embedder.Terms))
 	if s.z, err = s.x.Embedder.TransformRows(t.Context(), s.csr, at, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -283,14 +284,14 @@ func TestLandmarksRefused(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	need := LandmarkBytes(s.eng, Options{})
-	call := func(ctx context.Context, k engine.Kernel, docs *sparse.CSR, opt Options) func() error {
+	call := func(ctx context.Context, k kernel.Kernel, docs *sparse.CSR, opt Options) func() error {
 		return func() error { _, err := FitLandmarks(ctx, s.eng, s.z, k, docs, opt); return err }
 	}
 	for want, f := range map[string]func() error{
 		"":                            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
 		"expected no more":            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
 		"no documents":                call(t.Context(), s.k, nil, Options{}),
-		"only conditionally":          call(t.Context(), engine.MustParseKernel("ngd"), s.csr, Options{}),
+		"only conditionally":          call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
 		"-1 components":               call(t.Context(), s.k, s.csr, Options{Components: -1}),
 		"context canceled":            call(gone, s.k, s.csr, Options{}),
 		"Options.Passed: run: a task": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),

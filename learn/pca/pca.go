@@ -71,7 +71,7 @@ type Components struct {
 	Landmarks int     // that tell K; 0: it is K itself
 	Residual  float64 // what they leave of Total
 
-	kernel  engine.Kernel
+	kernel  kernel.Kernel
 	vectors *mat.Dense // of the engine's documents, as columns: z(t) = (k(t)ᵀ vectors - offset) / lengths
 	offset  []float64
 	lengths []float64 // √λ, or 1
@@ -116,13 +116,16 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 // Errors: no documents, a kernel of another embedding, options below 0, less memory than Bytes says,
 // what the engine returns, the end of ctx, by which it stops within a second.
 func Fit(
-	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k engine.Kernel, opt Options,
+	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, opt Options,
 ) (*Components, error) {
 	if err := run.Given(ctx, "pca"); err != nil {
 		return nil, err
 	}
 	if eng == nil || x == nil || x.Rows() != eng.Len() || x.Rows() == 0 {
 		return nil, errors.New("pca: no engine of these documents, expected one of at least one document")
+	}
+	if len(x.Norms) != x.Rows() {
+		return nil, fmt.Errorf("pca: norms of %d documents, expected of %d", len(x.Norms), x.Rows())
 	}
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -133,7 +136,7 @@ func Fit(
 	}
 	n := eng.Len()
 	if x.Embedder != nil {
-		k = engine.Resolve(k, len(x.Embedder.Terms))
+		k = kernel.Resolve(k, len(x.Embedder.Terms))
 	}
 	c := &Components{Documents: n, kernel: k}
 	a := &centred{eng: eng, kernel: k}
@@ -263,7 +266,7 @@ func (c *Components) rows() int {
 // centred is P K P by its products.
 type centred struct {
 	eng    *engine.Engine
-	kernel engine.Kernel
+	kernel kernel.Kernel
 	kept   *engine.Rectangle // K, where there is room
 	means  []float64         // K 1/n, and
 	norm   float64           // about ‖K‖, both from the first product

@@ -219,7 +219,11 @@ func (r *Ranking) Best(count int) []uint32 {
 }
 
 // Keep returns m with the values of some terms alone, which must ascend. Columns keep their numbers.
+// It panics with the error of a matrix that isn't valid.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
+	if err := m.Validate(); err != nil {
+		panic(fmt.Errorf("selection: Keep: %w", err))
+	}
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {
 		row, values := m.Row(i)

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -38,7 +38,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 	c := measured(t)
 	for _, spec := range []string{"rbf:gamma=0.5,embed=standard", "linear:embed=scale-1..1"} {
 		for _, typ := range []model.Type{model.CSVC, model.EpsilonSVR} {
-			s := Settings{Type: typ, Kernel: engine.MustParseKernel(spec), C: 10, Tolerance: 1e-6}
+			s := Settings{Type: typ, Kernel: kernel.MustParse(spec), C: 10, Tolerance: 1e-6}
 			p, err := NewProblem(t.Context(), c, s.Kernel.Embedding(), Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -95,9 +95,9 @@ func abs(v float64) float64 { return max(v, -v) }
 func TestScaledSearchInTasks(t *testing.T) {
 	c := measured(t)
 	s := Settings{Type: model.CSVC}
-	var kernels []engine.Kernel
+	var kernels []kernel.Kernel
 	for _, gamma := range []float64{0.1, 0.5} {
-		kernels = append(kernels, engine.MustParseKernel(fmt.Sprintf("rbf:gamma=%v,embed=standard", gamma)))
+		kernels = append(kernels, kernel.MustParse(fmt.Sprintf("rbf:gamma=%v,embed=standard", gamma)))
 	}
 	g := Grid{Kernels: kernels, C: []float64{1, 10}, Folds: 3, Seed: 5}
 	p, err := NewProblem(t.Context(), c, kernels[0].Embedding(), Options{})

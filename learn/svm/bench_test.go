@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -31,7 +31,7 @@ func BenchmarkPredictTexts(b *testing.B) {
 		{"linear-one-vs-rest", "linear:embed=logtfidf-l2", solver.OneVsRest},
 	} {
 		b.Run(of.name, func(b *testing.B) {
-			k := engine.MustParseKernel(of.kernel)
+			k := kernel.MustParse(of.kernel)
 			problem, err := svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{Once: true})
 			if err != nil {
 				b.Fatal(err)

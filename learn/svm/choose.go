@@ -3,14 +3,13 @@ package svm
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -19,34 +18,36 @@ import (
 // Candidates are what [Choose] chooses from. An empty list stands for the value that Settings have.
 // What is first in a list is what the others are first tried with, and wins where figures are equal.
 type Candidates struct {
-	Kernels []engine.Kernel
+	Kernels []kernel.Kernel
 	C       []float64
 	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
 
 	// Cuts are ways in which the text is cut into terms. Corpus returns the given documents, which ascend,
-	// cut in another way than the corpus, which is number 0; nil where there is none. It is called once
-	// per round and cut. Values, if not nil, has the number of values per document of each cut, about, as
-	// a multiple of that of cut 0: dot products cost so much more. Counted, if not nil, has the number of
-	// terms per document that Corpus counts.
+	// or all for nil, cut in another way than the corpus, which is number 0; nil where there is none. It is
+	// called once per cut in the first round, and then for the one that is left, with all documents. Values,
+	// if not nil, has the number of values per document of each cut, about, as a multiple of that of cut 0:
+	// dot products cost so much more. Counted, if not nil, has the number of terms per document that Corpus
+	// counts.
 	Cuts            int
 	Corpus          func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
 	Values, Counted []float64
 
 	// Suited, if not nil, returns the kernel that takes the place of another one for a cut, nil for none, as
 	// where its embedding doesn't suit the terms.
-	Suited func(k engine.Kernel, cut int) engine.Kernel
+	Suited func(k kernel.Kernel, cut int) kernel.Kernel
 
 	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
 	// isn't nil, kernels near the best one are tried as long as that isn't better than its neighbours,
 	// and so are values of C, where there are several. Default: the lists are all.
-	Near func(k engine.Kernel) []engine.Kernel
+	Near func(k kernel.Kernel) []kernel.Kernel
 
-	// Final is how many of the best are compared in a last round, by Folds folds (default
-	// [DefaultFolds]) of all documents, as far as Work allows; 0: there is no such round.
+	// Final is how many of the best are compared in a last round, and the best on each cut, by Folds folds
+	// (default [DefaultFolds]) of all documents, as far as Work allows; 0: there is no such round.
 	Final, Folds int
 
 	// LeastC takes the least of several C that isn't worse than the best by more than the standard
-	// error of their difference. Default: the best.
+	// error of their difference, or half that of the figure, and in each round what was first in its list
+	// unless another is better by a quarter of the latter, of cuts by half of it. Default: the best.
 	LeastC bool
 
 	Work float64 // what the choice may cost, as a multiple of the training; default 1
@@ -73,10 +74,12 @@ type Round struct {
 
 // Chosen is the result of a choice.
 type Chosen struct {
-	Settings Settings // those that were given, with the kernel, C and scheme that were chosen
-	Cut      int      // the way in which the text is cut that was chosen
+	Settings Settings       // those that were given, with the kernel, C and scheme that were chosen
+	Cut      int            // the way in which the text is cut that was chosen
+	Corpus   *sparse.Corpus // all documents cut in that way; nil where Cut is 0, or they weren't cut
 	Measure  Measure
 	Rounds   []Round // empty where nothing was to be compared, or Why says why nothing could be
+	Sample   []int   // the documents of the last round, ascending
 	Why      string  // in a sentence without a full stop
 	Uncut    error   // why other cuts than the first were left out: memory; nil where they weren't
 
@@ -86,9 +89,9 @@ type Chosen struct {
 
 // Choose chooses kernel, C and scheme of c_svc for a corpus, and how its text is cut, by
 // cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
-// the first scheme and C are compared by all schemes, the best of these by all C, and the best of
-// these by all cuts. Each round's sample contains the one before, and fewer candidates make it
-// larger.
+// the first scheme and C are compared by all schemes, and the best of these by all C. All cuts come first, with
+// the first kernel, or in a search, which has a last round, with all kernels; and again in that round, with
+// the best settings. Each round's sample contains the one before, and fewer candidates make it larger.
 //
 // The work is bounded by counts, not by time: the values of the kernel that are computed, and those
 // that the training of a machine reads, all estimated from numbers of documents. So the choice is
@@ -99,7 +102,8 @@ type Chosen struct {
 // and says why. At the end of ctx, or after another error, the result has the rounds that are complete, and
 // the best of them. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
 //
-// Errors: those of [Problem.Search], another type than c_svc, Work that isn't a positive number.
+// Errors: those of [Problem.Search], another type than c_svc, documents without labels, Work or a C that isn't
+// a positive number.
 func Choose(
 	ctx context.Context, c *sparse.Corpus, s Settings, from Candidates, opt Options,
 ) (*Chosen, error) {
@@ -109,11 +113,11 @@ func Choose(
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
-	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
-		return nil, errors.New("svm: the corpus has no documents, expected at least one")
+	if err := checkCorpus(c); err != nil {
+		return nil, err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("svm: the corpus: %w", err)
+	if len(c.Labels.IDs) == 0 {
+		return nil, fmt.Errorf("svm: %s has no labels, expected some to choose by", c.Source)
 	}
 	s, err := s.resolve()
 	if err != nil {
@@ -123,7 +127,7 @@ func Choose(
 		return nil, err
 	}
 	opt.Device, opt.Store, opt.Once, opt.CacheBytes = nil, nil, false, 0
-	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}}
+	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}, cuts: map[int]*sparse.Corpus{}}
 	h.s.Scheme = from.Schemes[0]
 	h.out.Measure = h.s.Measure()
 	h.take(Candidate{Kernel: from.Kernels[0], Scheme: from.Schemes[0], C: from.C[0]})
@@ -148,13 +152,18 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 		return g, fmt.Errorf("svm: the work of a choice is %v, expected a positive number", g.Work)
 	}
 	if len(g.Kernels) == 0 {
-		g.Kernels = []engine.Kernel{s.Kernel}
+		g.Kernels = []kernel.Kernel{s.Kernel}
 	}
 	if i := slices.Index(g.Kernels, nil); i >= 0 {
 		return g, fmt.Errorf("svm: kernel %d of the candidates is nil", i)
 	}
 	if len(g.C) == 0 {
 		g.C = []float64{s.C}
+	}
+	for _, c := range g.C {
+		if !(c > 0) || math.IsInf(c, 0) {
+			return g, fmt.Errorf("svm: C is %v among the candidates, expected a positive number", c)
+		}
 	}
 	if len(g.Schemes) == 0 {
 		g.Schemes = []solver.Scheme{s.Scheme}
@@ -190,6 +199,8 @@ type choosing struct {
 	order []int // the documents, so that each beginning is a sample
 	most  int   // documents that memory has room for
 
+	cuts map[int]*sparse.Corpus // documents of a sample, or all, cut in other ways than the corpus
+
 	done, total float64 // work, of rounds
 	now         float64 // that of what is compared
 	tries       int     // candidates of it
@@ -223,7 +234,7 @@ func (h *choosing) sample() (why string) {
 	// Many small classes do as well: folds have documents of several.
 	small := len(classes[1]) < each && (n-len(classes[0]) < fewDocuments || len(classes[0]) > n/2)
 	if n < few || !labels && small {
-		return fmt.Sprintf("%d documents, %d of them outside the largest class, are too few to choose from",
+		return fmt.Sprintf("%d documents are too few, with %d outside the largest class",
 			n, n-len(classes[0]))
 	}
 	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -87,7 +87,7 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 
 // sameKernel says whether another candidate has the same kernel on the same terms.
 func (q Candidate) sameKernel(o Candidate) bool {
-	return q.Cut == o.Cut && engine.SameKernel(q.Kernel, o.Kernel)
+	return q.Cut == o.Cut && kernel.Equal(q.Kernel, o.Kernel)
 }
 
 // same says whether another candidate is the same.
@@ -115,13 +115,22 @@ func (h *choosing) steps() (steps []choiceStep) {
 			}})
 		}
 	}
-	add("terms", 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })
-	add("kernel", 1, len(g.Kernels), func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
+	kernels := len(g.Kernels)
+	if g.Final > 0 { // a search tries all of them on all terms
+		add("kernel", 1, g.Cuts*kernels, func(q *Candidate, i int) { q.Cut, q.Kernel = i/kernels, g.Kernels[i%kernels] })
+	} else {
+		add("terms", 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })
+		add("kernel", 1, kernels, func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
+	}
 	add("scheme", keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
 	add("C", keptSchemes, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })
 	if g.Final > 0 {
 		steps = append(steps, choiceStep{"all", g.Folds, func(best []Candidate) []Candidate {
-			return best[:min(len(best), g.Final)]
+			all := slices.Clone(best[:min(len(best), g.Final)])
+			if h.out.Uncut == nil { // the best settings on all terms tell what these are worth
+				all = append(all, extended(best, 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })...)
+			}
+			return g.suited(all)
 		}})
 	}
 	return steps
@@ -149,7 +158,7 @@ const mostOver, leastWork = 2.5, 24e6
 
 // leastTraining is what a training counts for, at least, where terms are chosen, too: about a second of one
 // core.
-const leastTraining = 2e8
+const leastTraining = 6e8
 
 // mayTake is what the training of so many documents counts for.
 func (h *choosing) mayTake(n float64) float64 {
@@ -160,6 +169,14 @@ func (h *choosing) mayTake(n float64) float64 {
 	return much
 }
 
+// least is how many documents the first sample has at least. Where terms are chosen, it is all of a few more.
+func (h *choosing) least() int {
+	if n := len(h.order); h.from.Cuts > 1 && n <= 2*leastSample {
+		return min(n, h.most)
+	}
+	return min(len(h.order), leastSample)
+}
+
 // planned returns what a round of some candidates compares, and on how many documents, at least those
 // of the round before: the first of the candidates where the least sample costs too much for all, but
 // all of them in a search that somebody asked for.
@@ -167,8 +184,11 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
 	much := share
-	if at.what == "terms" {
+	switch at.what {
+	case "terms":
 		much *= 2 // small samples are for fewer terms
+	case "C", "all":
+		much *= 4 // and for a greater C: these rounds have few candidates, and samples closest to all documents
 	}
 	documents := h.workOf(all, at.folds).documents(much)
 	most := mostSample
@@ -180,7 +200,8 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.most)
 	over := max(mostOver*share, leastWork)
-	for h.from.Final == 0 && len(all) > 1 && h.workOf(all, at.folds).on(float64(least)) > over {
+	forced := h.from.Final == 0 && float64(least) > documents // else the sample was made for all candidates
+	for forced && len(all) > 1 && h.workOf(all, at.folds).on(float64(least)) > over {
 		all = all[:len(all)-1]
 	}
 	return all, least
@@ -188,7 +209,7 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 
 // plan estimates the work of all rounds, as if the first candidates were the best.
 func (h *choosing) plan(steps []choiceStep, all []Candidate) (total float64) {
-	least := min(len(h.order), leastSample)
+	least := h.least()
 	for _, at := range steps {
 		all, least = h.planned(at, at.extend(all), len(steps), least)
 		total += h.workOf(all, at.folds).on(float64(least))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ func (h *choosing) run(ctx context.Context) error {
 	all := []Candidate{{Kernel: g.Kernels[0], Scheme: g.Schemes[0], C: g.C[0]}}
 	steps := h.steps()
 	h.total = h.plan(steps, all)
-	least := min(len(h.order), leastSample)
+	least := h.least()
 	for _, at := range steps {
 		all, least = h.planned(at, at.extend(all), len(steps), least)
 		if len(all) < 2 && at.what != "all" {
@@ -29,18 +30,42 @@ func (h *choosing) run(ctx context.Context) error {
 			return err
 		}
 		all = h.ranked(r.Points)
+		margin := r.Chance() / 4
+		if at.what == "terms" {
+			margin *= 2 // others cost several times as much
+		}
+		if g.LeastC && r.Points[r.Best].Mean-r.Points[0].Mean <= margin { // what is first stays
+			r.Best = 0
+			first := slices.IndexFunc(all, r.Points[0].same)
+			all = slices.Insert(slices.Delete(all, first, first+1), 0, r.Points[0].Candidate)
+		}
 		h.take(all[0])
+		h.out.Sample = slices.Clone(h.order[:r.Documents])
+		slices.Sort(h.out.Sample)
 		h.out.Rounds = append(h.out.Rounds, *r)
 	}
 	if len(steps) > 0 && len(h.out.Rounds) == 0 {
 		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
 	}
+	if c := h.cuts[h.out.Cut]; c != nil && c.Documents.Rows() == h.c.Documents.Rows() {
+		h.out.Corpus = c
+	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]
-		r.Best = leastC(r.Points, r.Best)
+		r.Best = leastC(r.Points, r.Best, r.Chance()/2)
 		h.take(r.Points[r.Best].Candidate)
 	}
 	return nil
+}
+
+// Chance is the standard error of the best figure, a share of the documents. Differences vary by about half
+// as much, since candidates err on the same documents. It is NaN of a round without points or documents.
+func (r *Round) Chance() float64 {
+	if r.Best < 0 || r.Best >= len(r.Points) {
+		return math.NaN()
+	}
+	p := r.Points[r.Best].Mean
+	return math.Sqrt(max(p*(1-p), 0) / float64(r.Documents))
 }
 
 // take makes a candidate the choice.
@@ -53,9 +78,9 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 	points = slices.Clone(points)
 	slices.SortStableFunc(points, func(a, b Point) int {
 		switch m := h.out.Measure; {
-		case m.Better(a.Mean, b.Mean):
+		case m.ranks(&a, &b):
 			return -1
-		case m.Better(b.Mean, a.Mean):
+		case m.ranks(&b, &a):
 			return 1
 		}
 		return 0
@@ -68,8 +93,8 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 
 // leastC returns which of some points has the least C of those that differ from the best in C alone
 // and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
-// fold. best is the index of the best point.
-func leastC(points []Point, best int) int {
+// fold, and by no more than most, since few folds say little of that. best is the index of the best point.
+func leastC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
 		other := p.Candidate
@@ -82,7 +107,7 @@ func leastC(points []Point, best int) int {
 			lost = append(lost, top.Figures[fold]-figure)
 		}
 		mean, sd := meanAndDeviation(lost)
-		if math.Abs(mean) <= sd/math.Sqrt(float64(len(lost))) {
+		if math.Abs(mean) <= min(sd/math.Sqrt(float64(len(lost))), most) {
 			best = i
 		}
 	}
@@ -154,31 +179,21 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 	slices.Sort(docs)
 	own := oneProblem{opt: h.opt}
 	own.opt.Tasks = h.tasks()
-	sample, held := (*sparse.Corpus)(nil), -1
-	own.corpus = func(cut int) (_ *sparse.Corpus, err error) {
-		if cut == held {
-			return sample, nil
-		}
-		c := h.c
-		if cut > 0 {
-			if c, err = h.from.Corpus(ctx, cut, docs); err != nil {
-				return nil, err
-			}
-			if c == nil || c.Documents == nil || c.Documents.Rows() != len(docs) || !slices.Equal(c.Classes, h.c.Classes) {
-				return nil, fmt.Errorf("svm: other documents than those of %s, cut in another way, expected the same",
-					h.c.Source)
-			}
-			if err := c.Validate(); err != nil {
-				return nil, fmt.Errorf("svm: the corpus, cut in another way: %w", err)
-			}
-		} else if len(docs) < c.Documents.Rows() {
-			c = c.Select(docs)
-		}
-		sample, held = c, cut
-		if h.opt.MemoryBytes > 0 {
+	one := !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut != all[0].Cut })
+	maps.DeleteFunc(h.cuts, func(cut int, _ *sparse.Corpus) bool {
+		return !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut == cut })
+	})
+	own.corpus = func(cut int) (*sparse.Corpus, error) {
+		sample, err := h.sampleOf(ctx, cut, docs, one)
+		if err == nil && h.opt.MemoryBytes > 0 {
 			own.opt.HeldBytes = h.opt.HeldBytes + h.c.Documents.Bytes() + sample.Documents.Bytes()
+			for _, c := range h.cuts {
+				if c != sample {
+					own.opt.HeldBytes += c.Documents.Bytes()
+				}
+			}
 		}
-		return sample, nil
+		return sample, err
 	}
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
 		err := h.compare(ctx, r, all, &own)
@@ -192,7 +207,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 			return errors.Join(err, own.close())
 		}
 		for i, p := range r.Points {
-			if h.out.Measure.Better(p.Mean, r.Points[r.Best].Mean) {
+			if h.out.Measure.ranks(&p, &r.Points[r.Best]) {
 				r.Best = i
 			}
 		}
@@ -201,6 +216,39 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 		}
 	}
 	return own.close()
+}
+
+// sampleOf returns some documents cut in a way. Where it is the one that is left, as whole says, it cuts all
+// documents, for later rounds and the training.
+func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool) (*sparse.Corpus, error) {
+	c, n := h.c, h.c.Documents.Rows()
+	if cut > 0 {
+		if c = h.cuts[cut]; c == nil || c.Documents.Rows() != len(docs) && c.Documents.Rows() != n {
+			of, rows := docs, len(docs)
+			if whole || rows == n {
+				of, rows = nil, n
+			}
+			if rows < n || h.opt.MemoryBytes > 0 {
+				clear(h.cuts)
+			}
+			var err error
+			if c, err = h.from.Corpus(ctx, cut, of); err != nil {
+				return nil, err
+			}
+			if c == nil || c.Documents == nil || c.Documents.Rows() != rows || !slices.Equal(c.Classes, h.c.Classes) {
+				return nil, fmt.Errorf("svm: other documents than those of %s, cut in another way, expected the same",
+					h.c.Source)
+			}
+			if err := c.Validate(); err != nil {
+				return nil, fmt.Errorf("svm: the corpus, cut in another way: %w", err)
+			}
+			h.cuts[cut] = c
+		}
+	}
+	if len(docs) < c.Documents.Rows() {
+		c = c.Select(docs)
+	}
+	return c, nil
 }
 
 // uncut returns candidates of the first cut: those that have it, or else all, cut in that way.

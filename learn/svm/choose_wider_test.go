@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -21,9 +21,12 @@ func TestChooseWider(t *testing.T) {
 			if cut != 1 {
 				t.Errorf("cut %d", cut)
 			}
+			if docs == nil {
+				return c, nil
+			}
 			return c.Select(docs), nil
 		},
-		Near: func(k engine.Kernel) []engine.Kernel {
+		Near: func(k kernel.Kernel) []kernel.Kernel {
 			if k.String() == "diffusion:t=0.02" {
 				return kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt")
 			}
@@ -35,7 +38,7 @@ func TestChooseWider(t *testing.T) {
 	if err != nil || len(got.Rounds) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for i, want := range []string{"terms", "C", "all"} {
+	for i, want := range []string{"kernel", "C", "all"} {
 		if got.Rounds[i].Compares != want {
 			t.Errorf("round %d compares by %s", i, got.Rounds[i].Compares)
 		}

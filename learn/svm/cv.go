@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -32,6 +31,14 @@ func (m Measure) Better(a, b float64) bool {
 		return a < b
 	}
 	return a > b
+}
+
+// ranks says whether point a is better than b: by macro F1 where their means are the same.
+func (m Measure) ranks(a, b *Point) bool {
+	if m.Better(a.Mean, b.Mean) || m.Better(b.Mean, a.Mean) || a.Score == nil || b.Score == nil {
+		return m.Better(a.Mean, b.Mean)
+	}
+	return a.Score.MacroF1 > b.Score.MacroF1
 }
 
 // String names the figure in a sentence.
@@ -93,8 +100,8 @@ type Validation struct {
 	Score  *Score   // of all documents together
 	ByFold []*Score // of the documents of each fold
 
-	// LogLoss is, where Settings.Probabilities asks for it, the mean of -log P of the true class, or
-	// of all decisions of labels, by sigmoids that were fitted on the other folds; otherwise NaN.
+	// LogLoss is, where Settings.Probabilities asks for it, that of Score.Calibration, whose probabilities
+	// were fitted on the other folds; otherwise 0.
 	LogLoss float64
 
 	Measure  Measure
@@ -124,15 +131,14 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
-	s, err := p.withKernel(s).resolve()
+	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
 	}
 	w := &work{s: s, cells: []cell{{s.C, s.Nu, s.Epsilon}}, folds: folds, seed: seed, stage: "validating", left: 1}
 	before := p.Cache().Computed
-	k := engine.Resolve(s.Kernel, p.Terms())
 	var v *Validation
-	err = w.run(ctx, p, []kernelAt{{0, k}}, func(f *folded, _ kernelAt, out []outcome) (err error) {
+	err = w.run(ctx, p, []kernelAt{{0, s.Kernel}}, func(f *folded, _ kernelAt, out []outcome) (err error) {
 		v, err = f.result(out[0])
 		return err
 	})
@@ -173,7 +179,9 @@ func (f *folded) result(o outcome) (*Validation, error) {
 		v.Unfinished += fit.unfinished
 	}
 	v.Mean, v.SD = meanAndDeviation(v.Figures)
-	v.LogLoss, err = f.logLoss(o)
+	if _, v.Score.Calibration, _, err = f.calibration(o); v.Score.Calibration != nil {
+		v.LogLoss = v.Score.Calibration.LogLoss
+	}
 	return v, err
 }
 

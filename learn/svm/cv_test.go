@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -59,7 +59,7 @@ func TestCrossValidateByHand(t *testing.T) {
 	for i := range c.Labels.Offsets[4:] {
 		c.Labels.Offsets[4+i]--
 	}
-	k := engine.MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest} {
 		s := Settings{Kernel: k, C: 3, Scheme: scheme, Weights: map[string]float64{c.Classes[1]: 2}}
 		v := crossValidate(t, problem(t, c, k, Options{}), s, 4, 7)
@@ -118,13 +118,13 @@ func TestCrossValidateByHand(t *testing.T) {
 // Each pair's dot product is computed once, by all folds and by whatever comes after.
 func TestCrossValidateComputesOnce(t *testing.T) {
 	c := noisy(t)
-	k := engine.MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	p := problem(t, c, k, Options{})
 	n := int64(p.Len())
 	if v := crossValidate(t, p, Settings{Kernel: k}, 5, 1); v.DotProducts != n*(n+1)/2 {
 		t.Errorf("%d dot products, expected %d", v.DotProducts, n*(n+1)/2)
 	}
-	if v := crossValidate(t, p, Settings{Kernel: engine.MustParseKernel("ngd-exp:t=1")}, 3, 2); v.DotProducts != 0 {
+	if v := crossValidate(t, p, Settings{Kernel: kernel.MustParse("ngd-exp:t=1")}, 3, 2); v.DotProducts != 0 {
 		t.Errorf("%d dot products computed again", v.DotProducts)
 	}
 	if _, _, err := p.Train(context.Background(), Settings{Kernel: k}); err != nil {
@@ -139,7 +139,7 @@ func TestCrossValidateComputesOnce(t *testing.T) {
 // any number of workers, and nearly so in less memory.
 func TestCrossValidateIsDetermined(t *testing.T) {
 	c := noisy(t)
-	k := engine.MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	s := Settings{Kernel: k, C: 10}
 	want := crossValidate(t, problem(t, c, k, Options{Workers: 1}), s, 5, 3)
 	same := func(what string, got *Validation) {
@@ -154,8 +154,8 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 	}
 	same("3 workers", crossValidate(t, problem(t, c, k, Options{Workers: 3}), s, 5, 3))
 	other := crossValidate(
-		t, problem(t, c, engine.MustParseKernel("linear:embed=tfidf-l2"), Options{}),
-		Settings{Kernel: engine.MustParseKernel("linear:embed=tfidf-l2")}, 5, 3,
+		t, problem(t, c, kernel.MustParse("linear:embed=tfidf-l2"), Options{}),
+		Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, 5, 3,
 	)
 	if !slices.Equal(other.Fold, want.Fold) {
 		t.Error("another embedding has other folds")
@@ -181,7 +181,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 }
 
 // memoryFor returns a bound in which the matrix of c fits, but not a second one.
-func memoryFor(t testing.TB, c *sparse.Corpus, k engine.Kernel) int64 {
+func memoryFor(t testing.TB, c *sparse.Corpus, k kernel.Kernel) int64 {
 	t.Helper()
 	p := problem(t, c, k, Options{})
 	bytes := p.Engine().Bytes() + 4*int64(p.Len())*int64(p.Len()) + 8<<20
@@ -199,7 +199,7 @@ func memoryFor(t testing.TB, c *sparse.Corpus, k engine.Kernel) int64 {
 // Labels each for itself are judged by micro F1, numbers by their mean squared error.
 func TestCrossValidateOthers(t *testing.T) {
 	c := noisy(t)
-	k := engine.MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	several := &sparse.Corpus{
 		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: c.Classes,
 		Labels: sparse.Labels{Offsets: []int64{0}},
@@ -278,7 +278,7 @@ func without(v *Validation, fold int) []int {
 
 func TestCrossValidateRefuses(t *testing.T) {
 	c := noisy(t)
-	k := engine.MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	p := problem(t, c, k, Options{})
 	for what, run := range map[string]struct {
 		s     Settings
@@ -287,7 +287,7 @@ func TestCrossValidateRefuses(t *testing.T) {
 		"one fold": {Settings{}, 1}, "more folds than documents": {Settings{}, 601},
 		"one class":                  {Settings{Type: model.OneClass}, 5},
 		"labels that aren't numbers": {Settings{Type: model.EpsilonSVR}, 5}, "another embedding": {
-			Settings{Kernel: engine.MustParseKernel("linear")}, 5,
+			Settings{Kernel: kernel.MustParse("linear")}, 5,
 		},
 		"C": {Settings{C: -1}, 5}, "a class that isn't there": {Settings{Weights: map[string]float64{"x": 2}}, 5},
 	} {

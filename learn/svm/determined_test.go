@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -22,6 +22,7 @@ func TestModelIsDetermined(t *testing.T) {
 	corpus := read(t, "synthetic:docs=1500,terms=2000,length=30,classes=4,seed=11", sparse.Options{})
 	for _, s := range []Settings{
 		{C: 10}, {C: 10, Scheme: solver.OneVsRest}, {C: 3, Probabilities: true}, {Type: model.OneClass, Nu: 0.3},
+		{C: 3, Calibrated: true, Scheme: solver.OneVsRest},
 	} {
 		t.Run(fmt.Sprintf("%s/%s", s.Type, s.Scheme), func(t *testing.T) {
 			first, report := train(t, corpus, s, Options{Workers: 1})
@@ -37,7 +38,7 @@ func TestModelIsDetermined(t *testing.T) {
 			n := int64(corpus.Documents.Rows())
 			for _, part := range []int64{2, 1} { // all of the matrix, and a half, in tiles and rows
 				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each takes scratch space of it
-				p := problem(t, corpus, engine.MustParseKernel(DefaultKernel), opt)
+				p := problem(t, corpus, kernel.MustParse(DefaultKernel), opt)
 				_, small, err := p.Train(t.Context(), s)
 				if err != nil {
 					t.Fatal(err)
@@ -165,23 +166,23 @@ func TestWarnings(t *testing.T) {
 		s    Settings
 		want []string
 	}{
-		"nothing":   {corpus, Settings{Kernel: engine.MustParseKernel("rbf:gamma=1")}, nil},
+		"nothing":   {corpus, Settings{Kernel: kernel.MustParse("rbf:gamma=1")}, nil},
 		"labels":    {&bare, Settings{}, []string{"3 documents without a label are left out"}},
 		"no labels": {&bare, Settings{Scheme: solver.Labels}, nil},
 		"empty":     {&empty, Settings{}, []string{"1 documents have no terms"}},
 		"indefinite": {
-			corpus, Settings{Kernel: engine.MustParseKernel("sigmoid:gamma=1,r=-1")},
+			corpus, Settings{Kernel: kernel.MustParse("sigmoid:gamma=1,r=-1")},
 			[]string{"need not be positive definite"},
 		},
 		"conditional": {
-			corpus, Settings{Kernel: engine.MustParseKernel("ngd")},
+			corpus, Settings{Kernel: kernel.MustParse("ngd")},
 			[]string{"conditionally positive definite only, which is enough"},
 		},
 		"unfinished": {
 			corpus, Settings{Tolerance: 1e-18}, []string{"1 of 1 machines ended before they reached the tolerance"},
 		},
 		"one class": {
-			corpus, Settings{Type: model.OneClass, Kernel: engine.MustParseKernel("ngd")}, []string{"don't add to 0"},
+			corpus, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"don't add to 0"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

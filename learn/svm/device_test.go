@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -39,8 +40,8 @@ func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engin
 }
 
 // plainC is the kernel c for documents as they are embedded.
-func plainC(x *sparse.Embedded) engine.Kernel {
-	k, err := engine.ParseKernelIn("c", x.Embedder.Embedding)
+func plainC(x *sparse.Embedded) kernel.Kernel {
+	k, err := kernel.ParseIn("c", x.Embedder.Embedding)
 	if err != nil {
 		panic(err)
 	}
@@ -100,7 +101,7 @@ func TestProblemGivesDeviceBack(t *testing.T) {
 		t.Errorf("error %v, the device is closed %d times", err, d.closed)
 	}
 	d = &slowDevice{}
-	p := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Device: newSlowDevice(d)})
+	p := problem(t, c, kernel.MustParse(DefaultKernel), Options{Device: newSlowDevice(d)})
 	if err := p.Engine().Close(); err != nil || d.closed != 1 {
 		t.Errorf("error %v, the device is closed %d times", err, d.closed)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -26,7 +27,7 @@ func ExampleOptions_device() {
 		defer gpu.Close()
 		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return gpu.Load(ctx, x) }
 	}
-	kernel := engine.MustParseKernel("diffusion:t=0.5")
+	kernel := kernel.MustParse("diffusion:t=0.5")
 	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), opt)
 	if err != nil {
 		log.Fatal(err)
@@ -47,7 +48,7 @@ func ExampleOptions_device() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	score, err := prediction.Score(model, corpus)
+	score, err := svm.ScoreModel(model, prediction, corpus)
 	if err != nil {
 		log.Fatal(err)
 	}

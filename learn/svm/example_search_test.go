@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -19,7 +19,7 @@ func ExampleProblem_Search() {
 	}
 	grid := svm.Grid{C: []float64{1, 10}, Seed: 1}
 	for _, t := range []string{"0.1", "0.5", "1"} {
-		grid.Kernels = append(grid.Kernels, engine.MustParseKernel("diffusion:t="+t))
+		grid.Kernels = append(grid.Kernels, kernel.MustParse("diffusion:t="+t))
 	}
 	problem, err := svm.NewProblem(ctx, corpus, grid.Kernels[0].Embedding(), svm.Options{})
 	if err != nil {
@@ -50,7 +50,7 @@ func ExampleProblem_CrossValidate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	kernel := engine.MustParseKernel("diffusion:t=0.5")
+	kernel := kernel.MustParse("diffusion:t=0.5")
 	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -23,7 +23,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	kernel := engine.MustParseKernel("diffusion:t=0.5")
+	kernel := kernel.MustParse("diffusion:t=0.5")
 	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{MemoryBytes: 256 << 20})
 	if err != nil {
 		log.Fatal(err)
@@ -42,7 +42,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	score, err := prediction.Score(model, corpus)
+	score, err := svm.ScoreModel(model, prediction, corpus)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func ExamplePredictor_Predict() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	kernel := engine.MustParseKernel("linear:embed=tfidf-l2")
+	kernel := kernel.MustParse("linear:embed=tfidf-l2")
 	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)
@@ -94,7 +94,7 @@ func ExamplePredictor_PredictTexts() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	kernel := engine.MustParseKernel("diffusion:t=0.5")
+	kernel := kernel.MustParse("diffusion:t=0.5")
 	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)
@@ -123,11 +123,11 @@ func ExamplePredictor_PredictTexts() {
 // kernel, which the model names.
 func ExampleNewPredictor_ownKernel() {
 	ctx := context.Background()
-	student, err := engine.NewKernel(engine.Custom{
+	student, err := kernel.New(kernel.Custom{
 		Name:       "student:v=1",
 		Embedding:  sparse.Sphere,
 		Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
-		Properties: engine.Properties{Definite: engine.Positive},
+		Properties: kernel.Properties{Definite: kernel.Positive},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -158,7 +158,7 @@ func ExampleNewPredictor_ownKernel() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	predictor, err := svm.NewPredictor(loaded, svm.PredictOptions{Kernels: []engine.Kernel{student}})
+	predictor, err := svm.NewPredictor(loaded, svm.PredictOptions{Kernels: []kernel.Kernel{student}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func ExampleNewPredictor_ownKernel() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	score, err := prediction.Score(loaded, corpus)
+	score, err := svm.ScoreModel(loaded, prediction, corpus)
 	if err != nil {
 		log.Fatal(err)
 	}

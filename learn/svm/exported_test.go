@@ -3,7 +3,7 @@ package svm_test
 import (
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -35,16 +35,17 @@ func TestDoors(t *testing.T) {
 		Labels: sparse.Labels{Offsets: []int64{0, 1, 2, 3, 4}, IDs: []int32{0, 0, 1, 1}}}
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, sparse.Sphere, problem, m, predictor, prediction, grid, tasks, found,
-			doortest.As[engine.Kernel](engine.MustParseKernel("diffusion:t=1")), svm.Accuracy},
-		Bad: []any{doortest.As[engine.Kernel](engine.MustParseKernel("linear")),
-			doortest.As[engine.Kernel](engine.Precomputed())},
+			doortest.As[kernel.Kernel](kernel.MustParse("diffusion:t=1")), svm.Accuracy},
+		Bad: []any{doortest.As[kernel.Kernel](kernel.MustParse("linear")),
+			doortest.As[kernel.Kernel](kernel.Precomputed())},
 		Calls: [][]any{
 			{svm.LeastBytes}, {svm.Choose, c, svm.Settings{}, svm.Candidates{C: []float64{1, 10}}}, {svm.NewPredictor},
 			{svm.NewPredictorContext}, {svm.NewPrecomputed, square}, {svm.NewProblem},
 			{svm.ScoreClasses, []string{"x", "y"}, []int{0, 1, 0, 1, 0, 1}, c},
 			{svm.ScoreLabels, []string{"x", "y"}, [][]int{{0}, {1}, {0}, {1}, {0}, {1}}, &labels},
-			{svm.ScoreValues, []float64{1, 2, 3, 4, 5, 6}, &numbers},
-			{svm.SearchCorpus}, {svm.SearchProblems, svm.Settings{}, grid, of},
+			{svm.ScoreProbabilities, []string{"x", "y"}, [][]float64{{1, 0}, {0.5, 0.5}, nil, nil, nil, nil}, false, c},
+			{svm.ScoreModel}, {svm.ScoreValues, []float64{1, 2, 3, 4, 5, 6}, &numbers},
+			{svm.SearchProblems, svm.Settings{}, grid, of},
 			{svm.NewSearchTasks, svm.Settings{}, grid, terms}, {"Problem.CrossValidate", svm.Settings{}, 2},
 			{"Problem.TrainMachines", svm.Settings{}, []int{0}}, {"SearchTasks.Do", problem, 0},
 			{"Problem.Assemble", svm.Settings{}, []*solver.Classifier{machines}},

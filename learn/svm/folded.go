@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -120,13 +120,6 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	return f, nil
 }
 
-// options returns how the solver is to work for a number of cells at a time.
-func (f *folded) options(cells int) (opt solver.Options, err error) {
-	opt = f.p.solverOptions(f.s)
-	opt.RowBytes, err = f.p.rowsFor(Task{*f.s, f.folds, cells})
-	return opt, err
-}
-
 func pick[T any](from []T, order []int) []T {
 	if from == nil {
 		return nil
@@ -143,27 +136,28 @@ func pick[T any](from []T, order []int) []T {
 //
 // A validation reads each value some twenty times, so it pays to map it once, in an order in which
 // what a fold leaves of a class is two pieces of a row.
-func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
-	if m, err := f.p.elsewhere(ctx, k, f.order); m != nil || err != nil {
-		return m, err
-	}
-	c := f.p.cached
-	if !f.inMemory {
-		return c.Matrix(k)
+func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
+	g, err := f.p.gram(k)
+	switch {
+	case err != nil:
+		return nil, err
+	case g.rows == nil:
+		return g.dense(ctx, f.order)
+	case !f.inMemory:
+		return g.rows, nil
 	}
 	n := len(f.order)
 	if f.data == nil {
-		var err error
 		if f.data, err = tiles.MakeContext(ctx, n*n); err != nil {
 			return nil, err
 		}
 	}
-	scratch := make([][][]float32, c.Engine().Workers())
+	scratch := make([][][]float32, f.p.Engine().Workers())
 	for w := range scratch {
 		scratch[w] = [][]float32{make([]float32, n)}
 	}
-	err := run.Tasks(ctx, len(scratch), n, func(ctx context.Context, w, i int) error {
-		if err := c.Rows(ctx, k, f.order[i:i+1], [][2]int{{0, n}}, scratch[w]); err != nil {
+	err = run.Tasks(ctx, len(scratch), n, func(ctx context.Context, w, i int) error {
+		if err := g.rows.Rows(ctx, f.order[i:i+1], [][2]int{{0, n}}, scratch[w]); err != nil {
 			return err
 		}
 		row, from := f.data[i*n:(i+1)*n], scratch[w][0]
@@ -307,13 +301,16 @@ func (w *work) run(
 		return err
 	}
 	f.only = w.only
-	opt, err := f.options(len(w.cells))
+	opt, err := p.solverOptions(Task{w.s, w.folds, len(w.cells)})
 	if err != nil {
 		return err
 	}
 	begin := time.Now()
-	if slices.ContainsFunc(kernels, func(at kernelAt) bool { return p.computed(at.kernel) }) {
-		if err := p.cached.Build(ctx); err != nil {
+	if slices.ContainsFunc(kernels, func(at kernelAt) bool {
+		_, sets := kernel.HyperbolicOf(at.kernel)
+		return !sets
+	}) {
+		if err := p.Build(ctx); err != nil {
 			return err
 		}
 	}
@@ -327,8 +324,7 @@ func (w *work) run(
 	opt.Progress = func(s solver.Progress) {
 		w.note(Progress{
 			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.left)*int64(s.Problems),
-			Solver:  s,
-			HitRate: hitRate(s),
+			Part: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s),
 		})
 	}
 	var way path

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -32,7 +33,7 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 	}
 	libsvm := findLIBSVM(t)
 	train, test := newsgroups(t, *libsvmClasses)
-	kernel := engine.MustParseKernel(svm.DefaultKernel)
+	kernel := kernel.MustParse(svm.DefaultKernel)
 
 	problem, err := svm.NewProblem(t.Context(), train, kernel.Embedding(), svm.Options{})
 	if err != nil {

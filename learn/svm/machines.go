@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 )
@@ -15,7 +14,7 @@ import (
 // can't be divided is one. It computes nothing of the matrix. Errors: those of [Problem.Train] about
 // settings and labels.
 func (p *Problem) Machines(s Settings) ([][]int, error) {
-	s, err := p.withKernel(s).resolve()
+	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +27,7 @@ func (p *Problem) Machines(s Settings) ([][]int, error) {
 }
 
 func (p *Problem) groups(s *Settings) ([][]int, error) {
-	if err := p.suits(engine.Resolve(s.Kernel, p.Terms())); err != nil {
+	if err := p.suits(s.Kernel); err != nil {
 		return nil, err
 	}
 	if !s.Type.Classifies() {
@@ -56,7 +55,7 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
-	s, err := p.withKernel(s).resolve()
+	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
 	}
@@ -66,58 +65,7 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	if !s.Type.Classifies() && (len(machines) > 1 || machines[0] != 0) {
 		return nil, fmt.Errorf("svm: machines %v of type %s, expected the only one, 0", machines, s.Type)
 	}
-	rows, err := p.rowsFor(Task{Settings: s})
-	if err != nil {
-		return nil, err
-	}
-	return p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, machines, rows, &Report{})
-}
-
-// few returns the documents that some machines look at, in the order of the problem, where the matrix
-// of these alone is worth computing; nil where that of all is there already, or is about as large.
-func (p *Problem) few(k engine.Kernel, s *Settings, machines []int) []int {
-	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || !p.computed(k) ||
-		p.Cache().Computed > 0 {
-		return nil
-	}
-	wanted := make(map[int]bool, len(machines))
-	for _, i := range machines {
-		wanted[i] = true
-	}
-	read := make([]bool, len(p.corpus.classes))
-	for i, pair := range solver.Pairs(len(read)) {
-		if wanted[i] {
-			read[pair[0]], read[pair[1]] = true, true
-		}
-	}
-	docs := []int{}
-	for i := range p.Len() {
-		if ids := p.corpus.labels.Of(i); len(ids) > 0 && read[ids[0]] {
-			docs = append(docs, i)
-		}
-	}
-	const most = 0.9 // of all documents: four fifths of their pairs
-	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
-		return nil
-	}
-	return docs
-}
-
-// trainFew trains machines on the matrix of some documents.
-func (p *Problem) trainFew(
-	ctx context.Context, m solver.Matrix, t solver.Training, docs []int, opt solver.Options,
-) (*solver.Classifier, error) {
-	t.Labels = pick(t.Labels, docs)
-	c, err := solver.Train(ctx, m, t, opt)
-	if err != nil {
-		return nil, err
-	}
-	for _, machine := range c.Machines {
-		if machine != nil {
-			machine.Support = pick(docs, machine.Support)
-		}
-	}
-	return c, nil
+	return p.machines(ctx, &s, machines, &Report{})
 }
 
 // Assemble makes the model of machines that [Problem.TrainMachines] trained with the same settings, on
@@ -125,7 +73,7 @@ func (p *Problem) trainFew(
 // the model is that of Train, to the bit. Errors: a machine that is missing or there twice, one of
 // other documents, parts of another scheme, and those of Machines.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
-	s, err := p.withKernel(s).resolve()
+	s, err := p.resolve(s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -42,7 +42,7 @@ func TestAssemble(t *testing.T) {
 		"thresholds":    {small, Settings{Scheme: solver.Labels, Thresholds: true}, 1},
 		"one class":     {small, Settings{Type: model.OneClass}, 1},
 		"regression":    {small, Settings{Type: model.EpsilonSVR}, 1},
-		"warned":        {small, Settings{Kernel: engine.MustParseKernel("ngd")}, 6},
+		"warned":        {small, Settings{Kernel: kernel.MustParse("ngd")}, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +51,7 @@ func TestAssemble(t *testing.T) {
 				corpus.Classes[i] = strings.Repeat("1", i+1) // numbers, for regression
 			}
 			opt := Options{Once: true}
-			k := engine.MustParseKernel(DefaultKernel)
+			k := kernel.MustParse(DefaultKernel)
 			whole, said := train(t, corpus, c.Settings, opt)
 			groups, err := problem(t, corpus, k, opt).Machines(c.Settings)
 			if err != nil || len(groups) != c.groups {
@@ -107,7 +107,7 @@ func TestAssemble(t *testing.T) {
 func TestAssembleRefuses(t *testing.T) {
 	ctx := context.Background()
 	corpus := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", sparse.Options{})
-	p := problem(t, corpus, engine.MustParseKernel(DefaultKernel), Options{})
+	p := problem(t, corpus, kernel.MustParse(DefaultKernel), Options{})
 	all, err := p.TrainMachines(ctx, Settings{}, []int{0, 1, 2})
 	if err != nil {
 		t.Fatal(err)

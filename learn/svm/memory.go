@@ -46,7 +46,7 @@ const (
 
 // Task is what a problem is made for, as far as its need of memory depends on that.
 type Task struct {
-	Settings Settings // of which Type, Scheme, Thresholds and Probabilities count
+	Settings Settings // of which Type, Scheme, Thresholds, Probabilities and Calibrated count
 	Folds    int      // of a validation; 0 for a training
 	Cells    int      // combinations of C, Nu and Epsilon that are validated at a time; default 1
 }
@@ -132,6 +132,10 @@ func (z *sizes) beside(t Task) int64 {
 		list := each * machineBytes
 		if t.Settings.Thresholds {
 			list += 16 * each
+		}
+		if t.Settings.Calibrated {
+			t.Folds = calibrationFolds
+			return max(list*z.n, z.beside(t))
 		}
 		return list * z.n
 	}
@@ -232,21 +236,26 @@ func (p *Problem) tooLarge(more ...Task) error {
 	}
 }
 
-// rowsFor is what rows may take during a task: what the budget has for them, less what the task takes
-// above what is spare.
-func (p *Problem) rowsFor(t Task) (int64, error) {
+// solverOptions returns how the solver is to work on a task. Rows get what the budget has for them, less
+// what the task takes above what is spare.
+func (p *Problem) solverOptions(t Task) (solver.Options, error) {
+	k, _ := kernels(p.opt.ISA) // the engine has checked it
+	opt := solver.Options{
+		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.KeepAll, Workers: p.Engine().Workers(),
+		RowBytes: p.budget.rows, Kernels: k, Progress: p.solving,
+	}
 	if p.opt.MemoryBytes == 0 {
-		return p.budget.rows, nil
+		return opt, nil
 	}
 	z, spare := p.sizes(p.Engine()), int64(0)
 	if t.Folds == 0 { // a validation keeps a matrix there
 		spare = max(p.spare()-z.model(), 0)
 	}
-	left := p.budget.rows - max(z.beside(t)-spare, 0)
-	if left < z.set() && left < p.budget.rows {
-		return 0, p.tooLarge(t)
+	opt.RowBytes -= max(z.beside(t)-spare, 0)
+	if opt.RowBytes < z.set() && opt.RowBytes < p.budget.rows {
+		return opt, p.tooLarge(t)
 	}
-	return left, nil
+	return opt, nil
 }
 
 // spare is the memory that is left beside tiles and rows.

@@ -73,6 +73,7 @@ var tightCases = map[string]struct {
 	"two classes":      {2, 0, Settings{C: 10, KeepAll: true}},
 	"twenty":           {20, 0, Settings{C: 10}},
 	"four, rest":       {4, 0, Settings{C: 10, Scheme: solver.OneVsRest}},
+	"calibrated":       {4, 0, Settings{C: 10, Scheme: solver.OneVsRest, Calibrated: true}},
 	"one class":        {1, 0, Settings{Type: model.OneClass, Nu: 0.3}},
 	"whole":            {2, 160 << 20, Settings{C: 10}},
 	"once":             {20, 160 << 20, Settings{C: 10}},
@@ -93,12 +94,12 @@ func needs(t *testing.T, source string, s Settings) int64 {
 			MemoryBytes: limit, HeldBytes: ownBytes, Workers: 2, Tasks: []Task{{Settings: s}},
 		})
 		if err == nil {
-			_, err = p.rowsFor(Task{Settings: s})
+			_, err = p.solverOptions(Task{Settings: s})
 		}
 		if err == nil {
 			return limit
 		}
-		m := regexp.MustCompile(`needs ([0-9.]+) ([KMG])iB of memory, allowed are`).FindStringSubmatch(err.Error())
+		m := regexp.MustCompile(`needs ([0-9.]+) ([KMG])iB of memory, expected at most`).FindStringSubmatch(err.Error())
 		if m == nil {
 			t.Fatalf("error %v doesn't say what is needed", err)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -44,6 +43,10 @@ type Options struct {
 	// problem serves any number of trainings, validations and searches, and computes each dot
 	// product once.
 	Once bool
+
+	// Unnamed says that a program chose the kernel: reports don't warn of its definiteness, about which its
+	// user can do nothing.
+	Unnamed bool
 
 	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
 	Store *tiles.Store
@@ -93,69 +96,7 @@ func given(ctx context.Context) error { return run.Given(ctx, "svm") }
 type Progress struct {
 	Stage       string          // "computing tiles", "training", …
 	Done, Total int64           // of the stage: pairs of documents, problems solved; Total is 0 where it isn't known
+	Part        float64         // estimate of what is done beyond Done
 	Solver      solver.Progress // while machines are trained
 	HitRate     float64         // part of the rows asked for that were at hand, NaN where none were
-}
-
-// Settings say which machine is trained.
-type Settings struct {
-	Type   model.Type    // default c_svc
-	Kernel engine.Kernel // default diffusion:t=0.5
-	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
-
-	C       float64            // default 1
-	Nu      float64            // of nu_svc, one_class, nu_svr; default 0.5
-	Epsilon float64            // of epsilon_svr, in units of the targets; default 0.1
-	Weights map[string]float64 // multiples of C by name of the class; default 1
-
-	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
-	// rest has as many times as many documents, in one-vs-one a class of mean size. Default: no.
-	Balanced bool
-
-	Tolerance     float64 // default 10⁻³
-	KeepAll       bool    // no shrinking
-	Probabilities bool
-	Thresholds    bool   // of solver.Labels: tune each label's threshold on folds, see solver.TuneThresholds
-	Alone         bool   // of solver.Labels: each label by itself wherever rows are, see solver.Training
-	Seed          uint64 // of the folds behind probabilities and thresholds
-}
-
-// DefaultKernel is the specification of the kernel where Settings have none.
-const DefaultKernel = "diffusion:t=0.5"
-
-// resolve fills in the defaults; the solver checks the rest.
-func (s Settings) resolve() (Settings, error) {
-	if s.Type == "" {
-		s.Type = model.CSVC
-	}
-	if s.Kernel == nil {
-		s.Kernel = engine.MustParseKernel(DefaultKernel)
-	}
-	set := func(v *float64, otherwise float64) {
-		if *v == 0 {
-			*v = otherwise
-		}
-	}
-	set(&s.C, 1)
-	set(&s.Tolerance, 1e-3)
-	switch s.Type {
-	case model.CSVC:
-		s.Nu, s.Epsilon = 0, 0
-	case model.NuSVC, model.OneClass, model.NuSVR:
-		set(&s.Nu, 0.5)
-		s.Epsilon = 0
-	case model.EpsilonSVR:
-		set(&s.Epsilon, 0.1)
-		s.Nu = 0
-	default:
-		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
-	}
-	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
-		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
-			solver.Labels)
-	}
-	if s.Balanced && s.Type != model.CSVC {
-		return s, fmt.Errorf("svm: balanced weights of %s, expected %s", s.Type, model.CSVC)
-	}
-	return s, nil
 }

@@ -3,7 +3,7 @@ package svm
 import (
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestPairsShareTiles(t *testing.T) {
 	const n, classes = 6144, 12 // classes of a tile's 512 columns
 	corpus := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", sparse.Options{})
-	k := engine.MustParseKernel(DefaultKernel)
+	k := kernel.MustParse(DefaultKernel)
 	p := problem(t, corpus, k, Options{CacheBytes: 2 * 4 * n * n / 6, Workers: 1})
 	if p.cached.Whole() {
 		t.Fatal("the whole matrix fits")

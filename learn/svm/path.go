@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
 // kernelAt is a kernel and its place in the grid.
 type kernelAt struct {
 	index  int
-	kernel engine.Kernel
+	kernel kernel.Kernel
 }
 
 // weighted is an outcome and its weight.
@@ -23,7 +23,7 @@ type weighted struct {
 
 // parametersOf returns the numbers in a kernel's specification, and the text without them: kernels
 // of the same text differ in numbers only.
-func parametersOf(k engine.Kernel) (text string, numbers []float64) {
+func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 	var words []string
 	for _, word := range strings.FieldsFunc(
 		k.String(), func(r rune) bool { return strings.ContainsRune(":,()=* ", r) },
@@ -72,15 +72,15 @@ func inPath(kernels []kernelAt) []kernelAt {
 
 // width is the kernel of two documents of length 1 at an angle of 60 degrees, relative to that of
 // equal ones.
-func width(k engine.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
+func width(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
 // path keeps the last two kernels and their outcomes.
 type path struct {
-	kernels  [2]engine.Kernel // the last first
+	kernels  [2]kernel.Kernel // the last first
 	outcomes [2]outcome
 }
 
-func (p *path) add(k engine.Kernel, o outcome) {
+func (p *path) add(k kernel.Kernel, o outcome) {
 	p.kernels[1], p.outcomes[1] = p.kernels[0], p.outcomes[0]
 	p.kernels[0], p.outcomes[0] = k, o
 }
@@ -96,7 +96,7 @@ const farthest = 2
 // Measured on 20 Newsgroups with the diffusion kernel, t from 0.1 to 2 in eight values, five folds,
 // C = 1: starting from the last t takes 75 % of the iterations that starting from nothing takes,
 // from the last two 63 %, from the last three 75 %.
-func (p *path) lead(k engine.Kernel) []weighted {
+func (p *path) lead(k kernel.Kernel) []weighted {
 	which, last, now := step(p.kernels[0], k)
 	if which < 0 {
 		return nil
@@ -119,7 +119,7 @@ func (p *path) lead(k engine.Kernel) []weighted {
 
 // step says which number two kernels differ in, and its values; -1 if that isn't the only
 // difference.
-func step(a, b engine.Kernel) (which int, from, to float64) {
+func step(a, b kernel.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0
 	}

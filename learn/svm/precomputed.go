@@ -9,16 +9,15 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 // NewPrecomputed is [NewProblem] for a Gram matrix that was computed elsewhere: row i of c.Documents
 // holds the kernel's values K(xᵢ, xⱼ) of document i with all n documents, in columns j = 0, …, n-1,
 // as [sparse.FromDense] and [sparse.Corpus.KernelRows] make them. Settings have the kernel
-// [engine.Precomputed], which is their default here. A document to be predicted is the row of its
+// [kernel.Precomputed], which is their default here. A document to be predicted is the row of its
 // values with all training documents.
 //
 // A matrix that [engine.Engine.Gram] computed makes the machines, to the bit, that training on the
@@ -105,55 +104,6 @@ func skew(i, j int, ij, ji float32) error {
 		"expected the same", ij, i+1, j+1, ji, j+1, i+1)
 }
 
-// elsewhere returns the matrix of a kernel that isn't computed tile by tile, nil for others: of sets of
-// points, or one that was computed elsewhere. Document i of it is order[i] of the problem, or i
-// where order is nil.
-func (p *Problem) elsewhere(ctx context.Context, k engine.Kernel, order []int) (solver.Matrix, error) {
-	if p.values == nil {
-		return p.ofSets(ctx, k, order)
-	}
-	if err := p.suits(k); err != nil {
-		return nil, err
-	}
-	n, data := p.Len(), p.values
-	if !slices.IsSorted(order) {
-		data = make([]float32, n*n)
-		for i, from := range order {
-			for j, doc := range order {
-				data[i*n+j] = p.values[from*n+doc]
-			}
-		}
-	}
-	return solver.NewDense(n, data)
-}
-
-// withKernel fills in the default of the kernel.
-func (p *Problem) withKernel(s Settings) Settings {
-	if p.values != nil && s.Kernel == nil {
-		s.Kernel = engine.Precomputed()
-	}
-	return s
-}
-
-// suits checks that the kernel is one that the problem has values of.
-func (p *Problem) suits(k engine.Kernel) error {
-	if p.values != nil {
-		if !engine.IsPrecomputed(k) {
-			return fmt.Errorf("svm: the kernel %s on a Gram matrix that was computed elsewhere, expected %s", k,
-				engine.Precomputed())
-		}
-		return nil
-	}
-	_, err := p.cached.Matrix(k)
-	return err
-}
-
-// computed reports whether an engine computes the kernel's values.
-func (p *Problem) computed(k engine.Kernel) bool {
-	_, sets := engine.HyperbolicOf(k)
-	return !sets && p.values == nil
-}
-
 // precomputed prepares a predictor with a model of a matrix that was computed elsewhere.
 func (p *Predictor) precomputed(loops *asm.Kernels) error {
 	for s, doc := range p.m.SupportDoc {
@@ -221,13 +171,13 @@ func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
 
 // kernel returns the model's kernel: one that package engine knows by its specification, or one of
 // those that the program brings.
-func (p *Predictor) kernel() (engine.Kernel, error) {
+func (p *Predictor) kernel() (kernel.Kernel, error) {
 	spec := p.m.Kernel
 	switch {
 	case spec == model.Precomputed:
-		return engine.Precomputed(), nil
-	case engine.IsHyperbolic(spec):
-		h, err := engine.ParseHyperbolic(spec)
+		return kernel.Precomputed(), nil
+	case kernel.IsHyperbolic(spec):
+		h, err := kernel.ParseHyperbolic(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +191,7 @@ func (p *Predictor) kernel() (engine.Kernel, error) {
 			return k, nil
 		}
 	}
-	k, err := engine.ParseKernel(spec)
+	k, err := kernel.Parse(spec)
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's kernel %q is neither one that package engine knows nor among "+
 			"PredictOptions.Kernels, %d: a kernel of one's own must be brought by the program (%w)", spec,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -24,7 +25,7 @@ type precomputed struct {
 	cross       *sparse.CSR
 }
 
-func newPrecomputed(t *testing.T, k engine.Kernel) *precomputed {
+func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	t.Helper()
 	ctx := context.Background()
 	c, err := sparse.Read(ctx, "synthetic:docs=240,terms=700,length=25,classes=3,seed=5", sparse.Options{})
@@ -79,11 +80,11 @@ func newPrecomputed(t *testing.T, k engine.Kernel) *precomputed {
 func TestPrecomputed(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2"} {
-		k := engine.MustParseKernel(spec)
+		k := kernel.MustParse(spec)
 		p := newPrecomputed(t, k)
 		tolerance := 0.0 // of a value of the kernel
 		for c := range 100 {
-			tolerance = max(tolerance, engine.Tolerance(k, float64(c)/100, 1, 1))
+			tolerance = max(tolerance, kernel.Tolerance(k, float64(c)/100, 1, 1))
 		}
 		documents, err := svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{Once: true})
 		if err != nil {
@@ -138,7 +139,7 @@ func TestPrecomputed(t *testing.T) {
 }
 
 // near checks that decision values agree within a tolerance for each machine.
-func near(t *testing.T, what string, got, want *svm.Prediction, tolerance func(machine int) float64) {
+func near(t *testing.T, what string, got, want *model.Prediction, tolerance func(machine int) float64) {
 	t.Helper()
 	for i, row := range got.Decisions {
 		for j, v := range row {
@@ -149,7 +150,7 @@ func near(t *testing.T, what string, got, want *svm.Prediction, tolerance func(m
 	}
 }
 
-func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *svm.Prediction {
+func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Prediction {
 	t.Helper()
 	p, err := svm.NewPredictor(m, svm.PredictOptions{MemoryBytes: 64 << 20})
 	if err != nil {
@@ -183,7 +184,7 @@ func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 // Validations and searches on the matrix are those on the documents.
 func TestPrecomputedFolds(t *testing.T) {
 	ctx := context.Background()
-	k := engine.MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	p := newPrecomputed(t, k)
 	documents, err := svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{})
 	if err != nil {
@@ -250,7 +251,7 @@ func TestPrecomputedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = p.Train(ctx, svm.Settings{Kernel: engine.MustParseKernel("linear")})
+	_, _, err = p.Train(ctx, svm.Settings{Kernel: kernel.MustParse("linear")})
 	if err == nil || !strings.Contains(err.Error(), "expected precomputed") {
 		t.Errorf("%v for another kernel", err)
 	}
@@ -271,7 +272,7 @@ func TestPrecomputedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := q.Train(ctx, svm.Settings{Kernel: engine.Precomputed()}); err == nil ||
+	if _, _, err := q.Train(ctx, svm.Settings{Kernel: kernel.Precomputed()}); err == nil ||
 		!strings.Contains(err.Error(), "computed elsewhere") {
 		t.Errorf("%v for documents", err)
 	}
@@ -280,10 +281,10 @@ func TestPrecomputedErrors(t *testing.T) {
 // A model of a program's own kernel is predicted with where the program brings the kernel.
 func TestOwnKernel(t *testing.T) {
 	ctx := context.Background()
-	own := func(name string) engine.Kernel {
-		k, err := engine.NewKernel(engine.Custom{Name: name, Embedding: sparse.Sphere,
+	own := func(name string) kernel.Kernel {
+		k, err := kernel.New(kernel.Custom{Name: name, Embedding: sparse.Sphere,
 			Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
-			Properties: engine.Properties{Definite: engine.Positive}})
+			Properties: kernel.Properties{Definite: kernel.Positive}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,12 +301,12 @@ func TestOwnKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = reread(t, m, false)
-	_, err = svm.NewPredictor(m, svm.PredictOptions{Kernels: []engine.Kernel{own("student:v=2")}})
+	_, err = svm.NewPredictor(m, svm.PredictOptions{Kernels: []kernel.Kernel{own("student:v=2")}})
 	if err == nil || !strings.Contains(err.Error(), `"student:v=1"`) || !strings.Contains(err.Error(), "Kernels") {
 		t.Errorf("without the kernel: %v", err)
 	}
 	predictor, err := svm.NewPredictor(m, svm.PredictOptions{
-		Kernels: []engine.Kernel{own("student:v=2"), own("student:v=1")}})
+		Kernels: []kernel.Kernel{own("student:v=2"), own("student:v=1")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func TestOwnKernel(t *testing.T) {
 	}
 	for _, name := range []string{"linear", "diffusion : t=3", "precomputed", "hyperbolic:t=1"} {
 		eval := func(c, _, _ float64) float64 { return c }
-		if _, err := engine.NewKernel(engine.Custom{Name: name, Eval: eval}); err == nil {
+		if _, err := kernel.New(kernel.Custom{Name: name, Eval: eval}); err == nil {
 			t.Errorf("a kernel of one's own called %s", name)
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -27,10 +29,10 @@ type PredictOptions struct {
 	// the device's values, within its tolerance. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// Kernels are kernels of the program's own (engine.NewKernel). A model that was trained with one
+	// Kernels are kernels of the program's own (kernel.New). A model that was trained with one
 	// names it by its String and wants the one that is called so here. Default: none, for models of
-	// kernels that engine.ParseKernel knows.
-	Kernels []engine.Kernel
+	// kernels that kernel.Parse knows.
+	Kernels []kernel.Kernel
 
 	// MemoryBytes bounds what predictor and predictions hold, and HeldBytes: what the process holds
 	// beside them, such as model and documents. Default: none.
@@ -51,7 +53,7 @@ func (o *PredictOptions) validate() error {
 type Predictor struct {
 	m   *model.Model
 	opt PredictOptions
-	k   engine.Kernel
+	k   kernel.Kernel
 	e   *engine.Engine    // of the support vectors; nil where there are none, or where they are sets of points
 	p   *solver.Predictor // its columns are the support vectors
 
@@ -90,7 +92,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if err != nil {
 		return nil, err
 	}
-	p.k = engine.Resolve(k, len(m.Embedder.Terms))
+	p.k = kernel.Resolve(k, len(m.Embedder.Terms))
 	columns := sequence(0, m.Support.Rows())
 	loops, err := kernels(opt.ISA)
 	if err != nil {
@@ -107,10 +109,10 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if len(columns) == 0 {
 		return p, nil
 	}
-	if engine.IsPrecomputed(k) {
+	if kernel.IsPrecomputed(k) {
 		return p, p.precomputed(loops)
 	}
-	if _, sets := engine.HyperbolicOf(k); sets {
+	if _, sets := kernel.HyperbolicOf(k); sets {
 		return p, p.setPredictor(ctx)
 	}
 	if need := opt.HeldBytes + engine.NewBytes(
@@ -167,17 +169,6 @@ func (p *Predictor) Model() *model.Model { return p.m }
 // model has no support vectors.
 func (p *Predictor) Engine() *engine.Engine { return p.e }
 
-// Prediction is what a model says of documents.
-type Prediction struct {
-	Decisions [][]float64 // by document, by machine: the decision value f; 0 of a machine that is nil
-	Class     []int       // types with classes, one class a document: index into the model's Classes
-	Labels    [][]int     // the scheme of separate labels: indices into Classes, increasing
-	// regression: the estimate; one_class: the decision value, > 0 for a document like those of
-	// training
-	Value         []float64
-	Probabilities [][]float64 // by document, by class, where all machines have a sigmoid; else nil
-}
-
 // chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, and
 // few enough for workers to end together.
 const chunkDocuments = 256
@@ -187,7 +178,7 @@ const chunkDocuments = 256
 // training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers.
 // Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more
 // memory than was allowed, a predictor that is closed, the end of ctx, within a second.
-func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
+func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
@@ -227,7 +218,7 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 // few texts a dense copy of the support vectors, where MemoryBytes leaves room for it. From then on a
 // text takes less than a millisecond for ten thousand support vectors. Errors: those of Predict, a
 // model that learnt from vectors.
-func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*Prediction, error) {
+func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*model.Prediction, error) {
 	if p.m.Vocabulary == nil {
 		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")
 	}
@@ -242,11 +233,31 @@ func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*Predicti
 	return p.Predict(ctx, docs)
 }
 
+// KernelRows returns the kernel's values of documents, rows, with the model's support vectors, columns.
+// It is nil where a model has no support vectors, or learnt from sets or from a precomputed kernel.
+// Errors: those of Predict.
+func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if docs == nil {
+		return nil, errors.New("svm: no documents, expected a matrix of them")
+	}
+	if p.e == nil {
+		return nil, nil
+	}
+	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(0, docs.Rows()), 1)
+	if err != nil {
+		return nil, err
+	}
+	return p.e.Cross(ctx, p.k, x)
+}
+
 // predicting is a prediction under way.
 type predicting struct {
 	*Predictor
 	docs   *sparse.CSR
-	out    *Prediction
+	out    *model.Prediction
 	report *run.Reporter
 	sums   summing
 }
@@ -331,7 +342,7 @@ func (p *Predictor) width() int {
 }
 
 // room returns an empty prediction for n documents.
-func (p *Predictor) room(n int) *Prediction {
+func (p *Predictor) room(n int) *model.Prediction {
 	rows := func(width int) [][]float64 {
 		all := make([]float64, n*width)
 		out := make([][]float64, n)
@@ -340,7 +351,7 @@ func (p *Predictor) room(n int) *Prediction {
 		}
 		return out
 	}
-	out := &Prediction{Decisions: rows(len(p.m.Classifier.Machines))}
+	out := &model.Prediction{Decisions: rows(len(p.m.Classifier.Machines))}
 	switch {
 	case !p.m.Type.Classifies():
 		out.Value = make([]float64, n)
@@ -351,6 +362,9 @@ func (p *Predictor) room(n int) *Prediction {
 	}
 	if p.m.Type.Classifies() && probable(p.m) {
 		out.Probabilities = rows(len(p.m.Classes))
+		if p.m.Classifier.Rejection != nil {
+			out.Rejected = make([]bool, n)
+		}
 	}
 	return out
 }
@@ -440,6 +454,9 @@ func (p *predicting) decide(i int) error {
 		if err := c.Probabilities(out.Probabilities[i], decisions); err != nil {
 			return err
 		}
+	}
+	if out.Rejected != nil {
+		out.Rejected[i] = slices.Max(out.Probabilities[i]) < c.Rejection.Below
 	}
 	switch {
 	case out.Value != nil:

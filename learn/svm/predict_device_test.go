@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -38,7 +39,7 @@ func TestPredictOnDevice(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tc.kernel, "/", tc.s.Type, "/", tc.s.Scheme), func(t *testing.T) {
 			learn, test := halves(tc.c)
-			tc.s.Kernel = engine.MustParseKernel(tc.kernel)
+			tc.s.Kernel = kernel.MustParse(tc.kernel)
 			m, _ := train(t, learn, tc.s, Options{})
 			want := predict(t, m, test.Documents, PredictOptions{})
 			d := &slowDevice{}
@@ -75,7 +76,7 @@ func TestPredictOnDevice(t *testing.T) {
 
 // sameUpTo holds decision values against others: the same c went into both, so that each kernel
 // value errs by no more than the kernel says, twice, and one rounding of a sum.
-func sameUpTo(t *testing.T, k engine.Kernel, m *model.Model, docs *sparse.CSR, got, want *Prediction) {
+func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, got, want *model.Prediction) {
 	t.Helper()
 	support, err := m.Embedder.Transform(m.Support)
 	if err != nil {
@@ -85,7 +86,7 @@ func sameUpTo(t *testing.T, k engine.Kernel, m *model.Model, docs *sparse.CSR, g
 	if err != nil {
 		t.Fatal(err)
 	}
-	k = engine.Resolve(k, len(m.Embedder.Terms))
+	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	e, err := engine.New(support, engine.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -22,7 +21,7 @@ func TestDecisionsAreTheSum(t *testing.T) {
 	for _, spec := range []string{DefaultKernel, "rbf:gamma=0.5", "linear", "arccos:n=1"} {
 		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest} {
 			t.Run(spec+"/"+scheme.String(), func(t *testing.T) {
-				k := engine.MustParseKernel(spec)
+				k := kernel.MustParse(spec)
 				m, _ := train(t, learn, Settings{Kernel: k, Scheme: scheme, C: 10}, Options{})
 				got := predict(t, m, test.Documents, PredictOptions{})
 				support, err := m.Embedder.Transform(m.Support)
@@ -93,20 +92,6 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 		if d[0] != -0.5 || p.Class[i] != 1 {
 			t.Fatalf("document %d: %v, class %d, expected -0.5 and class 1", i, d, p.Class[i])
 		}
-	}
-}
-
-func TestPredictEndsWithItsContext(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", sparse.Options{}))
-	m, _ := train(t, learn, Settings{}, Options{})
-	p, err := NewPredictor(m, PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := p.Predict(ctx, test.Documents); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected that of the context", err)
 	}
 }
 

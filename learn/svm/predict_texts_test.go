@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -28,7 +28,7 @@ func TestPredictTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := engine.MustParseKernel("diffusion:t=0.5")
+	k := kernel.MustParse("diffusion:t=0.5")
 	problem, err := svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{})
 	if err != nil {
 		t.Fatal(err)

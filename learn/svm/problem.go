@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -33,9 +33,11 @@ type Problem struct {
 // corpus is what is kept of the training corpus beside its documents, which x holds.
 type corpus struct {
 	source     string
+	first      int // number of the first document in messages
 	digest     [32]byte
 	vocabulary []string
 	tokenizer  sparse.Tokenizer
+	form       sparse.Form
 	classes    []string
 	labels     sparse.Labels // in the order of the problem
 	order      []int         // order[i] is the number in the corpus of document i of the problem
@@ -63,13 +65,10 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
-	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
-		return nil, errors.New("svm: the corpus has no documents, expected at least one")
+	if err := checkCorpus(c); err != nil {
+		return nil, err
 	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("svm: the corpus: %w", err)
-	}
-	if name, twice := repeated(c.Classes); twice {
+	if name, twice := archive.Repeated(c.Classes); twice {
 		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
 	}
 	p := &Problem{opt: opt}
@@ -78,8 +77,9 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 		return nil, p.tooLarge()
 	}
 	p.corpus = corpus{
-		source: c.Source, vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, classes: c.Classes,
-		cols: c.Documents.Cols, order: byClass(c),
+		source: c.Source, first: c.Number(0), vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, form: c.Form,
+		classes: c.Classes,
+		cols:    c.Documents.Cols, order: byClass(c),
 	}
 	for _, i := range p.corpus.order {
 		p.corpus.labels.Add(c.Labels.Of(i)...)
@@ -114,16 +114,15 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 	return p, nil
 }
 
-// repeated returns a name that is there twice.
-func repeated(names []string) (name string, twice bool) {
-	seen := make(map[string]bool, len(names))
-	for _, name := range names {
-		if seen[name] {
-			return name, true
-		}
-		seen[name] = true
+// checkCorpus checks a corpus to learn from.
+func checkCorpus(c *sparse.Corpus) error {
+	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
+		return errors.New("svm: the corpus has no documents, expected at least one")
 	}
-	return "", false
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("svm: the corpus: %w", err)
+	}
+	return nil
 }
 
 // embed embeds the documents of the corpus in the order of the problem, and takes its digest
@@ -188,7 +187,7 @@ func (p *Problem) Classes() []string { return p.corpus.classes }
 // Embedding returns the embedding of the documents.
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
 
-// Terms returns the number of terms of the embedded documents, for [engine.Resolve].
+// Terms returns the number of terms of the embedded documents, for [kernel.Resolve].
 func (p *Problem) Terms() int { return len(p.x.Embedder.Terms) }
 
 // Empty returns the number of documents without terms.
@@ -223,7 +222,7 @@ func (p *Problem) single() ([]int, error) {
 			labels[i] = int(ids[0])
 		default:
 			return nil, fmt.Errorf(
-				"svm: document %d of %s has %d labels, expected one, or a machine for each label", p.corpus.order[i]+1,
+				"svm: document %d of %s has %d labels, expected one, or a machine for each label", p.corpus.order[i]+p.corpus.first,
 				p.corpus.source, len(ids),
 			)
 		}
@@ -264,19 +263,10 @@ func (p *Problem) targets() ([]float64, error) {
 		if c < 0 {
 			return nil, fmt.Errorf(
 				"svm: document %d of %s has no label, expected a number: regression estimates the labels",
-				p.corpus.order[i]+1, p.corpus.source,
+				p.corpus.order[i]+p.corpus.first, p.corpus.source,
 			)
 		}
 		targets[i] = values[c]
 	}
 	return targets, nil
-}
-
-// solverOptions returns how the solver is to work.
-func (p *Problem) solverOptions(s *Settings) solver.Options {
-	k, _ := kernels(p.opt.ISA) // the engine has checked it
-	return solver.Options{
-		Tolerance: s.Tolerance, KeepAll: s.KeepAll, Workers: p.cached.Engine().Workers(), RowBytes: p.budget.rows,
-		Kernels: k, Progress: p.solving,
-	}
 }

@@ -22,19 +22,3 @@ func TestProblemWantsDocuments(t *testing.T) {
 		})
 	}
 }
-
-// Options out of range are errors of the call, also those that the engine behind would find after
-// the embedding.
-func TestProblemRefusesOptions(t *testing.T) {
-	c := read(t, "synthetic:docs=20,terms=30,length=5,classes=2", sparse.Options{})
-	for want, opt := range map[string]Options{
-		"-1 workers": {Workers: -1}, `"avx9"`: {ISA: "avx9"}, "memory": {MemoryBytes: 1000},
-	} {
-		t.Run(want, func(t *testing.T) {
-			if _, err := NewProblem(t.Context(), c, sparse.Sphere, opt); err == nil ||
-				!strings.Contains(err.Error(), want) {
-				t.Errorf("error %v", err)
-			}
-		})
-	}
-}

@@ -23,7 +23,8 @@ func (p *Problem) solving(s solver.Progress) {
 		return
 	}
 	p.opt.Progress(
-		Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: hitRate(s)},
+		Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems),
+			Part: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s)},
 	)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -33,6 +34,30 @@ type Score struct {
 	// Regression: mean squared error, and the squared correlation coefficient of estimates and
 	// targets, as svm-predict prints them.
 	MeanSquaredError, R2 float64
+
+	Answers *Answers `json:",omitempty"` // of a model with a threshold of probabilities
+
+	Calibration *Calibration `json:",omitempty"` // of probabilities, where there are any
+}
+
+// Answers counts the documents, of those that have something to be compared with, that a threshold of
+// probabilities leaves an answer, and right ones among them.
+type Answers struct{ Given, Right int }
+
+// Interval returns Wilson's score interval of 95 % for the accuracy,
+//
+//	(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = Right/n, n = Documents, z = 1.959964,
+//
+// 0 and 1 without documents. Source: Wilson, JASA 22 (1927).
+func (s *Score) Interval() (low, high float64) {
+	n := float64(s.Documents)
+	if n <= 0 {
+		return 0, 1
+	}
+	const z = 1.959963984540054
+	p, by := float64(s.Right)/n, 1+z*z/n
+	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(0, (middle-half)/by), min(1, (middle+half)/by)
 }
 
 // ClassScore counts what was predicted of one class.
@@ -127,7 +152,7 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
 			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model "+
 				"estimates numbers",
-				t.s.Classes[own[0]].Name, i+1, truth.Source)
+				t.s.Classes[own[0]].Name, truth.Number(i), truth.Source)
 		}
 		s.Documents++
 		d := v - target
@@ -149,12 +174,12 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	return s, nil
 }
 
-// Score scores a prediction of a model according to its type. A model of one class is scored where
+// ScoreModel scores a prediction of a model according to its type. A model of one class is scored where
 // documents are called 1, like those of training, and -1; otherwise that is an error.
-func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error) {
+func ScoreModel(m *model.Model, p *model.Prediction, truth *sparse.Corpus) (*Score, error) {
 	switch {
-	case m == nil || truth == nil:
-		return nil, errors.New("svm: a score without a model or a corpus, expected both")
+	case m == nil || p == nil || truth == nil:
+		return nil, errors.New("svm: a score without a model, a prediction or a corpus, expected all of them")
 	case m.Type == model.OneClass:
 		if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
 			return nil, fmt.Errorf(
@@ -202,7 +227,7 @@ func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, er
 	if err := truth.Labels.Validate(documents, len(truth.Classes)); err != nil {
 		return nil, fmt.Errorf("svm: %w", err)
 	}
-	if name, twice := repeated(classes); twice {
+	if name, twice := archive.Repeated(classes); twice {
 		return nil, fmt.Errorf("svm: two classes are called %q, expected different names", name)
 	}
 	t := &tally{s: &Score{}, truth: truth}

@@ -97,23 +97,23 @@ func TestScoreValues(t *testing.T) {
 }
 
 func TestScoreByType(t *testing.T) {
-	one := &Prediction{Value: []float64{0.5, -1, 0, 2}}
+	one := &model.Prediction{Value: []float64{0.5, -1, 0, 2}}
 	m := &model.Model{Type: model.OneClass}
-	s, err := one.Score(m, truth([]string{"-1", "1"}, []int32{1}, []int32{0}, []int32{0}, []int32{0}))
+	s, err := ScoreModel(m, one, truth([]string{"-1", "1"}, []int32{1}, []int32{0}, []int32{0}, []int32{0}))
 	if err != nil || s.Right != 3 || s.Documents != 4 {
 		t.Errorf("one class: %+v, %v, expected 3 of 4", s, err)
 	}
-	if _, err := one.Score(m, truth([]string{"cats"}, []int32{0}, []int32{0}, []int32{0}, []int32{0})); err == nil {
+	if _, err := ScoreModel(m, one, truth([]string{"cats"}, []int32{0}, []int32{0}, []int32{0}, []int32{0})); err == nil {
 		t.Error("one class: no error where labels say nothing")
 	}
-	if _, err := one.Score(m, truth([]string{"1"}, []int32{0})); err == nil {
+	if _, err := ScoreModel(m, one, truth([]string{"1"}, []int32{0})); err == nil {
 		t.Error("no error for another number of documents")
 	}
-	labels := &Prediction{Labels: [][]int{{1}}}
+	labels := &model.Prediction{Labels: [][]int{{1}}}
 	m = &model.Model{
 		Type: model.CSVC, Classes: []string{"a", "b"}, Classifier: solver.Classifier{Scheme: solver.Labels},
 	}
-	if s, err := labels.Score(m, truth([]string{"b"}, []int32{0})); err != nil || s.Right != 1 {
+	if s, err := ScoreModel(m, labels, truth([]string{"b"}, []int32{0})); err != nil || s.Right != 1 {
 		t.Errorf("labels: %+v, %v", s, err)
 	}
 }

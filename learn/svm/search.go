@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -17,7 +18,7 @@ import (
 // Candidate is a combination of settings that is compared with others.
 type Candidate struct {
 	Cut    int // in which way text is cut into terms, by the caller's count from 0
-	Kernel engine.Kernel
+	Kernel kernel.Kernel
 	Scheme solver.Scheme
 
 	C       float64
@@ -30,7 +31,7 @@ type Candidate struct {
 type Grid struct {
 	Cuts    int             // ways in which text is cut into terms; default 1
 	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
-	Kernels []engine.Kernel
+	Kernels []kernel.Kernel
 	C       []float64
 	Nu      []float64 // of nu_svc, nu_svr
 	Epsilon []float64 // of epsilon_svr
@@ -62,7 +63,7 @@ type SearchResult struct {
 	Measure Measure
 	Points  []Point // those that are complete, in the order of the grid: cuts, schemes, kernels, then nu, epsilon, C
 	Total   int     // points of the grid
-	Best    int     // the best of Points: the first of several with the same mean; -1 where there is none
+	Best    int     // the best of Points: by macro F1 of several with the same mean; -1 where there is none
 
 	DotProducts int64 // that were computed
 	// that training and predicting each point and fold by itself would have computed: all pairs of
@@ -83,7 +84,7 @@ func (r *SearchResult) LeastC() int {
 	if r.Best < 0 || r.Best >= len(r.Points) {
 		return -1
 	}
-	return leastC(r.Points, r.Best)
+	return leastC(r.Points, r.Best, math.Inf(1))
 }
 
 // Fits is how many classifiers were trained, one per point and fold.
@@ -107,30 +108,10 @@ func (r *SearchResult) Fits() int {
 // At the end of ctx, or after another error, the result has the points that are complete.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
 	if g.Cuts > 1 {
-		return nil, errOneCut(g.Cuts)
+		return nil, fmt.Errorf("svm: a grid of %d ways in which text is cut, on documents that are cut, expected 1", g.Cuts)
 	}
 	problem := func(int, sparse.Embedding) (*Problem, error) { return p, nil }
 	return SearchProblems(ctx, p.withKernel(s), g, problem, each)
-}
-
-// errOneCut says that a corpus is text cut in one way.
-func errOneCut(cuts int) error {
-	return fmt.Errorf("svm: a grid of %d ways in which text is cut, on documents that are cut, expected 1", cuts)
-}
-
-// SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each
-// embedding, one after the other, and closes its device.
-func SearchCorpus(
-	ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point),
-) (_ *SearchResult, err error) {
-	if g.Cuts > 1 {
-		return nil, errOneCut(g.Cuts)
-	}
-	one := oneProblem{opt: opt, corpus: func(int) (*sparse.Corpus, error) { return c, nil }}
-	defer func() { err = errors.Join(err, one.close()) }()
-	return SearchProblems(ctx, s, g, func(cut int, e sparse.Embedding) (*Problem, error) {
-		return one.next(ctx, cut, e)
-	}, each)
 }
 
 // oneProblem makes problems, one at a time.
@@ -167,9 +148,9 @@ func (o *oneProblem) close() error {
 	return e.Close()
 }
 
-// SearchProblems is [SearchCorpus] for problems that the caller makes: it calls problem once for
-// each way in which text is cut and each embedding of the grid, when it needs it, and is then done
-// with the one before. The caller closes what has a device.
+// SearchProblems is [Problem.Search] for kernels of several embeddings: it calls problem once for each
+// way in which text is cut and each embedding of the grid, when it needs it, and is then done with the
+// one before. The caller makes the problems, and closes what has a device.
 func SearchProblems(
 	ctx context.Context, s Settings, g Grid, problem func(cut int, e sparse.Embedding) (*Problem, error),
 	each func(Point),
@@ -241,7 +222,7 @@ type searchPart struct {
 	embedding sparse.Embedding
 	scheme    solver.Scheme
 	cells     []cell
-	kernels   []engine.Kernel
+	kernels   []kernel.Kernel
 	at        [][]int // by kernel and cell: the candidate
 	terms     int     // of the embedding, where tasks are done by themselves
 }
@@ -251,12 +232,12 @@ func (q *searching) parts() (parts []*searchPart) {
 	var each []*searchPart // with one kernel
 	for i, o := range q.all {
 		at := slices.IndexFunc(each, func(p *searchPart) bool {
-			return p.cut == o.Cut && p.scheme == o.Scheme && engine.SameKernel(p.kernels[0], o.Kernel)
+			return p.cut == o.Cut && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
 		})
 		if at < 0 {
 			at = len(each)
 			each = append(each, &searchPart{
-				cut: o.Cut, embedding: o.Kernel.Embedding(), scheme: o.Scheme, kernels: []engine.Kernel{o.Kernel},
+				cut: o.Cut, embedding: o.Kernel.Embedding(), scheme: o.Scheme, kernels: []kernel.Kernel{o.Kernel},
 				at: make([][]int, 1),
 			})
 		}
@@ -299,12 +280,12 @@ func (q *searching) run(ctx context.Context, problem func(cut int, e sparse.Embe
 			}
 		}
 		var kernels []kernelAt
-		for k, kernel := range part.kernels {
-			kernel = engine.Resolve(kernel, p.Terms())
-			if err := p.suits(kernel); err != nil { // before any work is done
+		for i, k := range part.kernels {
+			k = kernel.Resolve(k, p.Terms())
+			if err := p.suits(k); err != nil { // before any work is done
 				return err
 			}
-			kernels = append(kernels, kernelAt{k, kernel})
+			kernels = append(kernels, kernelAt{i, k})
 		}
 		before := p.Cache().Computed
 		q.begin(part)
@@ -330,7 +311,7 @@ const mostCells = 1 << 20
 // candidates lists the combinations of a grid.
 func (g *Grid) candidates(s *Settings) (all []Candidate, err error) {
 	if len(g.Kernels) == 0 {
-		g.Kernels = []engine.Kernel{s.Kernel}
+		g.Kernels = []kernel.Kernel{s.Kernel}
 	}
 	if i := slices.Index(g.Kernels, nil); i >= 0 {
 		return nil, fmt.Errorf("svm: kernel %d of the grid is nil", i)
@@ -453,7 +434,7 @@ func (q *searching) finish() *SearchResult {
 		if point == nil {
 			continue
 		}
-		if r.Points = append(r.Points, *point); r.Best < 0 || r.Measure.Better(point.Mean, r.Points[r.Best].Mean) {
+		if r.Points = append(r.Points, *point); r.Best < 0 || r.Measure.ranks(point, &r.Points[r.Best]) {
 			r.Best = len(r.Points) - 1
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -56,8 +56,8 @@ func NewSearchTasks(
 		}
 		part.terms = n
 		var kernels []kernelAt
-		for k, kernel := range part.kernels {
-			kernels = append(kernels, kernelAt{k, engine.Resolve(kernel, n)})
+		for i, k := range part.kernels {
+			kernels = append(kernels, kernelAt{i, kernel.Resolve(k, n)})
 		}
 		for _, path := range paths(inPath(kernels)) {
 			t.paths = append(t.paths, searchPath{part, path})
@@ -170,7 +170,7 @@ func (t *SearchTasks) Validate(p *Problem) error {
 		if err := part.suits(p); err != nil {
 			return err
 		}
-		s, err := p.withKernel(t.settings).resolve()
+		s, err := p.resolve(t.settings)
 		if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (part *searchPart) suits(p *Problem) error {
 		return fmt.Errorf("svm: a problem of %d terms, expected one of %d", p.Terms(), part.terms)
 	}
 	for _, k := range part.kernels {
-		if err := p.suits(engine.Resolve(k, p.Terms())); err != nil {
+		if err := p.suits(kernel.Resolve(k, p.Terms())); err != nil {
 			return err
 		}
 	}

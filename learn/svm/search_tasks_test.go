@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -43,7 +43,7 @@ func TestSearchTasks(t *testing.T) {
 				corpus.Classes = append(corpus.Classes, "rare")
 				corpus.Labels.IDs[5] = id
 			}
-			whole, err := SearchCorpus(t.Context(), corpus, c.Settings, c.Grid, Options{}, nil)
+			whole, err := searchCorpus(t.Context(), corpus, c.Settings, c.Grid, Options{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,6 +95,10 @@ func TestSearchTasks(t *testing.T) {
 			for i, want := range whole.Points {
 				got := r.Points[i]
 				want.Busy = 0
+				if !reflect.DeepEqual(got.Score.Calibration, want.Score.Calibration) {
+					t.Errorf("point %d: %+v, expected %+v", i, got.Score.Calibration, want.Score.Calibration)
+				}
+				got.Score.Calibration, want.Score.Calibration = nil, nil
 				score, wanted := fmt.Sprintf("%+v", *got.Score), fmt.Sprintf("%+v", *want.Score) // which may have NaN
 				got.Score, want.Score = nil, nil
 				if score != wanted || !reflect.DeepEqual(got, want) {
@@ -155,7 +159,7 @@ func TestSearchTasksRefuse(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	other := problem(t, corpus, engine.MustParseKernel("linear"), Options{})
+	other := problem(t, corpus, kernel.MustParse("linear"), Options{})
 	if _, err := tasks.Do(t.Context(), other, 0); err == nil {
 		t.Error("a problem of another embedding: no error")
 	}

@@ -6,18 +6,16 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
 
-// ofSets returns the matrix of a kernel that compares sets of points (engine.Hyperbolic.Kernel),
-// nil for other kernels. The documents are distributions as engine.Normals.Vectors makes them.
-// Document i of the matrix is order[i] of the problem, or i where order is nil.
-func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (solver.Matrix, error) {
-	h, ok := engine.HyperbolicOf(k)
-	if !ok {
-		return nil, nil
-	}
+// ofSets returns the matrix of a kernel that compares sets of points. The documents are distributions
+// as normal.Distributions.Vectors makes them. Document i of the matrix is order[i] of the problem, or i
+// where order is nil.
+func (p *Problem) ofSets(ctx context.Context, h kernel.Hyperbolic, order []int) (solver.Matrix, error) {
 	if !p.cached.Whole() { // whose room the matrix takes
 		n := int64(p.Len())
 		return nil, fmt.Errorf(
@@ -25,10 +23,10 @@ func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (sol
 			run.FormatBytes(4*n*n), run.FormatBytes(p.budget.tiles),
 		)
 	}
-	x, err := engine.NormalsOf(p.x)
-	if bad := (*engine.DeviationError)(nil); errors.As(err, &bad) {
+	x, err := normal.Of(p.x)
+	if bad := (*normal.DeviationError)(nil); errors.As(err, &bad) {
 		return nil, fmt.Errorf("svm: document %d of %s is no set of points, expected a vector as "+
-			"engine.Normals.Vectors makes it, found the deviation %v in its last column",
+			"normal.Distributions.Vectors makes it, found the deviation %v in its last column",
 			p.corpus.order[bad.Row]+1, p.corpus.source, bad.Sigma)
 	}
 	if err != nil {
@@ -50,12 +48,12 @@ func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (sol
 
 // setPredictor prepares a predictor with a model of sets of points.
 func (p *Predictor) setPredictor(ctx context.Context) error {
-	h, _ := engine.HyperbolicOf(p.k)
+	h, _ := kernel.HyperbolicOf(p.k)
 	x, err := p.m.Embedder.Transform(p.m.Support)
 	if err != nil {
 		return fmt.Errorf("svm: the model's support vectors: %w", err)
 	}
-	support, err := engine.NormalsOf(x)
+	support, err := normal.Of(x)
 	if err != nil {
 		return fmt.Errorf("svm: the model's support vectors: %w", err)
 	}
@@ -69,10 +67,10 @@ func (p *predicting) setChunk(ctx context.Context, first, end int, sums *solver.
 	if err != nil {
 		return err
 	}
-	normals, err := engine.NormalsOf(x)
-	if bad := (*engine.DeviationError)(nil); errors.As(err, &bad) {
+	normals, err := normal.Of(x)
+	if bad := (*normal.DeviationError)(nil); errors.As(err, &bad) {
 		return fmt.Errorf("svm: document %d is no set of points, as those that the model learnt from, expected a "+
-			"vector as engine.Normals.Vectors makes it, found the deviation %v in its last column",
+			"vector as normal.Distributions.Vectors makes it, found the deviation %v in its last column",
 			first+bad.Row+1, bad.Sigma)
 	}
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -28,7 +29,7 @@ func setsCorpus(t *testing.T, sets int, seed uint64, spreads ...float64) *sparse
 		}
 		c.Labels.Add(int32(s % 2))
 	}
-	x, err := engine.FitNormals(t.Context(), points, of, sets)
+	x, err := normal.Fit(t.Context(), points, of, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func planar(a, b []float32, time float64) float64 {
 func TestTrainSets(t *testing.T) {
 	const time, c, sets = 0.5, 5.0, 120
 	corpus := setsCorpus(t, sets, 1, 0.3, 2)
-	k := engine.Hyperbolic{T: time}.Kernel()
+	k := kernel.Hyperbolic{T: time}.Kernel()
 	m, _ := train(t, corpus, Settings{Kernel: k, C: c, Tolerance: 1e-4}, Options{Workers: 2})
 	if m.Kernel != "hyperbolic:t=0.5,n=3" {
 		t.Errorf("the kernel is %s", m.Kernel)
@@ -101,7 +102,7 @@ func TestTrainSets(t *testing.T) {
 // some sets are predicted wrongly.
 func TestCrossValidateSets(t *testing.T) {
 	corpus := setsCorpus(t, 90, 3, 0.7, 1.2)
-	k := engine.Hyperbolic{T: 1}.Kernel()
+	k := kernel.Hyperbolic{T: 1}.Kernel()
 	s := Settings{Kernel: k, C: 10, Tolerance: 1e-6}
 	v, err := problem(t, corpus, k, Options{}).CrossValidate(t.Context(), s, 3, 1)
 	if err != nil {
@@ -138,7 +139,7 @@ func TestCrossValidateSets(t *testing.T) {
 // the matrix, a model without deviations.
 func TestSetsRefuses(t *testing.T) {
 	corpus := setsCorpus(t, 90, 3, 0.3, 2)
-	k := engine.Hyperbolic{T: 1}.Kernel()
+	k := kernel.Hyperbolic{T: 1}.Kernel()
 	p, err := NewProblem(t.Context(), corpus, sparse.Embedding{Norm: sparse.NormL2}, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -24,7 +24,7 @@ func TestShiftedKernels(t *testing.T) {
 	} {
 		var decisions [2][]float64
 		for k, spec := range specs {
-			kernel := engine.MustParseKernel(spec)
+			kernel := kernel.MustParse(spec)
 			p, err := svm.NewProblem(t.Context(), corpus, kernel.Embedding(), svm.Options{})
 			if err != nil {
 				t.Fatal(err)

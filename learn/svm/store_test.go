@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -49,7 +50,7 @@ func trainStored(t *testing.T, dir string) ([]byte, *Report, engine.CachedStats)
 		t.Fatal(err)
 	}
 	p := problem(
-		t, read(t, storeCorpus, sparse.Options{}), engine.MustParseKernel(DefaultKernel), Options{Store: store},
+		t, read(t, storeCorpus, sparse.Options{}), kernel.MustParse(DefaultKernel), Options{Store: store},
 	)
 	m, report, err := p.Train(t.Context(), Settings{C: 10})
 	if err != nil {

@@ -3,36 +3,113 @@ package svm
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Report says how a training went.
-type Report struct {
-	Machines   int // how many machines there are
-	Support    int // different support vectors
-	Bounded    int // coefficients at their bound, over all machines
-	Iterations int64
-	Unfinished int     // machines that didn't reach the tolerance
-	Objective  float64 // sum over the machines
-	Gap        float64 // the greatest of the machines
+// Settings say which machine is trained.
+type Settings struct {
+	Type   model.Type    // default c_svc
+	Kernel kernel.Kernel // default diffusion:t=0.5
+	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
 
-	Gram  time.Duration // computing tiles before the solver began
-	Solve time.Duration // the solver, with the rows it asked for
+	C       float64            // default 1
+	Nu      float64            // of nu_svc, one_class, nu_svr; default 0.5
+	Epsilon float64            // of epsilon_svr, in units of the targets; default 0.1
+	Weights map[string]float64 // multiples of C by name of the class; default 1
 
-	Thresholds *solver.Thresholds // of labels, where Settings ask for them
+	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
+	// rest has as many times as many documents, in one-vs-one a class of mean size. Default: no.
+	Balanced bool
 
-	Warnings []string // what deserves notice, in sentences without a full stop
+	Tolerance     float64                // default 10⁻³
+	KeepAll       bool                   // no shrinking
+	Probabilities bool                   // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
+	Calibrated    bool                   // these calibrated together, see Problem.Train
+	Thresholds    bool                   // of solver.Labels: tune thresholds on folds, see solver.TuneThresholds
+	Alone         bool                   // of solver.Labels: each label by itself wherever rows are, see solver.Training
+	Reject        solver.RejectionTarget // of one class per document: below a probability there is none
+	Seed          uint64                 // of the folds behind probabilities and thresholds
+}
+
+// rejects says whether some documents get no class.
+func (s *Settings) rejects() bool { return s.Reject != solver.RejectionTarget{} }
+
+// DefaultKernel is the specification of the kernel where Settings have none.
+const DefaultKernel = "diffusion:t=0.5"
+
+// resolve fills in the defaults; the solver checks the rest.
+func (s Settings) resolve() (Settings, error) {
+	if s.Type == "" {
+		s.Type = model.CSVC
+	}
+	if s.Kernel == nil {
+		s.Kernel = kernel.MustParse(DefaultKernel)
+	}
+	set := func(v *float64, otherwise float64) {
+		if *v == 0 {
+			*v = otherwise
+		}
+	}
+	set(&s.C, 1)
+	set(&s.Tolerance, 1e-3)
+	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 0) {
+		return s, fmt.Errorf("svm: tolerance %v, expected a positive number, or 0 for 0.001", s.Tolerance)
+	}
+	switch s.Type {
+	case model.CSVC:
+		s.Nu, s.Epsilon = 0, 0
+	case model.NuSVC, model.OneClass, model.NuSVR:
+		set(&s.Nu, 0.5)
+		s.Epsilon = 0
+	case model.EpsilonSVR:
+		set(&s.Epsilon, 0.1)
+		s.Nu = 0
+	default:
+		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
+	}
+	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
+		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
+			solver.Labels)
+	}
+	if s.Calibrated && !s.Type.Classifies() {
+		return s, fmt.Errorf("svm: probabilities of %s, expected c_svc or nu_svc", s.Type)
+	}
+	if s.rejects() {
+		if err := s.Reject.Validate(); err != nil {
+			return s, err
+		}
+		if !s.Type.Classifies() || s.Scheme == solver.Labels {
+			return s, fmt.Errorf("svm: rejection by %s, %s, expected c_svc or nu_svc and one class per document", s.Type,
+				s.Scheme)
+		}
+		s.Calibrated = true
+	}
+	s.Probabilities = s.Probabilities || s.Calibrated
+	if s.Balanced && s.Type != model.CSVC {
+		return s, fmt.Errorf("svm: balanced weights of %s, expected %s", s.Type, model.CSVC)
+	}
+	return s, nil
 }
 
 // Train trains a model. It computes the tiles first where the whole matrix fits into memory,
 // otherwise as they are asked for.
+//
+// Calibrated probabilities are fitted to decision values of five parts of the documents, a run of each class
+// in the order of the corpus, by machines that were trained without the part, on the same matrix: a
+// sigmoid for each machine, coupled ([solver.Classifier.Probabilities]), and for classes perhaps a
+// [solver.Temperature] of these or of the log odds: whichever has the least log loss, fitted on four
+// parts, on the fifth. With fewer than two documents of two classes each, or more than 2²⁷ decision
+// values, machines have sigmoids of their own as without Calibrated.
+//
+// Reject finds the threshold of the greatest probability on the same parts, see [solver.TuneRejection].
 //
 // The result has the same bits from any number of workers and from run to run with the same
 // settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
@@ -41,79 +118,108 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	if err := given(ctx); err != nil {
 		return nil, nil, err
 	}
-	s, err := p.withKernel(s).resolve()
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := p.rowsFor(Task{Settings: s})
+	s, err := p.resolve(s)
 	if err != nil {
 		return nil, nil, err
 	}
 	report := &Report{Warnings: p.before(&s)}
-	c, err := p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, nil, rows, report)
+	c, err := p.machines(ctx, &s, nil, report)
 	if err != nil {
 		return nil, nil, err
 	}
-	report.Thresholds = c.Thresholds
+	report.Thresholds, report.Temperature, report.Rejection = c.Thresholds, c.Temperature, c.Rejection
 	out := p.model(c, &s)
 	report.count(c, out)
 	report.Warnings = append(report.Warnings, p.after(report)...)
 	return out, report, nil
 }
 
-// trainWith trains the machines, or only some of them where these aren't nil, on a matrix that is
+// resolve fills in the defaults, what the kernel takes from the documents, and what balances the classes.
+func (p *Problem) resolve(s Settings) (Settings, error) {
+	s, err := p.withKernel(s).resolve()
+	if err != nil {
+		return s, err
+	}
+	s.Kernel = kernel.Resolve(s.Kernel, p.Terms())
+	s.Weights, s.Balanced = p.weights(&s), false
+	return s, nil
+}
+
+// withKernel fills in the default of the kernel.
+func (p *Problem) withKernel(s Settings) Settings {
+	if p.values != nil && s.Kernel == nil {
+		s.Kernel = kernel.Precomputed()
+	}
+	return s
+}
+
+// machines trains the machines, or only some of them where these aren't nil, on a matrix that is
 // computed first where it fits into memory and most of it is looked at.
-func (p *Problem) trainWith(
-	ctx context.Context, k engine.Kernel, s *Settings, only []int, rows int64, report *Report,
-) (*solver.Classifier, error) {
+func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report *Report) (*solver.Classifier, error) {
+	opt, err := p.solverOptions(Task{Settings: *s})
+	if err != nil {
+		return nil, err
+	}
 	begin := time.Now()
-	docs := p.few(k, s, only) // that the matrix has; nil for all
-	m, free, err := p.matrix(ctx, k, docs)
+	g, err := p.gram(s.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	var docs []int // that the matrix has; nil for all
+	if g.rows != nil {
+		docs = p.few(s, only)
+	}
+	m, free, err := g.train(ctx, docs)
 	if err != nil {
 		return nil, err
 	}
 	defer free()
 	report.Gram = time.Since(begin)
-	opt := p.solverOptions(s)
-	opt.RowBytes = rows
 	begin = time.Now()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	c, err := p.classifier(ctx, m, s, only, docs, opt)
+	calibrated := s.Calibrated && only == nil && p.calibrates(s)
+	if s.rejects() && !calibrated {
+		return nil, fmt.Errorf("svm: rejection in a training on few documents, or of some machines, expected two documents " +
+			"of two classes each, five in all, and at most 2^27 decision values")
+	}
+	own := *s
+	own.Probabilities = s.Probabilities && !calibrated
+	c, err := p.classifier(ctx, m, &own, only, docs, opt)
+	if err == nil && calibrated {
+		report.Calibration, err = p.calibrate(ctx, m, s, c)
+	}
 	report.Solve = time.Since(begin)
 	return c, err
 }
 
-// matrix returns the matrix of a kernel to train on, of some documents where these aren't nil, computed
-// where all of it fits into memory, and a function that frees it.
-func (p *Problem) matrix(ctx context.Context, k engine.Kernel, docs []int) (solver.Matrix, func(), error) {
-	keep := func() {}
-	if docs != nil {
-		g, err := p.Engine().GramOf(ctx, k, docs)
-		if err != nil {
-			return nil, nil, err
-		}
-		m, err := solver.NewDense(g.N, g.Data)
-		return m, keep, err
+// few returns the documents that some machines look at, in the order of the problem, where the matrix
+// of these alone is worth computing; nil where that of all is there already, or is about as large.
+func (p *Problem) few(s *Settings, machines []int) []int {
+	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.Cache().Computed > 0 {
+		return nil
 	}
-	if m, err := p.elsewhere(ctx, k, nil); m != nil || err != nil {
-		return m, keep, err
+	wanted := make(map[int]bool, len(machines))
+	for _, i := range machines {
+		wanted[i] = true
 	}
-	if p.opt.Once {
-		ready, err := p.cached.Ready(ctx, k)
-		if err != nil {
-			return nil, nil, err
-		}
-		if ready != nil {
-			m, err := solver.NewDense(ready.N, ready.Data)
-			return m, ready.Close, err // the next training has its room
+	read := make([]bool, len(p.corpus.classes))
+	for i, pair := range solver.Pairs(len(read)) {
+		if wanted[i] {
+			read[pair[0]], read[pair[1]] = true, true
 		}
 	}
-	m, err := p.cached.Matrix(k)
-	if err != nil {
-		return nil, nil, err
+	docs := []int{}
+	for i := range p.Len() {
+		if ids := p.corpus.labels.Of(i); len(ids) > 0 && read[ids[0]] {
+			docs = append(docs, i)
+		}
 	}
-	return m, keep, p.cached.Build(ctx)
+	const most = 0.9 // of all documents: four fifths of their pairs
+	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
+		return nil
+	}
+	return docs
 }
 
 // classes returns what the solver trains on where a type tells classes apart.
@@ -128,7 +234,7 @@ func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
 	}
 	t.Sets = p.several()
 	if s.Thresholds {
-		f, err := p.fold(s, ChoiceFolds, s.Seed, false)
+		f, err := p.divide(s, ChoiceFolds, s.Seed, false)
 		if err != nil {
 			return t, err
 		}
@@ -148,9 +254,18 @@ func (p *Problem) classifier(
 			return nil, err
 		}
 		if t.Only = only; docs != nil {
-			return p.trainFew(ctx, m, t, docs, opt)
+			t.Labels = pick(t.Labels, docs)
 		}
-		return solver.Train(ctx, m, t, opt)
+		c, err := solver.Train(ctx, m, t, opt)
+		if err != nil || docs == nil {
+			return c, err
+		}
+		for _, machine := range c.Machines {
+			if machine != nil {
+				machine.Support = pick(docs, machine.Support)
+			}
+		}
+		return c, nil
 	}
 	all := sequence(0, p.Len())
 	var machine *solver.Machine
@@ -226,17 +341,17 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
 	at := make(map[int]int, len(rows))
 	out := &model.Model{
-		Type: s.Type, Kernel: engine.Resolve(s.Kernel, p.Terms()).String(),
+		Type: s.Type, Kernel: s.Kernel.String(),
 		Settings: model.Settings{
-			C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: p.weights(s), Tolerance: s.Tolerance,
+			C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance,
 			Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
 		},
 		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
-		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Embedder: p.x.Embedder,
+		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Form: p.corpus.form, Embedder: p.x.Embedder,
 		Support: p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),
-			AtLeastOne: c.AtLeastOne,
+			AtLeastOne: c.AtLeastOne, Temperature: c.Temperature, Rejection: c.Rejection,
 		},
 	}
 	if s.Type.Classifies() {
@@ -281,30 +396,12 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 	return out
 }
 
-// count adds up what the machines report.
-func (r *Report) count(c *solver.Classifier, m *model.Model) {
-	r.Support = m.Support.Rows()
-	for _, machine := range c.Machines {
-		if machine == nil {
-			continue
-		}
-		r.Machines++
-		r.Bounded += machine.Bounded
-		r.Iterations += int64(machine.Iterations)
-		r.Objective += machine.Objective
-		r.Gap = max(r.Gap, machine.Gap)
-		if !machine.Converged {
-			r.Unfinished++
-		}
-	}
-}
-
 // before lists warnings about a problem and its settings.
 func (p *Problem) before(s *Settings) (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-	if known := engine.PropertiesOf(s.Kernel); known.Doubtful() != "" {
+	if known := kernel.PropertiesOf(s.Kernel); known.Doubtful() != "" && !p.opt.Unnamed {
 		switch {
-		case known.Definite != engine.ConditionallyPositive:
+		case known.Definite != kernel.ConditionallyPositive:
 			warn(
 				"the kernel %s need not be positive definite (%s): training may end at a solution that isn't optimal",
 				s.Kernel, known.Doubtful(),
@@ -339,35 +436,4 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 		)
 	}
 	return warnings
-}
-
-// after lists warnings about a training that has ended.
-func (p *Problem) after(r *Report) (warnings []string) {
-	if r.Unfinished > 0 {
-		warnings = append(
-			warnings,
-			fmt.Sprintf(
-				"%d of %d machines ended before they reached the tolerance, the greatest gap is %.3g", r.Unfinished,
-				r.Machines, r.Gap,
-			),
-		)
-	}
-	c := p.Cache()
-	if c.Damaged > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d tile files were damaged and have been computed again", c.Damaged))
-	}
-	if c.StoreErr != nil {
-		warnings = append(warnings, fmt.Sprintf("%d tile files were written, then no more: %v", c.Saved, c.StoreErr))
-	}
-	return warnings
-}
-
-// unlabelled counts the documents without a label.
-func (p *Problem) unlabelled() (n int) {
-	for i := range p.Len() {
-		if len(p.corpus.labels.Of(i)) == 0 {
-			n++
-		}
-	}
-	return n
 }

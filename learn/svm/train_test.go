@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -15,13 +15,13 @@ import (
 
 // dense returns the matrix of a kernel over a corpus in its own order, which isn't that of a
 // problem, computed in float64 by the definitions.
-func dense(t *testing.T, c *sparse.Corpus, k engine.Kernel) *solver.Dense {
+func dense(t *testing.T, c *sparse.Corpus, k kernel.Kernel) *solver.Dense {
 	t.Helper()
 	x, err := k.Embedding().Fit(c.Documents).Transform(c.Documents)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k = engine.Resolve(k, len(x.Embedder.Terms))
+	k = kernel.Resolve(k, len(x.Embedder.Terms))
 	n := x.Rows()
 	data := make([]float32, n*n)
 	for i, row := range distances(x, x) {
@@ -156,14 +156,14 @@ func TestTrainEveryType(t *testing.T) {
 		"one_class":       {corpus, Settings{Type: model.OneClass, Nu: 0.2}},
 		"epsilon_svr":     {numbered(corpus), Settings{Type: model.EpsilonSVR, C: 10, Epsilon: 0.05}},
 		"nu_svr":          {numbered(corpus), Settings{Type: model.NuSVR, C: 10, Nu: 0.4}},
-		"c_svc/geodesic":  {corpus, Settings{C: 1, Kernel: engine.MustParseKernel("ngd")}},
-		"c_svc/raw-terms": {corpus, Settings{C: 1, Kernel: engine.MustParseKernel("linear")}},
+		"c_svc/geodesic":  {corpus, Settings{C: 1, Kernel: kernel.MustParse("ngd")}},
+		"c_svc/raw-terms": {corpus, Settings{C: 1, Kernel: kernel.MustParse("linear")}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := test.s
 			if s.Kernel == nil {
-				s.Kernel = engine.MustParseKernel(DefaultKernel)
+				s.Kernel = kernel.MustParse(DefaultKernel)
 			}
 			s.Tolerance = 1e-5
 			m, report := train(t, test.c, s, Options{})
@@ -239,11 +239,11 @@ func TestTrainRefuses(t *testing.T) {
 		"expected c_svc":      {corpus, Settings{Type: "svr"}},
 		"ν is 2":              {corpus, Settings{Type: model.NuSVC, Nu: 2}},
 		"C is -1":             {corpus, Settings{C: -1}},
-		"wants documents emb": {corpus, Settings{Kernel: engine.MustParseKernel("linear")}},
+		"wants documents emb": {corpus, Settings{Kernel: kernel.MustParse("linear")}},
 	}
 	for want, test := range cases {
 		t.Run(want, func(t *testing.T) {
-			p := problem(t, test.c, engine.MustParseKernel(DefaultKernel), Options{})
+			p := problem(t, test.c, kernel.MustParse(DefaultKernel), Options{})
 			if _, _, err := p.Train(t.Context(), test.s); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, expected one with %q", err, want)
 			}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -34,7 +34,7 @@ func halves(c *sparse.Corpus) (train, test *sparse.Corpus) {
 }
 
 // problem makes a problem of a corpus for a kernel.
-func problem(t testing.TB, c *sparse.Corpus, k engine.Kernel, opt Options) *Problem {
+func problem(t testing.TB, c *sparse.Corpus, k kernel.Kernel, opt Options) *Problem {
 	t.Helper()
 	p, err := NewProblem(context.Background(), c, k.Embedding(), opt)
 	if err != nil {
@@ -47,7 +47,7 @@ func problem(t testing.TB, c *sparse.Corpus, k engine.Kernel, opt Options) *Prob
 func train(t testing.TB, c *sparse.Corpus, s Settings, opt Options) (*model.Model, *Report) {
 	t.Helper()
 	if s.Kernel == nil {
-		s.Kernel = engine.MustParseKernel(DefaultKernel)
+		s.Kernel = kernel.MustParse(DefaultKernel)
 	}
 	m, r, err := problem(t, c, s.Kernel, opt).Train(context.Background(), s)
 	if err != nil {
@@ -57,7 +57,7 @@ func train(t testing.TB, c *sparse.Corpus, s Settings, opt Options) (*model.Mode
 }
 
 // predict predicts with a model.
-func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt PredictOptions) *Prediction {
+func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt PredictOptions) *model.Prediction {
 	t.Helper()
 	p, err := NewPredictor(m, opt)
 	if err != nil {

@@ -57,6 +57,11 @@ func TestTerms(t *testing.T) {
 		{"char_wb:ngrams=3", "ab cde", []string{" ab", "ab ", " cd", "cde", "de "}},
 		{"char_wb:ngrams=5", "ab cdef", []string{" ab ", " cdef", "cdef "}},
 		{"char_wb:ngrams=4..5", "ab\nc", []string{" ab ", " c "}},
+		{"char_wb:ngrams=3", "שלום", []string{" של", "שלו", "לום", "ום "}},
+		{"char_wb:ngrams=2", "a😀 𠮷𝒳", []string{" a", "a😀", "😀 ", " 𠮷", "𠮷𝒳", "𝒳 "}},
+		{"char:ngrams=2", "e\u0301👍🏽", []string{"e\u0301", "\u0301👍", "👍🏽"}},
+		{"word", "مرحبا بالعالم 👍🏽 𝒳𠮷 שלום", []string{"مرحبا", "بالعالم", "𝒳𠮷", "שלום"}},
+		{"word:normalize=NFC", "cafe\u0301 👨‍👩‍👧", []string{"café"}},
 		{"char:ngrams=2", "a\x00\xffb", []string{"a�", "��", "�b"}},
 	} {
 		tokenizer, err := Parse(c.tokenizer)

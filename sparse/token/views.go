@@ -1,11 +1,13 @@
 package token
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // View is one of several sets of terms that a document is cut into: see [Tokenizer.Views].
@@ -155,6 +157,27 @@ func (t Tokenizer) Term(term string) string {
 		return fmt.Sprintf("chars %q", term[1:])
 	}
 	return term[1:]
+}
+
+// Words returns a function that says whether a term counts as a word of its document: the shortest n-grams of
+// words; of characters the longest n-grams and, of char_wb, whole words; of views the words of the first.
+func (t Tokenizer) Words() func(term []byte) bool {
+	var prefix []byte
+	if views, err := t.Split(); err == nil && len(views) > 0 {
+		prefix, t = []byte(prefixOf(0)), views[0].Tokenizer
+	}
+	least, most := t.ngrams()
+	return func(term []byte) bool {
+		term, first := bytes.CutPrefix(term, prefix)
+		switch {
+		case !first || len(term) == 0:
+			return false
+		case t.Analyzer == Word:
+			return bytes.Count(term, []byte(" ")) < least
+		}
+		whole := t.Analyzer == CharWB && term[0] == ' ' && term[len(term)-1] == ' '
+		return whole || utf8.RuneCount(term) == most
+	}
 }
 
 // viewScanners cut a document into the terms of one view after the other.

@@ -53,7 +53,7 @@ func TestViewsScan(t *testing.T) {
 		t.Fatal(err)
 	}
 	views, _ := both.Split()
-	for _, text := range []string{"The cat sat\non the mat", "", "一二 café"} {
+	for _, text := range []string{"The cat sat\non the mat", "", "一二 café", "שָׁלוֹם 👍🏽 𠮷𝒳 e\u0301 مرحبا"} {
 		var got, want []string
 		s.Feed([]byte(text))
 		for term := s.Next(); term != nil; term = s.Next() {

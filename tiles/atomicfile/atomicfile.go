@@ -15,7 +15,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 )
@@ -124,9 +123,11 @@ func Sweep(folder, pattern string) {
 	}
 	entries, _ := os.ReadDir(cmp.Or(folder, "."))
 	before, after := cut(pattern)
-	ours := regexp.MustCompile("^" + regexp.QuoteMeta(before) + "[0-9]+" + regexp.QuoteMeta(after) + "$")
 	for _, e := range entries {
-		if !ours.MatchString(e.Name()) || !e.Type().IsRegular() {
+		number, begins := strings.CutPrefix(e.Name(), before)
+		number, ends := strings.CutSuffix(number, after)
+		ours := begins && ends && number != "" && strings.Trim(number, "0123456789") == ""
+		if !ours || !e.Type().IsRegular() {
 			continue
 		}
 		if lock := hold(folder+e.Name(), false); lock != nil {

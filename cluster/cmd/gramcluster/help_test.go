@@ -49,7 +49,7 @@ func examples(help string) (shown []string) {
 		if !found {
 			continue
 		}
-		command, _, _ = strings.Cut(command, "   ") // what it does stands behind
+		command, _, _ = strings.Cut(command, "   ") // what it does comes after
 		shown = append(shown, "gramcluster "+strings.TrimSpace(command))
 	}
 	return shown

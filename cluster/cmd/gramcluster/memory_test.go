@@ -45,7 +45,7 @@ func TestMemory(t *testing.T) {
 		}
 		return b.String(), err == nil, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 	}
-	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|expected at most|allowed are) ([0-9.]+) MiB`)
+	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|expected at most) ([0-9.]+) MiB`)
 	// within runs a command with the least -m that its errors say it needs, and checks its peak.
 	within := func(what, stdin string, args ...string) string {
 		t.Helper()

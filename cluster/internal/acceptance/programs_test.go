@@ -79,6 +79,8 @@ var kinds = []*kind{
 	{"tiles", []string{"-kernel", "diffusion", "-rows", "100"}, "kept",
 		[]string{"train", "-kernel", "diffusion:t=0.5", "-c", "10"}, ""},
 	{"neighbours", []string{"-k", "5", "-block", "128"}, "near.tsv", []string{"neighbours", "-k", "5"}, ""},
+	{"duplicates", []string{"-within", "0.4", "-block", "128"}, "groups.tsv",
+		[]string{"duplicates", "-within", "0.4"}, ""},
 }
 
 // job is a planned job of a kind.

@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -121,7 +122,7 @@ func (s *spec) tasks() (tasks int) {
 }
 
 // specOf reads and checks what a description says.
-func specOf(d *job.Description) (s spec, k engine.Kernel, err error) {
+func specOf(d *job.Description) (s spec, k kernel.Kernel, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, nil, err
 	}
@@ -132,13 +133,13 @@ func specOf(d *job.Description) (s spec, k engine.Kernel, err error) {
 		return s, nil, fmt.Errorf("gram: blocks of %d x %d for %d documents and %d tasks: these don't fit together", s.Rows,
 			s.Columns, s.Documents, d.Tasks)
 	}
-	k, err = engine.ParseKernel(s.Kernel)
+	k, err = kernel.Parse(s.Kernel)
 	return s, k, err
 }
 
 type worker struct {
 	spec
-	kernel engine.Kernel
+	kernel kernel.Kernel
 	engine *engine.Engine
 	values []float32 // of a task
 }

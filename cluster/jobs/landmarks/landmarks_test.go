@@ -238,7 +238,7 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"rows":-1}`: "for -1 documents", `{"rows":1} 1`: "more behind its end", `{"more":1}`: "unknown field",
+		`{"rows":-1}`: "for -1 documents", `{"rows":1} 1`: "data after its end", `{"more":1}`: "unknown field",
 	} {
 		if _, err := parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("request %s: error %v, expected one with %q", text, err, want)

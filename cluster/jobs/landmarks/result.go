@@ -21,7 +21,7 @@ func parse(text []byte) (*landmark.Request, error) {
 		return nil, fmt.Errorf("landmarks: a request: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("landmarks: a request with more behind its end")
+		return nil, errors.New("landmarks: a request with data after its end")
 	}
 	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.PassRows {
 		return nil, fmt.Errorf("landmarks: a request for %d documents", q.Rows)
@@ -79,7 +79,7 @@ func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums
 		all = append(all, s)
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d bytes behind its end", len(b))
+		return nil, fmt.Errorf("%d bytes after its end", len(b))
 	}
 	return all, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -54,7 +54,7 @@ func (s *Settings) SVM() (out svm.Settings, err error) {
 	if !slices.Contains(types, out.Type) {
 		return out, fmt.Errorf("type %q, expected one of %v", s.Type, types)
 	}
-	if out.Kernel, err = engine.ParseKernel(s.Kernel); err != nil {
+	if out.Kernel, err = kernel.Parse(s.Kernel); err != nil {
 		return out, err
 	}
 	out.Scheme, err = ParseScheme(s.Scheme)

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/blocks"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -36,15 +37,15 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error)
 	}
 	return out.File(func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
-		for i := range o.blocks() {
+		for i := range o.Blocks() {
 			near, err := o.merge(ctx, j, i)
 			if err != nil {
 				return err
 			}
-			if err := lines(ctx, b, c, o.span(i)[0], near); err != nil {
+			if err := lines(ctx, b, c, o.Span(i)[0], near); err != nil {
 				return err
 			}
-			out.Progress(int64(i+1), int64(o.blocks()))
+			out.Progress(int64(i+1), int64(o.Blocks()))
 		}
 		return b.Flush()
 	})
@@ -54,8 +55,8 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error)
 func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbours, error) {
 	var parts [][][]engine.Neighbour
 	var b []byte
-	for other := range o.blocks() {
-		at := task(max(i, other), min(i, other))
+	for other := range o.Blocks() {
+		at := blocks.Task(max(i, other), min(i, other))
 		var err error
 		if b, err = j.Result(ctx, at, b[:0]); err != nil {
 			return nil, err

@@ -1,7 +1,5 @@
 // Package neighbours is the kind of job that finds the nearest documents of each, exactly: a task is a
 // block of the matrix and finds the nearest of its rows among its columns and the other way round.
-// Block (I, J) of the symmetric half, I >= J, has the documents I·b to before (I+1)·b as rows and those
-// of J as columns, and is task I(I+1)/2 + J.
 package neighbours
 
 import (
@@ -13,7 +11,9 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/blocks"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -43,9 +43,8 @@ Example:
 // spec is what a description says.
 type spec struct {
 	Kernel string `json:"kernel"`
-	Rows   int    `json:"rows"`
-	Block  int    `json:"block"`
-	K      int    `json:"k"`
+	blocks.Half
+	K int `json:"k"`
 
 	// Least was "min" in programs that decided pairs at the bound by float32: they refuse this name, and
 	// this program theirs, so that a job's blocks are of one kind.
@@ -86,7 +85,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	s := spec{Kernel: k.String(), Rows: from.Corpus.Documents.Rows(), Block: p.block, K: p.k}
+	s := spec{Kernel: k.String(), Half: blocks.Half{Rows: from.Corpus.Documents.Rows(), Block: p.block}, K: p.k}
 	if p.least != "" {
 		v, err := strconv.ParseFloat(p.least, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -94,53 +93,21 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 		}
 		s.Least = &v
 	}
-	return s, s.tasks(), s.validate()
+	return s, s.Tasks(), s.validate()
 }
 
 // validate checks what a description says.
 func (s *spec) validate() error {
-	switch {
-	case s.Rows < 1 || s.Rows > math.MaxInt32:
-		return fmt.Errorf("%d documents, expected at least one", s.Rows)
-	case s.K < 1:
+	if s.K < 1 {
 		return fmt.Errorf("-k %d, expected at least 1", s.K)
-	case s.Block < 1 || s.Block > math.MaxInt32:
-		return fmt.Errorf("-block %d, expected at least 1", s.Block)
-	case s.blocks() > 1<<15:
-		return fmt.Errorf("-block %d divides %d documents into %d ranges, expected at most %d", s.Block, s.Rows,
-			s.blocks(), 1<<15)
 	}
-	return nil
-}
-
-// blocks counts the ranges of documents.
-func (s *spec) blocks() int {
-	if s.Block < 1 {
-		return 0
-	}
-	return (s.Rows + s.Block - 1) / s.Block
-}
-
-func (s *spec) tasks() int { b := s.blocks(); return b * (b + 1) / 2 }
-
-// span returns the documents of a range.
-func (s *spec) span(block int) [2]int {
-	return [2]int{block * s.Block, min((block+1)*s.Block, s.Rows)}
-}
-
-// task returns the number of a block, and place what a task is.
-func task(i, j int) int { return i*(i+1)/2 + j }
-
-func place(task int) (i, j int) {
-	for i = int(math.Sqrt(2 * float64(task))); i*(i+1)/2 > task; i-- {
-	}
-	return i, task - i*(i+1)/2
+	return s.Validate()
 }
 
 // lengths returns how many lists a task's result has: of rows, and of columns.
 func (s *spec) lengths(task int) (rows, columns int) {
-	i, j := place(task)
-	a, b := s.span(i), s.span(j)
+	i, j := blocks.Place(task)
+	a, b := s.Span(i), s.Span(j)
 	if i == j {
 		return a[1] - a[0], 0
 	}
@@ -150,7 +117,7 @@ func (s *spec) lengths(task int) (rows, columns int) {
 // opened is a job with its engine.
 type opened struct {
 	spec
-	kernel engine.Kernel
+	kernel kernel.Kernel
 	engine *engine.Engine
 }
 
@@ -166,10 +133,10 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("neighbours: %w", err)
 	}
-	if o.tasks() != j.Tasks {
-		return nil, fmt.Errorf("neighbours: %d tasks, the job has %d", o.tasks(), j.Tasks)
+	if o.Tasks() != j.Tasks {
+		return nil, fmt.Errorf("neighbours: %d tasks, the job has %d", o.Tasks(), j.Tasks)
 	}
-	if o.kernel, err = engine.ParseKernel(o.Kernel); err != nil {
+	if o.kernel, err = kernel.Parse(o.Kernel); err != nil {
 		return nil, err
 	}
 	if o.engine, err = j.Engine(ctx, o.kernel); err != nil {
@@ -186,8 +153,8 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return o
 
 // Do implements job.Worker.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	i, j := place(task)
-	block, err := o.engine.NeighbourBlock(ctx, o.kernel, o.span(i), o.span(j), o.options())
+	i, j := blocks.Place(task)
+	block, err := o.engine.NeighbourBlock(ctx, o.kernel, o.Span(i), o.Span(j), o.options())
 	if err != nil {
 		return nil, err
 	}

@@ -59,25 +59,6 @@ func TestLikeGrambench(t *testing.T) {
 	}
 }
 
-// Each block has one number, and each number one block.
-func TestPlace(t *testing.T) {
-	next := 0
-	for i := range 300 {
-		for j := range i + 1 {
-			if task(i, j) != next {
-				t.Fatalf("block %d, %d is task %d, expected %d", i, j, task(i, j), next)
-			}
-			if a, b := place(next); a != i || b != j {
-				t.Fatalf("task %d is block %d, %d, expected %d, %d", next, a, b, i, j)
-			}
-			next++
-		}
-	}
-	if i, j := place(task(1<<15, 77)); i != 1<<15 || j != 77 {
-		t.Errorf("block %d, %d, expected %d, 77", i, j, 1<<15)
-	}
-}
-
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", map[string]string{
 		"-k 0":      "-k 0, expected at least 1",
@@ -113,16 +94,6 @@ func TestOtherTasks(t *testing.T) {
 	}
 }
 
-// More ranges of documents than the numbers of tasks are for.
-func TestMostRanges(t *testing.T) {
-	for ranges, most := range map[int]bool{1 << 15: true, 1<<15 + 1: false} {
-		s := spec{Kernel: "linear", Rows: ranges, Block: 1, K: 1}
-		if err := s.validate(); (err == nil) != most {
-			t.Errorf("%d ranges: error %v", ranges, err)
-		}
-	}
-}
-
 // Results that hold something else than their lists are refused.
 func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
@@ -131,7 +102,7 @@ func TestDecode(t *testing.T) {
 		"has 2 neighbours, expected at most 1": func() error { _, err := decode(b, 2, 0, 1, false); return err },
 		"it ends in list 2":                    func() error { _, err := decode(b, 3, 0, 2, false); return err },
 		"and there are 9 bytes":                func() error { _, err := decode(b[:13], 2, 0, 2, false); return err },
-		"4 bytes behind its lists":             func() error { _, err := decode(b, 1, 0, 2, false); return err },
+		"4 bytes after its lists":              func() error { _, err := decode(b, 1, 0, 2, false); return err },
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)

@@ -55,7 +55,7 @@ func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighb
 		b = b[8*count:]
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d bytes behind its lists", len(b))
+		return nil, fmt.Errorf("%d bytes after its lists", len(b))
 	}
 	return lists, nil
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -164,11 +164,11 @@ func read(ctx context.Context, b []byte) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch kernel := m.About().Kernel; {
-	case kernel == model.Precomputed:
+	switch spec := m.About().Kernel; {
+	case spec == model.Precomputed:
 		return nil, errors.New("it learnt from a precomputed kernel, expected one of documents")
-	case engine.IsHyperbolic(kernel):
-		return nil, fmt.Errorf("it learnt from sets of points, by the kernel %s, expected one of documents", kernel)
+	case kernel.IsHyperbolic(spec):
+		return nil, fmt.Errorf("it learnt from sets of points, by the kernel %s, expected one of documents", spec)
 	}
 	return m, nil
 }

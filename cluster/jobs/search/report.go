@@ -43,6 +43,7 @@ type row struct {
 	MacroF1  *report.Number `json:"macro_f1,omitempty"`
 	Hamming  *report.Number `json:"hamming_loss,omitempty"`
 	LogLoss  *report.Number `json:"log_loss,omitempty"`
+	ECE      *report.Number `json:"expected_calibration_error,omitempty"`
 	MSE      *report.Number `json:"mean_squared_error,omitempty"`
 	R2       *report.Number `json:"squared_correlation,omitempty"`
 }
@@ -77,8 +78,8 @@ func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
 	if m == svm.MicroF1 {
 		r.Hamming = of(p.Score.Hamming)
 	}
-	if p.LogLoss != 0 {
-		r.LogLoss = of(p.LogLoss)
+	if c := p.Score.Calibration; c != nil {
+		r.LogLoss, r.ECE = of(c.LogLoss), of(c.ECE)
 	}
 	return r
 }

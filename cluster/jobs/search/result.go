@@ -21,7 +21,7 @@ func decode(b []byte) (*svm.SearchOutcome, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("more behind its end")
+		return nil, errors.New("data after its end")
 	}
 	return found, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -59,8 +59,9 @@ func (s *spec) grid() (svm.Settings, svm.Grid, error) {
 	if err != nil {
 		return settings, g, err
 	}
+	settings.Calibrated = settings.Probabilities // by decision values, when all are gathered
 	for _, text := range s.Kernels {
-		k, err := engine.ParseKernel(text)
+		k, err := kernel.Parse(text)
 		if err != nil {
 			return settings, g, err
 		}

@@ -49,7 +49,7 @@ func decode(b []byte, of int) (*solver.Classifier, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("more behind its end")
+		return nil, errors.New("data after its end")
 	}
 	if r.Of != of {
 		return nil, fmt.Errorf("some of %d machines, expected some of %d", r.Of, of)

@@ -23,7 +23,7 @@ func TestLikeGrambench(t *testing.T) {
 		flags []string
 	}{
 		{4, []string{"-kernel", "diffusion:t=0.3", "-c", "10"}},
-		{64, []string{"-kernel", "ngd-exp:t=1", "-weight", "balanced", "-probabilities", "1"}},
+		{64, []string{"-kernel", "ngd-exp:t=1", "-weight", "balanced"}},
 		{64, []string{"-type", "nu_svc", "-nu", "0.1", "-scheme", "one-vs-rest", "-kernel", "linear"}},
 		{2, []string{"-scheme", "labels", "-kernel", "chi2"}},
 		{64, []string{"-scheme", "labels", "-thresholds", "1", "-seed", "3", "-kernel", "rbf:gamma=0.5"}},
@@ -85,7 +85,7 @@ func TestOtherTasks(t *testing.T) {
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"of":2,"more":1}`: `unknown field "more"`,
-		`{"of":2} 1`:        "more behind its end",
+		`{"of":2} 1`:        "data after its end",
 		`{"of":3}`:          "some of 3 machines, expected some of 2",
 		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "machine -1, expected one from 0 to 1",
 		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "machine 2, expected one from 0 to 1",

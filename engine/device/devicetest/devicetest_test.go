@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device/devicetest"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -17,7 +18,7 @@ func TestEngineOnABackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := engine.MustParseKernel("rbf:gamma=0.3")
+	k := kernel.MustParse("rbf:gamma=0.3")
 	all := k.Embedding().Fit(corpus.Documents)
 	embed := func(m *sparse.CSR) *sparse.Embedded {
 		x, err := all.Transform(m)
@@ -35,7 +36,7 @@ func TestEngineOnABackend(t *testing.T) {
 	holds := func(what string, i, j int, got float32) {
 		t.Helper()
 		c := ref.C(i, j)
-		if want := k.Eval(c, ref.Norm(i), ref.Norm(j)); !engine.Within(k, float64(got), want, c, ref.Norm(i),
+		if want := k.Eval(c, ref.Norm(i), ref.Norm(j)); !kernel.Within(k, float64(got), want, c, ref.Norm(i),
 			ref.Norm(j)) {
 			t.Fatalf("%s: (%d, %d) is %v, expected %v", what, i, j, got, want)
 		}

@@ -25,7 +25,7 @@ type series struct {
 	vw  [terms]float64
 }
 
-// terms of a series for x <= ½: those behind are less than 2⁻⁵⁶ of it.
+// terms of a series for x <= ½: those after are less than 2⁻⁵⁶ of it.
 const terms = 60
 
 // nearPole is where pairs are formed by logarithms; farther away a difference loses less than 3

@@ -17,7 +17,7 @@ import (
 // w its only singularities in the plane are w = ±i and w = 0, which is felt from w = h on. For h
 // from 1 on it is, as good as float32, y times a polynomial in y = w/((1-λ)w + λ), with a λ that
 // stretches the neighbourhood of w = 1, where G changes within some 1/h, for the w that matter:
-// behind them the exponential counts as 0. For smaller h Owen's identity splits the scale of h off,
+// after them the exponential counts as 0. For smaller h Owen's identity splits the scale of h off,
 //
 //	G + π erf(h/√2) exp(h²/2) M(z)
 //

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/enginetest"
 )
 
 // asm.Kernels.BivariateTail with the numbers of Sides against quadrature, for documents of any
@@ -13,7 +14,7 @@ import (
 // result; and at some place a good part of it is used.
 func TestSides(t *testing.T) {
 	const unit = 0x1p-24
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		k, err := asm.For(isa)
 		if err != nil {
 			t.Fatal(err)

@@ -93,7 +93,7 @@ func half(h float64) float64 { return math.Pi / 2 * math.Erfc(h/math.Sqrt2) }
 //
 //	S(h, a) = ∫₀^a exp(-h²t²/2)/(1+t²) dt
 //
-// where t = cot φ. What lies behind 9/h is less than 2⁻⁵⁷.
+// where t = cot φ. What lies after 9/h is less than 2⁻⁵⁷.
 func head(h, a float64) float64 {
 	top := min(a, 9/h)
 	return integrate(func(t float64) float64 { return math.Exp(-h*h*t*t/2) / (1 + t*t) }, 0, top, 1+int(h*top/3))
@@ -129,7 +129,7 @@ func sector(h, a float64) float64 {
 		return half(h) - middle(h, a)
 	}
 	z := h * a * h * a
-	top := min(math.Log1p(82/z)/2, 40) // behind, e^-41 or e^-40/a are left
+	top := min(math.Log1p(82/z)/2, 40) // after, e^-41 or e^-40/a are left
 	g := legendre()
 	var sum float64
 	for start := a; start < a*math.Exp(top); start *= math.E {

@@ -35,7 +35,11 @@ func (c *Computer) Len() int { return c.X.Rows() }
 
 // Bytes returns the memory that documents and back end hold.
 func (c *Computer) Bytes() int64 {
-	return c.X.Bytes() + 4*int64(len(c.Norms)) + c.Backend.HostBytes()
+	bytes := c.X.Bytes() + 4*int64(len(c.Norms))
+	if c.Backend != nil {
+		bytes += c.Backend.HostBytes()
+	}
+	return bytes
 }
 
 // Stats returns the counts of all computations that have ended or given up a worker.

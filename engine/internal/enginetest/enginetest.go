@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -172,4 +173,15 @@ var Kernels = []string{
 	"compose(arccos:n=0,sigma=0.5,arccos:n=1)", "compose(arccos:n=0,sigma=20,ngd)",
 	"compose(linear + arccos:n=0,sigma=3,arccos:n=0,sigma=0.1)",
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1,layers=4)", "compose(rbf:gamma=0.1,ngd)",
+}
+
+// ISAs returns the instruction sets that a test of engine's goes through: all of this processor's, or
+// with -short the best alone. Under the race detector the portable kernels take twenty times as long as
+// the assembly around which goroutines run.
+func ISAs() []asm.ISA {
+	all := asm.Available()
+	if testing.Short() {
+		return all[len(all)-1:]
+	}
+	return all
 }

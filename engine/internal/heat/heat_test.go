@@ -156,7 +156,7 @@ func TestCutoff(t *testing.T) {
 		v := eta(d)
 		f := func(u float64) float64 { return math.Exp(-1 / u) }
 		if want := f(1-u) / (f(u) + f(1-u)); !(math.Abs(v-want) <= 1e-12) || !(v <= last) {
-			t.Errorf("η(%v) = %v behind %v, expected %v", d, v, last, want)
+			t.Errorf("η(%v) = %v after %v, expected %v", d, v, last, want)
 		}
 		if mirror := eta(4.5 - d); !(math.Abs(v+mirror-1) <= 1e-12) {
 			t.Errorf("η(%v) + η(%v) = %v, expected 1", d, 4.5-d, v+mirror)

@@ -75,7 +75,7 @@ func TestTableRefuses(t *testing.T) {
 	cancel(reason)
 	for _, n := range []int{3, 4} {
 		if _, err := NewTable(ctx, kernel(t, n, 1), 5); !errors.Is(err, reason) {
-			t.Errorf("n = %d: behind the end of the context the error is %v", n, err)
+			t.Errorf("n = %d: after the end of the context the error is %v", n, err)
 		}
 	}
 }

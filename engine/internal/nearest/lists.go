@@ -1,5 +1,5 @@
 // Package nearest finds small values in tiles while they pass by: of each document those of its
-// nearest neighbours ([Lists]), or all below a limit ([Pairs]). Nothing else of a tile is kept.
+// nearest neighbours ([Lists]), or all below a limit ([Search]). Nothing else of a tile is kept.
 //
 // Tiles come from package compute, by columns or by rows; a kernel of package asm compares all
 // values of a part with the limits of its rows and columns, and few pass. What values mean, the
@@ -46,7 +46,7 @@ const lockDocs = 64
 // Lists holds, for each of n documents, the up to k neighbours of the least keys that were offered.
 type Lists struct {
 	k       int
-	none    entry   // stands where no neighbour does, behind all that may enter
+	none    entry   // stands where no neighbour does, after all that may enter
 	entries []entry // k for each document
 	count   []int32 // of neighbours; once the lists are in order
 	limit   []float32

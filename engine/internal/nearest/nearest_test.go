@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/enginetest"
 )
 
 // matrix holds keys of n rows and m columns; where it is half, of a symmetric matrix.
@@ -89,7 +90,7 @@ func (x *matrix) want(i, k int, most float32, groups []int32) []Neighbour {
 }
 
 func eachISA(t *testing.T, f func(t *testing.T, k *asm.Kernels)) {
-	for _, isa := range asm.Available() {
+	for _, isa := range enginetest.ISAs() {
 		t.Run("isa="+string(isa), func(t *testing.T) {
 			k, err := asm.For(isa)
 			if err != nil {
@@ -278,7 +279,7 @@ func TestSort(t *testing.T) {
 				}
 				for at, key := range keys {
 					if !(key >= 0 && key < 1) {
-						return fmt.Errorf("a key of %v", key) // what stands behind the end of a list is none
+						return fmt.Errorf("a key of %v", key) // what comes after the end of a list is none
 					}
 					if keys[at] = value(key); !enough(keys[at]) {
 						keys[at] = float32(math.NaN())

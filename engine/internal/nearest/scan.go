@@ -134,7 +134,7 @@ func (s *Search) EnterBoth(rows, columns *Lists, t *device.Tile) { s.enter(rows,
 func (s *Search) enter(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.spare.Put(w)
-	// The locks of the rows, then one by one those of columns behind them: always ascending.
+	// The locks of the rows, then one by one those of columns after them: always ascending.
 	first, last := t.First/lockDocs, (t.First+t.Rows-1)/lockDocs
 	for b := first; b <= last; b++ {
 		l.locks[b].Lock()

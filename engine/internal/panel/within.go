@@ -47,13 +47,14 @@ func proportional(x *sparse.Embedded, i int, y *sparse.Embedded, j int) bool {
 	return (a0 > 0) == (b0 > 0)
 }
 
-// Within says whether c of rows i and j, rounded to float64, is at most most: so 1/10 is within 0.1,
+// Within says whether c of row i of x and row j of y, which one embedder has made, rounded to float64, is
+// at most most: so 1/10 is within 0.1,
 // and 3/10 within 0.3, a float64 below it. Where [C] is too close to tell, twice its digits do; but powers
 // other than the square root and logarithms of a pairing are known in float64 only, and c that is so
 // close counts.
-func Within(x *sparse.Embedded, i, j int, most float64) bool {
-	c := C(x, i, x, j)
-	n := x.Offsets[i+1] - x.Offsets[i] + x.Offsets[j+1] - x.Offsets[j]
+func Within(x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64) bool {
+	c := C(x, i, y, j)
+	n := x.Offsets[i+1] - x.Offsets[i] + y.Offsets[j+1] - y.Offsets[j]
 	far := math.Abs(math.Sqrt(2*c)-math.Sqrt(2*most)) > float64(n)*0x1p-53+0x1p-44
 	if c == 0 || most == 0 || far {
 		return c <= most
@@ -61,19 +62,19 @@ func Within(x *sparse.Embedded, i, j int, most float64) bool {
 	if e := x.Embedder; e.Pairing == sparse.JensenShannon || e.Power != 0 && e.Power != sparse.Root {
 		return true
 	}
-	return roundedC(x, i, j) <= most
+	return roundedC(x, i, y, j) <= most
 }
 
-// roundedC returns c of rows i and j, rounded to float64, for weighted values u and v:
+// roundedC returns c of row i of x and row j of y, rounded to float64, for weighted values u and v:
 //
 //	1 - Σ uv / √(Σu² Σv²)    without a power
 //	1 - Σ √uv / √(Σu Σv)     with the square root
 //	1 - Σ 2uv / (uΣv + vΣu)  by χ²
 //
 // Before rounding it errs by less than 2⁻¹⁰⁰ for each value of both rows.
-func roundedC(x *sparse.Embedded, i, j int) float64 {
+func roundedC(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	f, squares := x.Embedder, x.Embedder.Pairing == sparse.Dot && x.Embedder.Power == 0
-	row := func(i int) (terms []uint32, values []wide, length wide) {
+	row := func(x *sparse.Embedded, i int) (terms []uint32, values []wide, length wide) {
 		terms, _ = x.Row(i)
 		for k, term := range terms {
 			v, weight := f.Factors(term, x.Raw[x.Offsets[i]+int64(k)])
@@ -86,8 +87,8 @@ func roundedC(x *sparse.Embedded, i, j int) float64 {
 		}
 		return terms, values, length
 	}
-	s, a, lengthA := row(i)
-	t, b, lengthB := row(j)
+	s, a, lengthA := row(x, i)
+	t, b, lengthB := row(y, j)
 	var sum wide
 	for p, term := range s {
 		q, both := slices.BinarySearch(t, term)

@@ -12,12 +12,15 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// FilesDeclared checks that every flag that names a file or a folder says whether it is read or written, or the
-// guard against overwriting would know nothing of it. It returns how many such flags there are.
+// FilesDeclared checks that every flag has a text, and that one that names a file or a folder says whether it is
+// read or written, or the guard against overwriting would know nothing of it. It returns how many of these there are.
 func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	t.Helper()
 	known := f.Guarded()
 	f.VisitAll(func(fl *flag.Flag) {
+		if fl.Usage == "" {
+			t.Errorf("%s: -%s has no text for the help", command, fl.Name)
+		}
 		switch kind, _ := flag.UnquoteUsage(fl); kind {
 		case "FILE", "DIR", "SOURCE", "SETS":
 			seen++

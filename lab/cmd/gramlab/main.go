@@ -13,6 +13,7 @@ import (
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/lab/internal/benchduplicates"
 	"github.com/gramengine/gram/lab/internal/benchlearners"
 	"github.com/gramengine/gram/lab/internal/benchlibsvm"
 	"github.com/gramengine/gram/lab/internal/benchpca"
@@ -31,7 +32,8 @@ grambench with other programs.`,
 	Commands: []*cli.Command{
 		experiments.Command,
 		peers.BenchCommand(
-			benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program, benchtext.Program,
+			benchduplicates.Program, benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program,
+			benchtext.Program,
 		),
 	},
 	Topics: append([]cli.Topic{backend.Topic}, experiments.Topics()...),

@@ -3,6 +3,7 @@ package benchtext
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,16 @@ func TestScore(t *testing.T) {
 		if !(math.Abs(q[0]-q[1]) <= 1e-15) {
 			t.Errorf("%s %v, expected %v", name, q[0], q[1])
 		}
+	}
+}
+
+// R8 and such have documents of one label alone, the most frequent ones of those that both parts have.
+func TestOfMostFrequent(t *testing.T) {
+	train := []string{"a\t1", "a\t2", "b\t3", "c\t4", "c\t5", "c\t6", "a,b\t7", "-\t8", "d\t9"}
+	test := []string{"b\t10", "a\t11", "d\t12", "a,c\t13"}
+	got, tests := ofMostFrequent(2, train, test)
+	if !slices.Equal(got, []string{train[0], train[1], train[2]}) || !slices.Equal(tests, test[:2]) {
+		t.Errorf("%q, %q", got, tests)
 	}
 }
 
@@ -44,7 +55,8 @@ func TestSmall(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	peerstest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ")
+	peerstest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ",
+		"regret of train: ", "| 20 Newsgroups, by date | ")
 	if strings.Count(stderr, "left out: ") < 4 { // the other corpora
 		t.Error(stderr)
 	}

@@ -1,6 +1,7 @@
 package benchtext
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -15,15 +16,21 @@ import (
 type corpus struct {
 	name, train, test string
 	short             bool // labels without what follows |, the university of WebKB
+	most              int  // if not 0, documents of one label alone, of this many labels, the most frequent of both parts
 }
 
 // corpora are those of the data folder.
 var corpora = []corpus{
-	{"WebKB, 4 classes", "webkb/all.tsv.gz", "", true},
-	{"WebKB, 20 classes", "webkb/all.tsv.gz", "", false},
-	{"Reuters-21578, ModApte", "reuters-modapte/train.tsv.gz", "reuters-modapte/test.tsv.gz", false},
-	{"20 Newsgroups, by date", "20news-bydate/train.tsv.gz", "20news-bydate/test.tsv.gz", false},
-	{"MNIST", "mnist/train-images-idx3-ubyte.gz", "mnist/t10k-images-idx3-ubyte.gz", false},
+	{"TREC questions", "trec/train.tsv.gz", "trec/test.tsv.gz", false, 0},
+	{"Take-away reviews, Chinese", "zh-waimai/train.tsv.gz", "zh-waimai/test.tsv.gz", false, 0},
+	{"News in Somali", "masakhane-som/train.tsv.gz", "masakhane-som/test.tsv.gz", false, 0},
+	{"Reuters, R8", "reuters-modapte/train.tsv.gz", "reuters-modapte/test.tsv.gz", false, 8},
+	{"Reuters, R52", "reuters-modapte/train.tsv.gz", "reuters-modapte/test.tsv.gz", false, 52},
+	{"Reuters-21578, ModApte", "reuters-modapte/train.tsv.gz", "reuters-modapte/test.tsv.gz", false, 0},
+	{"WebKB, 4 classes", "webkb/all.tsv.gz", "", true, 0},
+	{"WebKB, 20 classes", "webkb/all.tsv.gz", "", false, 0},
+	{"20 Newsgroups, by date", "20news-bydate/train.tsv.gz", "20news-bydate/test.tsv.gz", false, 0},
+	{"MNIST", "mnist/train-images-idx3-ubyte.gz", "mnist/t10k-images-idx3-ubyte.gz", false, 0},
 }
 
 // part is what one training learns from, and predicts.
@@ -53,6 +60,7 @@ func (t *trial) parts(ctx context.Context) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
+		lines, tests = ofMostFrequent(t.corpus.most, lines, tests)
 		p, err := t.part(0, ".tsv", lines, tests)
 		return []part{p}, err
 	}
@@ -74,6 +82,40 @@ func (t *trial) parts(ctx context.Context) ([]part, error) {
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// ofMostFrequent keeps the documents with one label, of the most frequent labels that both parts have; all for
+// most 0.
+func ofMostFrequent(most int, train, test []string) (_, _ []string) {
+	if most == 0 {
+		return train, test
+	}
+	counts := [2]map[string]int{{}, {}}
+	for part, lines := range [][]string{train, test} {
+		for _, line := range lines {
+			if labels := labelsOf(line); len(labels) == 1 {
+				counts[part][labels[0]]++
+			}
+		}
+	}
+	of := func(name string) int { return counts[0][name] + counts[1][name] }
+	var names []string
+	for name := range counts[0] {
+		if counts[1][name] > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(of(b)-of(a), strings.Compare(a, b)) })
+	names = names[:min(most, len(names))]
+	kept := func(lines []string) (out []string) {
+		for _, line := range lines {
+			if labels := labelsOf(line); len(labels) == 1 && slices.Contains(names, labels[0]) {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	return kept(train), kept(test)
 }
 
 // images writes vectors of the first training images, and of the test images.

@@ -1,5 +1,6 @@
 """Trains scikit-learn's LinearSVC and predicts: linear.py TRAIN TEST FOLDS OUT. TRAIN and TEST are lines label[,label...]<TAB>text, gzipped or not,
-or vectors where the names end in .svm. FOLDS has the fold of each training document and means a search; - means all defaults. OUT gets the
+or vectors where the names end in .svm. FOLDS has the fold of each training document and means a search; - means all defaults; views means
+words 1..2 and characters 2..5 within words, sublinear. OUT gets the
 predicted labels, one line per document. Prints seconds, peak memory and what was found as JSON."""
 import gzip
 import json
@@ -11,9 +12,10 @@ import warnings
 import numpy
 import sklearn
 from sklearn.datasets import load_svmlight_file
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import FeatureUnion
 from sklearn.preprocessing import MaxAbsScaler, MultiLabelBinarizer
 from sklearn.svm import LinearSVC
 
@@ -65,7 +67,7 @@ counted = {}
 names = MultiLabelBinarizer()
 y = names.fit_transform(labels) if several else numpy.array([l[0] for l in labels])
 best = (0.0, 1.0, 1, False)
-if folds_path != "-":
+if folds_path not in ("-", "views"):
     fold = numpy.loadtxt(folds_path, dtype=int)
     space = [(c, n, s) for n in ((1, 2) if isinstance(texts, list) else (1,))
              for s in ((False, True) if isinstance(texts, list) else (False,)) for c in (0.1, 0.3, 1.0, 3.0, 10.0)]
@@ -78,12 +80,17 @@ if folds_path != "-":
                 a, b = vectors(some, [other], n, p[2])
                 figures[p].append(figure(y[held], machine(p[0]).fit(a, y[inside]).predict(b)))
     best = max((float(numpy.mean(v)), *p) for p, v in figures.items())
-a, b = vectors(texts, [tests], best[2], best[3])
+if folds_path == "views":
+    both = FeatureUnion([("words", TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)),
+                         ("characters", TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True))])
+    a, b = both.fit_transform(texts), both.transform(tests)
+else:
+    a, b = vectors(texts, [tests], best[2], best[3])
 predicted = machine(best[1]).fit(a, y).predict(b)
 seconds = time.perf_counter() - begin
 with open(out, "w", encoding="utf-8") as lines:
     for p in names.inverse_transform(predicted) if several else predicted:
         print((",".join(p) or "-") if several else p, file=lines)
 print(json.dumps({"seconds": seconds, "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-                  "found": f"C={best[1]:g}" + (f", 1..{best[2]}-grams" if best[2] > 1 else "") + (", sublinear" if best[3] else ""),
+                  "found": ("words 1..2 and characters 2..5, sublinear, " if folds_path == "views" else "") + f"C={best[1]:g}" + (f", 1..{best[2]}-grams" if best[2] > 1 else "") + (", sublinear" if best[3] else ""),
                   "version": sklearn.__version__}))

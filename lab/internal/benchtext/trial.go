@@ -1,8 +1,10 @@
 package benchtext
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gramengine/gram/lab/internal/peers"
 )
@@ -25,6 +29,8 @@ type trial struct {
 	corpus corpus
 	all    []part
 	rows   []*row
+	chosen []said // by part, where regret is measured
+	lost   []float64
 }
 
 // row is a program.
@@ -34,6 +40,7 @@ type row struct {
 	peak                       int64
 	accuracy, microF1, macroF1 float64  // means over the parts
 	found                      []string // settings, by part
+	terms                      []string // what train cut text into, by part
 }
 
 // said is what programs say of themselves.
@@ -43,10 +50,14 @@ type said struct {
 	Found     string
 	Kernel    string
 	C         float64
-	Train     string `json:"train_command"`
-	Best      struct {
-		Kernel, Scheme, NGrams string
-		C                      float64
+	Mean      float64
+	Choice    struct {
+		Train string
+		Rows  []struct{ Terms string }
+	}
+	Best struct {
+		Kernel, Scheme, Terms string
+		C, Mean               float64
 	}
 	Scheme string
 }
@@ -60,11 +71,21 @@ func (t *trial) measure(ctx context.Context) (err error) {
 		name string
 		run  func(ctx context.Context, p part, out string, r *row) error
 	}
-	programs := []program{{"grambench train", t.train}, {"grambench grid", t.grid}}
+	programs := []program{{"grambench train", t.train}}
+	if t.grids {
+		programs = append(programs, program{"grambench grid", t.grid})
+	}
 	if t.Python != "" {
 		programs = append(programs, program{"LinearSVC", func(ctx context.Context, p part, out string, r *row) error {
 			return t.linear(ctx, p, "-", out, r)
 		}})
+		if !strings.Contains(t.corpus.train, "idx") {
+			programs = append(programs, program{"LinearSVC, words and characters", func(
+				ctx context.Context, p part, out string, r *row,
+			) error {
+				return t.linear(ctx, p, "views", out, r)
+			}})
+		}
 		if t.search {
 			programs = append(programs, program{"LinearSVC, searched", func(
 				ctx context.Context, p part, out string, r *row,
@@ -93,6 +114,14 @@ func (t *trial) measure(ctx context.Context) (err error) {
 			}
 			r.score(lines, p.truth, len(t.all))
 		}
+	}
+	for i, s := range t.chosen[:min(len(t.chosen), 1)] { // folds of a corpus are alike
+		t.Say("%s: regret", t.corpus.name)
+		lost, err := t.regret(ctx, t.all[i], s)
+		if err != nil {
+			return fmt.Errorf("regret: %w", err)
+		}
+		t.lost = append(t.lost, lost)
 	}
 	return nil
 }
@@ -143,29 +172,85 @@ func (t *trial) train(ctx context.Context, p part, out string, r *row) error {
 	if err != nil {
 		return err
 	}
-	r.found = append(r.found, fmt.Sprintf("%s, C=%v, %s", s.Kernel, s.C, s.Scheme))
+	found, terms := fmt.Sprintf("%s, C=%v, %s", s.Kernel, s.C, s.Scheme), "words"
+	if _, after, ok := strings.Cut(s.Choice.Train, " -views "); ok {
+		terms, _, _ = strings.Cut(after, " -o ")
+		found += ", " + terms
+	}
+	r.found, r.terms = append(r.found, found), append(r.terms, terms)
 	_, err = t.ours(ctx, r, "predict", "-in", p.test, "-model", t.File("model"), "-o", out)
+	if err == nil && t.regrets && s.Choice.Train != "" {
+		t.chosen = append(t.chosen, s)
+	}
 	return err
 }
 
-// grid is grambench grid as it stands, with the training that it proposes.
+// regret is how much better the best of what train chooses from is than what it chose, both by 5 folds of
+// all training documents of a part: the candidates of its first round of terms, with all kernels, schemes and C.
+func (t *trial) regret(ctx context.Context, p part, s said) (float64, error) {
+	_, flags, ok := strings.Cut(s.Choice.Train, " -kernel ")
+	if !ok {
+		return 0, fmt.Errorf("train chose nothing to regret: %q", s.Choice.Train)
+	}
+	flags, _, _ = strings.Cut(flags, " -o ")
+	validate := func(command string) (float64, error) {
+		var got said
+		r, err := t.Execute(ctx, "sh", "-c", `"$0" `+command+` -json`, t.Grambench)
+		if err == nil {
+			err = json.Unmarshal([]byte(r.Stdout), &got)
+		}
+		return cmp.Or(got.Best.Mean, got.Mean), err
+	}
+	own, err := validate("cv -in " + p.train + " -kernel " + flags)
+	if err != nil {
+		return 0, err
+	}
+	cuts := []string{""}
+	for _, r := range s.Choice.Rows {
+		if terms, df, _ := strings.Cut(r.Terms, ", min-df "); df != "" {
+			if cut := "-views '" + terms + "' -min-df " + df; !slices.Contains(cuts, cut) {
+				cuts = append(cuts, cut)
+			}
+		}
+	}
+	best := own
+	for _, cut := range cuts {
+		logs := ",logtfidf"
+		if strings.Contains(cut, " + ") { // views take no damped counts
+			logs = ""
+		}
+		scheme := "-grid scheme=one-vs-rest,one-vs-one"
+		if strings.Contains(flags, "labels") {
+			scheme = "-scheme labels"
+		}
+		for _, list := range []string{
+			"diffusion -grid t=0.5,1,2,4,8 -grid embed=" + sides("tf,tfidf"+logs, "-l1-sqrt"),
+			"linear -grid embed=" + sides("tfidf"+logs, "-l2"),
+		} {
+			figure, err := validate(fmt.Sprintf("grid -in %s %s %s -grid C=1,10,100 -kernel %s", p.train, cut, scheme, list))
+			if err != nil {
+				return 0, err
+			}
+			best = max(best, figure)
+		}
+	}
+	return best - own, nil
+}
+
+// sides puts an ending behind each name of a list.
+func sides(names, ending string) string { return strings.ReplaceAll(names, ",", ending+",") + ending }
+
+// grid is grambench grid as it stands, with the training of its winner.
 func (t *trial) grid(ctx context.Context, p part, out string, r *row) error {
-	s, err := t.ours(ctx, r, "grid", "-in", p.train)
+	s, err := t.ours(ctx, r, "grid", "-in", p.train, "-o", t.File("model"))
 	if err != nil {
 		return err
 	}
 	found := fmt.Sprintf("%s, C=%v, %s", s.Best.Kernel, s.Best.C, s.Best.Scheme)
-	if s.Best.NGrams != "" {
-		found += ", " + s.Best.NGrams + "-grams"
+	if s.Best.Terms != "" {
+		found += ", " + s.Best.Terms
 	}
 	r.found = append(r.found, found)
-	command, ok := strings.CutPrefix(s.Train, "grambench ")
-	if !ok {
-		return fmt.Errorf("grid printed the command %q", s.Train)
-	}
-	if _, err := t.Execute(ctx, "sh", "-c", `"$0" `+command+` -q -o "$1"`, t.Grambench, t.File("model")); err != nil {
-		return err
-	}
 	_, err = t.ours(ctx, r, "predict", "-in", p.test, "-model", t.File("model"), "-o", out)
 	return err
 }
@@ -207,4 +292,54 @@ func (t *trial) write(w io.Writer) {
 			r.seconds, r.peak>>20, found)
 	}
 	tab.Flush()
+	if len(t.lost) > 0 {
+		fmt.Fprintf(w, "regret of train: %.2f points\n", 100*mean(t.lost))
+	}
+	if r := t.rows; len(r) > 1 {
+		for _, other := range r[1:] {
+			fmt.Fprintf(w, "train takes %.2f times as long as %s\n", r[0].seconds/other.seconds, other.program)
+		}
+	}
 }
+
+// summary writes a line per corpus of a table in Markdown: the figure that train chose by, of each program.
+func summary(w io.Writer, trials []*trial) {
+	var names []string // of programs; all corpora have the first ones
+	for _, t := range trials {
+		for _, r := range t.rows {
+			if !slices.Contains(names, r.program) {
+				names = append(names, r.program)
+			}
+		}
+	}
+	fmt.Fprintf(w, "| corpus | terms of train | its regret | its seconds | %s |\n", strings.Join(names, " | "))
+	fmt.Fprintln(w, strings.Repeat("| --- ", len(names)+4)+"|")
+	for _, t := range trials {
+		of, lost := t.rows[0], "–"
+		if len(t.lost) > 0 {
+			lost = fmt.Sprintf("%.2f", 100*mean(t.lost))
+		}
+		terms := slices.Compact(slices.Sorted(slices.Values(of.terms)))
+		fmt.Fprintf(w, "| %s | %s | %s | %.1f |", t.corpus.name, strings.Join(terms, "; "), lost, of.seconds)
+		for _, name := range names {
+			figure := "–"
+			if at := slices.IndexFunc(t.rows, func(r *row) bool { return r.program == name }); at >= 0 {
+				figure = t.rows[at].figure(t.all)
+			}
+			fmt.Fprintf(w, " %s |", figure)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// figure is the accuracy of a program, or micro and macro F1 where documents have several labels.
+func (r *row) figure(parts []part) string {
+	for _, p := range parts {
+		if slices.ContainsFunc(p.truth, func(labels []string) bool { return len(labels) != 1 }) {
+			return fmt.Sprintf("%.4f, %.4f", r.microF1, r.macroF1)
+		}
+	}
+	return fmt.Sprintf("%.2f%%", 100*r.accuracy)
+}
+
+func mean(x []float64) float64 { return stat.Mean(x, nil) }

@@ -34,7 +34,7 @@ func WriteLines(path string, lines []string) error {
 	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
 }
 
-// ShortLabels cuts labels at a |: those of WebKB have the university behind the class.
+// ShortLabels cuts labels at a |: those of WebKB have the university after the class.
 func ShortLabels(lines []string) {
 	for i, line := range lines {
 		label, text, _ := strings.Cut(line, "\t")

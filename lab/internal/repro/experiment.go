@@ -15,7 +15,7 @@ type Experiment struct {
 	Waits  string // what it waits for, where it can't be run yet; empty otherwise
 	Curves bool   // whether it draws learning curves, so that -plot means something
 	// Help is the protocol: a paragraph that says what is measured, what is as in the paper, what the
-	// paper leaves open, and examples behind a line "Examples:". The help of the command has the first
+	// paper leaves open, and examples after a line "Examples:". The help of the command has the first
 	// paragraph and the examples, to fit on a screen.
 	Help string
 

@@ -127,7 +127,7 @@ func Probability(p float64) Cell {
 	return c
 }
 
-// Objects returns the rows as JSON objects whose keys stand in the order of the columns, behind
+// Objects returns the rows as JSON objects whose keys stand in the order of the columns, after
 // "table", the table's key.
 func (t *Table) Objects() ([]json.RawMessage, error) {
 	var rows []json.RawMessage

@@ -67,7 +67,7 @@ func TestStateTorn(t *testing.T) {
 			onItsOwn := strings.HasSuffix(text[:n]+between, "\n")
 			var v []int
 			if ok, err := s.Load("d", &v); ok != onItsOwn || err != nil || ok && (len(v) != 1 || v[0] != 4) {
-				t.Errorf("%d bytes of the file, then %q: the result behind is %v, %v, %v, expected it to be there: %v",
+				t.Errorf("%d bytes of the file, then %q: the result after is %v, %v, %v, expected it to be there: %v",
 					n, between, v, ok, err, onItsOwn)
 			}
 			torn := false
@@ -106,7 +106,7 @@ func TestStateTornHead(t *testing.T) {
 	}
 }
 
-// A result that can't be written isn't kept, and doesn't spoil those before and behind it.
+// A result that can't be written isn't kept, and doesn't spoil those before and after it.
 func TestStateFailingWriter(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "disk")
 	path := filepath.Join(folder, "a.jsonl")

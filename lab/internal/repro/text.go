@@ -128,7 +128,7 @@ func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	}
 }
 
-// Concat returns the documents of two corpora, one behind the other. Its terms and classes are
+// Concat returns the documents of two corpora, one after the other. Its terms and classes are
 // those of both; corpora without a vocabulary, such as images, have the same columns.
 func Concat(a, b *sparse.Corpus) *sparse.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)

@@ -28,6 +28,7 @@ type sample struct {
 	Classes    []string
 	Vocabulary []string
 	Tokenizer  sparse.Tokenizer
+	Form       sparse.Form
 	Embedder   *sparse.Embedder
 	Weights    []float32
 	Offsets    []int64
@@ -70,7 +71,7 @@ func describe(f *archive.File, m *sample) {
 	f.Object("inside", func() { f.Key("deep", &m.Inside.Deep) })
 	f.Corpus(&m.Source, &m.Corpus)
 	f.Names("classes", &m.Classes)
-	f.Text(&m.Vocabulary, &m.Tokenizer)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	terms := 0
 	if m.Embedder != nil || !f.Writing() {
 		terms = f.Embedding(&m.Embedder)
@@ -248,7 +249,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// Arrays that stand one behind the other in the file are arrays of their own: one that grows leaves
+// Arrays that stand one after the other in the file are arrays of their own: one that grows leaves
 // the next as it is.
 func TestArraysOfTheirOwn(t *testing.T) {
 	m, err := form.Read(t.Context(), bytes.NewReader(archivetest.Bytes(t, form, example(t))))

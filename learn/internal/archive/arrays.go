@@ -53,7 +53,7 @@ func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	})
 }
 
-// Rows describes arrays one behind the other, of some lengths. These are read when the parts before
+// Rows describes arrays one after the other, of some lengths. These are read when the parts before
 // have been, and row is called then, for the place of each; an array of length 0 stays as it is.
 // Where total isn't the sum of lengths, that is an error.
 func Rows[T Number](f *File, name string, total int64, lengths []int, row func(i int) *[]T) {
@@ -79,7 +79,7 @@ func Rows[T Number](f *File, name string, total int64, lengths []int, row func(i
 	})
 }
 
-// Table describes n arrays of one length, one behind the other. See [Rows].
+// Table describes n arrays of one length, one after the other. See [Rows].
 func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
 	Rows(f, name, product([]int{n, length}), slices.Repeat([]int{length}, n), row)
 }

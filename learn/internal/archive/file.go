@@ -25,6 +25,7 @@ type File struct {
 	total int64 // bytes of them
 
 	tokenizer *sparse.Tokenizer // that [File.Text] has read
+	form      *sparse.Form      // the same
 	err       error             // the first
 }
 

@@ -69,7 +69,7 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 
 // Load reads a model from a file, see [Format.Read]. It calls early, if not nil, with the model's
 // tokenizer as soon as that is known; it may fail after that.
-func (f *Format[M]) Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*M, error) {
+func (f *Format[M]) Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*M, error) {
 	if ctx == nil {
 		return nil, f.wrap(ErrNil)
 	}
@@ -88,7 +88,7 @@ func (f *Format[M]) Load(ctx context.Context, path string, early func(sparse.Tok
 // ReadSized is [Format.Read] from a reader of a number of bytes, -1 where that isn't known, which calls early
 // as [Format.Load] does. Its errors don't name the package.
 func (f *Format[M]) ReadSized(
-	ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer),
+	ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer, sparse.Form),
 ) (*M, error) {
 	in := bufio.NewReaderSize(BoundReader{ctx, r}, 64<<10)
 	first, err := firstLine(in, f.Name, f.Version)
@@ -104,7 +104,7 @@ func (f *Format[M]) ReadSized(
 		return nil, err
 	}
 	if early != nil && file.tokenizer != nil {
-		early(*file.tokenizer)
+		early(*file.tokenizer, *file.form)
 	}
 	arrays, err := readArrays(ctx, in, size, file.parts, first, line)
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *Format[M]) describe(line []byte) (*M, *File, error) {
 	return m, file, nil
 }
 
-// Size returns how many bytes of arrays stand behind a header, or the error for one that is wrong.
+// Size returns how many bytes of arrays follow a header, or the error for one that is wrong.
 func (f *Format[M]) Size(header []byte) (int64, error) {
 	_, file, err := f.describe(header)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 	MostBytes  = 1 << 49   // all arrays
 )
 
-// readArrays reads parts and checksum, which stand behind two lines.
+// readArrays reads parts and checksum, which follow two lines.
 func readArrays(
 	ctx context.Context, in io.Reader, size int64, parts []part, first, line []byte,
 ) ([][]byte, error) {

@@ -8,9 +8,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Text describes a vocabulary, nil for none, and the tokenizer that made it. Terms that are read share
-// one string.
-func (f *File) Text(vocabulary *[]string, tokenizer *sparse.Tokenizer) {
+// Text describes a vocabulary, nil for none, the tokenizer that made it and the form that documents were
+// read from. Terms that are read share one string.
+func (f *File) Text(vocabulary *[]string, tokenizer *sparse.Tokenizer, form *sparse.Form) {
 	var size *textSize // of documents that were texts
 	if terms := *vocabulary; terms != nil {
 		size = &textSize{Terms: int64(len(terms))}
@@ -27,11 +27,13 @@ func (f *File) Text(vocabulary *[]string, tokenizer *sparse.Tokenizer) {
 		cut = t.String()
 	}
 	f.Optional("tokenizer", &cut)
+	f.Optional("read", form)
+	f.Check(form.Validate())
 	if !f.writing && f.err == nil {
 		var err error
 		*tokenizer, err = sparse.ParseTokenizer(cut)
 		f.Check(err)
-		f.tokenizer = tokenizer
+		f.tokenizer, f.form = tokenizer, form
 	}
 	if size != nil {
 		f.terms(vocabulary, *size)

@@ -217,7 +217,7 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	return out, err
 }
 
-// Forward solves Tᵀ x = b for several b, which lie one behind the other, in their place, and Back
+// Forward solves Tᵀ x = b for several b, which lie one after the other, in their place, and Back
 // T x = b. They take N²/2 multiply-adds each.
 func (s *Square) Forward(ctx context.Context, do Do, b []float64) error {
 	return s.solve(ctx, do, b, func(b []float64, count int) {
@@ -264,7 +264,7 @@ func (s *Square) Back(ctx context.Context, do Do, b []float64) error {
 	})
 }
 
-// Times returns Tx, or Tᵀx, for several x, which lie one behind the other. It takes N²/2 multiply-adds
+// Times returns Tx, or Tᵀx, for several x, which lie one after the other. It takes N²/2 multiply-adds
 // each.
 func (s *Square) Times(ctx context.Context, do Do, x []float64, transposed bool) ([]float64, error) {
 	out := make([]float64, len(x))

@@ -5,7 +5,7 @@ package sphere
 type Weight struct{ Slope, Lambda, Cut float64 }
 
 // Beyond is what documents add to a gradient at terms that they don't have, divided by û: by the
-// sign of û. It is the sum of [Weight.Beyond].
+// sign of û.
 type Beyond struct{ Negative, Positive float64 }
 
 // Add adds what a document adds at terms that it doesn't have.

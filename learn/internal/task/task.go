@@ -6,9 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -64,6 +68,39 @@ func Of(c *sparse.Corpus, k int, rows []int) []bool {
 	return positive
 }
 
+// Weights returns the multiples of C of the documents of each class: those that are given by name, finite and
+// above 0; of other classes 1, or where balanced says so what makes up for their sizes. Of n documents, nₖ of
+// them of class k, that is n / (classes · nₖ), or with a machine for each label (n - nₖ) / nₖ.
+func Weights(
+	c *sparse.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
+) ([]float64, error) {
+	out := make([]float64, len(c.Classes))
+	for _, i := range rows {
+		for _, k := range c.Labels.Of(i) {
+			out[k]++
+		}
+	}
+	for k, own := range out {
+		n := float64(len(rows))
+		switch {
+		case !balanced || own == 0 || own == n:
+			out[k] = 1
+		case scheme == solver.Labels:
+			out[k] = (n - own) / own
+		default:
+			out[k] = n / (float64(len(out)) * own)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		k, w := slices.Index(c.Classes, name), given[name]
+		if k < 0 || !(w > 0) || math.IsInf(w, 0) {
+			return nil, fmt.Errorf("weight %v of class %q, expected a positive number and a class of %s", w, name, c.Source)
+		}
+		out[k] = w
+	}
+	return out, nil
+}
+
 // CheckPrices checks values of C.
 func CheckPrices(prices []float64) error {
 	for i, c := range prices {
@@ -72,6 +109,96 @@ func CheckPrices(prices []float64) error {
 		}
 	}
 	return nil
+}
+
+// Documents checks what every prediction is given, in the name of a package: documents, a number of
+// goroutines and a bound of memory.
+func Documents(ctx context.Context, name string, docs *sparse.CSR, workers int, bytes int64) error {
+	if err := run.Given(ctx, name); err != nil {
+		return err
+	}
+	if docs == nil {
+		return fmt.Errorf("%s: no documents to predict, expected a matrix of them", name)
+	}
+	if err := docs.Validate(); err != nil {
+		return fmt.Errorf("%s: documents to predict: %w", name, err)
+	}
+	if err := run.CheckBounds(workers, bytes); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// NewPrediction makes room for the predictions of n documents.
+func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
+	p := &model.Prediction{Decisions: make([][]float64, n)}
+	if scheme == solver.Labels {
+		p.Labels = make([][]int, n)
+	} else {
+		p.Class = make([]int, n)
+	}
+	return p
+}
+
+// Decide takes the decision values of document i, and what follows from them.
+func Decide(p *model.Prediction, i int, f []float64) {
+	if p.Decisions[i] = f; p.Labels != nil {
+		p.Labels[i] = Positive(f)
+	} else {
+		p.Class[i] = Greatest(f)
+	}
+}
+
+// chunk is how many documents are embedded at a time.
+const chunk = 512
+
+// Pass passes documents to a model, embedded and a chunk at a time.
+type Pass struct {
+	Name     string // of the package
+	Embedder *sparse.Embedder
+	Bytes    int64 // that are kept by document
+
+	Most        int // goroutines; 0 for one a processor
+	MemoryBytes int64
+	Progress    func(run.Progress)
+}
+
+// Workers returns on how many goroutines Run passes n documents.
+func (p *Pass) Workers(n int) int { return min(run.Workers(p.Most), (n+chunk-1)/chunk) }
+
+// Run passes documents to each, all of which [Documents] has checked, which workers call at the same time: x are
+// those from first on.
+func (p *Pass) Run(
+	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
+) (err error) {
+	n := docs.Rows()
+	workers := p.Workers(n)
+	longest := int64(docs.LongestRow() + p.Embedder.Filled())
+	need := int64(n)*p.Bytes + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
+	if err := run.Fits(need, p.MemoryBytes, "%s: predicting %d documents", p.Name, n); err != nil {
+		return err
+	}
+	var report func(int64)
+	if p.Progress != nil {
+		report = func(done int64) { p.Progress(run.Progress{Stage: "predicting", Done: done, Total: int64(n)}) }
+	}
+	ctx, r := run.StartReporter(ctx, p.Name+": Options.Progress", report)
+	defer r.Finish(&err)
+	return run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, worker, part int) error {
+		rows := make([]int, min(chunk, n-part*chunk))
+		for at := range rows {
+			rows[at] = part*chunk + at
+		}
+		x, err := p.Embedder.TransformRows(ctx, docs, rows, 1)
+		if err != nil {
+			return err
+		}
+		if err := each(worker, x, rows[0]); err != nil {
+			return err
+		}
+		r.Add(int64(len(rows)))
+		return nil
+	})
 }
 
 // Greatest returns the place of the greatest value, the first of equals.

@@ -141,7 +141,7 @@ func (z *zstdReader) fault(err error) *Fault {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		f.Found, f.Expected = "the zstd data end early", "a complete zstd file"
 	case errors.Is(err, zstd.ErrMagicMismatch):
-		f.Found, f.Expected = "other data behind the zstd data", "the end of the file"
+		f.Found, f.Expected = "other data after the zstd data", "the end of the file"
 	case errors.Is(err, zstd.ErrCRCMismatch):
 		f.Found = "the zstd checksum does not match"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
@@ -153,10 +153,10 @@ func (z *zstdReader) fault(err error) *Fault {
 	return f
 }
 
-var errTail = errors.New("other data behind the gzip data")
+var errTail = errors.New("other data after the gzip data")
 
 // gzipReader reads gzip data of one or more members. Unlike package gzip it tells a file that was
-// cut short from one with other data behind its last member. Like gzip it skips zeros there, which
+// cut short from one with other data after its last member. Like gzip it skips zeros there, which
 // are padding.
 type gzipReader struct {
 	r   *bufio.Reader

@@ -56,7 +56,7 @@ func TestReads(t *testing.T) {
 	for name, data := range map[string]string{
 		"plain": long, "gzip": zipped(long), "gzip members": zipped(long[:5000]) + zipped(long[5000:]) + "\x00\x00",
 		"zstd": packed(t, long), "zstd frames": packed(t, long[:5000]) + skippable + packed(t, long[5000:]),
-		"zstd behind a skipped frame": skippable + packed(t, long),
+		"zstd after a skipped frame": skippable + packed(t, long),
 	} {
 		if got, err := read(strings.NewReader(data), 0); err != nil || got != long {
 			t.Errorf("%s: %d bytes, %v, expected %d", name, len(got), err, len(long))
@@ -89,12 +89,12 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	for _, q := range []struct{ data, found, expected string }{
-		{packed(t, text) + "tail", "other data behind the zstd data", "the end of the file"},
+		{packed(t, text) + "tail", "other data after the zstd data", "the end of the file"},
 		{packed(t, text) + "x", "the zstd data end early", "a complete zstd file"},
 		{strings.Replace(packed(t, text), "quick", "quack", 1), "the zstd checksum does not match", "an undamaged zstd file"},
 		{"\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "zstd data", ""},
 		{packed(t, text, zstd.WithEncoderDictRaw(7, []byte(text))), "zstd data that need a dictionary", "data without one"},
-		{zipped(text) + "tail", "other data behind the gzip data", "the end of the file"},
+		{zipped(text) + "tail", "other data after the gzip data", "the end of the file"},
 		{"\x1f\x8babcdefghijklm", "gzip: invalid header", "an undamaged gzip file"},
 	} {
 		_, err := read(strings.NewReader(q.data), 0)

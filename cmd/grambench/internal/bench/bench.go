@@ -16,6 +16,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -175,25 +176,25 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 type spec struct {
 	name   string
 	pass   pass
-	kernel engine.Kernel
+	kernel kernel.Kernel
 }
 
 // pass is a computation on all pairs that keeps next to nothing.
-type pass func(ctx context.Context, e *engine.Engine, k engine.Kernel) error
+type pass func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error
 
 // passes are those that bench knows, by name; their kernel is c, or falls with it.
 var passes = []struct {
 	name, kernel string
 	pass         pass
 }{
-	{"tiles", "c", func(ctx context.Context, e *engine.Engine, _ engine.Kernel) error {
+	{"tiles", "c", func(ctx context.Context, e *engine.Engine, _ kernel.Kernel) error {
 		return e.Tiles(ctx, func(*engine.Tile) error { return nil })
 	}},
-	{"digest", "c", func(ctx context.Context, e *engine.Engine, k engine.Kernel) error {
+	{"digest", "c", func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error {
 		_, err := e.Digest(ctx, k)
 		return err
 	}},
-	{"neighbours", "bhattacharyya", func(ctx context.Context, e *engine.Engine, k engine.Kernel) error {
+	{"neighbours", "bhattacharyya", func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error {
 		_, err := e.Neighbours(ctx, k, engine.NeighbourOptions{Count: 10})
 		return err
 	}},

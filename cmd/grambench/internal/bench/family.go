@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -30,7 +31,7 @@ type familyRow struct {
 	Least float64 `json:"ratio_to_base_least"`
 	Most  float64 `json:"ratio_to_base_most"`
 
-	kernel engine.Kernel
+	kernel kernel.Kernel
 	engine *engine.Engine
 	rounds []familyRound
 }
@@ -61,19 +62,19 @@ func (b *bench) measureFamily(ctx context.Context, head header) (report.Report, 
 		return nil, err
 	}
 	matrix := &engine.Symmetric{N: n, Data: data}
-	add := func(k engine.Kernel) error {
+	add := func(k kernel.Kernel) error {
 		e, x, err := b.engine(ctx, setting{k.Embedding(), b.best(), 1, 0})
 		if err != nil {
 			return err
 		}
-		resolved := engine.Resolve(k, len(x.Embedder.Terms))
+		resolved := kernel.Resolve(k, len(x.Embedder.Terms))
 		r.Rows = append(r.Rows,
 			familyRow{Kernel: k.String(), Embedding: k.Embedding().String(), kernel: resolved, engine: e})
 		// Tables are made at the first use.
 		one := []float32{1}
-		return engine.Apply(resolved, asm.Best(), make([]float32, 1), []float32{0.5}, one, one)
+		return kernel.Apply(resolved, asm.Best(), make([]float32, 1), []float32{0.5}, one, one)
 	}
-	if err := add(engine.MustParseKernel(familyBase)); err != nil {
+	if err := add(kernel.MustParse(familyBase)); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}

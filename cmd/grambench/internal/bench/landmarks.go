@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/landmark"
 )
@@ -94,7 +95,7 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 	err = b.rounds(1, func(int) string { return "landmarks" }, func(int) error {
 		peak := mach.peak(table, workers) / 2 // of float64
 		tiles, _, err := timed(ctx, e, func(ctx context.Context) error {
-			return e.Tiles(ctx, func(t *engine.Tile) error { return mapped(engine.Resolve(k, x.Cols), table, t) })
+			return e.Tiles(ctx, func(t *engine.Tile) error { return mapped(kernel.Resolve(k, x.Cols), table, t) })
 		})
 		if err != nil {
 			return err
@@ -117,10 +118,10 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 }
 
 // mapped applies a kernel to a tile of c, with norms of 0: they change values, not times.
-func mapped(k engine.Kernel, table *asm.Kernels, t *engine.Tile) error {
+func mapped(k kernel.Kernel, table *asm.Kernels, t *engine.Tile) error {
 	norms := make([]float32, t.Rows+t.Width)
 	c := t.C[:t.Rows*t.Width]
-	return engine.Apply(k, table, c, c, norms[:t.Rows], norms[t.Rows:])
+	return kernel.Apply(k, table, c, c, norms[:t.Rows], norms[t.Rows:])
 }
 
 // iteration trains, and returns the median of the times between the ends of passes.

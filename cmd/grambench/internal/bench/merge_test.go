@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -32,7 +32,7 @@ func TestMergeOfHistograms(t *testing.T) {
 		},
 		"js": func(a, b float64) float64 { return (xlogx(a)/2 + xlogx(b)/2 - xlogx((a+b)/2)) / math.Ln2 },
 	} {
-		x, err := engine.MustParseKernel(spec).Embedding().Fit(m).Transform(m)
+		x, err := kernel.MustParse(spec).Embedding().Fit(m).Transform(m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
@@ -157,7 +158,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
 						r.Merges = append(r.Merges, merge)
 					}
 				}
-				k := engine.Resolve(s.kernel, len(x.Embedder.Terms))
+				k := kernel.Resolve(s.kernel, len(x.Embedder.Terms))
 				row := &pairsRow{
 					ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers,
 					Pairs: int64(n) * int64(n-1) / 2, values: int64(n) * int64(n),

@@ -9,34 +9,48 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 )
 
 // Command is the command explain.
 var Command = &cli.Command{
 	Name:    "explain",
-	Summary: "the terms by which a model decides, with their weights",
-	Args:    "[MODEL]",
+	Summary: "the terms by which a model decides: in all, or of one document",
 	Help: `
 Prints, for each class or pair of classes, the terms that speak most for it and against it: those
 with the greatest weights in its decision function. It explains logistic regression, with either
 margin, linear machines and support vector machines whose kernel is linear. A weight is for one unit
-of the embedded document. Spherical margins have the hyperplane's unit vector.`,
+of the embedded document. Spherical margins have the hyperplane's unit vector.
+
+With a document, -text TEXT or -in SOURCE -document N, it says why the model, of any kind, predicts
+what it does of that one. The decision value f is that of the predicted class against the one that
+comes second. A term's effect is f less what f would be without the term: the model predicts the
+document without it. Support vector machines name the training documents with the greatest share of
+f, too.`,
 	Examples: `
 grambench explain news.model
+grambench explain -text 'the shuttle reached orbit' news.model
+grambench explain -in test.tsv.gz -document 17 news.model
 grambench explain -n 30 -class course -plot course.png pages.model
 grambench train -type logistic mail/ && grambench explain mail.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &run{f: f}
-		f.MaxArgs = 1
 		f.Group("Model", "")
 		f.Reads(&r.model, "model", "explain the model in `FILE`")
-		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it")
+		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; of a document `N` in all")
 		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all)")
+		f.StringVar(&r.text, "text", "", "explain what is predicted of `TEXT`")
+		f.IntVar(&r.document, "document", 0, "explain what is predicted of document `N` of -in, from 1")
+		r.DeclareInput(f, "", &r.limits)
+		f.Arguments(cli.Argument{Flag: "model", What: "model"})
+		r.limits.DeclareMemory(f)
+		r.limits.DeclareWorkers(f)
 		f.Group("Output", "")
-		f.Draws(&r.plot, "plot", "plot the weights to `FILE`, a .png")
+		f.Draws(&r.plot, "plot", "plot the weights to `FILE`, a .png or .svg")
 		f.Check(r.check)
 		return r.run
 	},
@@ -44,23 +58,27 @@ grambench train -type logistic mail/ && grambench explain mail.model`,
 
 // run is one run of the command.
 type run struct {
-	f                  *cli.Flags
-	model, class, plot string
-	n                  int
+	source.Documents
+	limits                   backend.Limits
+	f                        *cli.Flags
+	model, class, plot, text string
+	n, document              int
 }
 
 func (r *run) check() error {
-	if len(r.f.Args) > 0 {
-		if r.model != "" {
-			return cli.Usagef("-model %s and the argument %q both name a model, expected one of them", r.model, r.f.Args[0])
-		}
-		r.model = r.f.Args[0]
-	}
 	switch {
 	case r.model == "":
 		return cli.Usagef("-model FILE is missing")
 	case r.n < 1 || r.n > 1000:
 		return cli.Usagef("-n %d, expected 1 to 1000", r.n)
+	case r.text != "" && r.In != "":
+		return cli.Usagef("-text and -in %s, expected one of them", r.In)
+	case (r.document != 0) != (r.In != ""):
+		return cli.Usagef("-document N says which document of -in SOURCE is explained, expected both or none")
+	case r.document < 0:
+		return cli.Usagef("-document %d, expected 1 or more", r.document)
+	case (r.document > 0 || r.text != "") && (r.class != "" || r.plot != ""):
+		return cli.Usagef("-class and -plot are about all that a model has learnt, expected neither with a document")
 	}
 	return nil
 }
@@ -80,6 +98,9 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("-model %w", err)
 	}
+	if r.document > 0 || r.text != "" {
+		return r.one(ctx, e, m)
+	}
 	out := &explanation{Model: r.model}
 	var classes []string
 	out.Explanation, err = learn.Explain(m, r.n, func(class, against string) bool {
@@ -87,7 +108,8 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		return r.class == "" || r.class == class || r.class == against
 	})
 	if err != nil {
-		return fmt.Errorf("-model %s: %w", r.model, err)
+		return fmt.Errorf("-model %s: %w; of one document, -text TEXT or -in SOURCE -document N, any model can be explained",
+			r.model, err)
 	}
 	if len(out.Rows) == 0 {
 		slices.Sort(classes)

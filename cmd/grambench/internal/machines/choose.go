@@ -5,11 +5,14 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 )
@@ -30,17 +33,48 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// settingsOf are the flags that fix a choice.
-func (m *machine) settingsOf(c *svm.Chosen, ngrams string) []string {
+// keepTexts keeps texts where terms are chosen, too.
+func (m *machine) keepTexts() {
+	if m.learner.Type == model.CSVC && m.chooseTime > 0 && !m.f.Given(source.TermFlags...) {
+		m.KeepTexts = learn.TextsToKeep(m.Budget())
+	}
+}
+
+// settingsOf are the flags that fix a choice. The cuts are n-grams, or terms, or there is one.
+func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []learn.Terms) []string {
 	s := &c.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C), "-scheme", s.Scheme.String()}
 	if ngrams != "" {
 		words = append(words, "-ngrams", ngrams)
 	}
+	words = append(words, cutFlags(c, terms)...)
 	if s.Scheme == solver.Labels && s.Thresholds {
 		words = append(words, "-thresholds", "1")
 	}
 	return words
+}
+
+// cutFlags are the flags that fix terms.
+func cutFlags(c *svm.Chosen, terms []learn.Terms) []string {
+	if c.Cut == 0 || terms == nil {
+		return nil
+	}
+	t := terms[c.Cut]
+	return []string{"-views", t.Tokenizer.String(), "-min-df", fmt.Sprint(t.MinDF)}
+}
+
+// linear names linear machines that are as good as what was chosen, if there are any.
+func (r *choiceReport) linear(v *learn.Validation, cut []string) {
+	if v == nil {
+		return
+	}
+	r.Linear = report.Number(v.Mean)
+	words := []string{"-type", "linear"}
+	for _, w := range cut {
+		words = append(words, quoted(w))
+	}
+	r.Hint = fmt.Sprintf("linear machines have %s %s on the same folds, and take a small part of the time and memory: %s",
+		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
 // choiceReport reports a choice. The cuts are n-grams, or terms, or there is one.
@@ -84,14 +118,15 @@ func (m *machine) oneAnswer(s *svm.Score) string {
 
 // choiceReport is what train and grid report of a choice.
 type choiceReport struct {
-	Why         string      `json:"why,omitempty"` // nothing was compared
-	Measure     svm.Measure `json:"measure,omitempty"`
-	Rows        []gridRow   `json:"rows,omitempty"`
-	DotProducts int64       `json:"dot_products"`
-	Fits        int         `json:"fits"`
-	Seconds     float64     `json:"seconds"`
-	Hint        string      `json:"hint,omitempty"`
-	Train       string      `json:"train,omitempty"` // the command that fixes what was chosen
+	Why         string        `json:"why,omitempty"` // nothing was compared
+	Measure     svm.Measure   `json:"measure,omitempty"`
+	Rows        []gridRow     `json:"rows,omitempty"`
+	DotProducts int64         `json:"dot_products"`
+	Fits        int           `json:"fits"`
+	Seconds     float64       `json:"seconds"`
+	Hint        string        `json:"hint,omitempty"`
+	Linear      report.Number `json:"linear,omitempty"` // the figure of linear machines that are as good and far cheaper
+	Train       string        `json:"train,omitempty"`  // the command that fixes what was chosen
 }
 
 // shownRows is how many rows of a round are printed, the best ones; -json has all.

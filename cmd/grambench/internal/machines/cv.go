@@ -15,7 +15,6 @@ import (
 var CV = &cli.Command{
 	Name:    "cv",
 	Summary: "cross-validate a support vector machine",
-	Args:    "[SOURCE]",
 	Help: `
 Says how well a support vector machine would do on documents that it wasn't trained on: each fold
 is predicted by a machine that was trained on the others. Nothing is written. A fold holds a part of
@@ -28,7 +27,6 @@ grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
 grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 	Setup: func(f *cli.Flags) cli.Work {
 		v := &validation{machine: &machine{}}
-		f.MaxArgs = 1
 		v.declare(f)
 		v.shorthand.declare(f)
 		v.DeclareSets(f)
@@ -43,21 +41,20 @@ grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 type validation struct {
 	*machine
 	folds int
+	page  string
 }
 
 func (v *validation) declareFolds(f *cli.Flags) {
+	f.Group("Output", "")
+	f.Pages(&v.page, "report", "write a page to `FILE`, an .html")
 	f.Group("Training", "")
 	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
-	f.Group("As svm-train has them", topic)
+	f.Group("As in svm-train", topic)
 	f.IntVar(&v.folds, "v", svm.DefaultFolds, "-folds, `N`")
 }
 
-// check checks that the flags make sense together, and takes the source from the argument behind
-// them.
+// check checks that the flags make sense together.
 func (v *validation) check() error {
-	if err := v.takeSource(); err != nil {
-		return err
-	}
 	if v.learner.Type != "" {
 		if _, err := v.kernelOf(nil); err != nil {
 			return err
@@ -96,6 +93,11 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	j.warnStore(e)
 	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), time.Since(begin).Seconds()
 	r.fill(v, j, found)
+	if v.page != "" {
+		if err := writePage(v.page, r.newPage()); err != nil {
+			return err
+		}
+	}
 	if v.f.Quiet && !v.f.JSON {
 		r.writeLines(e.Stdout) // what svm-train -q -v prints
 		return nil

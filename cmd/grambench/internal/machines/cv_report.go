@@ -36,6 +36,8 @@ type cvReport struct {
 	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
 
 	Rows []foldRow `json:"rows"`
+
+	score *svm.Score
 }
 
 // foldRow is one fold.
@@ -51,10 +53,9 @@ type foldRow struct {
 func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
 	r.Folds, r.Seed = run.folds, run.seed
-	r.Scored, r.Right = v.Score.Documents, v.Score.Right
+	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Right
 	regression, labels := v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1
 	r.figures = newFigures(v.Score, regression, labels)
-	r.LogLoss = logLoss(v.LogLoss)
 	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
 	for fold, score := range v.ByFold {
 		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Right,

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -34,6 +34,7 @@ type machine struct {
 	shrinking  cli.ZeroOne
 	prob       cli.ZeroOne
 	thresholds cli.ZeroOne
+	reject     string
 	weights    weights
 	tiles      string
 	seed       uint64
@@ -71,10 +72,10 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Group("Training", "")
 	f.Var(&m.thresholds, "thresholds", "tune the threshold of each label on folds, `0|1` (default: 1 where C is chosen)")
 	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)
-	f.Choose(new(string), "solver", "auto", "ignored, for older scripts: `cpu|auto`", []string{"auto", "cpu"})
-	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, those behind probabilities and thresholds included")
+	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, including those for probabilities and thresholds")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
+	f.Choose(new(string), "solver", "auto", "ignored, for older scripts: `cpu|auto`", []string{"auto", "cpu"})
 	f.Group("Output", "")
 	f.Check(m.check)
 }
@@ -122,7 +123,7 @@ func (m *machine) check() error {
 		return cli.Usagef("-probabilities (-b 1) applies to c_svc and nu_svc only, found %s", t)
 	}
 	kernels, err := m.kernelsOf(nil)
-	m.Signed = m.Signed || slices.ContainsFunc(kernels, func(k engine.Kernel) bool { return k.Embedding().Scales() })
+	m.Signed = m.Signed || slices.ContainsFunc(kernels, func(k kernel.Kernel) bool { return k.Embedding().Scales() })
 	return err
 }
 
@@ -134,33 +135,22 @@ func (m *machine) named() error {
 	return nil
 }
 
-// takeSource takes the source from the argument behind the flags, if there is one.
-func (m *machine) takeSource() error {
-	if len(m.f.Args) > 0 {
-		if m.f.Given("in") {
-			return cli.Usagef("-in %s and the argument %q both name a source, expected one of them", m.In, m.f.Args[0])
-		}
-		m.In = m.f.Args[0]
-	}
-	return nil
-}
-
 // kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for
 // a check, gives -t its default gamma: one divided by the greatest index, as svm-train has it.
-func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
+func (m *machine) kernelsOf(c *sparse.Corpus) ([]kernel.Kernel, error) {
 	if m.ofSets() {
 		if m.number >= 0 {
 			return nil, cli.Usagef("-t %d with -sets: expected the kernel of sets of points, hyperbolic", m.number)
 		}
 		kernels, err := m.Hyperbolic(&m.Kernels, &m.Compute)
-		var out []engine.Kernel
+		var out []kernel.Kernel
 		for _, h := range kernels {
 			out = append(out, h.Kernel())
 		}
 		return out, err
 	}
 	if m.precomputed() {
-		return []engine.Kernel{engine.Precomputed()}, nil
+		return []kernel.Kernel{kernel.Precomputed()}, nil
 	}
 	if m.number >= 0 {
 		return m.Parse(m.spec(c))
@@ -175,7 +165,7 @@ func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
 }
 
 // kernelOf returns the one kernel that was asked for.
-func (m *machine) kernelOf(c *sparse.Corpus) (engine.Kernel, error) {
+func (m *machine) kernelOf(c *sparse.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)
 	if err != nil {
 		return nil, err
@@ -190,7 +180,8 @@ func (m *machine) kernelOf(c *sparse.Corpus) (engine.Kernel, error) {
 func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	o = learn.Options{
 		Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Layers: m.shorthand.layers, Width: m.shorthand.width,
-		Nu: m.nu, Epsilon: m.eps, Balanced: m.weights.balanced, Probabilities: bool(m.prob), KeepAll: !bool(m.shrinking),
+		Nu: m.nu, Epsilon: m.eps, Balanced: m.weights.balanced, Probabilities: bool(m.prob), Reject: m.reject,
+		KeepAll:    !bool(m.shrinking),
 		Thresholds: bool(m.thresholds), NoThresholds: m.f.Given("thresholds") && !bool(m.thresholds), Work: m.chooseTime,
 	}
 	if m.f.Given("c") {
@@ -214,7 +205,7 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	case len(m.Specs) > 0:
 		o.Kernel = m.Specs[0]
 	case m.ofSets():
-		o.Kernel = engine.SetKernels()[0].Name
+		o.Kernel = kernel.SetKernels()[0].Name
 	}
 	if m.Embedding != "" {
 		e, err := sparse.ParseEmbedding(m.Embedding)

@@ -16,8 +16,8 @@ import (
 // parseSVM parses an argument list as a command with two arguments of its own would.
 func parseSVM(line string) (*train, error) {
 	f, s := cli.NewFlags("train"), &train{}
-	f.MaxArgs = 2
 	s.declare(f)
+	f.MaxArgs = 2
 	s.In = "some" // for lines that name no source
 	return s, f.Parse(strings.Fields(line))
 }

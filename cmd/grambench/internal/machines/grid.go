@@ -19,18 +19,14 @@ import (
 var Grid = &cli.Command{
 	Name:    "grid",
 	Summary: "search for the best kernel and parameters by cross-validation",
-	Args:    "[SOURCE]",
 	Help: `
-Without lists of numbers, searches all of these on growing samples, and compares the best on all
-documents. With lists, tries all combinations on the same folds: C, nu, epsilon, embed, scheme,
-ngrams, a kernel's parameter (values, FROM..TO*FACTOR, FROM..TO+STEP); -kernel takes 1|2|4, too.`,
+Without lists, searches all that train chooses, on growing samples and at last on all documents.
+With lists, tries all combinations of C, nu, epsilon, embed, scheme, ngrams, a kernel's parameters.`,
 	Examples: `
 grambench grid train.tsv.gz                              everything, for text
-grambench grid -grid t=0.1,0.2,0.5,1,2 -grid C=1..1000*10 train.tsv.gz
-grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has it`,
+grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 	Setup: func(f *cli.Flags) cli.Work {
 		g := &grid{validation: validation{machine: &machine{}}}
-		f.MaxArgs = 1
 		g.declare(f)
 		g.declareFolds(f)
 		f.Var(log2Flag{&g.lists, "C"}, "log2c", "-grid C, powers of 2 from `BEGIN,END,STEP`")
@@ -45,7 +41,9 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 		g.declareChoice(learn.SearchWork, "without lists, search for `X` times a training; 0: don't")
 		f.BoolVar(&g.oneSE, "one-se", false, "take the smallest C within one standard error of the best")
 		f.Group("Output", "")
-		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, a .png")
+		f.WritesBinary(&g.out, "o", "train the best on all documents, and write the model to `FILE`",
+			func() string { return "a model" })
+		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, a .png or .svg")
 		g.shorthand.declare(f)
 		f.Check(g.check)
 		f.Check(g.named)
@@ -56,9 +54,10 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 // grid is one run of the command.
 type grid struct {
 	validation
-	lists gridLists
-	plot  string
-	oneSE bool
+	lists     gridLists
+	plot, out string
+	oneSE     bool
+	samples   bool // there are no lists
 }
 
 // declare declares the flags of machine. Lists in kernels are expanded before these are checked.
@@ -86,9 +85,6 @@ func (g *grid) expand() error {
 
 // check checks that the flags make sense together.
 func (g *grid) check() error {
-	if err := g.takeSource(); err != nil {
-		return err
-	}
 	if err := g.checkFolds(); err != nil {
 		return err
 	}
@@ -99,12 +95,10 @@ func (g *grid) check() error {
 		g.lists.has("epsilon") && g.f.Given("epsilon", "p")) {
 		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
 	}
-	_, err := g.points(nil)
+	points, err := g.points(nil)
+	g.samples = err == nil && points.Samples
 	return err
 }
-
-// searchedNGrams are how text is cut in a search where nothing says how.
-var searchedNGrams = []string{"1", "1..2"}
 
 // checkTexts checks lists of embeddings, schemes and n-grams. The first n-grams are those that the
 // documents are read with.
@@ -161,6 +155,9 @@ func (g *grid) points(c *sparse.Corpus) (*learn.Grid, error) {
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
+	if g.samples && g.lists.ngramList == nil {
+		g.keepTexts()
+	}
 	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0)
 	if err != nil {
 		return err
@@ -173,7 +170,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	watch := &gridWatch{total: points.Total()}
 	switch {
 	case points.Samples:
-		ngrams = g.cuts(points, j.corpus)
+		points.Cuts = len(ngrams)
 		j.o.Work = g.chooseTime
 	case g.learner.Type != "":
 		j.o.Work = 0
@@ -186,31 +183,24 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 		return g.ReadAs(ctx, p, ngrams[cut])
 	}
 	r := newGridReport(g, j, points, ngrams)
-	found, err := learn.Search(ctx, j.handOver(), points, j.o)
+	found, kept, err := g.search(ctx, j, points)
 	p.Clear()
 	j.warnStore(e)
 	err = j.named(err)
 	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
 		return err
 	}
+	if err == nil && kept != nil && found.Best >= 0 {
+		err = g.train(ctx, r, kept, found, points, j)
+	}
 	r.fill(e, j, found, err == nil)
 	if err == nil && g.plot != "" {
 		err = r.draw(g.plot)
 	}
+	if g.page != "" {
+		err = errors.Join(err, writePage(g.page, r.newPage()))
+	}
 	return errors.Join(g.Report(e, g.f, r), err)
-}
-
-// cuts are the n-grams by which a search on samples cuts text.
-func (g *grid) cuts(points *learn.Grid, c *sparse.Corpus) []string {
-	ngrams := g.lists.ngramList
-	if ngrams == nil && c.Vocabulary != nil && backend.Rereadable(g.In) &&
-		!g.f.Given("ngrams", "analyzer", "token-pattern") {
-		ngrams = searchedNGrams
-	}
-	if points.Cuts = len(ngrams); ngrams == nil {
-		return []string{""}
-	}
-	return ngrams
 }
 
 // gridWatch knows how far a search is, for the one who waits.

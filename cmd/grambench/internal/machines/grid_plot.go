@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/searchplot"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/svm"
@@ -88,8 +87,8 @@ func without(name, parameter string) (value float64, rest string) {
 
 // surface takes errors from a report: 100 % less the figure, or the figure itself where less of it is
 // better.
-func (r *gridReport) surface() *searchplot.Surface {
-	s := &searchplot.Surface{What: "error of " + r.Measure.String() + " (%)", Digits: "%.2f"}
+func (r *gridReport) surface() *chart.Surface {
+	s := &chart.Surface{What: "error of " + r.Measure.String() + " (%)", Digits: "%.2f"}
 	of := func(v report.Number) float64 { return 100 * (1 - float64(v)) }
 	by := 100.0
 	switch r.Measure {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -38,12 +37,16 @@ type gridReport struct {
 
 	Seconds      float64 `json:"seconds"` // from the first byte read
 	SecondsRead  float64 `json:"seconds_read"`
-	SecondsSolve float64 `json:"seconds_solve"` // training and predicting
+	SecondsSolve float64 `json:"seconds_solve"`           // training and predicting
+	SecondsTrain float64 `json:"seconds_train,omitempty"` // the best
+	File         string  `json:"file,omitempty"`          // its model
+	FileBytes    int64   `json:"file_bytes,omitempty"`
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
 
 	Rows   []gridRow     `json:"rows"`             // of a search those of its last round
 	Choice *choiceReport `json:"search,omitempty"` // where values are tried until the best is found
+	Parts  []partRow     `json:"parts,omitempty"`  // of terms, and what they are worth
 
 	run      *grid
 	searched *learn.Grid
@@ -110,7 +113,6 @@ func newGridRow(v *learn.Validation) gridRow {
 	}
 	row.solvedLine = &solvedLine{v.Iterations, v.Support,
 		newFigures(v.Score, v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1)}
-	row.LogLoss = logLoss(v.LogLoss)
 	return row
 }
 
@@ -133,6 +135,10 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 	r.Measure, r.Complete = found.Measure, complete
 	r.SecondsSolve = found.Solve.Seconds()
 	var ended learn.Ended
+	for _, w := range found.Worths() {
+		r.Parts = append(r.Parts, partRow{w.Part, report.Number(w.With.Mean), report.Number(w.Without.Mean),
+			report.Number(w.Mean), report.Number(w.SE)})
+	}
 	for _, p := range found.Points {
 		row := newGridRow(p)
 		if r.ngrams != nil {
@@ -169,7 +175,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 // fillSamples fills in what a search on samples found.
 func (r *gridReport) fillSamples(found *learn.Found) {
 	run, chosen := r.run, found.Chosen
-	r.Choice = run.choiceReport(chosen, found.Solve, r.ngrams, nil)
+	r.Choice = run.choiceReport(chosen, found.Solve, r.ngrams, found.Terms)
 	r.Scheme, r.searchedLine = "", &searchedLine{Tolerance: run.tolerance, Fits: r.Choice.Fits,
 		DotProducts: r.Choice.DotProducts}
 	r.Points = len(r.Choice.Rows)
@@ -181,12 +187,12 @@ func (r *gridReport) fillSamples(found *learn.Found) {
 			}
 		}
 		cut := ""
-		if run.lists.ngramList != nil || chosen.Cut > 0 {
+		if r.ngrams != nil {
 			cut = r.ngrams[chosen.Cut]
 		}
-		r.Train = run.trainCommand(true, run.settingsOf(chosen, cut))
+		r.Train = run.trainCommand(true, run.settingsOf(chosen, cut, found.Terms))
 	} else if chosen.Why != "" {
-		r.Choice.Train = run.trainCommand(true, run.settingsOf(chosen, ""))
+		r.Choice.Train = run.trainCommand(true, run.settingsOf(chosen, "", nil))
 	}
 }
 
@@ -203,7 +209,7 @@ func edges(lists []kernel.List, best *gridRow) []string {
 		case "epsilon":
 			v = best.Epsilon
 		default:
-			k, err := engine.ParseKernel(best.Kernel)
+			k, err := kernel.Parse(best.Kernel)
 			if err != nil {
 				continue
 			}
@@ -248,6 +254,7 @@ func (r *gridReport) WriteText(w io.Writer) {
 		}
 		fmt.Fprintln(w, r.Train)
 	}
+	r.writeModel(w)
 	var matrix string
 	if r.searchedLine != nil {
 		fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n",
@@ -271,9 +278,14 @@ func (r *gridReport) writeSearch(w io.Writer) {
 		if r.Best.NGrams != "" {
 			name += ", " + r.Best.NGrams + "-grams"
 		}
+		if r.Best.Terms != "" {
+			name += ", " + r.Best.Terms
+		}
+		r.writeParts(w)
 		r.writeBest(w, name)
 		fmt.Fprintln(w, r.Train)
 	}
+	r.writeModel(w)
 	fmt.Fprintf(w, "%s; reading %.2f s, search %.2f s, in all %.2f s, %s\n",
 		report.Counted(r.DotProducts, "dot product", "dot products"), r.SecondsRead, r.SecondsSolve, r.Seconds,
 		report.Peak(r.PeakBytes, r.LimitBytes))
@@ -417,8 +429,8 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 // trainCommand is the command that trains with the settings of a point, for a shell: with the flags
 // that were given, but for those of the search.
 func (g *grid) trainCommand(samples bool, settings []string) string {
-	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "seed", "plot", "choose-time",
-		"one-se", "q", "json"}
+	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "seed", "plot", "report",
+		"choose-time", "one-se", "q", "json"}
 	if g.learner.Type == "" {
 		searched = append(searched, "type", "landmarks", "loss", "time")
 	}
@@ -432,7 +444,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 }
 
 // commandLine is a train command, for a shell: with the flags that were given, but for the kernel,
-// C and others that are named, and behind them the settings.
+// C and others that are named, and after them the settings.
 func (m *machine) commandLine(others, settings []string) string {
 	words := []string{"grambench", "train", "-in", m.In}
 	m.f.Visit(func(fl *flag.Flag) {

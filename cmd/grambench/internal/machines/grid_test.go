@@ -84,7 +84,6 @@ func FuzzGridList(f *testing.F) {
 // parseGrid parses an argument list of the command grid, and returns the kernels and the run.
 func parseGrid(line string) (*grid, []string, error) {
 	f, r := cli.NewFlags("grid"), &grid{validation: validation{machine: &machine{}, folds: 5}}
-	f.MaxArgs = 1
 	r.declare(f)
 	f.Var(&r.lists, "grid", "")
 	f.Var(log2Flag{&r.lists, "gamma"}, "log2g", "")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn"
@@ -16,13 +17,13 @@ import (
 func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {
-	if kernel := m.About().Kernel; r.OnGPU() {
+	if spec := m.About().Kernel; r.OnGPU() {
 		switch {
-		case engine.IsHyperbolic(kernel):
+		case kernel.IsHyperbolic(spec):
 			return nil, cli.Usagef(
 				"-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu",
 			)
-		case kernel == model.Precomputed:
+		case spec == model.Precomputed:
 			return nil, cli.Usagef("-backend cuda with a model of a precomputed kernel, whose values are read, expected cpu")
 		}
 	}

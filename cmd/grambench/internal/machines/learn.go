@@ -13,7 +13,7 @@ import (
 // LearnersTopic is what help says of learners.
 var LearnersTopic = cli.Topic{Name: "learners", Summary: "what -type names, other than support vector machines", Text: `
 For train, cv and grid, -type also names learners other than support vector machines, with their
-parameters behind a colon: -type NAME:parameter=value,parameter=value. predict recognises their
+parameters after a colon: -type NAME:parameter=value,parameter=value. predict recognises their
 models. -grid takes lists of their parameters, and of C.
 
 ` + learn.Help()}
@@ -26,7 +26,8 @@ type learner struct {
 
 // machineFlags are the flags of support vector machines; a learner takes those that it names.
 var machineFlags = []string{
-	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "thresholds", "tolerance", "shrinking",
+	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "reject",
+	"thresholds", "tolerance", "shrinking",
 	"tiles", "solver", "s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to", "sets",
 	"log2c", "log2g", "one-se", "choose-time", "layers", "width",
 }

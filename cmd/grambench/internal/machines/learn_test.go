@@ -15,7 +15,7 @@ import (
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -42,13 +42,13 @@ var majorityLearner = &learn.Learner{
 	},
 	Files: learn.Files{
 		Form: majorityForm,
-		Load: func(_ context.Context, path string, early func(sparse.Tokenizer)) (learn.Model, error) {
+		Load: func(_ context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (learn.Model, error) {
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return nil, err
 			}
 			if early != nil {
-				early(sparse.Tokenizer{})
+				early(sparse.Tokenizer{}, sparse.Form{})
 			}
 			m := &majority{}
 			return m, json.Unmarshal(data[len(majorityForm):], m)
@@ -81,8 +81,8 @@ func (m *majority) About() learn.About {
 		Vocabulary: m.Vocabulary, Text: []string{"counted"}}
 }
 
-func (m *majority) Predict(_ context.Context, d *sparse.CSR, _ learn.Options) (*svm.Prediction, error) {
-	out := &svm.Prediction{}
+func (m *majority) Predict(_ context.Context, d *sparse.CSR, _ learn.Options) (*model.Prediction, error) {
+	out := &model.Prediction{}
 	for range d.Rows() {
 		out.Class = append(out.Class, m.Order[m.At])
 		out.Decisions = append(out.Decisions, make([]float64, len(m.Classes)))

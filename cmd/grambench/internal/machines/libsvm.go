@@ -26,18 +26,18 @@ var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", model.Preco
 const topic = "svm-train"
 
 // Topic is what help says of svm-train's letters.
-var Topic = cli.Topic{Name: topic, Summary: "the letters that train, cv and grid share with LIBSVM", Text: `
-The letters of svm-train mean the same in train, cv and grid, and so does -wCLASS W, which is
--weight CLASS=W. The source stands behind the flags, and behind it the model. -m bounds the memory
-of the whole command, not that of the cache. The kernel is one of text, diffusion:t=0.5, unless
--kernel, -t or -g ask for another, or vectors are no counts: then it is rbf:embed=standard. -t 4:
-the source is a Gram matrix: lines label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict
-takes such rows of test documents. With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
+var Topic = cli.Topic{Name: topic, Summary: "the one-letter flags that train, cv and grid share with LIBSVM", Text: `
+svm-train's one-letter flags mean the same in train, cv and grid; -wCLASS W is -weight CLASS=W. The
+source follows the flags, and the model follows the source. -m bounds the memory of the whole
+command, not that of the cache. The default kernel is diffusion:t=0.5, for text, or
+rbf:embed=standard for vectors that aren't counts. With -t 4 the source is a Gram matrix: lines
+label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict takes such rows of test documents.
+With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
 	Declare: func(f *cli.Flags) { (&machine{}).declareLetters(f) }}
 
 // declareLetters declares svm-train's letters.
 func (m *machine) declareLetters(f *cli.Flags) {
-	f.Group("As svm-train has them", topic)
+	f.Group("As in svm-train", topic)
 	m.number = -1
 	f.Var(&choice{set: func(n int) { m.kind = string(types[n]) }, n: len(types)}, "s",
 		"-type by svm-train's `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
@@ -98,7 +98,7 @@ func (m *machine) checkLetters() error {
 	for _, letter := range []string{"g", "d", "r"} {
 		if m.f.Given(letter) && m.number < 0 {
 			return cli.Usagef(
-				"-%s is a parameter of -t; a -kernel has its parameters behind a colon, as in -kernel rbf:gamma=0.5",
+				"-%s is a parameter of -t; a -kernel has its parameters after a colon, as in -kernel rbf:gamma=0.5",
 				letter,
 			)
 		}

@@ -31,7 +31,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	defer cancel()
 	alone := make(chan *loaded, 1)   // the model, for its vocabulary
 	readied := make(chan *loaded, 1) // all of it
-	tokenizer := make(chan sparse.Tokenizer, 1)
+	tokenizer, form := make(chan sparse.Tokenizer, 1), make(chan sparse.Form, 1)
 	count := &readDocuments{done: make(chan struct{})}
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBeside(&out.about)+documents)
@@ -39,7 +39,11 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	go func() {
 		out := &loaded{}
 		begin := time.Now()
-		out.m, out.err = learn.Load(ctx, r.model, func(t sparse.Tokenizer) { tokenizer <- t })
+		out.m, out.err = learn.Load(ctx, r.model, func(t sparse.Tokenizer, f sparse.Form) {
+			form <- f
+			tokenizer <- t
+		})
+		close(form)
 		close(tokenizer)
 		if out.err != nil {
 			cancel() // there is no use in reading on
@@ -74,6 +78,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		return out.about.Vocabulary, nil
 	}
+	r.Documents.Form = <-form
 	corpus, readErr := r.Read(ctx, e, p)
 	if readErr == nil {
 		count.n = corpus.Documents.Rows()

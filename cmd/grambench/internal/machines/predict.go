@@ -5,10 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -25,24 +29,29 @@ var Predict = &cli.Command{
 	Summary: "predict the classes of documents with a model, and score them where they are known",
 	Args:    "[SOURCE MODEL [FILE]]",
 	Help: `
-Predicts documents with a model that grambench train wrote, or svm-train, one line per document, in
-their order. The source, the model and the file for the predictions may stand behind the flags, as
-svm-predict has them. Where the model knows the labels of the documents, a report scores the
-predictions. Without -o predictions go to standard output, and the report to standard error.
+Predicts documents with a model that grambench train or svm-train wrote, one line per document, in
+the order of the source. As with svm-predict, source, model and file for the predictions may follow
+the flags, those that no flag names. If the documents have labels that the model knows, a report
+scores the predictions. Without -o these go to standard output, and the report to standard error.
 
-A line has the class (several with commas between, - for none), the estimate of a regression, or 1
-or -1 for documents like those of training or not. With -output probabilities the most probable
-class and the probability of each class follow, with -output decisions the decision value of each
-machine; a first line names the columns. Between them stands a blank, or a TAB where a name holds
-blanks.`,
+With -to, or -o and a name in .csv, .tsv or .jsonl, a table takes the place of lines: document,
+truth, prediction, its probability, the class that comes second, the decision value between the two,
+how many terms the model knows, and with -texts the text.
+
+A line has the class (several are separated by commas, - means none), the estimate of a regression,
+or 1 for documents like those of training and -1 for others. With -output probabilities it has the
+most probable class and the probability of each class, with -output decisions the decision value of
+each machine; a header names them. A space separates columns, or a TAB if a name contains spaces.`,
 	Examples: `
 grambench predict -in test.tsv.gz -model news.model -o predicted.txt
 grambench predict -b 1 test.tsv news.model probabilities.txt
-printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv news.model`,
+grambench predict -texts test.tsv news.model predicted.csv
+printf 'the engine stalls at idle\n' | grambench predict -in - news.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &predict{f: f}
-		f.MaxArgs, f.Prints = 3, true
+		f.Prints = true
 		r.DeclareInput(f, "", &r.Limits)
+		f.Arguments(source.Argument, cli.Argument{Flag: "model", What: "model"}, cli.Argument{Flag: "o", What: "file"})
 		r.DeclareSets(f)
 		r.Compute.Declare(f)
 		f.Group("Prediction", "")
@@ -51,6 +60,10 @@ printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv
 		f.Var(&r.prob, "b", "-output probabilities, `0|1`")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
+		f.Choose(&r.to, "to", "",
+			"write predictions as `FORMAT`: lines, csv, tsv or jsonl (default: by the name of -o, or lines)",
+			append([]string{"lines"}, learn.TableFormats...))
+		f.BoolVar(&r.texts, "texts", false, "add the text of each document to a table")
 		f.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
 		f.Check(r.check)
 		return r.run
@@ -66,27 +79,15 @@ type predict struct {
 	output     string
 	prob       cli.ZeroOne
 	names      bool
+	to         string
+	texts      bool
 }
 
 // outputs are what a line of predictions may hold.
 var outputs = []string{"labels", "probabilities", "decisions"}
 
-// check checks that the flags make sense together, and takes from the arguments behind them what
-// flags don't say.
+// check checks that the flags make sense together.
 func (r *predict) check() error {
-	for i, place := range []struct {
-		flag, what string
-		value      *string
-	}{{"-in", "a source", &r.In}, {"-model", "a model", &r.model}, {"-o", "a file for predictions", &r.out}} {
-		if i >= len(r.f.Args) {
-			break
-		}
-		if *place.value != "" {
-			return cli.Usagef("%s %s and the argument %q both name %s, expected one of them", place.flag, *place.value,
-				r.f.Args[i], place.what)
-		}
-		*place.value = r.f.Args[i]
-	}
 	switch {
 	case r.In == "":
 		return source.Missing("predict")
@@ -96,9 +97,22 @@ func (r *predict) check() error {
 		return cli.Usagef("-b 1 and -output %s, expected one of them", r.output)
 	case bool(r.prob):
 		r.output = "probabilities"
-	case r.output == "":
-		r.output = "labels"
 	}
+	by := strings.TrimPrefix(filepath.Ext(r.out), ".")
+	if r.to == "" && r.output == "" && slices.Contains(learn.TableFormats, by) {
+		r.to = by
+	}
+	switch {
+	case r.to == "lines":
+		r.to = ""
+	case r.to != "" && r.output != "":
+		return cli.Usagef("-to %s has the columns of a table, -output %s those of lines, expected one of them", r.to,
+			r.output)
+	}
+	if r.texts && r.to == "" {
+		return cli.Usagef("-texts adds to a table, expected -to csv, tsv or jsonl, or a name for -o that ends so")
+	}
+	r.output = cmp.Or(r.output, "labels")
 	if r.model == "-" {
 		r.model = "/dev/stdin"
 	}
@@ -106,57 +120,90 @@ func (r *predict) check() error {
 	return nil
 }
 
+// found is what a model has predicted of documents.
+type found struct {
+	*loaded
+	corpus     *sparse.Corpus
+	prediction *model.Prediction
+	report     *predictReport
+}
+
+// predict reads and predicts.
+func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*found, error) {
+	begin := time.Now()
+	loaded, corpus, err := r.load(ctx, e, p)
+	if err != nil {
+		return nil, err
+	}
+	if r.texts && corpus.Texts == nil {
+		return nil, fmt.Errorf("-texts: %s holds no text, or more than a quarter of -m %s", r.In, report.Bytes(r.Bytes()))
+	}
+	if corpus, err = r.objects(ctx, p, loaded.m, corpus); err != nil {
+		return nil, err
+	}
+	x := &found{loaded: loaded, corpus: corpus, report: &predictReport{
+		Corpus:      newPredictedLine(corpus),
+		Model:       r.model,
+		SecondsLoad: loaded.seconds,
+		SecondsRead: time.Since(begin).Seconds(),
+	}}
+	if r.output == "probabilities" && !loaded.about.Probabilities {
+		return nil, fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
+			"or with -landmarks M -loss logistic, or take -output decisions", r.model)
+	}
+	p.Stage("predicting")
+	predicting := time.Now()
+	x.prediction, err = loaded.predictor.Predict(ctx, corpus.Documents)
+	if err != nil {
+		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, err))
+	}
+	p.Clear()
+	if r.output == "probabilities" {
+		learn.MostProbable(x.prediction)
+	}
+	x.report.SecondsPredict = time.Since(predicting).Seconds()
+	return x, nil
+}
+
 // run reads, predicts, writes and reports.
 func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)
 	defer p.Clear()
-	loaded, corpus, err := r.load(ctx, e, p)
+	if r.texts {
+		r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
+	}
+	x, err := r.predict(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	if corpus, err = r.objects(ctx, p, loaded.m, corpus); err != nil {
-		return err
-	}
-	out := &predictReport{
-		Corpus:      newPredictedLine(corpus),
-		Model:       r.model,
-		SecondsLoad: loaded.seconds,
-		SecondsRead: time.Since(begin).Seconds(),
-	}
-	of, predictor := &loaded.about, loaded.predictor
-	if r.output == "probabilities" && !of.Probabilities {
-		return fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
-			"or with -landmarks M -loss logistic, or take -output decisions", r.model)
-	}
-	p.Stage("predicting")
-	predicting := time.Now()
-	prediction, err := predictor.Predict(ctx, corpus.Documents)
-	if err != nil {
-		return corpus.NameValue(fmt.Errorf("%s: %w", r.In, err))
-	}
-	p.Clear()
-	if r.output == "probabilities" {
-		learn.MostProbable(prediction)
-	}
-	out.SecondsPredict = time.Since(predicting).Seconds()
-
+	of, corpus, prediction, out := &x.about, x.corpus, x.prediction, x.report
 	writing := time.Now()
 	lines := &learn.Lines{What: r.output, Of: *of, P: prediction}
 	if r.names {
 		lines.Name = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
 	}
+	write := func(w io.Writer) error { return writeLines(ctx, w, lines) }
+	if r.to != "" {
+		write = func(w io.Writer) error {
+			rows, err := learn.RowsOf(x.m, prediction, corpus)
+			if err != nil {
+				return err
+			}
+			return learn.WriteRows(ctx, w, r.to, rows)
+		}
+	}
 	if r.out != "" {
-		_, err = matrixio.Make(r.out, func(w io.Writer) error { return writeLines(ctx, w, lines) })
+		_, err = matrixio.Make(r.out, write)
 	} else if !r.f.JSON {
-		err = writeLines(ctx, e.Stdout, lines)
+		err = write(e.Stdout)
 	}
 	if err != nil {
 		return err
 	}
 	out.SecondsWrite = time.Since(writing).Seconds()
 	out.score(e, of, prediction, corpus)
-	out.fill(of, r, predictor)
+	out.fill(of, r, x.predictor)
 	out.Seconds = time.Since(begin).Seconds()
 	to := e.Reports()
 	if r.out == "" {
@@ -188,7 +235,7 @@ func (r *predict) objects(
 		return c, nil
 	}
 	m := machines.Model
-	switch sets := engine.IsHyperbolic(m.Kernel); {
+	switch sets := kernel.IsHyperbolic(m.Kernel); {
 	case sets && r.Sets == "":
 		return nil, cli.Usagef(
 			"%s learnt from sets of points, by the kernel %s, expected -sets to say which points belong together",

@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -31,6 +32,8 @@ type predictReport struct {
 	Scored int `json:"documents_scored"` // those whose labels are known
 	Right  int `json:"documents_right"`
 	figures
+	Rejection  *rejected   `json:"rejection,omitempty"`         // by a model that was trained with -reject
+	Interval   []float64   `json:"accuracy_interval,omitempty"` // Wilson's, of 95 %
 	Confusions []confusion `json:"most_confused,omitempty"`
 	Matrix     [][]int     `json:"confusion_matrix,omitempty"` // of the classes in rows: [true][predicted]
 
@@ -85,7 +88,7 @@ type confusion struct {
 
 // score compares predictions with the labels of the documents, where these are any that the model
 // knows.
-func (r *predictReport) score(e *cli.Env, of *learn.About, p *svm.Prediction, c *sparse.Corpus) {
+func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *sparse.Corpus) {
 	r.Rows = []predictRow{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
@@ -101,6 +104,11 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *svm.Prediction, c 
 		e.Warn("not scored: %v", err)
 		return
 	}
+	r.scored(s, of)
+}
+
+// scored fills in a score.
+func (r *predictReport) scored(s *svm.Score, of *learn.About) {
 	r.Scored, r.Right = s.Documents, s.Right
 	if s.Documents == 0 {
 		return
@@ -109,6 +117,12 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *svm.Prediction, c 
 	if of.Numbers {
 		return
 	}
+	if a := s.Answers; a != nil {
+		n := float64(a.Given)
+		r.Rejection = &rejected{a.Given, n / float64(s.Documents), report.Number((n - float64(a.Right)) / n)}
+	}
+	low, high := s.Interval()
+	r.Interval = []float64{low, high}
 	for _, k := range s.Classes {
 		r.Rows = append(r.Rows, predictRow{k.Name, k.Of, k.Given, k.Right, k.Precision, k.Recall, k.F1})
 	}
@@ -122,6 +136,13 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *svm.Prediction, c 
 	}
 	slices.SortStableFunc(r.Confusions, func(a, b confusion) int { return cmp.Compare(b.Documents, a.Documents) })
 	r.Confusions = r.Confusions[:min(len(r.Confusions), mostConfused)]
+}
+
+// rejected says what is left with an answer.
+type rejected struct {
+	Answered int           `json:"documents_answered"`
+	Coverage float64       `json:"coverage"` // their share
+	Error    report.Number `json:"error"`    // the share of wrong ones among them
 }
 
 // mostConfused is how many pairs of classes are listed.
@@ -185,16 +206,36 @@ func (r *predictReport) writeScore(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", round6(100*float64(*r.Accuracy)), r.Right, r.Scored)
+	if a := r.Rejection; a != nil {
+		fmt.Fprintf(w, "Answered: %.2f%% (%d/%d), of these wrongly: %.2f%%; the accuracy counts all\n",
+			100*a.Coverage, a.Answered, r.Scored, 100*float64(a.Error))
+	}
+	fmt.Fprintf(w, "95 %% confidence interval of the accuracy: %.2f to %.2f %%\n", 100*r.Interval[0], 100*r.Interval[1])
 	fmt.Fprintf(w, "F1: micro %.4f, macro %.4f", *r.MicroF1, *r.MacroF1)
 	if r.Hamming != nil {
 		fmt.Fprintf(w, "; Hamming loss %.4f (accuracy counts documents with all their labels and no other)", *r.Hamming)
 	}
+	if r.LogLoss != nil {
+		fmt.Fprintf(w, "\nProbabilities: log loss %.4f, expected calibration error %.4f", *r.LogLoss, *r.ECE)
+	}
 	fmt.Fprint(w, "\n\n")
 	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
-	for _, k := range r.Rows {
-		t.Add(k.Class, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
+	add := func(name, documents, predicted, right string, k predictRow) {
+		t.Add(name, documents, predicted, right,
 			fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
 	}
+	rows := r.Rows
+	if len(rows) > widestMatrix {
+		fmt.Fprintf(w, "The %d classes of the least F1 of %d; -json has all\n", widestMatrix, len(rows))
+		rows = slices.Clone(rows)
+		slices.SortStableFunc(rows, func(a, b predictRow) int { return cmp.Compare(a.F1, b.F1) })
+		rows = rows[:widestMatrix]
+	}
+	for _, k := range rows {
+		add(k.Class, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right), k)
+	}
+	add("mean of classes", "", "", "", r.mean(func(k predictRow) float64 { return 1 }))
+	add("weighted by documents", "", "", "", r.mean(func(k predictRow) float64 { return float64(k.Of) }))
 	t.Write(w)
 	r.writeMatrix(w)
 	if len(r.Confusions) > 0 {
@@ -206,6 +247,22 @@ func (r *predictReport) writeScore(w io.Writer) {
 		t.Write(w)
 	}
 	fmt.Fprintln(w)
+}
+
+// mean returns the means of the rows' precision, recall and F1 over the classes that documents are of or were
+// given.
+func (r *predictReport) mean(weight func(k predictRow) float64) (out predictRow) {
+	sum := 0.0
+	for _, k := range r.Rows {
+		if k.Of+k.Given == 0 {
+			continue
+		}
+		v := weight(k)
+		sum += v
+		out.Precision, out.Recall, out.F1 = out.Precision+v*k.Precision, out.Recall+v*k.Recall, out.F1+v*k.F1
+	}
+	out.Precision, out.Recall, out.F1 = out.Precision/sum, out.Recall/sum, out.F1/sum
+	return out
 }
 
 // writeMatrix prints the confusion matrix, its columns by number.

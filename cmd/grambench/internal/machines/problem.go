@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -87,7 +87,7 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 		}
 		return append(left, details(s)...)
 	})
-	var asked engine.Kernel
+	var asked kernel.Kernel
 	if m.f.Lookup("grid") == nil {
 		if asked, err = m.kernelOf(j.corpus); err != nil {
 			return err
@@ -102,11 +102,11 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 			return fmt.Errorf("-tiles: %w", err)
 		}
 	}
-	j.o.Prepared = func(problem *svm.Problem, kernels []engine.Kernel) error {
+	j.o.Prepared = func(problem *svm.Problem, kernels []kernel.Kernel) error {
 		p.Clear()
 		j.warnStore(e)
 		j.problem, j.prepare = problem, time.Since(j.begin).Seconds()-j.read
-		if asked != nil && engine.SameKernel(asked, kernels[0]) { // another was chosen by results
+		if asked != nil && kernel.Equal(asked, kernels[0]) { // another was chosen by results
 			source.WarnDoubtful(e, asked)
 		}
 		if j.o.Store != nil && !problem.Cache().Whole {
@@ -151,7 +151,7 @@ func (m *machine) distributions(
 	if err != nil {
 		return nil, err
 	}
-	h, _ := engine.HyperbolicOf(engine.Resolve(k, coordinates+1))
+	h, _ := kernel.HyperbolicOf(kernel.Resolve(k, coordinates+1))
 	source.WarnUnproven(e, h, coordinates)
 	return out, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // training returns the callback for package svm.
 func training(p *cli.Progress, details func(svm.Progress) []string) func(svm.Progress) {
-	return func(s svm.Progress) { p.Tell(s.Stage, s.Done, s.Total, details(s)) }
+	return func(s svm.Progress) { p.TellPart(s.Stage, s.Done, s.Total, s.Part, details(s)) }
 }
 
 // details says what a bar doesn't show by itself, the most important first.

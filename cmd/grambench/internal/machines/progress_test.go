@@ -2,6 +2,7 @@ package machines
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,5 +54,19 @@ func TestWait(t *testing.T) {
 		if told := len(got) == 1 && strings.HasSuffix(got[0], " left"); told != want || !want && got != nil {
 			t.Errorf("at %d %%: %q", done, got)
 		}
+	}
+}
+
+// The bar of a single machine moves while that is trained.
+func TestPartShows(t *testing.T) {
+	var lines []string
+	cli.Watch = func(what string) { lines = append(lines, what) }
+	defer func() { cli.Watch = nil }()
+	tell := training(&cli.Progress{}, func(svm.Progress) []string { return nil })
+	for _, part := range []float64{0.25, 0.5} {
+		tell(svm.Progress{Stage: "training", Total: 1, Part: part, HitRate: math.NaN()})
+	}
+	if want := []string{"training 25% (0 of 1)", "training 50% (0 of 1)"}; !slices.Equal(lines, want) {
+		t.Errorf("progress %q, expected %q", lines, want)
 	}
 }

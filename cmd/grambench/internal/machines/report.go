@@ -156,7 +156,8 @@ type figures struct {
 	MicroF1  *report.Number `json:"micro_f1,omitempty"`
 	MacroF1  *report.Number `json:"macro_f1,omitempty"`
 	Hamming  *report.Number `json:"hamming_loss,omitempty"`
-	LogLoss  *report.Number `json:"log_loss,omitempty"` // where probabilities are asked for
+	LogLoss  *report.Number `json:"log_loss,omitempty"` // where there are probabilities
+	ECE      *report.Number `json:"expected_calibration_error,omitempty"`
 	MSE      *report.Number `json:"mean_squared_error,omitempty"`
 	R2       *report.Number `json:"squared_correlation,omitempty"`
 }
@@ -170,6 +171,9 @@ func newFigures(s *svm.Score, regression, labels bool) (f figures) {
 	f.Accuracy, f.MicroF1, f.MacroF1 = of(s.Accuracy), of(s.MicroF1), of(s.MacroF1)
 	if labels {
 		f.Hamming = of(s.Hamming)
+	}
+	if c := s.Calibration; c != nil {
+		f.LogLoss, f.ECE = of(c.LogLoss), of(c.ECE)
 	}
 	return f
 }
@@ -196,16 +200,42 @@ func (f *figures) all() string {
 	add("macro F1", "%.4f", f.MacroF1)
 	add("Hamming loss", "%.4g", f.Hamming)
 	add("log loss", "%.4f", f.LogLoss)
+	add("expected calibration error", "%.4f", f.ECE)
 	return strings.Join(parts, ", ")
 }
 
-// logLoss is a log loss, nil where there is none.
-func logLoss(v float64) *report.Number {
-	if v == 0 {
+// calibrationLine says how good calibrated probabilities are, by folds.
+type calibrationLine struct {
+	LogLoss report.Number `json:"log_loss"`
+	ECE     report.Number `json:"expected_calibration_error"`
+	*solver.Temperature
+
+	Rejection *solver.Rejection `json:"rejection,omitempty"`
+}
+
+// newCalibrationLine describes a calibration; nil stays nil.
+func newCalibrationLine(r *svm.Report) *calibrationLine {
+	c := r.Calibration
+	if c == nil {
 		return nil
 	}
-	n := report.Number(v)
-	return &n
+	return &calibrationLine{report.Number(c.LogLoss), report.Number(c.ECE), r.Temperature, r.Rejection}
+}
+
+func (l *calibrationLine) write(w io.Writer) {
+	if l == nil {
+		return
+	}
+	how := "by sigmoids"
+	if l.Temperature != nil {
+		how += fmt.Sprintf(" and a temperature of %.3g", l.T)
+	}
+	fmt.Fprintf(w, "probabilities %s; on folds log loss %.4f, expected calibration error %.4f\n", how,
+		float64(l.LogLoss), float64(l.ECE))
+	if r := l.Rejection; r != nil {
+		fmt.Fprintf(w, "no answer (%s) below a probability of %.3g; on folds %s are answered, %s of these wrongly\n",
+			learn.NoAnswer, r.Below, report.Percent(r.Coverage), report.Percent(r.Error))
+	}
 }
 
 // cacheLine says what the cache of tiles did.

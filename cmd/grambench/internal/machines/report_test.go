@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
 )
 
 // Equal thresholds are one, whose value is said.
@@ -23,5 +26,24 @@ func TestThresholdsLine(t *testing.T) {
 		if newThresholdsLine(c.t).write(&got); got.String() != c.want {
 			t.Errorf("%q, expected %q", got.String(), c.want)
 		}
+	}
+}
+
+// Linear machines that are as good as what was chosen are named with the flags that train them.
+func TestChoiceNamesLinear(t *testing.T) {
+	var r choiceReport
+	r.linear(nil, nil)
+	if r.Hint != "" {
+		t.Errorf("%q, expected none", r.Hint)
+	}
+	terms := []learn.Terms{{}, {Tokenizer: sparse.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
+	v := &learn.Validation{Mean: 0.5, Measure: svm.Accuracy}
+	r.linear(v, cutFlags(&svm.Chosen{Cut: 1}, terms))
+	const want = ": -type linear -views 'word:ngrams=1..2 + char_wb:ngrams=2..5' -min-df 2"
+	if r.Linear != 0.5 || !strings.Contains(r.Hint, "accuracy 50.00% on") || !strings.HasSuffix(r.Hint, want) {
+		t.Errorf("%q, expected %s", r.Hint, want)
+	}
+	if r.linear(v, cutFlags(&svm.Chosen{}, terms)); !strings.HasSuffix(r.Hint, ": -type linear") {
+		t.Errorf("%q, expected no terms", r.Hint)
 	}
 }

@@ -33,7 +33,7 @@ func (l *shorthand) take(kind *string) error {
 	case l.width != "" && *kind == "":
 		return cli.Usagef("-width without -layers, expected kernels of layers")
 	case l.number == "" && *kind != "" && (l.loss != "" || l.time != 0):
-		return cli.Usagef("-loss and -time apply to -landmarks only, found -type %s: expected parameters behind a colon, "+
+		return cli.Usagef("-loss and -time apply to -landmarks only, found -type %s: expected parameters after a colon, "+
 			"such as -type linear:loss=hinge", *kind)
 	case l.number == "" && (l.loss != "" || l.time != 0):
 		return cli.Usagef("-loss and -time without -landmarks, expected a number of landmarks, or auto")

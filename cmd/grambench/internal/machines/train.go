@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -28,21 +27,23 @@ var Train = &cli.Command{
 	Summary: "train a support vector machine and write its model",
 	Args:    "[SOURCE [MODEL]]",
 	Help: `
-Trains a support vector machine on documents and writes a model for grambench predict. Of text and
-measurements it chooses embedding, kernel, C and scheme by folds of samples, unless they are given.`,
+Trains a support vector machine on documents and writes a model for grambench predict. For text and
+measurements it chooses embedding, kernel, C and scheme by folds on samples, unless they are given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
 grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model
 grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		t := &train{}
-		f.MaxArgs = 2
 		t.declare(f)
+		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		t.shorthand.declare(f)
 		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
 		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
+		f.StringVar(&t.reject, "reject", "",
+			"no class (?) below a probability learnt for `TARGET`: error=2% or coverage=90%")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {
@@ -68,23 +69,15 @@ type train struct {
 // modelFormats are the forms in which a model is written.
 var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 
-// check checks that the flags make sense together, and takes the source and the model's name from
-// the arguments behind them.
+// check checks that the flags make sense together.
 func (t *train) check() error {
 	if t.f.Given("v") {
 		t.out = "" // no model is written
 		return t.validation().check()
 	}
-	if err := t.takeSource(); err != nil {
-		return err
-	}
-	if args := t.f.Args; len(args) > 1 {
-		if t.out != "" {
-			return cli.Usagef("-o %s and the argument %q both name a model, expected one of them", t.out, args[1])
-		}
-		t.out = args[1]
-	}
 	switch {
+	case t.reject != "" && t.to != "gram":
+		return cli.Usagef("-reject with -to %s, whose models have no threshold, expected -to gram", t.to)
 	case t.out == "" && t.In == "-":
 		return cli.Usagef("-o FILE is missing: standard input gives the model no name")
 	case t.out == "":
@@ -109,7 +102,7 @@ func (t *train) checkKernel() error {
 	if err != nil || t.to != "libsvm" {
 		return err
 	}
-	if !engine.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.Family(k)) {
+	if !kernel.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.Family(k)) {
 		return cli.Usagef(
 			"-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
 				"or -to libsvm-precomputed",
@@ -152,8 +145,8 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	}
 	p := e.Progress(true)
 	defer p.Clear()
-	if t.learner.Type == model.CSVC && t.chooseTime > 0 && t.to == "gram" && !t.f.Given(source.TermFlags...) {
-		t.KeepTexts = learn.TextsToKeep(t.Budget())
+	if t.to == "gram" {
+		t.keepTexts()
 	}
 	j, err := t.prepare(ctx, e, p, t.unnamed())
 	if err != nil {

@@ -47,6 +47,8 @@ type trainedLine struct {
 	Objective  report.Number   `json:"objective"`
 	Gap        report.Number   `json:"gap"`
 	Thresholds *thresholdsLine `json:"thresholds,omitempty"`
+
+	Calibration *calibrationLine `json:"calibration,omitempty"`
 }
 
 // machineRow is one machine: of two classes, of one against the rest, or of the one that there is.
@@ -72,7 +74,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	}
 	if own, ok := m.(learn.Machines); ok {
 		r.fillMachines(t, own, j)
-	} else {
+	} else if j.corpus != nil { // else linear machines took the place of others
 		digest := j.corpus.Digest()
 		r.Corpus.Digest = hex.EncodeToString(digest[:])
 	}
@@ -94,18 +96,18 @@ func (r *trainReport) fillMachines(t *train, m learn.Machines, j *job) {
 	r.trainedLine = &trainedLine{
 		solverLine: j.solverLine(s.Tolerance, float64(found.Support), found.Iterations, found.Gram),
 		Bounded:    found.Bounded, Objective: report.Number(found.Objective), Gap: report.Number(found.Gap),
-		Thresholds: newThresholdsLine(found.Thresholds),
+		Thresholds:  newThresholdsLine(found.Thresholds),
+		Calibration: newCalibrationLine(&found.Report),
 	}
 	r.computedBy(t, j)
 	r.Machines, r.SecondsSolve = found.Report.Machines, found.Solve.Seconds()
 	if found.Chosen != nil {
 		r.Choice = t.choiceReport(found.Chosen, found.Choosing, nil, found.Terms)
-		settings := t.settingsOf(found.Chosen, "")
-		if cut := found.Chosen.Cut; cut > 0 {
-			terms := found.Terms[cut]
-			settings = append(settings, "-views", terms.Tokenizer.String(), "-min-df", fmt.Sprint(terms.MinDF))
+		settings := t.settingsOf(found.Chosen, "", found.Terms)
+		if found.Chosen.Cut > 0 {
 			r.Corpus.Values = found.Values
 		}
+		r.Choice.linear(found.Linear, cutFlags(found.Chosen, found.Terms))
 		r.Choice.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
 			append(settings, "-o", t.out))
 	}
@@ -163,6 +165,7 @@ func (r *trainReport) WriteText(w io.Writer) {
 			report.Counted(int64(of.Support), "support vector", "support vectors"),
 			report.Counted(of.Iterations, "step", "steps"), float64(of.Objective), float64(of.Gap))
 		of.Thresholds.write(w)
+		of.Calibration.write(w)
 		of.Cache.write(w, of.DotProducts)
 		fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, %s\n", r.SecondsRead,
 			of.SecondsPrepare, of.SecondsGram, r.SecondsSolve, times)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
@@ -73,7 +73,7 @@ func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embed
 // hintLearner is hintScale for what a learner embeds documents in.
 func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learn.Options) {
 	var embedding sparse.Embedding
-	switch k, err := engine.ParseKernel(o.Kernel); {
+	switch k, err := kernel.Parse(o.Kernel); {
 	case !slices.Contains(m.learner.Flags, "embed"):
 		return // takes them as they are
 	case o.Embedding != nil:

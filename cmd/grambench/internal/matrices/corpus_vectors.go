@@ -114,7 +114,7 @@ func (w *corpus) write(
 }
 
 // sameClasses returns c with its classes numbered as those of model, classes that model doesn't
-// have behind them.
+// have after them.
 func sameClasses(c, model *sparse.Corpus) *sparse.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -25,12 +26,12 @@ var Gram = &cli.Command{
 Computes the Gram matrix of one kernel and writes it to a file:
   npy     NumPy: float32, little-endian, all n x n values, row by row, for numpy.load
   libsvm  LIBSVM's precomputed kernel, for svm-train -t 4; class names that aren't numbers are
-          numbered, standard error says how
+          numbered, and standard error shows how
   mm      MatrixMarket: array real symmetric, the lower triangle column by column
 With -test, -o has a row for each test document and a column for each training document (-in), whose
-terms and idf weights are used; -o-train writes the square matrix as well. Text formats have the
-fewest digits that give the same float32 back. A large matrix is written while it is computed, so it
-needn't fit into memory. With -o - it goes to standard output, and the report to standard error.`,
+terms and idf weights are used; -o-train writes the square matrix as well. Text formats use the
+fewest digits that read back as the same float32. A large matrix is written while it is computed, so
+it needn't fit into memory. With -o - it goes to standard output, and the report to standard error.`,
 	Examples: `
 grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
 grambench gram -in train.tsv -test test.tsv -o-train K.npy -o K-test.npy -o-labels test.labels
@@ -111,8 +112,8 @@ type gram struct {
 	test                  string
 	out, outTrain, format string
 	labels, labelsTrain   string            // files
-	kernel                engine.Kernel     // of documents
-	ofSet                 engine.Hyperbolic // of sets of points, where these were asked for
+	kernel                kernel.Kernel     // of documents
+	ofSet                 kernel.Hyperbolic // of sets of points, where these were asked for
 }
 
 // check checks that the flags make sense together, and takes the format from the file's name where
@@ -201,7 +202,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	source.WarnEmptied(e, corpus, x)
-	k := engine.Resolve(g.kernel, len(x.Embedder.Terms))
+	k := kernel.Resolve(g.kernel, len(x.Embedder.Terms))
 	source.WarnDoubtful(e, k)
 	r := &gramReport{Corpus: source.NewLine(corpus)}
 	files, err := g.files(e, k, corpus, test)
@@ -238,7 +239,7 @@ const wholeBytes = 256 << 20
 
 // write computes and writes the matrices.
 func (g *gram) write(
-	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k engine.Kernel, files []matrixFile,
+	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, files []matrixFile,
 ) (rows []gramRow, err error) {
 	pairs := 0.0
 	for _, f := range files {
@@ -275,7 +276,7 @@ func (g *gram) write(
 
 // writeSquare computes and writes the matrix of the engine's documents, whole or stripe by stripe.
 func (g *gram) writeSquare(
-	ctx context.Context, p *cli.Progress, eng *engine.Engine, k engine.Kernel, f *matrixFile, row *gramRow,
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, f *matrixFile, row *gramRow,
 ) error {
 	base := eng.Bytes() + backend.RuntimeBytes + f.held
 	budget := g.Budget()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -43,7 +44,7 @@ func (g *gram) readTest(
 }
 
 // files lists the matrices to write, and writes the files of labels.
-func (g *gram) files(e *cli.Env, k engine.Kernel, train, test *sparse.Corpus) ([]matrixFile, error) {
+func (g *gram) files(e *cli.Env, k kernel.Kernel, train, test *sparse.Corpus) ([]matrixFile, error) {
 	square := matrixFile{path: g.out, header: matrixio.Header{Rows: train.Documents.Rows()}}
 	square.header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))
 	cross, rows, classes := matrixFile{path: g.out, test: test}, train, train.Classes
@@ -94,7 +95,7 @@ const crossRows = 1024
 
 // writeCross computes and writes the matrix of test documents with the engine's, some rows at a time.
 func (g *gram) writeCross(
-	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k engine.Kernel, f *matrixFile,
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k kernel.Kernel, f *matrixFile,
 	row *gramRow,
 ) error {
 	docs, n := f.test.Documents, eng.Len()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/sparse"
@@ -36,7 +37,7 @@ func TestCrossOfFailingEngine(t *testing.T) {
 		}
 		row := &gramRow{File: filepath.Join(t.TempDir(), "X.npy"), Format: "npy"}
 		file := &matrixFile{header: matrixio.Header{Rows: 20, Cols: 20}, test: corpus}
-		k := engine.MustParseKernel("diffusion")
+		k := kernel.MustParse("diffusion")
 		err := (&gram{}).writeCross(t.Context(), &cli.Progress{}, eng, embedder, k, file, row)
 		_, missing := os.Stat(row.File)
 		if (missing != nil) != closed || strings.Contains(fmt.Sprint(err), "engine: it is closed") != closed {

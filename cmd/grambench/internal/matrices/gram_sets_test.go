@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/sparse"
@@ -22,11 +24,11 @@ func TestSetsInStripes(t *testing.T) {
 		m.Offsets = append(m.Offsets, int64(i+1))
 		of = append(of, int32(i%sets))
 	}
-	x, err := engine.FitNormals(t.Context(), m, of, sets)
+	x, err := normal.Fit(t.Context(), m, of, sets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := engine.NewHyperbolic(t.Context(), engine.Hyperbolic{T: 1}, x, engine.Options{})
+	k, err := engine.NewHyperbolic(t.Context(), kernel.Hyperbolic{T: 1}, x, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

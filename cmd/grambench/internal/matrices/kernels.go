@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -116,17 +116,17 @@ type kernelSpec struct {
 	PositiveDiagonal bool   `json:"positive_diagonal"`
 }
 
-func newKernelSpec(spec string, p engine.Properties) kernelSpec {
+func newKernelSpec(spec string, p kernel.Properties) kernelSpec {
 	return kernelSpec{spec, p.Definite.String(), p.Condition, p.Source, p.UsesNorms, p.NonNegative, p.PositiveDiagonal}
 }
 
 // newKernelsReport describes all kernels, or the one that args names or specifies.
 func newKernelsReport(args []string) (*kernelsReport, error) {
 	r := &kernelsReport{detail: len(args) > 0}
-	for _, info := range engine.Catalogue() {
+	for _, info := range kernel.Catalogue() {
 		r.Rows = append(r.Rows, newKernelRow(info, false))
 	}
-	for _, info := range engine.SetKernels() {
+	for _, info := range kernel.SetKernels() {
 		r.Rows = append(r.Rows, newKernelRow(info, true))
 	}
 	if !r.detail {
@@ -140,8 +140,8 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 		}
 	}
 	row := kernelRow{Name: asked}
-	if engine.IsHyperbolic(asked) {
-		h, err := engine.ParseHyperbolic(asked)
+	if kernel.IsHyperbolic(asked) {
+		h, err := kernel.ParseHyperbolic(asked)
 		if err != nil {
 			return nil, cli.UsageError{Err: err}
 		}
@@ -150,7 +150,7 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 		r.Rows = []kernelRow{row}
 		return r, nil
 	}
-	k, err := engine.ParseKernel(asked)
+	k, err := kernel.Parse(asked)
 	if err != nil {
 		return nil, cli.UsageError{Err: err}
 	}
@@ -163,12 +163,12 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 			}
 		}
 	}
-	row.Variants = []kernelSpec{newKernelSpec(k.String(), engine.PropertiesOf(k))}
+	row.Variants = []kernelSpec{newKernelSpec(k.String(), kernel.PropertiesOf(k))}
 	r.Rows = []kernelRow{row}
 	return r, nil
 }
 
-func newKernelRow(info engine.Info, sets bool) kernelRow {
+func newKernelRow(info kernel.Info, sets bool) kernelRow {
 	row := kernelRow{
 		Name:    info.Name,
 		Sets:    sets,
@@ -183,7 +183,7 @@ func newKernelRow(info engine.Info, sets bool) kernelRow {
 	for _, spec := range info.Examples {
 		known := info.Properties
 		if !sets {
-			known = engine.PropertiesOf(engine.MustParseKernel(spec))
+			known = kernel.PropertiesOf(kernel.MustParse(spec))
 		}
 		row.Variants = append(row.Variants, newKernelSpec(spec, known))
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
 // Every kernel, parameter and range of the engine's catalogue is in the list.
@@ -16,7 +16,7 @@ func TestKernelsListsTheCatalogue(t *testing.T) {
 	var b strings.Builder
 	r.WriteText(&b)
 	text := strings.Join(strings.Fields(b.String()), " ") // as it was before it was broken into lines
-	all := append(engine.Catalogue(), engine.SetKernels()...)
+	all := append(kernel.Catalogue(), kernel.SetKernels()...)
 	if len(r.Rows) != len(all) {
 		t.Errorf("%d rows, expected %d", len(r.Rows), len(all))
 	}
@@ -41,7 +41,7 @@ func TestKernelsListsTheCatalogue(t *testing.T) {
 // written.
 func TestKernelsShowsEveryExample(t *testing.T) {
 	names := 0
-	for _, info := range engine.Catalogue() {
+	for _, info := range kernel.Catalogue() {
 		for _, spec := range info.Examples {
 			r, err := newKernelsReport([]string{spec})
 			if err != nil {
@@ -52,7 +52,7 @@ func TestKernelsShowsEveryExample(t *testing.T) {
 				t.Errorf("%s: %d rows, expected one", spec, len(r.Rows))
 				continue
 			}
-			row, k := r.Rows[0], engine.MustParseKernel(spec)
+			row, k := r.Rows[0], kernel.MustParse(spec)
 			shown := []string{k.String()}
 			if spec == info.Name {
 				names++
@@ -65,7 +65,7 @@ func TestKernelsShowsEveryExample(t *testing.T) {
 				continue
 			}
 			for i, v := range row.Variants {
-				p := engine.PropertiesOf(engine.MustParseKernel(shown[i]))
+				p := kernel.PropertiesOf(kernel.MustParse(shown[i]))
 				want := kernelSpec{
 					Spec:             shown[i],
 					Definite:         p.Definite.String(),
@@ -81,7 +81,7 @@ func TestKernelsShowsEveryExample(t *testing.T) {
 			}
 			var text strings.Builder
 			r.WriteText(&text)
-			for _, want := range []string{k.String(), engine.PropertiesOf(k).Definite.String()} {
+			for _, want := range []string{k.String(), kernel.PropertiesOf(k).Definite.String()} {
 				if !strings.Contains(text.String(), want) && spec != info.Name {
 					t.Errorf("%s: %q isn't in\n%s", spec, want, text.String())
 				}

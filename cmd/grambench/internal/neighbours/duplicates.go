@@ -1,6 +1,7 @@
 package neighbours
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -29,17 +32,25 @@ that such pairs connect into one group. The first of each group is the one to ke
 named by their file, or by their number from 1:
   tsv     number of the group, document, and keep or drop on a line, TABs between
   jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
+-texts adds the beginning of each text. -keep FILE writes the corpus without what is dropped: JSON
+lines with label and text, or svmlight lines of vectors, which -in reads. With -of it names the
+documents of -in that one of -of is within the bound of, as a test set that leaks into training:
+  tsv     document, document of -of, c
+  jsonl   {"document": ..., "of": ..., "c": ...}
 c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. Texts that
 differ in the order of their words alone have c = 0. A c equal to the bound counts: two documents of
 twenty words with eighteen in common have c = 0.1 exactly.`,
 	Examples: `
 grambench duplicates -in goroot -o groups.tsv
-grambench duplicates -within 0.1 -in corpus.jsonl -to jsonl
+grambench duplicates -within 0.1 -in corpus.jsonl -keep clean.jsonl
+grambench duplicates -in test.tsv -of train.tsv -texts
 grambench duplicates -within 0 -embed tf -in train.svm`,
 	Setup: func(f *cli.Flags) cli.Work {
 		d := &duplicates{}
 		d.Reread = []*string{&d.In}
 		d.declare(f)
+		f.StringVar(&d.of, "of", "", "find documents of -in that are near to one of `SOURCE`")
+		f.ReadsFiles(&d.of, "of", d.Files(&d.of))
 		f.Group("Duplicates", "")
 		f.Float64Var(&d.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
 		d.DeclareEmbedding(f, "compare documents embedded as `EMBEDDING` (default: tf-l1-sqrt)")
@@ -48,6 +59,8 @@ grambench duplicates -within 0 -embed tf -in train.svm`,
 		f.Writes(&d.out, "o", "write to `FILE` (default: -, standard output)")
 		f.Choose(&d.format, "to", "", "write `FORMAT`: tsv or jsonl (default: from the ending, else tsv)",
 			[]string{"tsv", "jsonl"})
+		d.declareTexts(f)
+		f.Writes(&d.keep, "keep", "write the documents that are kept to `FILE`")
 		f.Check(d.check)
 		return d.run
 	},
@@ -58,23 +71,30 @@ type duplicates struct {
 	search
 	within    float64
 	embedding sparse.Embedding
+	of, keep  string
 }
 
 // duplicatesReport is the report of the command duplicates.
 type duplicatesReport struct {
-	Corpus    source.Line    `json:"corpus"`
-	Embedding string         `json:"embedding"`
-	Within    float64        `json:"within"`
-	ISA       string         `json:"isa"`
-	Why       string         `json:"backend_reason,omitempty"`
-	Pairs     int64          `json:"pairs_within"`
-	Same      int64          `json:"pairs_of_c_0"`
-	Groups    int            `json:"groups"`
-	Grouped   int            `json:"documents_in_groups"`
-	Dropped   int            `json:"documents_to_drop"`
-	Sizes     []groupSize    `json:"groups_by_size"`
-	Largest   []largestGroup `json:"largest_groups"`
-	SecondsOf float64        `json:"seconds_pairs"`
+	Corpus    source.Line  `json:"corpus"`
+	Of        *source.Line `json:"of,omitempty"`
+	Embedding string       `json:"embedding"`
+	Within    float64      `json:"within"`
+	ISA       string       `json:"isa"`
+	Why       string       `json:"backend_reason,omitempty"`
+	Pairs     int64        `json:"pairs_within"`
+	Same      int64        `json:"pairs_of_c_0"`
+
+	Plan      *engine.JoinPlan `json:"plan"`
+	Groups    int              `json:"groups"`
+	Grouped   int              `json:"documents_in_groups"`
+	Dropped   int              `json:"documents_to_drop"`
+	Sizes     []groupSize      `json:"groups_by_size"`
+	Largest   []largestGroup   `json:"largest_groups"`
+	Leaks     int              `json:"documents_near_to_others,omitempty"` // with -of
+	KeptFile  string           `json:"kept_file,omitempty"`
+	KeptBytes int64            `json:"kept_file_bytes,omitempty"`
+	SecondsOf float64          `json:"seconds_pairs"`
 	written
 }
 
@@ -95,6 +115,12 @@ func (r *duplicatesReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.Corpus)
 	fmt.Fprintf(w, "%s within c = %v of each other, %s at c = 0, %s, %s\n",
 		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, backend.WithWhy(r.ISA, r.Why))
+	fmt.Fprintln(w, planned(r.Plan))
+	if r.Of != nil {
+		fmt.Fprintf(w, "%s near to one of %s\n", report.Documents(r.Leaks), r.Of)
+		r.line(w, "pairs", r.SecondsOf)
+		return
+	}
 	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
 	fmt.Fprintf(w, "%s of %s; %s would go, %s\n", report.Counted(r.Groups, "group", "groups"),
 		report.Documents(r.Grouped), report.Count(r.Dropped), share)
@@ -114,6 +140,10 @@ func (r *duplicatesReport) WriteText(w io.Writer) {
 		}
 		t.Write(w)
 	}
+	if r.KeptFile != "" {
+		kept := report.Documents(r.Corpus.Documents - r.Dropped)
+		fmt.Fprintf(w, "%s: %s kept, %s\n", r.KeptFile, kept, report.Bytes(r.KeptBytes))
+	}
 	r.line(w, "pairs", r.SecondsOf)
 }
 
@@ -122,6 +152,12 @@ func (d *duplicates) check() (err error) {
 	d.search.check(map[string]string{"": "tsv", ".jsonl": "jsonl"})
 	if !(d.within >= 0 && d.within < 1) {
 		return cli.Usagef("-within %v, expected from 0 to below 1", d.within)
+	}
+	if d.of != "" && d.keep != "" {
+		return cli.Usagef("-keep does not apply to -of: nothing is dropped")
+	}
+	if d.In == "-" && d.of == "-" {
+		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
 	}
 	d.embedding = sparse.Sphere
 	if d.Embedding != "" {
@@ -133,17 +169,37 @@ func (d *duplicates) check() (err error) {
 func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
+	d.keepTexts(d.keep != "")
+	var others *sparse.Corpus
+	if d.of != "" {
+		from := d.Documents
+		from.In = d.of
+		var err error
+		if others, err = from.Read(ctx, e, p); err != nil {
+			return err
+		}
+	}
 	corpus, err := d.Read(ctx, e, p)
+	if err == nil && others != nil {
+		err = sparse.ShareTerms(corpus, others)
+	}
 	if err != nil {
 		return err
+	}
+	if err := d.haveTexts(corpus); err != nil {
+		return err
+	}
+	if others != nil {
+		return d.leaks(ctx, e, p, corpus, others)
 	}
 	r := &duplicatesReport{Corpus: source.NewLine(corpus), Embedding: d.embedding.String(), Within: d.within,
 		Sizes: []groupSize{}, Largest: []largestGroup{},
 		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
 	begin := time.Now()
 	n := corpus.Documents.Rows()
-	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine+int64(n)*8)
+	embedded, _ := source.WorkBytes(corpus.Documents)
+	least := engine.GroupsBytes(n, corpus.Documents.Cols)
+	need := backend.RuntimeBytes + embedded + max(corpus.Documents.Bytes(), least)
 	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
 		return err
 	}
@@ -152,18 +208,34 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	source.WarnEmptied(e, corpus, x)
-	corpus.Documents = nil
+	documents := corpus.Documents
+	if corpus.Documents = nil; d.keep == "" || corpus.Texts != nil {
+		documents = nil
+	}
 	groups, err := d.find(ctx, p, x, r)
 	if err != nil {
 		return err
 	}
 	r.count(corpus, groups)
+	if d.keep != "" {
+		p.Stage("writing " + filepath.Base(d.keep))
+		r.KeptFile = d.keep
+		if r.KeptBytes, err = writeKept(ctx, d.keep, corpus, documents, n, groups); err != nil {
+			return err
+		}
+	}
 	p.Stage("writing " + filepath.Base(d.out))
-	r.FileBytes, err = matrixio.Make(d.out, func(w io.Writer) error {
-		return writeLines(ctx, w, len(groups), func(b []byte, k int) ([]byte, error) {
-			return d.lines(b, corpus, k+1, groups[k])
-		})
+	return d.written(ctx, e, p, r, begin, len(groups), func(b []byte, k int) ([]byte, error) {
+		return d.lines(b, corpus, k+1, groups[k])
 	})
+}
+
+// written writes lines, and the report.
+func (d *duplicates) written(
+	ctx context.Context, e *cli.Env, p *cli.Progress, r *duplicatesReport, begin time.Time, n int,
+	lines func(b []byte, k int) ([]byte, error),
+) (err error) {
+	r.FileBytes, err = matrixio.Make(d.out, func(w io.Writer) error { return writeLines(ctx, w, n, lines) })
 	if err != nil {
 		return err
 	}
@@ -176,27 +248,18 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 func (d *duplicates) find(
 	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
 ) ([][]int32, error) {
-	n := x.Rows()
-	eng, err := d.Engine(x, d.Job(n), p)
+	opt := d.Options(d.Job(x.Rows()), p)
+	p.Stage("pairs within " + report.Float(d.within))
+	begin := time.Now()
+	w, err := engine.GroupsWithin(ctx, x, d.within, opt)
+	p.Clear()
+	r.SecondsOf = time.Since(begin).Seconds()
 	if err != nil {
 		return nil, err
 	}
-	defer eng.Close()
-	r.ISA, r.Why = eng.Backend(), d.Why()
-	p.Stage("pairs within " + report.Float(d.within))
-	begin := time.Now()
-	groups := engine.NewGroups(n)
-	err = eng.PairsWithin(ctx, d.within, func(i, j int, c float32) error {
-		r.Pairs++
-		if c == 0 {
-			r.Same++
-		}
-		groups.Join(i, j)
-		return nil
-	})
-	p.Clear()
-	r.SecondsOf = time.Since(begin).Seconds()
-	return groups.All(), err
+	r.ISA, r.Why = w.Name, d.Why()
+	r.Pairs, r.Same, r.Plan = w.Pairs, w.Same, w.Plan
+	return w.Groups, nil
 }
 
 // mostLargest is how many of the largest groups are listed.
@@ -243,17 +306,140 @@ func (d *duplicates) lines(b []byte, c *sparse.Corpus, number int, group []int32
 			Group int   `json:"group"`
 			Keep  any   `json:"keep"`
 			Drop  []any `json:"drop"`
-		}{Group: number, Keep: jsonName(c, int(group[0]))}
+		}{Group: number, Keep: d.shown(c, int(group[0]))}
 		for _, i := range group[1:] {
-			line.Drop = append(line.Drop, jsonName(c, int(i)))
+			line.Drop = append(line.Drop, d.shown(c, int(i)))
 		}
 		text, err := json.Marshal(line)
 		return append(append(b, text...), '\n'), err
 	}
-	what := "keep"
-	for _, i := range group {
-		b = fmt.Appendf(b, "%d\t%s\t%s\n", number, source.ShortName(c, int(i)), what)
-		what = "drop"
+	return source.AppendGroup(b, c, number, group, d.text(c)), nil
+}
+
+// text is what lines have of a text; nil for nothing.
+func (d *duplicates) text(c *sparse.Corpus) func(i int32) string {
+	if !d.texts {
+		return nil
 	}
-	return b, nil
+	return func(i int32) string { return beginning(c.Texts[i]) }
+}
+
+// writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors, documents as
+// svmlight lines.
+func writeKept(
+	ctx context.Context, path string, c *sparse.Corpus, documents *sparse.CSR, n int, groups [][]int32,
+) (int64, error) {
+	dropped := make([]bool, n)
+	for _, g := range groups {
+		for _, i := range g[1:] {
+			dropped[i] = true
+		}
+	}
+	return matrixio.Make(path, func(w io.Writer) error {
+		return writeLines(ctx, w, n, func(b []byte, i int) ([]byte, error) {
+			if dropped[i] {
+				return b, nil
+			}
+			labels := []string{}
+			for _, id := range c.Labels.Of(i) {
+				labels = append(labels, c.Classes[id])
+			}
+			if c.Texts != nil {
+				text, err := json.Marshal(struct {
+					Label []string `json:"label"`
+					Text  string   `json:"text"`
+				}{labels, c.Texts[i]})
+				return append(append(b, text...), '\n'), err
+			}
+			b = append(b, strings.Join(labels, ",")...)
+			terms, values := documents.Row(i)
+			for k, t := range terms {
+				b = append(strconv.AppendUint(append(b, ' '), uint64(t)+1, 10), ':')
+				b = strconv.AppendFloat(b, float64(values[k]), 'g', -1, 32)
+			}
+			return append(b, '\n'), nil
+		})
+	})
+}
+
+// concatenated returns the documents of two matrices of the same columns.
+func concatenated(a, b *sparse.CSR) *sparse.CSR {
+	m := &sparse.CSR{Cols: a.Cols, Terms: slices.Concat(a.Terms, b.Terms), Values: slices.Concat(a.Values, b.Values),
+		Offsets: slices.Clone(a.Offsets), Views: a.Views}
+	for _, end := range b.Offsets[1:] {
+		m.Offsets = append(m.Offsets, a.NNZ()+end)
+	}
+	return m
+}
+
+// leak is a document that another one is near to.
+type leak struct {
+	i, of int
+	c     float64
+}
+
+// leaks writes which documents of a corpus are near to one of others.
+func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, corpus, others *sparse.Corpus) error {
+	r := &duplicatesReport{Corpus: source.NewLine(corpus), Of: new(source.NewLine(others)), Within: d.within,
+		Embedding: d.embedding.String(), Sizes: []groupSize{}, Largest: []largestGroup{},
+		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
+	begin := time.Now()
+	need := engine.GroupsBytes(corpus.Documents.Rows()+others.Documents.Rows(), others.Documents.Cols)
+	for _, c := range []*sparse.Corpus{corpus, others} {
+		embedded, _ := source.WorkBytes(c.Documents)
+		need += 2*c.Documents.Bytes() + embedded
+	}
+	if err := d.Fits("pairs with documents of "+d.of, backend.RuntimeBytes+need); err != nil {
+		return err
+	}
+	// Terms that one of them lacks count: weights are those of all documents.
+	embedder := d.embedding.Fit(concatenated(others.Documents, corpus.Documents))
+	x, err := embedder.TransformRows(ctx, others.Documents, nil, d.Workers)
+	if err != nil {
+		return others.NameValue(err)
+	}
+	rows, err := embedder.TransformRows(ctx, corpus.Documents, nil, d.Workers)
+	if err != nil {
+		return corpus.NameValue(err)
+	}
+	var found []leak
+	pairs := float64(rows.Rows()) * float64(x.Rows())
+	p.Stage("pairs within " + report.Float(d.within))
+	opt := d.Options(d.Pairs(pairs), p)
+	r.Plan, err = engine.CrossWithin(ctx, rows, x, d.within, opt, func(i, j int, c float64) error {
+		if r.Pairs++; c == 0 {
+			r.Same++
+		}
+		found = append(found, leak{i, j, c})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.SecondsOf = time.Since(begin).Seconds()
+	r.ISA, r.Why = cmp.Or(opt.ISA, string(asm.Best().ISA)), d.Why()
+	slices.SortFunc(found, func(a, b leak) int {
+		return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.c, b.c), cmp.Compare(a.of, b.of))
+	})
+	for at, l := range found {
+		if at == 0 || l.i != found[at-1].i {
+			r.Leaks++
+		}
+	}
+	return d.written(ctx, e, p, r, begin, len(found), func(b []byte, k int) ([]byte, error) {
+		l := found[k]
+		if d.format == "jsonl" {
+			text, err := json.Marshal(struct {
+				Document any     `json:"document"`
+				Of       any     `json:"of"`
+				C        float64 `json:"c"`
+			}{d.shown(corpus, l.i), d.shown(others, l.of), l.c})
+			return append(append(b, text...), '\n'), err
+		}
+		b = fmt.Appendf(b, "%s\t%s\t%s", source.ShortName(corpus, l.i), source.ShortName(others, l.of), report.Float(l.c))
+		if d.texts {
+			b = fmt.Appendf(b, "\t%s\t%s", beginning(corpus.Texts[l.i]), beginning(others.Texts[l.of]))
+		}
+		return append(b, '\n'), nil
+	})
 }

@@ -3,6 +3,7 @@
 package neighbours
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -30,10 +32,11 @@ pairs, and keeps no matrix. Documents are named by their file, or by their numbe
   jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
   npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
   mm      MatrixMarket: coordinate real general
-Of equal values the one with the smaller c = 1 - cosine comes first where the kernel falls with c,
-then the one with the smaller number. -min compares in float64, before values are rounded. With -of
-it looks for the neighbours of -in's documents among other documents, whose terms it counts. -plot
-draws how near the nearest document is: duplicates are the spike at its end.`,
+Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
+then the one with the smaller number. -min compares in float64, before values are rounded; where it
+is high, a join leaves out nearly all pairs, as for duplicates, with the same result. With -of
+it finds the neighbours of -in's documents among other documents, whose terms it counts. -plot draws
+the distribution of the nearest document's value: duplicates are the spike at its end.`,
 	Examples: `
 grambench neighbours -k 10 -in mail/ -o near.tsv
 grambench neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering
@@ -57,7 +60,8 @@ grambench neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 			return ""
 		})
 		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl, npz or mm (default: from the ending, else tsv)", formats)
-		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`.png")
+		n.declareTexts(f)
+		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`, a .png or .svg")
 		f.Check(n.check)
 		return n.run
 	},
@@ -68,26 +72,27 @@ type neighbours struct {
 	search
 	of, least, plot string
 	k               int
-	kernel          engine.Kernel
+	kernel          kernel.Kernel
 	opt             engine.NeighbourOptions
 }
 
 // neighboursReport is the report of the command neighbours.
 type neighboursReport struct {
-	Corpus     source.Line   `json:"corpus"`
-	Of         *source.Line  `json:"of,omitempty"` // where other documents are the neighbours
-	Kernel     string        `json:"kernel"`
-	Embedding  string        `json:"embedding"`
-	K          int           `json:"k"`
-	Least      *float64      `json:"min,omitempty"`
-	ISA        string        `json:"isa"`
-	Why        string        `json:"backend_reason,omitempty"`
-	Neighbours int64         `json:"neighbours"`
-	Lonely     int           `json:"without_neighbours"` // documents
-	Nearest    distribution  `json:"nearest_value"`
-	Pairs      int64         `json:"pairs"`
-	PairsPerS  report.Number `json:"pairs_per_s"` // while neighbours were found
-	SecondsOf  float64       `json:"seconds_neighbours"`
+	Corpus     source.Line      `json:"corpus"`
+	Of         *source.Line     `json:"of,omitempty"` // where other documents are the neighbours
+	Kernel     string           `json:"kernel"`
+	Embedding  string           `json:"embedding"`
+	K          int              `json:"k"`
+	Least      *float64         `json:"min,omitempty"`
+	ISA        string           `json:"isa"`
+	Why        string           `json:"backend_reason,omitempty"`
+	Neighbours int64            `json:"neighbours"`
+	Lonely     int              `json:"without_neighbours"` // documents
+	Nearest    distribution     `json:"nearest_value"`
+	Pairs      int64            `json:"pairs"`
+	PairsPerS  report.Number    `json:"pairs_per_s"` // while neighbours were found
+	Plan       *engine.JoinPlan `json:"plan,omitempty"`
+	SecondsOf  float64          `json:"seconds_neighbours"`
 	written
 }
 
@@ -126,6 +131,9 @@ func (r *neighboursReport) WriteText(w io.Writer) {
 	if r.Lonely > 0 {
 		fmt.Fprintf(w, "without any: %s\n", report.Documents(r.Lonely))
 	}
+	if r.Plan != nil {
+		fmt.Fprintln(w, planned(r.Plan))
+	}
 	r.line(w, "neighbours", r.SecondsOf)
 }
 
@@ -137,6 +145,9 @@ func (n *neighbours) check() error {
 	}
 	if n.In == "-" && n.of == "-" {
 		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
+	}
+	if n.texts && n.format != "tsv" && n.format != "jsonl" {
+		return cli.Usagef("-texts with -to %s, a matrix, expected tsv or jsonl", n.format)
 	}
 	n.opt.Count = n.k
 	if n.least != "" {
@@ -162,6 +173,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	defer p.Clear()
 	r := &neighboursReport{K: n.k, Least: n.opt.Least,
 		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
+	n.keepTexts(false)
 	var others *sparse.Corpus
 	documents := n.Documents
 	if n.of != "" {
@@ -187,6 +199,9 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	if others != nil {
 		columns = others
 	}
+	if err := cmp.Or(n.haveTexts(corpus), n.haveTexts(columns)); err != nil {
+		return err
+	}
 	begin := time.Now()
 	var test *sparse.Embedded // of other documents
 	x, err := n.embed(ctx, e, corpus, columns)
@@ -199,7 +214,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	corpus.Documents, columns.Documents = nil, nil // lists need the room
-	k := engine.Resolve(n.kernel, len(x.Embedder.Terms))
+	k := kernel.Resolve(n.kernel, len(x.Embedder.Terms))
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -219,6 +234,9 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	if n.opt.Least != nil {
+		r.Plan = near.Plan()
+	}
 	r.SecondsOf, r.PairsPerS = seconds, report.Number(float64(r.Pairs)/max(seconds, 1e-9))
 	var nearest []float64
 	for i := range near.Len() {
@@ -231,8 +249,8 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		nearest = append(nearest, float64(list[0].Value))
 	}
 	p.Stage("writing " + filepath.Base(n.out))
-	w := &writer{near: near, rows: corpus, columns: columns, cols: x.Rows(), comment: r.Kernel + " of " +
-		filepath.Base(corpus.Source)}
+	w := &writer{search: &n.search, near: near, rows: corpus, columns: columns, cols: x.Rows(),
+		comment: r.Kernel + " of " + filepath.Base(corpus.Source)}
 	if r.FileBytes, err = w.save(ctx, n.out, n.format); err != nil {
 		return err
 	}
@@ -270,7 +288,7 @@ func (n *neighbours) embed(ctx context.Context, e *cli.Env, corpus, columns *spa
 
 // find finds the neighbours of the documents of test, nil for x itself, among those of x.
 func (n *neighbours) find(
-	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k engine.Kernel, r *neighboursReport,
+	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (near *engine.Neighbours, seconds float64, err error) {
 	eng, err := n.Engine(x, n.Pairs(float64(r.Pairs)), p)
 	if err != nil {

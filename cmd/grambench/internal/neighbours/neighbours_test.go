@@ -46,7 +46,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Lines come one behind the other, until the context ends or one fails.
+// Lines come one after the other, until the context ends or one fails.
 func TestWriteLines(t *testing.T) {
 	line := func(b []byte, i int) ([]byte, error) { return fmt.Appendln(b, i), nil }
 	var out strings.Builder

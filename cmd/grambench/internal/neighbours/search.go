@@ -2,16 +2,20 @@ package neighbours
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
 )
 
 // search is what runs of both commands have: documents, where to compute, and what to write.
@@ -21,6 +25,7 @@ type search struct {
 	backend.Compute
 	f           *cli.Flags
 	out, format string
+	texts       bool
 }
 
 // declare declares the flags of documents.
@@ -49,6 +54,48 @@ func (s *search) check(formats map[string]string) {
 	}
 }
 
+func (s *search) declareTexts(f *cli.Flags) {
+	f.BoolVar(&s.texts, "texts", false, "write the beginning of each text, too")
+}
+
+// keepTexts keeps texts that are read where they are shown, or always.
+func (s *search) keepTexts(always bool) {
+	if s.texts || always {
+		s.KeepTexts = cmp.Or(s.Bytes(), math.MaxInt64)
+	}
+}
+
+// haveTexts checks that there are the texts that are to be shown.
+func (s *search) haveTexts(c *sparse.Corpus) error {
+	if s.texts && c.Texts == nil {
+		return fmt.Errorf("-texts: no texts of %s, expected text that fits -m", c.Source)
+	}
+	return nil
+}
+
+// mostText is how many bytes of a text a line has.
+const mostText = 200
+
+// beginning returns the beginning of a text on one line.
+func beginning(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 4*mostText)], "")), " ")
+	if len(text) > mostText {
+		text = strings.ToValidUTF8(text[:mostText], "") + "…"
+	}
+	return text
+}
+
+// shown is a document of a line of JSON, with its text where that is asked for.
+func (s *search) shown(c *sparse.Corpus, i int) any {
+	if !s.texts {
+		return jsonName(c, i)
+	}
+	return struct {
+		Document any    `json:"document"`
+		Text     string `json:"text"`
+	}{jsonName(c, i), beginning(c.Texts[i])}
+}
+
 // written is what both reports end with.
 type written struct {
 	File       string  `json:"file"`
@@ -57,6 +104,16 @@ type written struct {
 	Seconds    float64 `json:"seconds"` // from the embedding on
 	PeakBytes  int64   `json:"peak_bytes"`
 	LimitBytes int64   `json:"limit_bytes"`
+}
+
+// planned says how pairs were found.
+func planned(p *engine.JoinPlan) string {
+	counted := ""
+	if p.Distinct > 0 {
+		counted = fmt.Sprintf("; %s distinct documents, %s of %s values before the cut, %s matches", report.Count(p.Distinct),
+			report.Count(p.Before), report.Count(p.Values), report.Count(p.Matches))
+	}
+	return fmt.Sprintf("by %s, since %s%s, %s pairs", p.Method, p.Why, counted, report.Count(p.Pairs))
 }
 
 // line writes the last line of a report, given how long the search took.

@@ -1,8 +1,10 @@
 package neighbours
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 
@@ -17,6 +19,7 @@ var formats = []string{"tsv", "jsonl", "npz", "mm"}
 
 // writer writes neighbours, of documents of one corpus among those of another or the same.
 type writer struct {
+	*search
 	near          *engine.Neighbours
 	rows, columns *sparse.Corpus
 	cols          int
@@ -73,7 +76,16 @@ func jsonName(c *sparse.Corpus, i int) any {
 
 // lines appends a line for each neighbour of a document.
 func (w *writer) lines(b []byte, i int) ([]byte, error) {
-	return source.AppendNeighbours(b, source.ShortName(w.rows, i), w.near.Of(i), w.columns), nil
+	name := source.ShortName(w.rows, i)
+	if !w.texts {
+		return source.AppendNeighbours(b, name, w.near.Of(i), w.columns), nil
+	}
+	near := w.near.Of(i)
+	for k, n := range near {
+		b = bytes.TrimSuffix(source.AppendNeighbours(b, name, near[k:k+1], w.columns), []byte("\n"))
+		b = fmt.Appendf(b, "\t%s\t%s\n", beginning(w.rows.Texts[i]), beginning(w.columns.Texts[n.Document]))
+	}
+	return b, nil
 }
 
 // object appends the neighbours of a document as a line of JSON.
@@ -85,9 +97,9 @@ func (w *writer) object(b []byte, i int) ([]byte, error) {
 	line := struct {
 		Document   any         `json:"document"`
 		Neighbours []neighbour `json:"neighbours"`
-	}{jsonName(w.rows, i), []neighbour{}}
+	}{w.shown(w.rows, i), []neighbour{}}
 	for _, n := range w.near.Of(i) {
-		line.Neighbours = append(line.Neighbours, neighbour{jsonName(w.columns, int(n.Document)), n.Value})
+		line.Neighbours = append(line.Neighbours, neighbour{w.shown(w.columns, int(n.Document)), n.Value})
 	}
 	text, err := json.Marshal(line)
 	return append(append(b, text...), '\n'), err

@@ -8,8 +8,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/geometry"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -30,7 +30,7 @@ without a derivative has no metric: for it the growth of its distances is printe
 	Examples: `
 grambench geometry
 grambench geometry -kernel arccos:n=2 -kernel arccos:n=0,sigma=0.5 -norms 0.1..10*10 -d 784
-grambench geometry -kernel 'compose(arccos:n=1,rbf:gamma=0.5)' -json`,
+grambench geometry -kernel 'compose(arccos:n=1,rbf:gamma=0.5)' -plot surface.svg`,
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &surfaces{f: f}
 		f.Group("Kernels", "")
@@ -38,6 +38,8 @@ grambench geometry -kernel 'compose(arccos:n=1,rbf:gamma=0.5)' -json`,
 		f.Group("Documents", "")
 		f.StringVar(&c.list, "norms", "0.5,1,2", "the norms of documents: `LIST`")
 		f.IntVar(&c.d, "d", 3, "their dimensions, `D`")
+		f.Group("Output", "")
+		f.Draws(&c.plot, "plot", "plot the metric along x and S by the norm to `FILE`, a .png or .svg")
 		f.Check(c.check)
 		return c.run
 	},
@@ -48,8 +50,9 @@ type surfaces struct {
 	source.Kernels
 	f     *cli.Flags
 	list  string
+	plot  string
 	d     int
-	asked []engine.Kernel
+	asked []kernel.Kernel
 	norms []float64
 }
 
@@ -71,12 +74,17 @@ func (c *surfaces) check() (err error) {
 
 func (c *surfaces) run(_ context.Context, e *cli.Env) error {
 	r := &geometries{D: c.d, Table: geometry.Table()}
+	if c.plot != "" {
+		if err := c.draw(); err != nil {
+			return err
+		}
+	}
 	for _, k := range c.asked {
-		k = engine.Resolve(k, c.d)
+		k = kernel.Resolve(k, c.d)
 		for _, norm := range c.norms {
 			row := surfaceRow{Kernel: k.String(), Norm: norm}
 			p, err := geometry.At(k, norm, c.d)
-			var rough *engine.RoughError
+			var rough *kernel.RoughError
 			switch {
 			case errors.As(err, &rough):
 				row.Rough = &growth{rough.Power, rough.Factor}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -50,7 +51,7 @@ grambench pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		f.Group("Components", "")
 		c.Kernels.Declare(f, "diffusion:t=0.5")
 		f.IntVar(&c.count, "components", 2, "find the `P` leading components")
-		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "end at residuals of `E`, relative to each eigenvalue")
+		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop at residuals of `E`, relative to each eigenvalue")
 		f.IntVar(&c.landmarks, "landmarks", 0, "find them by `M` landmarks; 0: by all documents")
 		f.Choose(&c.choice, "choice", "uniform", "draw landmarks `CHOICE`: uniform, stratified (as many of each class), "+
 			"pivoted (far from each other)", []string{"uniform", "stratified", "pivoted"})
@@ -60,7 +61,7 @@ grambench pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		npy := func() string { return "a matrix in the form npy" }
 		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`.npy, - for standard output", npy)
 		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`.npy", npy)
-		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`.png")
+		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`, a .png or .svg")
 		f.Check(c.check)
 		return c.run
 	},
@@ -77,7 +78,7 @@ type components struct {
 	choice                   string
 	tolerance                float64
 	seed                     uint64
-	kernel                   engine.Kernel
+	kernel                   kernel.Kernel
 }
 
 func (c *components) check() error {
@@ -257,7 +258,7 @@ type found struct {
 	*pca.Components
 	eng      *engine.Engine
 	embedder *sparse.Embedder
-	kernel   engine.Kernel
+	kernel   kernel.Kernel
 	held     int64 // bytes, with the engine
 }
 
@@ -282,7 +283,7 @@ func (c *components) find(
 	}
 	source.WarnEmptied(e, corpus, x)
 	source.WarnDoubtful(e, c.kernel)
-	f := &found{kernel: engine.Resolve(c.kernel, len(x.Embedder.Terms)), embedder: x.Embedder}
+	f := &found{kernel: kernel.Resolve(c.kernel, len(x.Embedder.Terms)), embedder: x.Embedder}
 	if f.eng, err = c.Engine(x, c.Job(x.Rows()), nil); err != nil {
 		return nil, err
 	}
@@ -296,7 +297,7 @@ func (c *components) find(
 
 // fit finds the components within the memory that is left.
 func (c *components) fit(
-	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k engine.Kernel, held int64,
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*pca.Components, error) {
 	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
 	// the coordinates are written from float64 copies

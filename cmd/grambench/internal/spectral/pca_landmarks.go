@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -44,7 +45,7 @@ func (c *components) sketch(
 	}
 	debug.FreeOSMemory() // what follows takes the memory of the choice
 	f := &found{embedder: c.kernel.Embedding().Fit(docs)}
-	f.kernel = engine.Resolve(c.kernel, len(f.embedder.Terms))
+	f.kernel = kernel.Resolve(c.kernel, len(f.embedder.Terms))
 	z, err := f.embedder.TransformRows(ctx, docs, at, c.Workers)
 	if err != nil {
 		return nil, corpus.NameValue(err)

@@ -14,6 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+const width = 15 // of a plot, in centimeters
+
 // mostPoints is how many documents are drawn: more hide each other.
 const mostPoints = 5000
 
@@ -44,6 +46,7 @@ func (r *componentsReport) draw(ctx context.Context, path string, corpus *sparse
 		}
 		classes[class] = append(classes[class], at)
 	}
+	var names []string
 	for class, points := range classes {
 		if len(points) == 0 {
 			continue
@@ -59,9 +62,13 @@ func (r *componentsReport) draw(ctx context.Context, path string, corpus *sparse
 		cloud.Add(s)
 		if len(corpus.Classes) <= 20 && len(corpus.Classes) > 0 {
 			cloud.Legend.Add(name, s)
+			names = append(names, name)
 		}
 	}
 	cloud.Legend.Top = true
+	if names != nil {
+		chart.BesideLegend(cloud, width, names...)
+	}
 
 	scree := chart.New("explained variance", "component", "share, %")
 	var each, sum plotter.XYs
@@ -72,6 +79,7 @@ func (r *componentsReport) draw(ctx context.Context, path string, corpus *sparse
 	scree.Y.Min, scree.Y.Max = 0, 100
 	chart.Curve(scree, "each", chart.Colors[0], each, len(each) < 40)
 	chart.Curve(scree, "so far", chart.Colors[1], sum, len(sum) < 40)
-	scree.Legend.Top = true
-	return chart.Save(path, 15, 13, []*plot.Plot{cloud, scree}...)
+	scree.X.Tick.Marker = chart.Steps{Least: 1}
+	scree.Legend.Top, scree.Legend.Left = true, true // above the curves, one of which falls and one rises
+	return chart.Save(path, width, 13, []*plot.Plot{cloud, scree}...)
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -90,7 +90,7 @@ func (row *row) addSum(r, least, most float64) {
 }
 
 // newRow begins the row of a kernel and what is known of it.
-func newRow(k fmt.Stringer, known engine.Properties, documents int) *row {
+func newRow(k fmt.Stringer, known kernel.Properties, documents int) *row {
 	r := &row{Kernel: k.String(), Documents: documents, Definite: known.Definite.String(), Condition: known.Condition}
 	r.T, r.family = parameterT(r.Kernel)
 	return r

@@ -23,10 +23,10 @@ var Command = &cli.Command{
 	Help: `
 Prints the largest and smallest eigenvalues of Gram matrices, whether each matrix is positive
 semidefinite beyond rounding, and spectral sums: Σ min(r, λ) over the eigenvalues λ of K/n and its
-root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. Of up to ` +
+root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. For up to ` +
 		report.Count(mostWhole) + `
-documents it computes all eigenvalues; of more, the extremes by the method of Lanczos, each with its
-residual, unless -all asks for all.
+documents it computes all eigenvalues; for more, the extreme ones by the Lanczos method, each with
+its residual, unless -all asks for all.
 An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign to rounding. Verdicts:
   psd to rounding   the smallest eigenvalue is not below 0 by more than the likely size of rounding
   undecided         it is, but by no more than rounding may be
@@ -55,7 +55,7 @@ grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 2
 		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the start vector of Lanczos")
 		c.Compute.Declare(f)
 		f.Group("Output", "")
-		f.Draws(&c.plot, "plot", "draw the eigenvalues, and the smallest against t, into `FILE`, a .png")
+		f.Draws(&c.plot, "plot", "draw the eigenvalues, and the smallest against t, into `FILE`, a .png or .svg")
 		f.Check(c.check)
 		return c.run
 	},
@@ -73,8 +73,8 @@ type call struct {
 	centre, lanczos bool
 	whole           bool // all eigenvalues are asked for
 
-	asked []engine.Kernel
-	ofSet []engine.Hyperbolic // the kernels asked for where they compare sets of points
+	asked []kernel.Kernel
+	ofSet []kernel.Hyperbolic // the kernels asked for where they compare sets of points
 	radii []float64
 	logs  []float64 // ln n of covering numbers; nil where no bounds are asked for
 }
@@ -149,11 +149,11 @@ func list(flag, text string) ([]float64, error) {
 }
 
 // hyperbolicOn gives each kernel all values of t.
-func hyperbolicOn(kernels []engine.Hyperbolic, ts []float64) (out []engine.Hyperbolic, err error) {
+func hyperbolicOn(kernels []kernel.Hyperbolic, ts []float64) (out []kernel.Hyperbolic, err error) {
 	for _, h := range kernels {
 		for _, t := range ts {
 			h.T = t
-			if h, err = engine.ParseHyperbolic(h.String()); err != nil { // which knows what a t may be
+			if h, err = kernel.ParseHyperbolic(h.String()); err != nil { // which knows what a t may be
 				return nil, cli.Usagef("-t: %w", err)
 			}
 			out = append(out, h)
@@ -227,8 +227,8 @@ func (c *call) documents(
 				return err
 			}
 		}
-		k = engine.Resolve(k, len(x.Embedder.Terms))
-		row := newRow(k, engine.PropertiesOf(k), n)
+		k = kernel.Resolve(k, len(x.Embedder.Terms))
+		row := newRow(k, kernel.PropertiesOf(k), n)
 		row.Embedding, row.ISA, row.Why = k.Embedding().String(), eng.Backend(), c.Why()
 		m := &matrix{
 			what: what, n: n, workers: c.NumWorkers(),

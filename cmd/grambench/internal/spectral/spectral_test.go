@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
@@ -87,7 +88,7 @@ func newTestMatrices(t *testing.T, spec string, documents int) (whole, stripes *
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := engine.MustParseKernel(spec)
+	k := kernel.MustParse(spec)
 	x, err := source.Embed(t.Context(), c, k.Embedding(), 1)
 	if err != nil {
 		t.Fatal(err)

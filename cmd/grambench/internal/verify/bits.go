@@ -16,6 +16,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
@@ -57,7 +58,7 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 // sameBits checks, on a part of the corpus of up to limit documents, that the matrix of c has the
 // same bits from any number of workers, and in stripes, by rows and with test documents as rows the
 // same as at once.
-func (v *verifier) sameBits(ctx context.Context, c engine.Kernel, limit int) error {
+func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.Stage("workers, " + emb.String())
 	var room int64
@@ -98,7 +99,7 @@ func (v *verifier) sameBits(ctx context.Context, c engine.Kernel, limit int) err
 // anyWorkers computes the matrix with one worker and again with several, and says which numbers of
 // them make a difference. It returns the engine with the most workers, for the caller to close.
 func (v *verifier) anyWorkers(
-	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c engine.Kernel, first, again *engine.Symmetric,
+	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
 	compute := func(workers int, m *engine.Symmetric) (*engine.Engine, error) {
 		opt := v.Options(isa, v.p)
@@ -144,7 +145,7 @@ func (v *verifier) anyWorkers(
 // anyWay computes the matrix, or parts of it, in the other ways and says which differ from that
 // computed at once.
 func anyWay(
-	ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel,
+	ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,
 ) (differ string, err error) {
 	n := x.Rows()

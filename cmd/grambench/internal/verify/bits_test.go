@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -57,7 +57,7 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := engine.MustParseKernel("c")
+	c := kernel.MustParse("c")
 	x, err := source.Embed(t.Context(), corpus, c.Embedding(), 1)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
 // closestPairList keeps the limit pairs of least c, at most half of them identical ones: a corpus
@@ -40,7 +41,7 @@ func (l *closestPairList) row(i int, c []float32) {
 }
 
 // some looks through one of eight rows, right of the diagonal.
-func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c engine.Kernel) error {
+func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel.Kernel) error {
 	var rows []int
 	for i := 0; i < eng.Len(); i += defaultShare {
 		rows = append(rows, i)

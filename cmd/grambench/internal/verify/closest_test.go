@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Of further embeddings the closest pairs are those of every eighth document with the ones behind
+// Of further embeddings the closest pairs are those of every eighth document with the ones after
 // it, none missed.
 func TestClosestPairsOfSomeRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
@@ -24,7 +25,7 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	k := engine.MustParseKernel("c")
+	k := kernel.MustParse("c")
 	x, err := k.Embedding().Fit(m).Transform(m)
 	if err != nil {
 		t.Fatal(err)

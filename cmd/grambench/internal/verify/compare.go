@@ -14,6 +14,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
@@ -94,7 +95,7 @@ func (a *rowResult) merge(b *rowResult) {
 // Values among the sample's rows are kept, for the symmetry, in a square of len(s.rows)² values a
 // back end.
 func (v *verifier) compare(
-	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k engine.Kernel, room *room,
+	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k kernel.Kernel, room *room,
 ) ([]*comparison, error) {
 	var found []*comparison
 	for range backends {
@@ -176,7 +177,7 @@ const (
 
 // fill computes what is expected of the row. An error within half a unit in the last place is the
 // rounding of the result, which every kernel but c, whose value is copied, has in its bound.
-func (e *expected) fill(k engine.Kernel, x *sparse.Embedded, row *sampleRow) {
+func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	e.value, e.sure = slices.Grow(e.value[:0], len(row.c)), slices.Grow(e.sure[:0], len(row.c))
 	if e.half = 0x1p-24; k.Error(0.5, 1, 1) == 0 {
 		e.half = 0
@@ -189,8 +190,8 @@ func (e *expected) fill(k engine.Kernel, x *sparse.Embedded, row *sampleRow) {
 
 // surely says whether an error is within tolerance for one of two simple reasons: it is the
 // rounding of the result, or no more than what an error of the promised size below c does to the
-// value, which is one of the terms of engine.Tolerance. This saves nine evaluations of ten.
-func (e *expected) surely(err float64, k engine.Kernel, x *sparse.Embedded, row *sampleRow, at int) bool {
+// value, which is one of the terms of kernel.Tolerance. This saves nine evaluations of ten.
+func (e *expected) surely(err float64, k kernel.Kernel, x *sparse.Embedded, row *sampleRow, at int) bool {
 	v := e.value[at]
 	if !(err <= math.MaxFloat64) { // an infinity, or no number
 		return false
@@ -207,7 +208,7 @@ func (e *expected) surely(err float64, k engine.Kernel, x *sparse.Embedded, row 
 }
 
 // compareRow compares one row of the sample with the reference.
-func (s *sample) compareRow(x *sparse.Embedded, k engine.Kernel, row int, got []float32, want *expected) rowResult {
+func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want *expected) rowResult {
 	res := newRowResult()
 	r := &s.rows[row]
 	i, group := r.doc, s.group[r.doc]
@@ -221,7 +222,7 @@ func (s *sample) compareRow(x *sparse.Embedded, k engine.Kernel, row int, got []
 			res.worst[ulps].raise(err/ulp32(w), row, at, g, w)
 		}
 		// Both comparisons are written so that NaN fails.
-		if !want.surely(err, k, x, r, at) && !engine.Within(k, g, w, c, x.Norms[i], x.Norms[j]) {
+		if !want.surely(err, k, x, r, at) && !kernel.Within(k, g, w, c, x.Norms[i], x.Norms[j]) {
 			if res.failures == 0 {
 				res.failed = extreme{err, row, at, g, w}
 			}
@@ -260,7 +261,7 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 }
 
 // finish turns what was found into a row of the report.
-func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k engine.Kernel) {
+func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k kernel.Kernel) {
 	where := func(e extreme) spot {
 		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
 		name := func(i int) string { return source.NameOf(v.corpus, i) }
@@ -279,7 +280,7 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 		*field.err, *field.at = report.Number(max(worst.err, 0)), where(worst)
 	}
 	at, c := to.AbsAt, s.rows[f.best.worst[absolute].row].c[f.best.worst[absolute].col]
-	to.Tolerance = report.Number(engine.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J]))
+	to.Tolerance = report.Number(kernel.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J]))
 	if !to.Passed {
 		p := where(f.best.failed)
 		to.FailedAt = &p

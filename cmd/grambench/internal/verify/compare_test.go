@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
 // The short cuts of the comparison let nothing pass that is out of tolerance, and nothing fail that
 // isn't: values around the reference's, by parts of the tolerance and of a rounding, are judged as
-// engine.Tolerance alone judges them, asked in whatever order.
+// kernel.Tolerance alone judges them, asked in whatever order.
 func TestCompareRowKeepsTheTolerance(t *testing.T) {
 	corpus, err := sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{})
 	if err != nil {
@@ -21,7 +22,7 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 		"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3",
 		"arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4",
 	} {
-		k := engine.MustParseKernel(spec)
+		k := kernel.MustParse(spec)
 		x, err := source.Embed(t.Context(), corpus, k.Embedding(), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,7 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 			var failures int64
 			for j, v := range want.value {
 				c, a, b := s.rows[0].c[j], x.Norms[7], x.Norms[j]
-				tolerance := engine.Tolerance(k, c, a, b)
+				tolerance := kernel.Tolerance(k, c, a, b)
 				got[j] = float32(v + by*tolerance)
 				if !(math.Abs(float64(got[j])-v) <= tolerance) {
 					failures++

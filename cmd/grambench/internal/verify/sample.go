@@ -12,6 +12,7 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
@@ -68,7 +69,7 @@ type closePair struct {
 // where few are wanted, and chooses the rows: all of them for a small corpus, otherwise whole rows
 // at random, and rows that hold the closest pairs and are compared at those alone.
 func (v *verifier) choose(
-	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel, backends int,
+	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
 ) (*sample, error) {
 	s := &sample{n: x.Rows()}
 	s.findTwins(x)

@@ -13,7 +13,7 @@ func TestChooseRows(t *testing.T) {
 	for k := range rows {
 		r := &rows[k]
 		if k > 0 && r.doc <= rows[k-1].doc {
-			t.Fatalf("row %d comes behind row %d", r.doc, rows[k-1].doc)
+			t.Fatalf("row %d comes after row %d", r.doc, rows[k-1].doc)
 		}
 		if r.columns == nil {
 			whole++

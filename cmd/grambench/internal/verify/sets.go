@@ -8,6 +8,8 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -31,11 +33,11 @@ func (v *verifier) sets(ctx context.Context) error {
 				of = append(of, int32(s))
 			}
 		}
-		x, err := engine.FitNormals(ctx, m, of, sets)
+		x, err := normal.Fit(ctx, m, of, sets)
 		if err != nil {
 			return err
 		}
-		h, err := engine.ParseHyperbolic(engine.SetKernels()[0].Examples[0])
+		h, err := kernel.ParseHyperbolic(kernel.SetKernels()[0].Examples[0])
 		if err != nil {
 			return err
 		}

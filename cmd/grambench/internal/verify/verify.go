@@ -13,6 +13,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -29,17 +30,17 @@ var Command = &cli.Command{
 Compares what the engine computes in float32, on every instruction set and device of this machine
 and for every kernel, with the float64 reference. Exit status 1: a value is out of tolerance.
 
-Of up to ` + report.Count(allPairsUpTo) +
-		` documents it compares all pairs; of more, rows chosen at random, about 4 million
-pairs, and the 1,000 closest pairs. Where no kernel is named, kernels other than c, which all others
-are computed from, and further embeddings are compared on an eighth of that, and the kernel of sets
-of points with its definition. Also checked are: c is 0 for identical documents; (i, j) and (j, i)
-have the same bits; so has a matrix, on up to ` +
-		report.Count(sameBitsDocuments) + ` documents, from 1, 2 and 7 workers, in stripes,
-by rows and with test documents as rows.
+For up to ` + report.Count(allPairsUpTo) +
+		` documents it compares all pairs; for more, rows chosen at random, about 4
+million pairs, and the 1,000 closest pairs. If no kernel is named, it compares c, which all kernels
+are computed from, on all of these, other kernels and embeddings on an eighth of them, and the
+kernel of sets of points with its definition. It also checks that c is 0 for identical documents,
+that (i, j) and (j, i) have the same bits, and that a matrix of up to ` +
+		report.Count(sameBitsDocuments) + ` documents has the same
+bits from 1, 2 and 7 workers, in stripes, by rows and with test documents as rows.
 
-The table has the greatest errors: absolute with its place and tolerance, relative, and in units of
-the last place (ulp) of float32; -json has the places of all three, and digests in full.`,
+The table has the greatest errors: absolute, with its indices and tolerance, relative, and in units
+in the last place (ulp) of float32; -json has the indices of all three, and digests in full.`,
 	Examples: `
 grambench verify
 grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed=tfidf-l2
@@ -66,7 +67,7 @@ type verifier struct {
 	backend.Compute
 	f       *cli.Flags
 	seed    uint64
-	kernels []engine.Kernel
+	kernels []kernel.Kernel
 
 	e      *cli.Env
 	p      *cli.Progress
@@ -88,7 +89,7 @@ const defaultShare = 8
 func fewerPairs() map[string]bool {
 	few := map[string]bool{}
 	for _, spec := range append(source.Variants(), "arccos:n=0,bias=0.3") {
-		few[engine.MustParseKernel(spec).String()] = true
+		few[kernel.MustParse(spec).String()] = true
 	}
 	return few
 }
@@ -107,7 +108,7 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 	if byDefault {
 		v.few = fewerPairs()
 	}
-	v.report = &verification{Corpus: source.NewLine(v.corpus), Tolerance: engine.ToleranceReason}
+	v.report = &verification{Corpus: source.NewLine(v.corpus), Tolerance: kernel.ToleranceReason}
 	for g, group := range groupByEmbedding(v.kernels) {
 		v.pairs, v.near, v.share = samplePairs, closestPairs, 1
 		limit := sameBitsDocuments
@@ -147,11 +148,11 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 
 // groupByEmbedding groups kernels in the order of the first of each embedding, without repetitions,
 // and puts c at the head of each group.
-func groupByEmbedding(kernels []engine.Kernel) [][]engine.Kernel {
-	var groups [][]engine.Kernel
+func groupByEmbedding(kernels []kernel.Kernel) [][]kernel.Kernel {
+	var groups [][]kernel.Kernel
 	seen := map[string]bool{}
 	index := map[sparse.Embedding]int{}
-	add := func(at int, k engine.Kernel) {
+	add := func(at int, k kernel.Kernel) {
 		if !seen[k.String()] {
 			seen[k.String()] = true
 			groups[at] = append(groups[at], k)
@@ -164,7 +165,7 @@ func groupByEmbedding(kernels []engine.Kernel) [][]engine.Kernel {
 			at = len(groups)
 			index[e] = at
 			groups = append(groups, nil)
-			add(at, engine.MustParseKernel("c:embed="+e.String()))
+			add(at, kernel.MustParse("c:embed="+e.String()))
 		}
 		add(at, k)
 	}
@@ -182,11 +183,11 @@ type candidate struct {
 
 // rowSource gives rows of Gram matrices.
 type rowSource interface {
-	Rows(ctx context.Context, k engine.Kernel, rows []int, dst *engine.Dense) error
+	Rows(ctx context.Context, k kernel.Kernel, rows []int, dst *engine.Dense) error
 }
 
 // embedding verifies the kernels of one embedding; the first of them is c.
-func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err error) {
+func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
 	emb := kernels[0].Embedding()
 	embedded, inEngine := source.WorkBytes(v.corpus.Documents)
 	v.held = backend.RuntimeBytes + v.corpus.Documents.Bytes()
@@ -233,7 +234,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err 
 			}
 		}
 		shown := k.String() // a gamma that depends on the data makes it long
-		k = engine.Resolve(k, len(x.Embedder.Terms))
+		k = kernel.Resolve(k, len(x.Embedder.Terms))
 		v.p.Stage(report.Pad(report.Shorten(k.String(), 28), 28))
 		pairs := s
 		if v.few[shown] {
@@ -302,7 +303,7 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 type cachedRows struct{ *engine.Cached }
 
 // Rows implements rowSource.
-func (s cachedRows) Rows(ctx context.Context, k engine.Kernel, rows []int, dst *engine.Dense) error {
+func (s cachedRows) Rows(ctx context.Context, k kernel.Kernel, rows []int, dst *engine.Dense) error {
 	to := make([][]float32, len(rows))
 	for r := range to {
 		to[r] = dst.Row(r)

@@ -32,7 +32,7 @@ type Vocabulary struct {
 
 // Word is what the grammar must know of a name.
 type Word struct {
-	Parts string   // what stands in parentheses behind it; empty for a name without
+	Parts string   // what stands in parentheses after it; empty for a name without
 	Keys  []string // for messages
 	Takes func(key string) bool
 }
@@ -72,7 +72,7 @@ func ParseCall(spec string, v *Vocabulary) (*Call, error) {
 	return p.ended(c, err, func(c *Call) string { return "a colon or a comma and " + c.KeyList() + ", or the end" })
 }
 
-// ended returns the call where nothing is behind it.
+// ended returns the call where nothing is after it.
 func (p *parser) ended(c *Call, err error, follow func(c *Call) string) (*Call, error) {
 	if p.space(); err == nil && p.pos < len(p.spec) {
 		err = p.fail(p.pos, p.rest(), follow(c))
@@ -99,7 +99,7 @@ const (
 )
 
 // parser reads a specification by recursive descent; every method begins where pos stands and
-// leaves pos behind what it read.
+// leaves pos after what it read.
 //
 //	sum        = term { "+" term }
 //	term       = [ number "*" ] ( "(" sum ")" [ keys ] | call )
@@ -296,7 +296,7 @@ func (c *Call) claim(last *Call) {
 	}
 }
 
-// keys reads assignments behind the colon that was read.
+// keys reads assignments after the colon that was read.
 func (p *parser) keys(c *Call) error {
 	for {
 		a, err := p.assignment(c)
@@ -331,7 +331,7 @@ func (p *parser) assignment(c *Call) (Assignment, error) {
 		return a, p.fail(p.pos, p.rest(), c.KeyList())
 	}
 	if !p.accept('=') {
-		return a, p.fail(p.pos, p.rest(), fmt.Sprintf("= and a value behind %q", a.Key))
+		return a, p.fail(p.pos, p.rest(), fmt.Sprintf("= and a value after %q", a.Key))
 	}
 	p.space()
 	a.ValuePos = p.pos
@@ -347,7 +347,7 @@ func (c *Call) KeyList() string {
 	return "one of the keys of " + c.Name + ": " + strings.Join(c.Keys, ", ")
 }
 
-// follow says what may come behind c as it stands.
+// follow says what may follow c as it stands.
 func (p *parser) follow(c *Call) string {
 	if c.Name == "sum" && !c.enclosed {
 		c = c.Parts[len(c.Parts)-1]

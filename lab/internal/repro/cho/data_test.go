@@ -101,7 +101,7 @@ func TestChoData(t *testing.T) {
 	}
 }
 
-// checkLast checks that no document of a class that is tried with lies behind one that judges, and that
+// checkLast checks that no document of a class that is tried with lies after one that judges, and that
 // classes are judged in proportion.
 func checkLast(t *testing.T, name string, d *data) {
 	t.Helper()

@@ -47,7 +47,7 @@ func TestDeslant(t *testing.T) {
 		}
 		return image
 	}
-	centred := make([]float32, larochelle.Pixels) // two rows and columns, the same again behind them
+	centred := make([]float32, larochelle.Pixels) // two rows and columns, the same again after them
 	for k, v := range []float32{0.25, 0.75, 0.5, 1} {
 		at := (11+k/2)*side + 11 + k%2
 		centred[at], centred[at+5-2*(k%2)] = v, v

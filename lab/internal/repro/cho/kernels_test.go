@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
@@ -76,7 +76,7 @@ func TestChoKernels(t *testing.T) {
 	}
 	found := 0
 	for _, row := range p.kernels(3, 10) {
-		k, err := engine.ParseKernelIn(row.specs[0], embedding)
+		k, err := kernel.ParseIn(row.specs[0], embedding)
 		if err != nil {
 			t.Fatalf("%s: %v", row.shown, err)
 		}

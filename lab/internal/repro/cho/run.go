@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -95,7 +95,7 @@ func (m *measurement) run(ctx context.Context) (err error) {
 // settings are those of a kernel with a C in multiples of 1 / mean k(x,x), and the key of a result
 // that they lead to.
 func (m *measurement) settings(what, spec string, c float64) (s svm.Settings, key string, err error) {
-	k, err := engine.ParseKernelIn(spec, m.embedding)
+	k, err := kernel.ParseIn(spec, m.embedding)
 	if err != nil {
 		return s, "", err
 	}

@@ -123,7 +123,7 @@ type protocol struct {
 // t = s²/4.
 var kernels = [...]struct {
 	name   string
-	suffix string // of the embedding, behind the name of the features
+	suffix string // of the embedding, after the name of the features
 	scaled bool   // whether it has a scale
 	spec   func(scale float64) string
 }{

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
@@ -66,7 +66,7 @@ func (c *curves) embedding(ctx context.Context, corpus *corpus, features, suffix
 	}
 	var p *pairs // nil until something isn't kept
 	defer func() { err = errors.Join(err, p.Close()) }()
-	measure := func(e sparse.Embedding, k engine.Kernel) (found result, err error) {
+	measure := func(e sparse.Embedding, k kernel.Kernel) (found result, err error) {
 		if p == nil {
 			stage := fmt.Sprintf("dot products of %s, %s", corpus.name, e)
 			if p, err = newPairs(ctx, c.r, e.Fit(corpus.docs), corpus.docs, stage); err != nil {
@@ -93,19 +93,19 @@ func (c *curves) embedding(ctx context.Context, corpus *corpus, features, suffix
 // It calls add with the result of each: the one that state has by a key that begins with key, or
 // that of measure.
 func eachScale[R any](p *protocol, state *repro.State, key, features, suffix string,
-	measure func(e sparse.Embedding, k engine.Kernel) (R, error), add func(k int, found R)) error {
+	measure func(e sparse.Embedding, k kernel.Kernel) (R, error), add func(k int, found R)) error {
 	e, err := sparse.ParseEmbedding(features + suffix)
 	if err != nil {
 		return err
 	}
-	for k, kernel := range kernels {
-		if kernel.suffix != suffix {
+	for k, row := range kernels {
+		if row.suffix != suffix {
 			continue
 		}
 		for _, scale := range p.scalesOf(k) {
-			key := fmt.Sprintf("%s %s %v", key, kernel.name, scale)
+			key := fmt.Sprintf("%s %s %v", key, row.name, scale)
 			found, err := repro.Kept(state, key, func() (found R, err error) {
-				k, err := engine.ParseKernelIn(kernel.spec(scale), e)
+				k, err := kernel.ParseIn(row.spec(scale), e)
 				if err != nil {
 					return found, err
 				}

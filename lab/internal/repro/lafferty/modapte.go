@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/solver"
@@ -137,7 +138,7 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApteSplit, e sparse
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, test.Close()) }()
-	c, err := engine.ParseKernelIn("c", e)
+	c, err := kernel.ParseIn("c", e)
 	if err != nil {
 		return nil, err
 	}
@@ -164,14 +165,14 @@ func modApteRows(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
 // measure trains and tests with one kernel: for each C on all training stories, and on those that
 // aren't held out.
-func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, kernel engine.Kernel, prices []float64, held []bool,
+func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, k kernel.Kernel, prices []float64, held []bool,
 	workers int, loops *asm.Kernels) (out modApteResult, err error) {
-	m, err := b.matrix(ctx, kernel, workers)
+	m, err := b.matrix(ctx, k, workers)
 	if err != nil {
 		return out, err
 	}
 	for i := range b.train {
-		if err := engine.Apply(kernel, loops, b.crossed.row(i), b.cross.Row(i), b.train[i:i+1], b.test); err != nil {
+		if err := kernel.Apply(k, loops, b.crossed.row(i), b.cross.Row(i), b.train[i:i+1], b.test); err != nil {
 			return out, err
 		}
 	}
@@ -243,7 +244,7 @@ func (p *protocol) measureModApte(ctx context.Context, r *repro.Run, s *modApteS
 	held := s.held(r.Seed)
 	step := r.Counter("tables 5 and 6", 0, int64(1+2*len(p.scales)))
 	var base *modApteBase // of the embedding at work, nil until something isn't kept
-	measure := func(e sparse.Embedding, k engine.Kernel) (found modApteResult, err error) {
+	measure := func(e sparse.Embedding, k kernel.Kernel) (found modApteResult, err error) {
 		if base == nil {
 			if base, err = newModApteBase(ctx, r, s, e); err != nil {
 				return found, err

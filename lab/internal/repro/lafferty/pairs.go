@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/solver"
@@ -76,7 +77,7 @@ const stripe = 32
 
 // matrix returns the whole matrix of a kernel, whose embedding is that of the pairs. It is valid
 // until the next call.
-func (p *pairs) matrix(ctx context.Context, kernel engine.Kernel, workers int) (matrix, error) {
+func (p *pairs) matrix(ctx context.Context, kernel kernel.Kernel, workers int) (matrix, error) {
 	n := p.m.n
 	return p.m, run.Tasks(ctx, workers, (n+stripe-1)/stripe, func(ctx context.Context, _, at int) error {
 		var rows []int

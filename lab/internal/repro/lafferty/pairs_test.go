@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
@@ -12,7 +12,7 @@ import (
 // A number of workers that makes no sense is an error.
 func TestMatrixRefuses(t *testing.T) {
 	docs := &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
-	kernel := engine.MustParseKernel("diffusion:t=0.5")
+	kernel := kernel.MustParse("diffusion:t=0.5")
 	pairs, err := newPairs(t.Context(), &repro.Run{}, kernel.Embedding().Fit(docs), docs, "pairs")
 	if err != nil {
 		t.Fatal(err)

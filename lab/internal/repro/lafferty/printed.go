@@ -3,7 +3,7 @@ package lafferty
 import "slices"
 
 // printedRow is a row of Tables 1 to 4 as the paper prints it: test errors of the kernels by tf
-// and, behind them, by tfidf.
+// and, after them, by tfidf.
 type printedRow struct {
 	class     string
 	documents int

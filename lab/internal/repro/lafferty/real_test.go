@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 	"github.com/gramengine/gram/sparse"
@@ -76,7 +76,7 @@ func BenchmarkCurve(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := pairs.matrix(ctx, engine.MustParseKernel("diffusion:t=2.25"), 1)
+	m, err := pairs.matrix(ctx, kernel.MustParse("diffusion:t=2.25"), 1)
 	if err != nil {
 		b.Fatal(err)
 	}

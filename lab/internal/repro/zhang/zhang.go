@@ -14,7 +14,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -235,18 +235,18 @@ func (p *protocol) division(ctx context.Context, r *repro.Run, d division, weigh
 	step func()) (right []string, err error) {
 	var session *repro.Session // of the kernels of one embedding
 	defer func() { err = errors.Join(err, session.Close()) }()
-	for k, kernel := range kernels {
-		embedding := weighting + kernel.embedding
-		if k == 0 || kernel.embedding != kernels[k-1].embedding {
+	for k, row := range kernels {
+		embedding := weighting + row.embedding
+		if k == 0 || row.embedding != kernels[k-1].embedding {
 			if err := session.Close(); err != nil {
 				return nil, err
 			}
 			held := d.train.Documents.Bytes() + d.test.Documents.Bytes()
 			session = r.NewSession(d.name+", "+embedding, func() *sparse.Corpus { return d.train }, held, report)
 		}
-		key := fmt.Sprintf("%s %s %s", d.name, kernel.kernel, embedding)
+		key := fmt.Sprintf("%s %s %s", d.name, row.kernel, embedding)
 		found, err := repro.Kept(r.State, key, func() (string, error) {
-			k, err := engine.ParseKernel(kernel.kernel + ":embed=" + embedding)
+			k, err := kernel.Parse(row.kernel + ":embed=" + embedding)
 			if err != nil {
 				return "", err
 			}

@@ -39,7 +39,7 @@ func Check[M any](t *testing.T, form archive.Format[M], text bool, models ...*M)
 			t.Fatal(err)
 		}
 		early := false
-		got, err := form.Load(t.Context(), path, func(sparse.Tokenizer) { early = true })
+		got, err := form.Load(t.Context(), path, func(sparse.Tokenizer, sparse.Form) { early = true })
 		if err != nil || early != text {
 			t.Fatalf("model %d: %v, expected none; early is %v, expected %v", i, err, early, text)
 		}
@@ -71,10 +71,10 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 		check("a bit changed in byte", at, bad)
 		check("cut at byte", at, data[:at])
 	}
-	check("a byte behind byte", len(data), append(bytes.Clone(data), 0))
+	check("a byte after byte", len(data), append(bytes.Clone(data), 0))
 }
 
-// Fuzz checks, for any header and any arrays behind it, cut or filled up to the length that the header
+// Fuzz checks, for any header and any arrays after it, cut or filled up to the length that the header
 // says, with a right checksum, that there is no panic, that an error says the file is damaged, and that
 // what was read can be used, written, and read again as the same.
 func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M), models ...*M) {

@@ -1,0 +1,31 @@
+package blocks
+
+import "testing"
+
+// Each block has one number, and each number one block.
+func TestPlace(t *testing.T) {
+	next := 0
+	for i := range 300 {
+		for j := range i + 1 {
+			if Task(i, j) != next {
+				t.Fatalf("block %d, %d is task %d, expected %d", i, j, Task(i, j), next)
+			}
+			if a, b := Place(next); a != i || b != j {
+				t.Fatalf("task %d is block %d, %d, expected %d, %d", next, a, b, i, j)
+			}
+			next++
+		}
+	}
+	if i, j := Place(Task(1<<15, 77)); i != 1<<15 || j != 77 {
+		t.Errorf("block %d, %d, expected %d, 77", i, j, 1<<15)
+	}
+}
+
+// More ranges of documents than the numbers of tasks are for.
+func TestMostRanges(t *testing.T) {
+	for ranges, most := range map[int]bool{1 << 15: true, 1<<15 + 1: false} {
+		if err := (Half{Rows: ranges, Block: 1}).Validate(); (err == nil) != most {
+			t.Errorf("%d ranges: error %v", ranges, err)
+		}
+	}
+}

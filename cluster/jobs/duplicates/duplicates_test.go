@@ -1,0 +1,96 @@
+package duplicates
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/engine"
+)
+
+func TestMain(m *testing.M) { jobtest.Main(m) }
+
+const copies = "synthetic:docs=700,terms=900,length=30,copies=200,changed=1,seed=5"
+
+// Ranges, connected, are the lines that grambench duplicates writes.
+func TestLikeGrambench(t *testing.T) {
+	for _, c := range []struct {
+		tasks int
+		block string
+		flags []string
+	}{
+		{6, "300", nil},
+		{1, "131072", []string{"-within", "0"}},
+		{36, "99", []string{"-within", "0.3", "-embed", "tfidf-l2"}},
+		{28, "101", []string{"-within", "0.1"}},
+	} {
+		t.Run(fmt.Sprint(c.block, c.flags), func(t *testing.T) {
+			t.Parallel()
+			j, got, err := jobtest.Run(t, Kind, copies, "groups.tsv", append(c.flags, "-block", c.block)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Tasks != c.tasks {
+				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
+			}
+			args := append([]string{"duplicates", "-q", "-in", copies}, c.flags...)
+			if want := jobtest.Grambench(t, "groups.tsv", args...); len(want) == 0 || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes differ from the %d of grambench duplicates", len(got), len(want))
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "g.tsv", map[string]string{
+		"-within -1":  "-within -1, expected from 0 to below 1",
+		"-within NaN": "-within NaN, expected",
+		"-block 0":    "-block 0, expected",
+		"-embed x":    `"x"`,
+	})
+}
+
+// A job whose description says something else is of another program, or damaged.
+func TestOther(t *testing.T) {
+	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "g.tsv", "-block", "40")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, gathered := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks++ })
+	for _, err := range []error{opened, gathered} {
+		if err == nil || !strings.Contains(err.Error(), "the job has 4") {
+			t.Errorf("error %v, expected one about tasks", err)
+		}
+	}
+	opened, _ = jobtest.Other(t, Kind, j, func(d *job.Description) {
+		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
+	})
+	if opened == nil || !strings.Contains(opened.Error(), "60 documents, the job has 50") {
+		t.Errorf("error %v, expected one about documents", opened)
+	}
+	if err := jobtest.To(t, Kind, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected tsv") {
+		t.Errorf("another form: error %v", err)
+	}
+}
+
+// Any bytes are groups of documents that are there, or an error.
+func FuzzConnect(f *testing.F) {
+	f.Add([]byte{2, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0})
+	f.Add([]byte{255, 255, 255, 255, 1})
+	f.Add([]byte{1, 0, 0, 0, 1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		groups := engine.NewGroups(5)
+		if err := connect(groups, b, 5); err != nil {
+			return
+		}
+		for _, group := range groups.All() {
+			if len(group) < 2 || !slices.IsSorted(group) || group[len(group)-1] >= 5 {
+				t.Errorf("%x: group %v", b, group)
+			}
+		}
+	})
+}

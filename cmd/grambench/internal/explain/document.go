@@ -1,0 +1,109 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
+)
+
+// documentReport is the report about one document.
+type documentReport struct {
+	Model    string `json:"model"`
+	Document string `json:"document"`
+	*learn.DocumentExplanation
+	source string // of the training documents
+}
+
+// one explains what the model predicts of one document.
+func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	a := m.About()
+	c, i, err := r.read(ctx, e, p, &a)
+	if err != nil {
+		return err
+	}
+	p.Stage("explaining")
+	out := &documentReport{Model: r.model, Document: "the text"}
+	if r.text == "" {
+		out.Document = source.NameOf(c, i)
+	}
+	if machines, ok := m.(learn.Machines); ok {
+		out.source = machines.Source
+	}
+	out.DocumentExplanation, err = learn.ExplainDocument(ctx, m, c.Documents, i, r.n, learn.Options{
+		Workers: r.limits.Workers, MemoryBytes: r.Bytes(), HeldBytes: a.Bytes + c.Documents.Bytes(),
+		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
+	})
+	p.Clear()
+	if err != nil {
+		return fmt.Errorf("-model %s: %w", r.model, c.NameValue(err))
+	}
+	return report.Write(e.Stdout, out, r.f.JSON)
+}
+
+// read returns documents cut as those of training were, and which of them is meant.
+func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*sparse.Corpus, int, error) {
+	if r.text != "" {
+		if a.Vocabulary == nil {
+			return nil, 0, fmt.Errorf("-text with %s, which learnt from vectors and knows no words, expected -in SOURCE "+
+				"-document N", r.model)
+		}
+		counter, err := sparse.NewCounter(a.Tokenizer, a.Vocabulary)
+		if err != nil {
+			return nil, 0, err
+		}
+		docs, err := counter.Count(ctx, []string{r.text})
+		return &sparse.Corpus{Documents: docs, Vocabulary: a.Vocabulary}, 0, err
+	}
+	r.Form, r.Signed = a.Form, true // embedding them is an error where the model takes none
+	r.TokenizerLater = func() (sparse.Tokenizer, error) { return a.Tokenizer, nil }
+	r.VocabularyLater = func() ([]string, error) {
+		if a.Vocabulary == nil {
+			return nil, fmt.Errorf("%s holds text, expected vectors: %s learnt from vectors and knows no words", r.In, r.model)
+		}
+		return a.Vocabulary, nil
+	}
+	c, err := r.Read(ctx, e, p)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case c.Vocabulary == nil && a.Vocabulary != nil:
+		return nil, 0, fmt.Errorf("%s holds vectors, expected text: %s learnt from text", r.In, r.model)
+	case r.document > c.Documents.Rows():
+		return nil, 0, fmt.Errorf("-document %d: %s has %s", r.document, r.In, report.Documents(c.Documents.Rows()))
+	}
+	return c, r.document - 1, nil
+}
+
+func (x *documentReport) WriteText(w io.Writer) {
+	against := ""
+	if x.Against != "" {
+		against = " against " + x.Against
+	}
+	fmt.Fprintf(w, "%s: %s, by %s\ndecision value%s %.4g; %s of the document known\n", x.Document, x.Label, x.Model,
+		against, x.Value, report.Counted(x.Known, "term", "terms"))
+	if len(x.Terms) > 0 {
+		fmt.Fprintln(w)
+		t := report.NewTable("term", ">count", ">effect", "speaks for")
+		for _, e := range x.Terms {
+			t.Add(e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect))
+		}
+		t.Write(w)
+	}
+	if len(x.Support) > 0 {
+		fmt.Fprintf(w, "\nSupport vectors with the greatest share of the decision value, documents of %s\n", x.source)
+		t := report.NewTable(">document", "class", ">kernel", ">share", "speaks for")
+		for _, s := range x.Support {
+			t.Add(fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.Kernel), fmt.Sprintf("%+.4g", s.Effect),
+				x.Side(s.Effect))
+		}
+		t.Write(w)
+	}
+}

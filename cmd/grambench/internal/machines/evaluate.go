@@ -1,0 +1,230 @@
+package machines
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Evaluate is the command that says how good a model is.
+var Evaluate = &cli.Command{
+	Name:    "evaluate",
+	Summary: "how good a model is, where it errs and why: a table or a page",
+	Args:    "[SOURCE MODEL]",
+	Help: `
+Predicts labelled documents and compares: accuracy with its 95 % confidence interval, figures by
+class, the confusion matrix, how large a part of the surest predictions has few errors, how far
+probabilities are from the truth, and the worst mistakes, those of the greatest confidence, with
+the words that decided. A word's effect is the decision value less what it is without the word.
+
+-report writes all of it as a page: one file, which fetches nothing. Columns sort by a click, a
+cell of the confusion matrix lists its documents, deciding words are marked. -o writes a line for
+each document: text, truth, prediction, probability, second choice, decision value. -training names
+documents of which training had near copies, and counts the others apart.`,
+	Examples: `
+grambench evaluate test.tsv.gz news.model
+grambench evaluate -report news.html -training train.tsv.gz test.tsv.gz news.model
+grambench evaluate -o predicted.csv -json test.tsv.gz news.model`,
+	Setup: func(f *cli.Flags) cli.Work {
+		r := &evaluate{predict: predict{f: f, output: "labels"}}
+		r.DeclareInput(f, "", &r.Limits)
+		f.Arguments(source.Argument, cli.Argument{Flag: "model", What: "model"})
+		r.DeclareSets(f)
+		r.Compute.Declare(f)
+		f.Group("Evaluation", "")
+		f.Reads(&r.model, "model", "evaluate the model in `FILE`")
+		f.StringVar(&r.training, "training", "", "name near copies of documents of `SOURCE`, those of training")
+		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
+		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
+		f.Group("Output", "")
+		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv or .jsonl")
+		f.Pages(&r.page, "report", "write a page to `FILE`, an .html")
+		f.Check(r.check)
+		return r.run
+	},
+}
+
+// evaluate is one run of the command.
+type evaluate struct {
+	predict
+	training, page string
+	mistakes       int
+}
+
+// check checks that the flags make sense together.
+func (r *evaluate) check() error {
+	r.to = strings.TrimPrefix(filepath.Ext(r.out), ".")
+	switch {
+	case r.model == "":
+		return cli.Usagef("-model FILE is missing")
+	case r.In == "":
+		return source.Missing("evaluate with")
+	case r.out != "" && !slices.Contains(learn.TableFormats, r.to):
+		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv or .jsonl", r.out)
+	case r.mistakes < 0 || r.mistakes > 1000:
+		return cli.Usagef("-mistakes %d, expected 0 to 1000", r.mistakes)
+	}
+	return nil
+}
+
+// evaluateReport is the report of the command evaluate.
+type evaluateReport struct {
+	*predictReport
+	Reliability []svm.Bin `json:"reliability,omitempty"`
+	*learn.Evaluation
+	Command string `json:"command"` // that made this
+
+	corpus, training *sparse.Corpus
+}
+
+// run reads, predicts, compares, writes and reports.
+func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
+	begin := time.Now()
+	p := e.Progress(false)
+	defer p.Clear()
+	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
+	x, err := r.predict.predict(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	out := &evaluateReport{predictReport: x.report, Command: r.command(), corpus: x.corpus}
+	out.fill(&x.about, &r.predict, x.predictor) // now, so that explanations don't count
+	held := heldBeside(&x.about) + x.corpus.Documents.Bytes()
+	if r.training != "" {
+		if out.training, err = r.readTraining(ctx, e, p, x); err != nil {
+			return err
+		}
+		held += out.training.Documents.Bytes()
+	}
+	p.Stage("explaining")
+	own := learn.EvaluateOptions{Mistakes: cmp.Or(r.mistakes, -1), Training: out.training, Ready: x.predictor}
+	out.Evaluation, err = learn.Evaluate(ctx, x.m, x.prediction, x.corpus, learn.Options{
+		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
+		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
+	}, own)
+	p.Clear()
+	if err != nil {
+		return x.corpus.NameValue(err)
+	}
+	out.scored(out.Score, &x.about)
+	if c := out.Score.Calibration; c != nil {
+		out.Reliability = c.Bins
+	}
+	writing := time.Now()
+	if err := r.write(ctx, out, x); err != nil {
+		return err
+	}
+	out.SecondsWrite, out.Seconds = time.Since(writing).Seconds(), time.Since(begin).Seconds()
+	out.PeakBytes, out.columns = backend.PeakBytes(), cli.Columns(e.Reports())
+	if r.f.Quiet && !r.f.JSON && r.page+r.out != "" {
+		return nil
+	}
+	return r.Report(e, r.f, out)
+}
+
+// write writes the files that are asked for.
+func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) error {
+	if r.out != "" {
+		rows := make([]learn.Row, len(out.Outcomes))
+		for i := range rows {
+			rows[i] = out.Outcomes[i].Row
+		}
+		_, err := matrixio.Make(r.out, func(w io.Writer) error { return learn.WriteRows(ctx, w, r.to, rows) })
+		if err != nil {
+			return err
+		}
+	}
+	if r.page == "" {
+		return nil
+	}
+	found, err := out.newPage(x)
+	if err != nil {
+		return err
+	}
+	return writePage(r.page, found)
+}
+
+func writePage(path string, p *page.Page) error {
+	_, err := matrixio.Make(path, p.Write)
+	return err
+}
+
+// readTraining reads the training documents as the model's terms.
+func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*sparse.Corpus, error) {
+	if r.Sets != "" || x.about.Kernel == model.Precomputed {
+		return nil, cli.Usagef("-training compares documents, and %s learnt from sets or rows of kernel values", r.model)
+	}
+	d := r.Like(r.training, x.corpus)
+	d.TokenizerLater = func() (sparse.Tokenizer, error) { return x.about.Tokenizer, nil }
+	c, err := d.Read(ctx, e, p)
+	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
+		err = fmt.Errorf("-training %s: one of it and %s holds text and the other vectors, expected the same of both",
+			r.training, r.In)
+	}
+	return c, err
+}
+
+// command is the command that was given, for a shell.
+func (r *evaluate) command() string {
+	words := []string{"grambench", "evaluate"}
+	for _, at := range [][2]string{{"-report", r.page}, {"-o", r.out}, {"-training", r.training}} {
+		if at[1] != "" {
+			words = append(words, at[0], quoted(at[1]))
+		}
+	}
+	return strings.Join(append(words, quoted(r.In), quoted(r.model)), " ")
+}
+
+func (r *evaluateReport) WriteText(w io.Writer) {
+	r.predictReport.WriteText(w)
+	if a := r.Answered; len(a) == 4 {
+		fmt.Fprintf(w, "part of the documents, the surest, with at most so many errors: 1 %%: %s, 2 %%: %s, 5 %%: %s, "+
+			"10 %%: %s\n", report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part),
+			report.Percent(a[3].Part))
+	}
+	if r.Apart != nil {
+		fmt.Fprintf(w, "%s with near copies in training; of %s others %s right, %s\n", report.Documents(len(r.Copies)),
+			report.Count(r.Apart.Documents), report.Count(r.Apart.Right),
+			report.Percent(report.Ratio(float64(r.Apart.Right), float64(r.Apart.Documents))))
+	}
+	if len(r.Mistakes) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nThe worst mistakes, and what decided them\n")
+	t := report.NewTable("document", "class", "predicted", ">confidence", "by")
+	for _, m := range r.Mistakes {
+		t.Add(report.Shorten(m.Document, 32), named(m.Truth), named(m.Prediction),
+			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), deciding(m.Why, 5))
+	}
+	t.Write(w)
+}
+
+// deciding lists the terms that speak most for what was predicted.
+func deciding(x *learn.DocumentExplanation, most int) string {
+	var terms []string
+	if x != nil {
+		for _, e := range x.Terms {
+			if e.Effect > 0 && len(terms) < most {
+				terms = append(terms, e.Term)
+			}
+		}
+	}
+	return strings.Join(terms, ", ")
+}

@@ -1,0 +1,339 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
+)
+
+// What a page has of an evaluation at most.
+const (
+	mostText   = 4000 // bytes of a mistake's text
+	mostCopies = 200
+)
+
+// newPage makes the page of an evaluation.
+func (r *evaluateReport) newPage(x *found) (*page.Page, error) {
+	out := &page.Page{
+		Title: fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source)),
+		Lead: fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
+			r.Type, strings.TrimPrefix(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", ")),
+	}
+	r.addFigures(out)
+	add := func(s page.Section) { out.Sections = append(out.Sections, s) }
+	if r.MSE == nil {
+		add(classesSection(r.Score))
+	}
+	if r.Score.Confusion != nil {
+		add(r.matrixSection())
+	}
+	if r.Coverage != nil {
+		charts, err := r.charts()
+		if err != nil {
+			return nil, err
+		}
+		add(page.Section{Title: "Confidence", Charts: charts, Text: "How errors fall when only the surest predictions are " +
+			"answered; where there are probabilities, how often predictions of each are right."})
+	}
+	if len(r.Mistakes) > 0 {
+		add(r.mistakesSection())
+	}
+	if r.Terms != nil {
+		t := report.NewTable("class", "speaks most for it", "speaks most against it")
+		for _, row := range r.Terms.Rows {
+			class := row.Class
+			if row.Against != "" {
+				class += " against " + row.Against
+			}
+			t.Add(class, joinTerms(row.For), joinTerms(row.Not))
+		}
+		add(page.Section{Title: "Terms by class", Text: r.Terms.Kind, Table: t})
+	}
+	if r.Apart != nil {
+		add(r.copiesSection())
+	}
+	add(r.modelSection(x))
+	return out, nil
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+
+// addFigures adds what is to be seen first.
+func (r *evaluateReport) addFigures(p *page.Page) {
+	add := func(name, value, note string) {
+		p.Figures = append(p.Figures, page.Figure{Name: name, Value: value, Note: note})
+	}
+	if r.MSE != nil {
+		add("Mean squared error", fmt.Sprintf("%.6g", float64(*r.MSE)), "")
+		add("Squared correlation", fmt.Sprintf("%.4f", float64(*r.R2)), "")
+		return
+	}
+	scoreFigures(p, r.Score)
+	if r.Hamming != nil {
+		add("Hamming loss", fmt.Sprintf("%.4f", float64(*r.Hamming)), "labels that are wrong")
+	}
+	if r.ECE != nil {
+		add("Calibration error", fmt.Sprintf("%.4f", float64(*r.ECE)), fmt.Sprintf("log loss %.4f", float64(*r.LogLoss)))
+	}
+	if len(r.Answered) > 1 {
+		add("Answered with 2 % errors", percent(r.Answered[1].Part), "of the documents, the surest")
+	}
+	if r.Apart != nil {
+		add("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",
+			report.Count(r.Apart.Right), report.Count(r.Apart.Documents)))
+	}
+}
+
+// scoreFigures adds accuracy and F1.
+func scoreFigures(p *page.Page, s *svm.Score) {
+	low, high := s.Interval()
+	p.Figures = append(p.Figures,
+		page.Figure{Name: "Accuracy", Value: percent(s.Accuracy), Note: fmt.Sprintf("95 %% interval %.2f to %s", 100*low,
+			percent(high))},
+		page.Figure{Name: "Right", Value: report.Count(s.Right), Note: "of " + report.Documents(s.Documents)},
+		page.Figure{Name: "Macro F1", Value: fmt.Sprintf("%.4f", s.MacroF1), Note: fmt.Sprintf("micro %.4f", s.MicroF1)})
+}
+
+// classesSection has the figures of each class.
+func classesSection(s *svm.Score) page.Section {
+	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
+	for _, k := range s.Classes {
+		t.Add(k.Name, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right), fmt.Sprintf("%.4f", k.Precision),
+			fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
+	}
+	return page.Section{Title: "Classes", Table: t}
+}
+
+// newMatrix is the confusion matrix of a score.
+func newMatrix(s *svm.Score) *page.Matrix {
+	m := &page.Matrix{Counts: s.Confusion}
+	for _, k := range s.Classes {
+		m.Names = append(m.Names, k.Name)
+	}
+	return m
+}
+
+const readMatrix = "A row for each class, a column for each class predicted, by number; the stronger a cell's " +
+	"colour, the greater its part of the row."
+
+func (r *evaluateReport) matrixSection() page.Section {
+	m := newMatrix(r.Score)
+	for i, x := range r.Outcomes {
+		if !x.Scored {
+			continue
+		}
+		m.Documents = append(m.Documents, page.CellDocument{Class: x.Class, Given: x.Given,
+			Name: source.NameOf(r.corpus, i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
+	}
+	return page.Section{Title: "Confusion", Matrix: m, Text: readMatrix + " A click on a cell lists its documents: of " +
+		"mistakes the surest first, of others the least sure."}
+}
+
+// sure says how sure a prediction is.
+func (r *evaluateReport) sure(x *learn.Outcome) string {
+	text := fmt.Sprintf("decision value %.3g", x.Margin)
+	if x.Probability != nil {
+		text = fmt.Sprintf("probability %.3f", *x.Probability)
+	}
+	if x.Second != "" {
+		text += ", then " + x.Second
+	}
+	return text
+}
+
+// hundred are the ticks of an axis in percent.
+var hundred = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 20, Label: "20"}, {Value: 40, Label: "40"},
+	{Value: 60, Label: "60"}, {Value: 80, Label: "80"}, {Value: 100, Label: "100"}}
+
+// charts draws errors by coverage, and how often probabilities are right.
+func (r *evaluateReport) charts() ([]page.Chart, error) {
+	const steps = 200 // as many points can be told apart
+	var points plotter.XYs
+	for _, c := range r.Coverage {
+		if k := len(points); c.Part >= 0.02 && (k == 0 || c.Part == 1 || c.Part-points[k-1].X/100 >= 1.0/steps) {
+			points = append(points, plotter.XY{X: 100 * c.Part, Y: 100 * c.Error})
+		}
+	}
+	p := chart.New("Risk against coverage", "documents that are answered, %", "of them wrong, %")
+	p.X.Min, p.X.Max, p.Y.Min, p.X.Tick.Marker = 0, 100, 0, hundred
+	chart.Curve(p, "", chart.Colors[0], points, false)
+	p.Y.Max = max(p.Y.Max, 1)
+	var parts []string
+	for _, a := range r.Answered {
+		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Part)))
+	}
+	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
+	out, err := addChart(nil, p, strings.Join(parts, "; "))
+	if err != nil || r.Reliability == nil {
+		return out, err
+	}
+	points, parts = nil, nil
+	for _, b := range r.Reliability {
+		points = append(points, plotter.XY{X: 100 * b.Confidence, Y: 100 * b.Right})
+		parts = append(parts, fmt.Sprintf("%s of %s are right with probabilities of %s in the mean", percent(b.Right),
+			report.Documents(b.Documents), percent(b.Confidence)))
+	}
+	p = chart.New("Reliability", "probability of the prediction, %", "predictions that are right, %")
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.Tick.Marker, p.Y.Tick.Marker = 0, 100, 0, 100, hundred, hundred
+	chart.Curve(p, "", chart.Gray, plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	chart.Curve(p, "", chart.Colors[0], points, true)
+	return addChart(out, p, strings.Join(parts, "; "))
+}
+
+// addChart adds a plot to charts, with what is seen in it in words.
+func addChart(charts []page.Chart, p *plot.Plot, description string) ([]page.Chart, error) {
+	title := p.Title.Text
+	svg, err := chart.SVG(p, description, 16, 11)
+	return append(charts, page.Chart{Title: title, SVG: template.HTML(svg)}), err
+}
+
+// mistakesSection has the worst mistakes with what decided them.
+func (r *evaluateReport) mistakesSection() page.Section {
+	s := page.Section{Title: "Worst mistakes", Text: "Wrong predictions of the greatest confidence. Words with a solid " +
+		"line speak for what was predicted, those with a dashed line against it: the effect is the decision value less " +
+		"what it is without the word."}
+	for i := range r.Mistakes {
+		m := &r.Mistakes[i]
+		d := page.Document{
+			Name: fmt.Sprintf("%s: %s, predicted as %s", source.NameOf(r.corpus, m.Index), named(m.Truth), named(m.Prediction)),
+			Text: r.sure(&r.Outcomes[m.Index]), Parts: parts(m),
+		}
+		if m.Why != nil {
+			d.Tables = append(d.Tables,
+				page.Details{Title: "Terms that decided", Table: termsTable(m.Why), Open: len(d.Parts) == 0})
+			if len(m.Why.Support) > 0 {
+				d.Tables = append(d.Tables, page.Details{Title: "Training documents with the greatest share",
+					Table: r.supportTable(m.Why)})
+			}
+		}
+		s.Documents = append(s.Documents, d)
+	}
+	return s
+}
+
+// named writes labels that may be none.
+func named(labels string) string { return cmp.Or(labels, "none") }
+
+// parts cuts the text of a mistake where marks begin and end.
+func parts(m *learn.Mistake) (out []page.Part) {
+	end := len(m.Text)
+	if end > mostText {
+		for end = mostText; !utf8.RuneStart(m.Text[end]); {
+			end--
+		}
+	}
+	at := 0
+	for _, k := range m.Marks {
+		if k.To > end {
+			break
+		}
+		out = append(out, page.Part{Text: m.Text[at:k.From]}, page.Part{Text: m.Text[k.From:k.To], Effect: k.Effect,
+			Title: fmt.Sprintf("%+.3g", k.Effect)})
+		at = k.To
+	}
+	if at < end {
+		out = append(out, page.Part{Text: m.Text[at:end]})
+	}
+	if end < len(m.Text) {
+		out = append(out, page.Part{Text: fmt.Sprintf(" … (%s in all)", report.Bytes(int64(len(m.Text))))})
+	}
+	return out
+}
+
+// supportTable lists training documents by their share of a decision value, with the beginning of their
+// texts where these are known.
+func (r *evaluateReport) supportTable(x *learn.DocumentExplanation) *report.Table {
+	t := report.NewTable(">document", "class", ">kernel", ">share", "text")
+	for _, s := range x.Support {
+		text := ""
+		if i := int(s.Document) - 1; r.training != nil && r.training.Texts != nil && i >= 0 && i < len(r.training.Texts) {
+			text = page.Excerpt(r.training.Texts[i], 120)
+		}
+		t.Add(fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4f", s.Kernel), fmt.Sprintf("%+.4g", s.Effect), text)
+	}
+	return t
+}
+
+// termsTable lists terms by their effect.
+func termsTable(x *learn.DocumentExplanation) *report.Table {
+	t := report.NewTable("term", ">times", ">effect", "speaks for")
+	for _, e := range x.Terms {
+		t.Add(e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect))
+	}
+	return t
+}
+
+func joinTerms(terms []learn.TermWeight) string {
+	var names []string
+	for _, t := range terms {
+		names = append(names, t.Term)
+	}
+	return strings.Join(names, ", ")
+}
+
+// copiesSection lists documents with near copies in training.
+func (r *evaluateReport) copiesSection() page.Section {
+	s := page.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
+		"training document, by the square roots of their terms' shares. The first %d at most:",
+		report.Counted(len(r.Copies), "document is", "documents are"), mostCopies)}
+	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
+	for _, k := range r.Copies[:min(len(r.Copies), mostCopies)] {
+		x := &r.Outcomes[k.Document]
+		var classes []string
+		for _, id := range r.training.Labels.Of(k.Training) {
+			classes = append(classes, r.training.Classes[id])
+		}
+		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training),
+			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.C), page.Excerpt(x.Text, 120))
+	}
+	return s
+}
+
+// modelSection says what the model is, and the commands.
+func (r *evaluateReport) modelSection(x *found) page.Section {
+	a := &x.about
+	train := []string{"grambench", "train"}
+	s := page.Section{Title: "Model"}
+	add := func(name, flag, value string) {
+		if value != "" && value != "0" {
+			s.Facts = append(s.Facts, [2]string{name, value})
+			if flag != "" {
+				train = append(train, flag, quoted(value))
+			}
+		}
+	}
+	machines, own := x.m.(learn.Machines)
+	add("Learner", "-type", a.Type)
+	add("Kernel", map[bool]string{true: "-kernel"}[own], a.Kernel)
+	add("Embedding", map[bool]string{true: "-embed"}[!own], a.Embedding)
+	add("C", "-c", fmt.Sprint(a.C))
+	add("Scheme", "-scheme", a.SchemeName())
+	if a.Vocabulary != nil {
+		flag := ""
+		if a.Tokenizer.Views != "" {
+			flag = "-views"
+		}
+		add("Terms", flag, a.Tokenizer.String())
+		add("Vocabulary", "", report.Counted(len(a.Vocabulary), "term", "terms"))
+	}
+	add("Classes", "", fmt.Sprint(len(a.Classes)))
+	add("Support vectors", "", report.Count(a.Support))
+	if own {
+		add("Trained on", "-in", machines.Source)
+	}
+	s.Code = strings.Join(append(train, "-o", quoted(r.Model)), " ") + "\n" + r.Command
+	return s
+}

@@ -1,0 +1,73 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
+)
+
+// search searches, and returns the corpus if a model is to be trained on it.
+func (g *grid) search(
+	ctx context.Context, j *job, points *learn.Grid,
+) (_ *learn.Found, kept *sparse.Corpus, err error) {
+	c := j.handOver()
+	if g.out != "" {
+		if kept = c; !points.Samples && g.learner.Type != "" {
+			j.o.HeldBytes += c.Documents.Bytes()
+		}
+	}
+	found, err := learn.Search(ctx, c, points, j.o)
+	return found, kept, err
+}
+
+// train trains the best on all documents and writes its model.
+func (g *grid) train(
+	ctx context.Context, r *gridReport, c *sparse.Corpus, found *learn.Found, points *learn.Grid, j *job,
+) error {
+	begin := time.Now()
+	m, err := found.Train(ctx, c, points, j.o)
+	if err != nil {
+		return learn.Enough(c.NameValue(err), j.held)
+	}
+	r.File = g.out
+	r.FileBytes, err = matrixio.Make(g.out, func(w io.Writer) error { return m.Write(ctx, w) })
+	r.SecondsTrain = time.Since(begin).Seconds()
+	return err
+}
+
+// partRow is what a part of the terms is worth: see [learn.Worth].
+type partRow struct {
+	Part       string        `json:"part"`
+	With       report.Number `json:"best_with"`
+	Without    report.Number `json:"best_without"`
+	Difference report.Number `json:"difference"`
+	SE         report.Number `json:"standard_error"`
+}
+
+// writeParts prints what parts of the terms are worth.
+func (r *gridReport) writeParts(w io.Writer) {
+	if r.Parts == nil {
+		return
+	}
+	t := report.NewTable("terms", ">best with", ">best without", ">difference")
+	for _, p := range r.Parts {
+		se := strings.TrimSuffix(r.Measure.Format(float64(p.SE)), "%")
+		t.Add(p.Part, r.Measure.Format(float64(p.With)), r.Measure.Format(float64(p.Without)),
+			fmt.Sprintf("%+.2f ± %s", 100*float64(p.Difference), se))
+	}
+	t.Write(w)
+}
+
+// writeModel says what was trained.
+func (r *gridReport) writeModel(w io.Writer) {
+	if r.File != "" {
+		fmt.Fprintf(w, "%s: model of the best, %s, trained in %.2f s\n", r.File, report.Bytes(r.FileBytes), r.SecondsTrain)
+	}
+}

@@ -1,0 +1,66 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/svm"
+)
+
+// newPage makes the page of a cross-validation.
+func (r *cvReport) newPage() *page.Page {
+	out := &page.Page{
+		Title: "Cross-validation on " + filepath.Base(r.Corpus.Source),
+		Lead:  r.text(fmt.Sprintf("%s, %d folds, seed %d", report.Documents(r.Corpus.Documents), r.Folds, r.Seed)),
+		Figures: []page.Figure{{Name: "Mean " + r.Measure.String(), Value: r.Measure.Format(float64(r.Mean)),
+			Note: "± " + r.Measure.Format(float64(r.SD)) + " over the folds"}},
+		Sections: []page.Section{{Title: "Folds", Table: r.table()}},
+	}
+	if r.Measure == svm.MeanSquaredError {
+		return out
+	}
+	scoreFigures(out, r.score)
+	out.Sections = append(out.Sections, classesSection(r.score))
+	if r.score.Confusion != nil {
+		out.Sections = append(out.Sections, page.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})
+	}
+	return out
+}
+
+// newPage makes the page of a search.
+func (r *gridReport) newPage() *page.Page {
+	out := &page.Page{Title: "Search on " + filepath.Base(r.Corpus.Source),
+		Lead: r.text(report.Documents(r.Corpus.Documents), fmt.Sprintf("seed %d", r.Seed))}
+	rows, train := r.Rows, r.Train
+	if r.Choice != nil {
+		rows, train = r.Choice.Rows, cmp.Or(train, r.Choice.Train)
+	}
+	t := report.NewTable("what", "scheme", "terms", ">C", ">documents", ">"+r.Measure.String(), ">± over folds", ">s")
+	for i := range rows {
+		row := &rows[i]
+		c, documents := "", r.Corpus.Documents
+		if row.C != 0 {
+			c = strconv.FormatFloat(row.C, 'g', -1, 64)
+		}
+		if row.Documents > 0 {
+			documents = row.Documents
+		}
+		t.Add(row.what(), row.Scheme, cmp.Or(row.Terms, row.NGrams), c, report.Count(documents),
+			r.Measure.Format(float64(row.Mean)), r.Measure.Format(float64(row.SD)), fmt.Sprintf("%.2f", row.Seconds))
+	}
+	if b := r.Best; b != nil {
+		out.Figures = []page.Figure{{Name: "Best " + r.Measure.String(), Value: r.Measure.Format(float64(b.Mean)),
+			Note: describe(b.what(), b.C, b.Nu, b.Epsilon)}}
+	}
+	out.Sections = []page.Section{{Title: "Points", Table: t}}
+	if train != "" {
+		out.Sections = append(out.Sections, page.Section{Title: "Train with the best", Code: train,
+			Text: strings.Join(r.Hints, "; ")})
+	}
+	return out
+}

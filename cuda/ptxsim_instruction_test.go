@@ -1,0 +1,314 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// compile turns an instruction, with its guard where it has one, into what runs.
+func (e *ptxEntry) compile(s string, labels map[string]int) instruction {
+	var guard source
+	negated := false
+	if s[0] == '@' {
+		p, rest, _ := strings.Cut(s[1:], " ")
+		if rest == "" {
+			p, rest, _ = strings.Cut(s[1:], "\t")
+		}
+		p, negated = strings.TrimPrefix(p, "!"), strings.HasPrefix(p, "!")
+		guard, s = e.source(p, "pred"), strings.TrimSpace(rest)
+	}
+	name, rest, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
+	c := &compiler{
+		e: e, name: name, parts: strings.Split(name, "."),
+		operands: operands(strings.TrimSpace(rest)), labels: labels,
+	}
+	c.ty = c.parts[len(c.parts)-1]
+	c.width = sizes[c.ty]
+	body := c.instruction()
+	if guard == nil {
+		return body
+	}
+	if c.parts[0] == "mma" || c.parts[0] == "shfl" {
+		c.unknown() // the lanes of a warp execute it together
+	}
+	return func(t *thread) {
+		if (guard(t) != 0) != negated {
+			body(t)
+		} else {
+			t.pc++
+		}
+	}
+}
+
+// compiler is one instruction being compiled.
+type compiler struct {
+	e        *ptxEntry
+	name     string
+	parts    []string // of the name
+	ty       string   // the last of them
+	width    int
+	operands []string
+	labels   map[string]int
+}
+
+func (c *compiler) has(part string) bool { return slices.Contains(c.parts[1:], part) }
+
+func (c *compiler) unknown() { fail("%s: unknown instruction %s %v", c.e.Name, c.name, c.operands) }
+
+func (c *compiler) need(n int) {
+	if len(c.operands) != n {
+		fail("%s: %s takes %d operands, found %v", c.e.Name, c.name, n, c.operands)
+	}
+}
+
+func (c *compiler) isFloat() bool  { return c.ty == "f32" || c.ty == "f64" }
+func (c *compiler) isSigned() bool { return c.ty[0] == 's' }
+
+// unary and binary compile functions of raw bits.
+func (c *compiler) unary(f func(a uint64) uint64) instruction {
+	c.need(2)
+	d, a := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty)
+	return func(t *thread) { d(t, f(a(t))); t.pc++ }
+}
+
+func (c *compiler) binary(f func(a, b uint64) uint64) instruction {
+	c.need(3)
+	d, a, b := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], c.ty)
+	return func(t *thread) { d(t, f(a(t), b(t))); t.pc++ }
+}
+
+// arithmetic compiles a function of integers and one of floats, by type.
+func (c *compiler) arithmetic(i func(a, b int64) int64, f func(a, b float64) float64) instruction {
+	switch {
+	case c.isFloat() && f != nil:
+		ty := c.ty
+		return c.binary(func(a, b uint64) uint64 { return bitsOf(f(floatOf(a, ty), floatOf(b, ty)), ty) })
+	case !c.isFloat() && i != nil && c.isSigned():
+		w := c.width
+		return c.binary(func(a, b uint64) uint64 { return uint64(i(signed(a, w), signed(b, w))) })
+	case !c.isFloat() && i != nil:
+		return c.binary(func(a, b uint64) uint64 { return uint64(i(int64(a), int64(b))) })
+	}
+	c.unknown()
+	return nil
+}
+
+// rounded holds that arithmetic of floats says how it rounds: to nearest.
+func (c *compiler) rounded() {
+	if c.isFloat() && !c.has("rn") {
+		c.unknown()
+	}
+}
+
+func (c *compiler) instruction() instruction {
+	switch c.parts[0] {
+	case "ld", "st", "atom":
+		return c.memory()
+	case "mov":
+		return c.move()
+	case "cvta":
+		return c.unary(func(a uint64) uint64 { return a })
+	case "add":
+		c.rounded()
+		return c.arithmetic(func(a, b int64) int64 { return a + b }, func(a, b float64) float64 { return a + b })
+	case "sub":
+		c.rounded()
+		return c.arithmetic(func(a, b int64) int64 { return a - b }, func(a, b float64) float64 { return a - b })
+	case "div":
+		c.rounded()
+		return c.arithmetic(func(a, b int64) int64 { return a / b }, func(a, b float64) float64 { return a / b })
+	case "max", "min":
+		if c.ty[0] == 'u' || c.ty[0] == 'b' {
+			return c.binary(map[string]func(a, b uint64) uint64{
+				"max": func(a, b uint64) uint64 { return max(a, b) },
+				"min": func(a, b uint64) uint64 { return min(a, b) },
+			}[c.parts[0]])
+		}
+		if c.parts[0] == "min" {
+			return c.arithmetic(func(a, b int64) int64 { return min(a, b) },
+				func(a, b float64) float64 { return -larger(-a, -b) })
+		}
+		return c.arithmetic(func(a, b int64) int64 { return max(a, b) }, larger)
+	case "and":
+		return c.binary(func(a, b uint64) uint64 { return a & b })
+	case "or":
+		return c.binary(func(a, b uint64) uint64 { return a | b })
+	case "xor":
+		return c.binary(func(a, b uint64) uint64 { return a ^ b })
+	case "not":
+		if c.ty == "pred" {
+			return c.unary(func(a uint64) uint64 { return a ^ 1 })
+		}
+		return c.unary(func(a uint64) uint64 { return ^a })
+	case "neg":
+		if c.isFloat() {
+			return c.unary(func(a uint64) uint64 { return a ^ 1<<(8*c.width-1) })
+		}
+		return c.unary(func(a uint64) uint64 { return -a })
+	case "abs":
+		if !c.isFloat() {
+			c.unknown()
+		}
+		return c.unary(func(a uint64) uint64 { return a &^ (1 << (8*c.width - 1)) })
+	case "sqrt":
+		c.rounded()
+		return c.unary(func(a uint64) uint64 { return bitsOf(math.Sqrt(floatOf(a, c.ty)), c.ty) })
+	case "shl", "shr":
+		return c.shift()
+	case "bfe":
+		return c.extract()
+	case "mul", "mad", "fma":
+		return c.multiply()
+	case "setp":
+		return c.compare()
+	case "selp":
+		return c.choose()
+	case "cvt":
+		return c.convert()
+	case "mma":
+		return c.multiplyMatrices()
+	case "shfl":
+		return c.shuffle()
+	case "bra":
+		c.need(1)
+		to, ok := c.labels[c.operands[0]]
+		if !ok {
+			fail("%s: no label %s", c.e.Name, c.operands[0])
+		}
+		return func(t *thread) { t.pc = to }
+	case "bar":
+		if c.name != "bar.sync" || c.operands[0] != "0" {
+			c.unknown()
+		}
+		return func(t *thread) { t.state, t.waitsAt = waiting, t.pc; t.pc++ }
+	case "ret":
+		return func(t *thread) { t.state = done }
+	}
+	c.unknown()
+	return nil
+}
+
+// larger is max as PTX has it: of a number and NaN the number.
+func larger(a, b float64) float64 {
+	switch {
+	case a != a:
+		return b
+	case b != b:
+		return a
+	}
+	return max(a, b)
+}
+
+// move copies a value, or takes a pair apart: mov.b64 {low, high}, pair.
+func (c *compiler) move() instruction {
+	c.need(2)
+	if !strings.HasPrefix(c.operands[0], "{") {
+		return c.unary(func(a uint64) uint64 { return a })
+	}
+	parts := operands(strings.Trim(c.operands[0], "{}"))
+	if len(parts) != 2 || c.ty != "b64" {
+		c.unknown()
+	}
+	low, high := c.e.destination(parts[0], "b32"), c.e.destination(parts[1], "b32")
+	from := c.e.source(c.operands[1], "b64")
+	return func(t *thread) {
+		v := from(t)
+		low(t, v)
+		high(t, v>>32)
+		t.pc++
+	}
+}
+
+func (c *compiler) shift() instruction {
+	c.need(3)
+	d, a, by := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], "b32")
+	left, w := c.parts[0] == "shl", c.width
+	return func(t *thread) {
+		v, n := a(t), by(t)
+		switch {
+		case left:
+			v <<= n
+		case c.isSigned():
+			v = uint64(signed(v, w) >> n)
+		default:
+			v >>= n
+		}
+		d(t, v)
+		t.pc++
+	}
+}
+
+// extract is bfe of a number without a sign: so many bits from a place on, places and numbers being
+// the last 8 bits of their operands.
+func (c *compiler) extract() instruction {
+	c.need(4)
+	if c.isFloat() || c.isSigned() {
+		c.unknown()
+	}
+	d, a := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty)
+	from, n := c.e.source(c.operands[2], "b32"), c.e.source(c.operands[3], "b32")
+	return func(t *thread) {
+		d(t, a(t)>>(from(t)&255)&(1<<(n(t)&255)-1))
+		t.pc++
+	}
+}
+
+// multiply compiles products, those of integers with an addend or without, and fused multiply-adds.
+func (c *compiler) multiply() instruction {
+	e, o := c.e, c.operands
+	if c.isFloat() {
+		c.rounded()
+		if c.parts[0] == "mul" {
+			return c.arithmetic(nil, func(a, b float64) float64 { return a * b })
+		}
+		c.need(4)
+		d, x, y, z := e.destination(o[0], c.ty), e.source(o[1], c.ty), e.source(o[2], c.ty), e.source(o[3], c.ty)
+		if c.ty == "f32" {
+			return func(t *thread) {
+				d(t, uint64(math.Float32bits(fma32(float32Of(x(t)), float32Of(y(t)), float32Of(z(t))))))
+				t.pc++
+			}
+		}
+		return func(t *thread) { d(t, bitsOf64(math.FMA(float64Of(x(t)), float64Of(y(t)), float64Of(z(t))))); t.pc++ }
+	}
+	result := c.ty
+	if c.has("wide") {
+		result = map[int]string{2: "b32", 4: "b64"}[c.width]
+	} else if !c.has("lo") {
+		c.unknown()
+	}
+	d, x, y := e.destination(o[0], result), e.source(o[1], c.ty), e.source(o[2], c.ty)
+	addend := source(func(*thread) uint64 { return 0 })
+	if c.parts[0] == "mad" {
+		c.need(4)
+		addend = e.source(o[3], result)
+	} else {
+		c.need(3)
+	}
+	return func(t *thread) {
+		a, b := x(t), y(t)
+		if c.isSigned() {
+			a, b = uint64(signed(a, c.width)), uint64(signed(b, c.width))
+		}
+		d(t, a*b+addend(t))
+		t.pc++
+	}
+}
+
+// fma32 is a fused multiply-add in float32: the product is exact in float64, and the sum is rounded
+// to odd there, so that rounding it again is as if it had been once.
+func fma32(x, y, z float64) float32 {
+	p := x * y
+	s := p + z
+	if math.IsInf(s, 0) || s != s {
+		return float32(s)
+	}
+	v := s - p
+	if lost := (p - (s - v)) + (z - v); lost != 0 && math.Float64bits(s)&1 == 0 {
+		s = math.Nextafter(s, math.Copysign(math.Inf(1), lost))
+	}
+	return float32(s)
+}

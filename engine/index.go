@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/join"
+	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// listedC is the bound up to which an index has lists of what is before the cut (see [JoinPlan]).
+const listedC = 0.1
+
+// Index answers queries on a set of documents that doesn't change, one at a time and fast: the nearest by
+// panels that it keeps, those within a near bound by lists. It may be used concurrently.
+type Index struct {
+	e     *Engine
+	j     *join.Join
+	spare sync.Pool // of *[]float32, rows of c
+}
+
+// Match is a document and its c, rounded to float32 from what the difference of the vectors has in
+// float64: 0 for the same documents up to a factor above 0, only for these.
+type Match struct {
+	Document int
+	C        float32
+}
+
+// NewIndex makes an index of documents, which must stay unchanged. Errors: those of [New].
+func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
+	if opt.KeptBytes == 0 {
+		opt.KeptBytes = math.MaxInt64
+		if opt.MemoryBytes > 0 {
+			opt.KeptBytes = opt.MemoryBytes / 4
+		}
+	}
+	e, err := NewContext(ctx, x, opt)
+	if err != nil {
+		return nil, err
+	}
+	out := &Index{e: e}
+	out.spare.New = func() any { return new(make([]float32, e.Len())) }
+	if out.j, err = join.New(ctx, x, nil, listedC, e.c.Workers); err == nil {
+		out.j.ForQueries()
+		var about join.Counts
+		if about, err = out.j.Estimate(ctx); err == nil {
+			forward, lists := out.j.Bytes(about.Before)
+			if err = e.fits(ctx, "lists of an index", forward+lists); err == nil {
+				err = out.j.Build(ctx, math.MaxInt64)
+			}
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	// A first query decides that panels are kept, a second one makes them.
+	for range 2 {
+		if _, err := out.row(ctx, x, min(0, e.Len()-1)); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
+	return out, nil
+}
+
+// Len returns the number of documents.
+func (x *Index) Len() int {
+	if x == nil || x.e == nil {
+		return 0
+	}
+	return x.e.Len()
+}
+
+// row returns c of document i of q with all documents, as tiles have it.
+func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
+	row := x.spare.Get().(*[]float32)
+	if i < 0 {
+		return row, nil
+	}
+	one := *q // another one than the engine's own, so that panels are kept for it
+	r := &device.Request{From: &one, Docs: []int{i}, Hi: x.e.Len(), Workers: 1}
+	return row, x.e.c.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
+		for j := range t.Cols() {
+			(*row)[t.Lo+j] = t.Value[j*t.ColStride]
+		}
+		return nil
+	})
+}
+
+// Nearest returns the k documents of the least c with document i of q, the nearest first, equal ones by
+// number, among those that allowed, unless nil, allows. q has the embedder of the index. Errors: a k
+// below 1, documents of another embedder or none, the end of ctx.
+func (x *Index) Nearest(
+	ctx context.Context, q *sparse.Embedded, i, k int, allowed func(doc int) bool,
+) ([]Match, error) {
+	if k < 1 {
+		return nil, fmt.Errorf("engine: %d nearest documents, expected at least 1", k)
+	}
+	if err := x.check(q, i); err != nil {
+		return nil, err
+	}
+	if err := run.Given(ctx, "engine"); err != nil {
+		return nil, err
+	}
+	row, err := x.row(ctx, q, i)
+	defer x.spare.Put(row)
+	if err != nil {
+		return nil, err
+	}
+	const rounding = 4e-6 // of two c, with room
+	// The k-th least c, of those in a list that is sorted when it has grown to twice as many.
+	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
+	full := func() {
+		if slices.Sort(some); len(some) >= k {
+			limit, some = some[k-1], some[:k]
+		}
+	}
+	for j, c := range *row {
+		if c < limit && (allowed == nil || allowed(j)) {
+			if some = append(some, c); len(some) == 2*k {
+				full()
+			}
+		}
+	}
+	full()
+	var out []Match
+	for j, c := range *row {
+		if c <= limit+rounding && (allowed == nil || allowed(j)) {
+			m := Match{j, c}
+			if c != 1 { // without a common term it is 1
+				m.C = exactMatch(q, i, x.e.c.X, j)
+			}
+			out = append(out, m)
+		}
+	}
+	SortMatches(out)
+	return out[:min(k, len(out))], nil
+}
+
+// Within returns the documents whose c with document i of q is at most c, as [CrossWithin] has them, in
+// the order of Nearest, among those that allowed, unless nil, allows. Errors: those of Nearest, a c that is
+// below 0 or no number.
+func (x *Index) Within(
+	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
+) ([]Match, error) {
+	if !(c >= 0) {
+		return nil, fmt.Errorf("engine: documents with c of at most %v, expected a number not below 0", c)
+	}
+	if err := x.check(q, i); err != nil {
+		return nil, err
+	}
+	if err := run.Given(ctx, "engine"); err != nil {
+		return nil, err
+	}
+	var out []Match
+	own := x.e.c.X
+	check := func(j int) {
+		if (allowed == nil || allowed(j)) && panel.Within(q, i, own, j, c) {
+			out = append(out, Match{j, exactMatch(q, i, own, j)})
+		}
+	}
+	const slack = 2e-6 // so that c is no closer to a bound of lists or tiles than it may err
+	if c < listedC-slack {
+		x.j.Query(q, i, c+slack, func(j int) {
+			for _, same := range x.j.Copies(j) {
+				check(int(same))
+			}
+		})
+	} else {
+		row, err := x.row(ctx, q, i)
+		defer x.spare.Put(row)
+		if err != nil {
+			return nil, err
+		}
+		for j, v := range *row {
+			if float64(v) <= c+slack {
+				check(j)
+			}
+		}
+	}
+	SortMatches(out)
+	return out, nil
+}
+
+// check checks a document of a query.
+func (x *Index) check(q *sparse.Embedded, i int) error {
+	switch {
+	case x == nil || x.e == nil:
+		return errors.New("engine: an index that NewIndex didn't make")
+	case q == nil || q.Embedder != x.e.c.X.Embedder:
+		return errors.New("engine: a query of another embedder, expected that of the index")
+	case i < 0 || i >= q.Rows():
+		return fmt.Errorf("engine: document %d of a query of %d", i, q.Rows())
+	}
+	return q.ValidateRows()
+}
+
+// CompareRows returns c of row i of x and row j of y, embedded by one embedder, as a [Match] has it, and
+// whether it is within a bound. It takes no pass over the documents, which [New] or ValidateRows has
+// checked. Errors: rows that there aren't, different embedders.
+func CompareRows(
+	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
+) (c float32, within bool, err error) {
+	for _, s := range []struct {
+		x *sparse.Embedded
+		i int
+	}{{x, i}, {y, j}} {
+		if s.x == nil || s.x.Embedder == nil || s.x.Embedder != x.Embedder || s.i < 0 || s.i >= s.x.Rows() {
+			return 0, false, errors.New("engine: a row that there isn't, or two of different embedders")
+		}
+		lo, hi, n := s.x.Offsets[s.i], s.x.Offsets[s.i+1], int64(len(s.x.Terms))
+		if lo < 0 || hi < lo || hi > n || len(s.x.Values) != int(n) || len(s.x.Raw) != int(n) ||
+			len(s.x.Divisors) != s.x.Rows() {
+			return 0, false, fmt.Errorf("engine: row %d of a matrix whose lists don't fit together", s.i)
+		}
+	}
+	far := math.Sqrt(2*most) + 0x1p-20
+	s, a := x.Row(i)
+	t, b := y.Row(j)
+	if x.Embedder.Pairing == sparse.Dot && !near(s, a, t, b, far*far) {
+		return 0, false, nil
+	}
+	return exactMatch(x, i, y, j), panel.Within(x, i, y, j, most), nil
+}
+
+func exactMatch(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float32 {
+	c := panel.C(x, i, y, j)
+	if c > 0 {
+		return max(float32(c), math.SmallestNonzeroFloat32)
+	}
+	return 0
+}
+
+// SortMatches puts matches in the order of c, equal ones in that of their numbers.
+func SortMatches(list []Match) {
+	slices.SortFunc(list, func(a, b Match) int {
+		switch {
+		case a.C != b.C && a.C < b.C:
+			return -1
+		case a.C != b.C:
+			return 1
+		}
+		return a.Document - b.Document
+	})
+}

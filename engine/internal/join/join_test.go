@@ -1,0 +1,102 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// pairsOf runs a search with lists of so many bytes at a time and returns what is to be checked.
+func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (pairs [][2]int, j *Join) {
+	t.Helper()
+	j, err := New(t.Context(), x, nil, most, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Build(t.Context(), listBytes); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var matches int64
+	done := func(n int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		matches += n
+	}
+	err = j.Run(t.Context(), done, func(_, i, k int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		pairs = append(pairs, [2]int{min(i, k), max(i, k)})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if matches != j.Counts.Matches {
+		t.Errorf("%d matches, counted before as %d", matches, j.Counts.Matches)
+	}
+	slices.SortFunc(pairs, func(a, b [2]int) int { return (a[0]-b[0])*x.Rows() + a[1] - b[1] })
+	return pairs, j
+}
+
+// Lists in stripes find the same, no pair comes twice, and what is left out is far.
+func TestStripes(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 700, 30, 3))
+	want, _ := pairsOf(t, x, 0.2, 1<<40)
+	if len(slices.Compact(slices.Clone(want))) != len(want) || len(want) == 0 {
+		t.Fatalf("%d pairs, some twice or none", len(want))
+	}
+	got, j := pairsOf(t, x, 0.2, 4000)
+	if len(j.stripes) < 3 || !slices.Equal(got, want) {
+		t.Errorf("%d pairs of %d stripes, expected %d", len(got), len(j.stripes), len(want))
+	}
+	for i := range x.Rows() {
+		for k := range i {
+			if p := [2]int{k, i}; !slices.Contains(want, p) && j.rows.class[i] != j.rows.class[k] {
+				if c := 1 - dotOf(x, i, k); c < 0.2 && int(j.Copies(i)[0]) == i && int(j.Copies(k)[0]) == k {
+					t.Errorf("pair %v with c = %v is missing", p, c)
+				}
+			}
+		}
+	}
+}
+
+func dotOf(x *sparse.Embedded, i, k int) (sum float64) {
+	s, _ := x.Row(i)
+	t, _ := x.Row(k)
+	a, b := x.Unit64(i, nil), x.Unit64(k, nil)
+	for p, term := range s {
+		if q, ok := slices.BinarySearch(t, term); ok {
+			sum += a[p] * b[q]
+		}
+	}
+	return sum
+}
+
+// A heap gives the ranks of a row in order, whatever they are.
+func TestCut(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(100, 400, 30, 3))
+	j, err := New(t.Context(), x, nil, 0.5, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w cutter
+	for k := range j.rows.distinct {
+		if w.cut(j, j.rows, k); !slices.IsSorted(w.ranks) || len(w.ranks) == 0 {
+			t.Fatalf("document %d has ranks %v before its cut", k, w.ranks)
+		}
+	}
+	if _, err := New(t.Context(), x, nil, 1, 2); !errors.Is(err, ErrFar) {
+		t.Errorf("a bound of 1: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := j.Build(ctx, 1<<40); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its context: %v", err)
+	}
+}

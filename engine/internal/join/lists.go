@@ -1,0 +1,260 @@
+package join
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// lists are those of a stripe of ranks, of one or two sides.
+type lists struct {
+	j     *Join
+	first int
+	of    [2]*postings // of rows and columns, the same ones for one set
+	spans []place      // where tasks begin, and the end
+}
+
+// place is a row of a list.
+type place struct{ rank, row int }
+
+// ranks are those of the stripe, from 0.
+func (l *lists) ranks() int { return len(l.of[0].offsets) - 1 }
+
+// postings has list r at entries[offsets[r]:offsets[r+1]].
+type postings struct {
+	offsets []int64
+	entries []entry
+}
+
+func (p *postings) list(r int) []entry { return p.entries[p.offsets[r]:p.offsets[r+1]] }
+
+// entry is N of a document and its number, so that entries ascend as N falls.
+type entry uint64
+
+func newEntry(length float64, k int) entry {
+	up := float32(length) * (1 + 0x1p-22) // not below
+	return entry(^math.Float32bits(up))<<32 | entry(uint32(k))
+}
+
+func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
+
+// least is the product of two lengths that matches have; products of float32 err by 2⁻²⁴.
+func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-20)) }
+
+func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
+	l := &lists{j: j, first: first}
+	for at, s := range j.sides() {
+		p := &postings{offsets: make([]int64, end-first+1)}
+		l.of[at], l.of[1] = p, p
+		for _, part := range s.parts {
+			for _, r := range part.ranks {
+				if int(r) >= first && int(r) < end && j.frequency[r] >= j.rarest {
+					p.offsets[int(r)-first+1]++
+				}
+			}
+		}
+		for r := range end - first {
+			p.offsets[r+1] += p.offsets[r]
+		}
+		next := slices.Clone(p.offsets)
+		p.entries = make([]entry, p.offsets[end-first])
+		for at, part := range s.parts {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			for d := range part.docs() {
+				length := 1 + margin
+				ranks, values := part.row(d)
+				for i, r := range ranks {
+					if int(r) >= first && int(r) < end && j.frequency[r] >= j.rarest {
+						p.entries[next[int(r)-first]] = newEntry(length, at*partDocs+d)
+						next[int(r)-first]++
+					}
+					length -= float64(values[i]) * float64(values[i])
+				}
+			}
+		}
+		const some = 1 << 10
+		err := run.Tasks(ctx, j.workers, (end-first+some-1)/some, func(_ context.Context, _, task int) error {
+			for r := task * some; r < min((task+1)*some, end-first); r++ {
+				slices.Sort(p.list(r))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// divide counts matches and divides them into tasks of about as many.
+func (l *lists) divide() (matches int64) {
+	const most = 1 << 20
+	least, self := l.j.least(), l.of[0] == l.of[1]
+	l.spans = append(l.spans[:0], place{})
+	var since int64
+	for r := range l.ranks() {
+		a, b := l.of[0].list(r), l.of[1].list(r)
+		end, task := len(b), max(most, 16*int64(len(b)))
+		for i, e := range a {
+			for end > 0 && !(e.length()*b[end-1].length() >= least) {
+				end--
+			}
+			n := int64(end)
+			if self {
+				n = max(n-int64(i)-1, 0)
+			}
+			matches += n
+			if since += n; since >= task {
+				l.spans = append(l.spans, place{r, i + 1})
+				since = 0
+			}
+		}
+	}
+	l.spans = append(l.spans, place{l.ranks(), 0})
+	return matches
+}
+
+// worker is what one goroutine needs.
+type worker struct {
+	j                          *Join
+	id                         int
+	ctx                        context.Context
+	check                      func(w, i, k int) error
+	a, b                       []met
+	matched, sketched, checked int64
+	steps                      int64 // of merges of what is before the cut
+}
+
+// met is an entry of a list with its sketch.
+type met struct {
+	k      uint32
+	length float32
+	sketch
+}
+
+func gather(to []met, s *side, list []entry) []met {
+	to = to[:0]
+	for _, e := range list {
+		to = append(to, met{uint32(e), e.length(), s.sketches[uint32(e)]})
+	}
+	return to
+}
+
+// row compares rows first <= i < end of list r with the others of the list.
+func (w *worker) row(l *lists, r, first, end int) error {
+	j, self := w.j, l.of[0] == l.of[1]
+	if n := len(l.of[1].list(r)); n == 0 || self && n < 2 {
+		return nil
+	}
+	least, limit := j.least(), float32(2*j.most+4*margin)
+	w.b = gather(w.b, j.cols, l.of[1].list(r))
+	var a []met
+	if self {
+		a = w.b[first:end]
+	} else {
+		w.a = gather(w.a, j.rows, l.of[0].list(r)[first:end])
+		a = w.a
+	}
+	for i := range a {
+		x, others := &a[i], w.b
+		if self {
+			others = others[first+i+1:]
+		}
+		if w.ctx != nil && i%64 == 63 && w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+		n := len(others)
+		for at := range others {
+			y := &others[at]
+			if !(x.length*y.length >= least) {
+				n = at
+				break
+			}
+			if x.alone(&y.sketch, limit) {
+				continue
+			}
+			w.sketched++
+			if !w.may(x.k, y.k, uint32(l.first+r)) {
+				continue
+			}
+			w.checked++
+			if err := w.check(w.id, int(j.rows.distinct[x.k]), int(j.cols.distinct[y.k])); err != nil {
+				return err
+			}
+		}
+		w.matched += int64(n)
+	}
+	return nil
+}
+
+// Query calls visit for the documents that may have c of at most most with document i of x, each once,
+// the first of its copies. Build has made the lists at once, for pairs of one set, and most is at most the
+// bound of New. x has the same embedder. It may be called concurrently.
+func (j *Join) Query(x *sparse.Embedded, i int, most float64, visit func(doc int)) {
+	one := &side{x: x, distinct: []uint32{uint32(i)}}
+	q := *j
+	q.rows, q.tau, q.most = one, 1-most, most
+	var scratch cutter
+	scratch.cut(&q, one, 0)
+	one.parts = []part{{[]uint32{0, uint32(len(scratch.ranks))}, scratch.ranks, scratch.values}}
+	mine := scratch.sketch(&q, one, 0)
+	w := worker{j: &q}
+	least, limit, length := q.least(), float32(2*most+4*margin), 1+margin
+	for at, r := range scratch.ranks {
+		near := newEntry(length, 0).length()
+		length -= float64(scratch.values[at]) * float64(scratch.values[at])
+		for _, e := range j.lists.of[0].list(int(r)) {
+			if !(near*e.length() >= least) {
+				break
+			}
+			if !mine.alone(&j.cols.sketches[uint32(e)], limit) && w.may(0, uint32(e), r) {
+				visit(int(j.cols.distinct[uint32(e)]))
+			}
+		}
+	}
+}
+
+// may says whether two documents may be within the bound, by what is before the first of their cuts, and
+// whether rank r is the first that they share. The bound on their cosine, dot and √NN of what is left, only
+// falls on the way.
+func (w *worker) may(k, m, r uint32) bool {
+	j := w.j
+	ranks, values := j.rows.row(k)
+	others, theirs := j.cols.row(m)
+	theirs, values = theirs[:len(others)], values[:len(ranks)]
+	missing := j.tau - margin         // of the cosine
+	left, right := 1+margin, 1+margin // N of what is left of both
+	met := false
+	p, q := 0, 0
+	for p < len(ranks) && q < len(others) && (missing <= 0 || left*right >= missing*missing) {
+		switch s, t := ranks[p], others[q]; {
+		case s == t:
+			if !met && s != r {
+				w.steps += int64(p + q)
+				return false
+			}
+			met = true
+			a, b := float64(values[p]), float64(theirs[q])
+			missing -= a * b
+			left -= a * a
+			right -= b * b
+			p++
+			q++
+		case s < t:
+			a := float64(values[p])
+			left -= a * a
+			p++
+		default:
+			b := float64(theirs[q])
+			right -= b * b
+			q++
+		}
+	}
+	w.steps += int64(p + q)
+	return missing <= 0 || max(left, 0)*max(right, 0) >= missing*missing
+}

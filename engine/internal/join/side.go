@@ -1,0 +1,247 @@
+package join
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// side is one of the sets.
+type side struct {
+	x        *sparse.Embedded
+	distinct []uint32 // documents that are no copies of one before
+	class    []uint32 // of each document, the place in distinct
+	start    []uint32 // documents of class k are members[start[k]:start[k+1]]
+	members  []uint32
+	parts    []part // what is before the cut
+	sketches []sketch
+}
+
+func (s *side) copies(doc uint32) []uint32 {
+	k := s.class[doc]
+	return s.members[s.start[k]:s.start[k+1]]
+}
+
+// partDocs is the number of documents that are cut at a time.
+const partDocs = 1 << 10
+
+// part is what is before the cut of partDocs documents, by rank.
+type part struct {
+	offsets []uint32
+	ranks   []uint32
+	values  []float32
+}
+
+func (p *part) docs() int { return len(p.offsets) - 1 }
+
+func (p *part) row(d int) ([]uint32, []float32) {
+	lo, hi := p.offsets[d], p.offsets[d+1]
+	return p.ranks[lo:hi], p.values[lo:hi]
+}
+
+func (s *side) row(k uint32) ([]uint32, []float32) { return s.parts[k/partDocs].row(int(k % partDocs)) }
+
+// newSide finds copies.
+func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error) {
+	n := x.Rows()
+	s := &side{x: x, class: make([]uint32, n)}
+	hash := make([]uint64, n)
+	err := run.Tasks(ctx, workers, (n+partDocs-1)/partDocs, func(_ context.Context, _, task int) error {
+		for i := task * partDocs; i < min((task+1)*partDocs, n); i++ {
+			terms, _ := x.Row(i)
+			h := uint64(len(terms))
+			for k, v := range x.Raw[x.Offsets[i]:x.Offsets[i+1]] {
+				h = scatter(h ^ (uint64(terms[k])<<32 | uint64(math.Float32bits(v))))
+			}
+			hash[i] = h
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	mask := uint64(1)<<bits.Len(uint(2*n+1)) - 1
+	table := make([]uint32, mask+1) // places in distinct, from 1
+	for i := range n {
+		at := hash[i] & mask
+		for ; ; at = (at + 1) & mask {
+			if table[at] == 0 {
+				s.distinct = append(s.distinct, uint32(i))
+				table[at] = uint32(len(s.distinct))
+				break
+			}
+			first := int(s.distinct[table[at]-1])
+			if hash[first] == hash[i] && same(x, first, i) {
+				break
+			}
+		}
+		s.class[i] = table[at] - 1
+	}
+	s.start, s.members = make([]uint32, len(s.distinct)+1), make([]uint32, n)
+	for _, k := range s.class {
+		s.start[k+1]++
+	}
+	for k := range s.distinct {
+		s.start[k+1] += s.start[k]
+	}
+	next := slices.Clone(s.start)
+	for i, k := range s.class {
+		s.members[next[k]] = uint32(i)
+		next[k]++
+	}
+	return s, nil
+}
+
+// scatter is the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+func scatter(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// same says whether rows have the same terms and raw values, so that all that follows is the same to the
+// bit.
+func same(x *sparse.Embedded, i, k int) bool {
+	s, _ := x.Row(i)
+	t, _ := x.Row(k)
+	return slices.Equal(s, t) && slices.Equal(x.Raw[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[k]:x.Offsets[k+1]])
+}
+
+// cutAll cuts all documents of a side.
+func (j *Join) cutAll(ctx context.Context, s *side) error {
+	n := len(s.distinct)
+	s.parts, s.sketches = make([]part, (n+partDocs-1)/partDocs), make([]sketch, n)
+	scratch := make([]cutter, j.workers)
+	return run.Tasks(ctx, j.workers, len(s.parts), func(_ context.Context, id, task int) error {
+		w, p := &scratch[id], part{offsets: []uint32{0}}
+		for k := task * partDocs; k < min((task+1)*partDocs, n); k++ {
+			w.cut(j, s, k)
+			p.ranks = append(p.ranks, w.ranks...)
+			p.values = append(p.values, w.values...)
+			p.offsets = append(p.offsets, uint32(len(p.ranks)))
+			s.sketches[k] = w.sketch(j, s, k)
+		}
+		s.parts[task] = part{p.offsets, slices.Clip(slices.Clone(p.ranks)), slices.Clip(slices.Clone(p.values))}
+		return nil
+	})
+}
+
+// cutter is scratch space for one document.
+type cutter struct {
+	heap   []uint64 // rank and place of values, the least rank on top
+	ranks  []uint32
+	values []float32
+}
+
+// cut puts what is before the cut of a document into ranks and values.
+func (w *cutter) cut(j *Join, s *side, k int) {
+	terms, values := s.x.Row(int(s.distinct[k]))
+	w.heap, w.ranks, w.values = w.heap[:0], w.ranks[:0], w.values[:0]
+	for at, t := range terms {
+		w.heap = append(w.heap, uint64(j.rank[t])<<32|uint64(at))
+	}
+	for at := len(w.heap)/2 - 1; at >= 0; at-- {
+		sink(w.heap, at)
+	}
+	length, least := 1+margin, j.tau*j.tau/(1+margin)
+	for len(w.heap) > 0 && length >= least {
+		top, last := w.heap[0], len(w.heap)-1
+		w.heap[0], w.heap = w.heap[last], w.heap[:last]
+		sink(w.heap, 0)
+		v := values[uint32(top)]
+		if s.x.Embedder.Pairing != sparse.Dot {
+			v = float32(math.Sqrt(float64(v)))
+		}
+		w.ranks, w.values = append(w.ranks, uint32(top>>32)), append(w.values, v)
+		length -= float64(v) * float64(v)
+	}
+}
+
+// sink moves what is at a place of a heap down to where it belongs.
+func sink(heap []uint64, at int) {
+	for next := 2*at + 1; next < len(heap); next = 2*at + 1 {
+		if next+1 < len(heap) && heap[next+1] < heap[next] {
+			next++
+		}
+		if heap[at] <= heap[next] {
+			return
+		}
+		heap[at], heap[next] = heap[next], heap[at]
+		at = next
+	}
+}
+
+const (
+	sketchWords = 2
+	sketchBits  = 64 * sketchWords
+)
+
+// sketch has a bit for each of some columns, those whose hash is low: all that a document has, and the
+// heavy ones, of which each has a square of at least share.
+type sketch struct {
+	all, heavy [sketchWords]uint64
+	share      float32
+}
+
+// alone says whether what one has and the other doesn't is more than a limit.
+func (x *sketch) alone(y *sketch, limit float32) bool {
+	sum := float32(bits.OnesCount64(x.heavy[0]&^y.all[0]))*x.share +
+		float32(bits.OnesCount64(y.heavy[0]&^x.all[0]))*y.share
+	if sum > limit {
+		return true
+	}
+	sum += float32(bits.OnesCount64(x.heavy[1]&^y.all[1]))*x.share +
+		float32(bits.OnesCount64(y.heavy[1]&^x.all[1]))*y.share
+	return sum > limit
+}
+
+// sketch chooses as heavy what has the greatest number times least square, about.
+func (w *cutter) sketch(j *Join, s *side, k int) (out sketch) {
+	terms, values := s.x.Row(int(s.distinct[k]))
+	const half = 22 // of a float32's bits leave two steps an octave
+	var steps [128]uint16
+	square := func(v float32) float32 {
+		if s.x.Embedder.Pairing == sparse.Dot {
+			v *= v
+		}
+		return v
+	}
+	step := func(v float32) int { return int(math.Float32bits(v)>>half) - (127-63)*2 }
+	for at, t := range terms {
+		if h := uint32(scatter(uint64(t)+1) >> 32); h > j.sampled {
+			continue
+		}
+		if at := step(min(square(values[at]), 1)); at > 0 {
+			steps[at]++
+		}
+	}
+	lowest, count, best := len(steps), 0, float32(0)
+	for at := len(steps) - 1; at > 0; at-- {
+		count += int(steps[at])
+		least := math.Float32frombits(uint32(at+(127-63)*2) << half)
+		if v := float32(count) * least; steps[at] > 0 && v > best {
+			lowest, best = at, v
+		}
+	}
+	out.share = math.MaxFloat32
+	for at, t := range terms {
+		h := scatter(uint64(t) + 1)
+		if uint32(h>>32) > j.sampled {
+			continue
+		}
+		place, v := uint32(h)%sketchBits, square(values[at])
+		out.all[place/64] |= 1 << (place % 64)
+		if step(min(v, 1)) >= lowest {
+			out.heavy[place/64] |= 1 << (place % 64)
+			out.share = min(out.share, v)
+		}
+	}
+	if out.heavy == [sketchWords]uint64{} {
+		out.share = 0
+	}
+	return out
+}

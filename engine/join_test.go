@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/sparse"
+)
+
+// planted are documents with planted copies, of 0 to 20 words changed, after documents of all kinds.
+func planted(seed uint64, n, terms, length int) *sparse.CSR {
+	m := enginetest.Zipf(n, terms, length, seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	for range n / 3 {
+		ts, vs := m.Row(r.IntN(m.Rows()))
+		counts := map[uint32]float32{}
+		for k, t := range ts {
+			counts[t] = vs[k]
+		}
+		for range r.IntN(21) {
+			counts[uint32(r.IntN(terms))]++
+			for t := range counts {
+				if counts[t]--; counts[t] <= 0 {
+					delete(counts, t)
+				}
+				break
+			}
+		}
+		row := make([]uint32, 0, len(counts))
+		for t := range counts {
+			row = append(row, t)
+		}
+		slices.Sort(row)
+		for _, t := range row {
+			m.Terms, m.Values = append(m.Terms, t), append(m.Values, counts[t])
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	return m
+}
+
+// corpora are those on which joins and tiles must agree.
+func corpora() map[string]*sparse.CSR {
+	all := map[string]*sparse.CSR{
+		"drawn": planted(1, 240, 2000, 20), "short": planted(2, 200, 500, 4), "few terms": planted(3, 90, 12, 40),
+	}
+	same := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
+	empty := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
+	one := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
+	for i := range 90 {
+		same.Terms, same.Values = append(same.Terms, 2, 5), append(same.Values, 1, 3)
+		same.Offsets = append(same.Offsets, int64(len(same.Terms)))
+		empty.Offsets = append(empty.Offsets, 0)
+		one.Terms, one.Values = append(one.Terms, 4), append(one.Values, float32(1+i%3))
+		one.Offsets = append(one.Offsets, int64(len(one.Terms)))
+	}
+	all["all copies"], all["all empty"], all["one term"] = same, empty, one
+	return all
+}
+
+type pair struct {
+	i, j int
+	c    float32
+}
+
+func allPairs(t *testing.T, e *Engine, c float64) (pairs []pair) {
+	t.Helper()
+	err := e.PairsWithin(t.Context(), c, func(i, j int, c float32) error {
+		pairs = append(pairs, pair{i, j, c})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return (a.i-b.i)*e.Len() + a.j - b.j })
+	return pairs
+}
+
+// A join finds the pairs of tiles, no other, with the same bits, and so do groups and neighbours.
+func TestJoinIsTiles(t *testing.T) {
+	bounds := []float64{0, 1e-6, 0.02, 0.1, 0.3, 0.9}
+	embeddings := append(everyEmbedding(), sparse.Embedding{Weighting: sparse.Range, Upper: 1})
+	for name, m := range corpora() {
+		for at, emb := range embeddings {
+			if at%4 != 1 && emb.Pairing == sparse.Dot && name != "short" {
+				continue
+			}
+			x := enginetest.Embedded(t, emb, m)
+			tiles := newEngine(t, x, Options{Workers: 2, method: byTiles})
+			joined := newEngine(t, x, Options{Workers: 2, method: byJoin})
+			for _, c := range bounds {
+				want, got := allPairs(t, tiles, c), allPairs(t, joined, c)
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s, %v, within %v: %d pairs by join, %d by tiles", name, emb, c, len(got), len(want))
+				}
+				groups, same := NewGroups(x.Rows()), int64(0)
+				for _, p := range want {
+					if groups.Join(p.i, p.j); p.c == 0 {
+						same++
+					}
+				}
+				w, err := GroupsWithin(t.Context(), x, c, Options{Workers: 2, method: byJoin})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fmt.Sprint(w.Groups) != fmt.Sprint(groups.All()) || w.Pairs != int64(len(want)) || w.Same != same {
+					t.Fatalf("%s, %v, within %v: %d groups, %d pairs, %d the same; by tiles %d, %d, %d", name, emb, c,
+						len(w.Groups), w.Pairs, w.Same, len(groups.All()), len(want), same)
+				}
+				if w.Plan.Method != byJoin {
+					t.Fatalf("method %v", w.Plan)
+				}
+			}
+		}
+	}
+}
+
+// Neighbours of at least a value are the same by a join, of documents and of others, with folds and
+// without.
+func TestJoinNeighbours(t *testing.T) {
+	for name, m := range corpora() {
+		for _, spec := range []string{"bhattacharyya", "diffusion:t=0.5", "linear:embed=tfidf-l2"} {
+			k := kernel.MustParse(spec)
+			x := enginetest.Embedded(t, k.Embedding(), m)
+			other, err := x.Embedder.Transform(planted(7, 90, m.Cols, 20))
+			if err != nil {
+				t.Fatal(err)
+			}
+			k = kernel.Resolve(k, len(x.Embedder.Terms))
+			tiles := newEngine(t, x, Options{Workers: 2, method: byTiles})
+			joined := newEngine(t, x, Options{Workers: 2, method: byJoin})
+			folds := make([]int32, x.Rows())
+			for i := range folds {
+				folds[i] = int32(i % 3)
+			}
+			for _, c := range []float64{0, 0.05, 0.15, 0.4} {
+				least := k.Eval(c, 1, 1)
+				for _, opt := range []NeighbourOptions{
+					{Count: 3, Least: &least}, {Count: 500, Least: &least, C: kernel.FallsWithC(k)},
+					{Count: 3, Least: &least, Groups: folds},
+				} {
+					want, err := tiles.Neighbours(t.Context(), k, opt)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := joined.Neighbours(t.Context(), k, opt)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range x.Rows() {
+						if !slices.Equal(got.Of(i), want.Of(i)) {
+							t.Fatalf("%s, %s, %v: document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+						}
+					}
+					if opt.Groups != nil {
+						continue
+					}
+					if want, err = tiles.CrossNeighbours(t.Context(), k, other, opt); err != nil {
+						t.Fatal(err)
+					}
+					if got, err = joined.CrossNeighbours(t.Context(), k, other, opt); err != nil {
+						t.Fatal(err)
+					}
+					for i := range other.Rows() {
+						if !slices.Equal(got.Of(i), want.Of(i)) {
+							t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Templates whose c is the bound count.
+func TestJoinTemplates(t *testing.T) {
+	rows, c20 := turned([]float32{1, 3, 7, 2, 5})
+	for _, emb := range everyEmbedding() {
+		x := enginetest.Embed(t, emb, rows)
+		for s := range 19 {
+			want := 0
+			for i := range rows {
+				for j := range i {
+					if c20(i, j) <= s {
+						want++
+					}
+				}
+			}
+			w, err := GroupsWithin(t.Context(), x, float64(s)/20, Options{Workers: 2, method: byJoin})
+			if err != nil || w.Pairs != int64(want) {
+				t.Fatalf("%v: %+v within %d/20, %v, expected %d pairs", emb, w, s, err, want)
+			}
+		}
+	}
+}
+
+// Pairs of documents of two sets are those of their definition, by a join and by tiles.
+func TestCrossWithin(t *testing.T) {
+	for name, m := range corpora() {
+		for _, emb := range []sparse.Embedding{sparse.Sphere, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
+			x := enginetest.Embedded(t, emb, m)
+			half := make([]int, 0, m.Rows())
+			for i := 0; i < m.Rows(); i += 2 {
+				half = append(half, i)
+			}
+			rows, err := x.Embedder.Transform(m.SelectRows(half))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []float64{0, 0.02, 0.3} {
+				var want []pair
+				for i := range rows.Rows() {
+					for j := range x.Rows() {
+						if panel.Within(rows, i, x, j, c) {
+							want = append(want, pair{i, j, float32(panel.C(rows, i, x, j))})
+						}
+					}
+				}
+				for _, method := range []string{byJoin, byTiles} {
+					var got []pair
+					_, err := CrossWithin(t.Context(), rows, x, c, Options{Workers: 2, method: method},
+						func(i, j int, c float64) error {
+							got = append(got, pair{i, j, float32(c)})
+							return nil
+						})
+					slices.SortFunc(got, func(a, b pair) int { return (a.i-b.i)*x.Rows() + a.j - b.j })
+					if err != nil || !slices.Equal(got, want) {
+						t.Fatalf("%s, %v, within %v by %s: %d pairs, %v, expected %d", name, emb, c, method, len(got), err, len(want))
+					}
+				}
+			}
+		}
+	}
+}
+
+// Copies cost nothing: a hundred thousand are a group, whatever the bound.
+func TestJoinCopies(t *testing.T) {
+	const n = 100_000
+	m := &sparse.CSR{Cols: 60, Offsets: []int64{0}}
+	for range n {
+		for k := range uint32(50) {
+			m.Terms, m.Values = append(m.Terms, k), append(m.Values, float32(1+k%3))
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	x := enginetest.Embedded(t, sparse.Sphere, m)
+	for _, c := range []float64{0, 0.02, 0.9} {
+		w, err := GroupsWithin(t.Context(), x, c, Options{Workers: 2})
+		if err != nil || len(w.Groups) != 1 || len(w.Groups[0]) != n || w.Pairs != n*(n-1)/2 || w.Same != w.Pairs {
+			t.Fatalf("within %v: %d groups, %d pairs, %v", c, len(w.Groups), w.Pairs, err)
+		}
+		if w.Plan.Method != byJoin || w.Plan.Distinct != 1 || w.Plan.Matches != 0 {
+			t.Errorf("within %v: %+v", c, w.Plan)
+		}
+	}
+}
+
+// Where memory doesn't hold what is before the cut, that is an error before the work.
+func TestJoinMemory(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 300, 900, 30))
+	w, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
+	if !errors.As(err, new(*MemoryError)) {
+		t.Errorf("far too little memory: %v, %v", w, err)
+	}
+}
+
+// A join ends with its context.
+func TestJoinEnds(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 500, 900, 60))
+	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := 0
+	err := e.PairsWithin(ctx, 0.3, func(int, int, float32) error {
+		seen++
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || seen > 64 {
+		t.Errorf("after the end of its context: %v, %d pairs", err, seen)
+	}
+	failed := errors.New("failed")
+	if err := e.PairsWithin(t.Context(), 0.3, func(int, int, float32) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("an error of visit came back as %v", err)
+	}
+	if _, err := GroupsWithin(t.Context(), x, math.NaN(), Options{}); err == nil {
+		t.Error("a bound that is no number passed")
+	}
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/kernel"
+)
+
+// The matrix of some documents is that of all without the others, to the bit, whatever ranges they
+// stand in; of ranges, each pair is computed once, but for what panels have beyond.
+func TestMatrixOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, isa := range enginetest.ISAs() {
+		for _, spec := range []string{"diffusion:t=0.5", "linear", "chi2"} {
+			k := kernel.MustParse(spec)
+			e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(1200, 2000, 8, 5)),
+				Options{ISA: string(isa), Workers: 3})
+			whole, err := e.Gram(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := newCached(t, e, CachedOptions{}).Matrix(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := e.Len()
+			for _, docs := range [][]int{
+				nil, {n - 1}, sequence(n), append(sequence(500)[100:], sequence(n)[737:]...), append(sequence(3), 700, 702),
+			} {
+				if len(docs) == 5 {
+					for i := range 200 {
+						docs = append(docs, 703+i+r.IntN(2)*(i/199))
+					}
+				}
+				before := e.Stats().Pairs
+				g, err := m.Of(t.Context(), docs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				most := compute.PairsOf(len(docs)) + int64(len(docs))*4*128
+				if pairs := e.Stats().Pairs - before; pairs > most {
+					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, len(docs), most)
+				}
+				for i, a := range docs {
+					for j, b := range docs {
+						if g.At(i, j) != whole.At(a, b) {
+							t.Fatalf("%s, %s: documents %d, %d: %v, expected %v", isa, spec, a, b, g.At(i, j), whole.At(a, b))
+						}
+					}
+				}
+			}
+			for _, docs := range [][]int{{-1}, {n}, {3, 3}, {5, 4}} {
+				if _, err := m.Of(t.Context(), docs); err == nil {
+					t.Errorf("documents %d: no error", docs)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/internal/namestest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Names by three characters, within a cosine of 0.8, are the same by a join and by tiles. GRAM_NAMES=660000
+// has so many, by what is cheaper alone, and prints the time.
+func TestJoinNames(t *testing.T) {
+	n, methods := 3000, []string{byJoin, byTiles}
+	if s := os.Getenv("GRAM_NAMES"); s != "" {
+		n, _ = strconv.Atoi(s)
+		methods = []string{""}
+	}
+	tokenizer, err := sparse.ParseTokenizer("char:ngrams=3..3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := sparse.FromTexts(t.Context(), namestest.Names(n), nil, sparse.Options{MinDF: 1, Tokenizer: tokenizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	emb := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
+	x, err := emb.Fit(c.Documents).Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*Within
+	for _, method := range methods {
+		begin := time.Now()
+		w, err := GroupsWithin(t.Context(), x, 0.2, Options{Workers: 2, method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d names: %d pairs in %.1f s, %+v", n, w.Pairs, time.Since(begin).Seconds(), *w.Plan)
+		all = append(all, w)
+	}
+	same := func(a, b []int32) bool { return slices.Equal(a, b) }
+	if a, b := all[0], all[len(all)-1]; a.Pairs != b.Pairs || a.Pairs == 0 || !slices.EqualFunc(a.Groups, b.Groups, same) {
+		t.Errorf("%d pairs and %d groups by a join, %d and %d by tiles", a.Pairs, len(a.Groups), b.Pairs, len(b.Groups))
+	}
+}

@@ -1,0 +1,171 @@
+package gram_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/sparse/token"
+)
+
+// mixed are documents of three classes, whose words overlap so that some are predicted wrongly.
+func mixed(t *testing.T, from, n int) *sparse.Corpus {
+	t.Helper()
+	var texts, labels []string
+	for i := from; i < from+n; i++ {
+		class := i % 3
+		var words []string
+		for k := range 5 {
+			words = append(words, fmt.Sprintf("Wort%c%c", 'a'+(class*2+(i*(k+3)+k*k)%13)%26, 'a'+(i*k)%2))
+		}
+		texts, labels = append(texts, strings.Join(words, ", ")+"."), append(labels, fmt.Sprintf("class%d", (class+i%7/6)%3))
+	}
+	return gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+}
+
+// labelsOf returns the class of each document.
+func labelsOf(c *sparse.Corpus) (labels []string) {
+	for i := range c.Documents.Rows() {
+		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
+	}
+	return labels
+}
+
+// The figures of an evaluation are what their definitions say of the predictions, and an effect of a word is
+// the decision value less that of the text without it.
+func TestEvaluate(t *testing.T) {
+	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
+	for _, o := range []gram.TrainOptions{
+		{Type: "logistic", C: 1}, {Kernel: "diffusion:t=1", C: 1, Scheme: "one-vs-rest"},
+		{Kernel: "linear:embed=tfidf-l2", C: 1, Scheme: "one-vs-one"}, {Type: "knn:k=3"},
+		{Kernel: "diffusion:t=2", C: 10, Scheme: "one-vs-rest", Embedding: "tfidf-l1-sqrt"},
+	} {
+		m := gram.Must(gram.Train(t.Context(), train, o))
+		if o.Embedding != "" { // a model that cuts words into characters, too
+			views := gram.ReadOptions{Tokenizer: gram.Must(token.ParseViews("words + chars:2..3"))}
+			m = gram.Must(gram.Train(t.Context(), gram.Must(gram.Texts(t.Context(), train.Texts, labelsOf(train), views)), o))
+		}
+		v := gram.Must(m.Evaluate(t.Context(), test, gram.EvaluateOptions{Mistakes: 5, Terms: 4}))
+		p := gram.Must(m.PredictTexts(t.Context(), test.Texts))
+		right := 0
+		for i := range test.Texts {
+			if is := p.Label(i) == test.Classes[test.Labels.Of(i)[0]]; is != v.Outcomes[i].Right {
+				t.Errorf("%+v: document %d right: %v", o, i, v.Outcomes[i].Right)
+			} else if is {
+				right++
+			}
+		}
+		if v.Score.Right != right || right == len(test.Texts) || len(v.Mistakes) != min(5, len(test.Texts)-right) {
+			t.Fatalf("%+v: %d right, expected %d, not all; %d mistakes", o, v.Score.Right, right, len(v.Mistakes))
+		}
+		last := v.Coverage[len(v.Coverage)-1]
+		if last.Part != 1 || !(math.Abs(last.Error-1+v.Score.Accuracy) <= 1e-12) {
+			t.Errorf("%+v: coverage ends at %+v, accuracy %v", o, last, v.Score.Accuracy)
+		}
+		for k, at := range v.Answered {
+			best := 0.0
+			for _, c := range v.Coverage {
+				if c.Error <= []float64{0.01, 0.02, 0.05, 0.1}[k] {
+					best = c.Part
+				}
+			}
+			if at.Part != best {
+				t.Errorf("%+v: %+v is answered, expected %v", o, at, best)
+			}
+		}
+		for _, at := range v.Coverage {
+			surer, wrong := 0.0, 0.0
+			for _, x := range v.Outcomes {
+				if x.Confidence >= at.Confidence {
+					if surer++; !x.Right {
+						wrong++
+					}
+				}
+			}
+			if !(math.Abs(at.Part-surer/60) <= 1e-12) || !(math.Abs(at.Error-wrong/surer) <= 1e-12) {
+				t.Fatalf("%+v: %+v, expected part %v and error %v", o, at, surer/60, wrong/surer)
+			}
+		}
+		for k, x := range v.Mistakes {
+			if k > 0 && v.Outcomes[x.Index].Confidence > v.Outcomes[v.Mistakes[k-1].Index].Confidence {
+				t.Errorf("%+v: mistake %d is worse than the one before", o, k)
+			}
+			if o.Type == "logistic" {
+				checkWords(t, m, v.Mistakes[k].Text, x.Why.Terms[0].Term, x.Why.Label, x.Why.Against, x.Why.Terms[0].Effect)
+			}
+			if !(math.Abs(x.Why.Value-x.Margin) <= 1e-6*(1+math.Abs(x.Margin))) {
+				t.Errorf("%+v: decision value %v, explained as %v", o, x.Margin, x.Why.Value)
+			}
+			if len(x.Why.Terms) > 0 && len(x.Marks) == 0 {
+				t.Errorf("%+v: no word of mistake %d is marked", o, k)
+			}
+			for _, at := range x.Marks {
+				if word := strings.ToLower(x.Text[at.From:at.To]); at.Effect == 0 || !slices.ContainsFunc(x.Why.Terms,
+					func(e learn.TermEffect) bool { return e.Term == word && e.Effect == at.Effect }) {
+					t.Errorf("%+v: mark %+v of %q", o, at, word)
+				}
+			}
+		}
+		if (p.Probabilities != nil) != (v.Score.Calibration != nil) {
+			t.Errorf("%+v: calibration %v", o, v.Score.Calibration)
+		} else if c := v.Score.Calibration; c != nil {
+			ece := 0.0
+			for _, b := range c.Bins {
+				ece += float64(b.Documents) / 60 * math.Abs(b.Right-b.Confidence)
+			}
+			if !(math.Abs(ece-c.ECE) <= 1e-12) || len(c.Bins) < 2 {
+				t.Errorf("%+v: calibration error %v, by the bins %v", o, c.ECE, ece)
+			}
+		}
+	}
+}
+
+// checkWords compares the effect of a word with what the model says of the text without it.
+func checkWords(t *testing.T, m *gram.Model, text, word, label, against string, effect float64) {
+	t.Helper()
+	var rest []string
+	for w := range strings.SplitSeq(strings.TrimSuffix(text, "."), ", ") {
+		if !strings.EqualFold(w, word) {
+			rest = append(rest, w)
+		}
+	}
+	p := gram.Must(m.PredictTexts(t.Context(), []string{text, strings.Join(rest, " ")}))
+	a, b := slices.Index(p.Machines, label), slices.Index(p.Machines, against)
+	f := func(i int) float64 { return p.Scores[i][a] - p.Scores[i][b] }
+	if want := f(0) - f(1); !(math.Abs(effect-want) <= 1e-9) {
+		t.Errorf("effect of %q %v, expected %v", word, effect, want)
+	}
+}
+
+// Copies of training documents are named, and counted apart.
+func TestEvaluateCopies(t *testing.T) {
+	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
+	texts := append(slices.Clone(test.Texts), strings.ToUpper(train.Texts[7]), "nothing known", train.Texts[8])
+	labels := make([]string, len(texts))
+	for i := range labels {
+		labels[i] = fmt.Sprintf("class%d", i%3)
+	}
+	more := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "linear", C: 1}))
+	v := gram.Must(m.Evaluate(t.Context(), more, gram.EvaluateOptions{Mistakes: -1, Training: train}))
+	near := map[int]int{}
+	for _, c := range v.Copies {
+		near[c.Document] = c.Training
+	}
+	if near[60] != 7 || near[62] != 8 || len(v.Mistakes) != 0 {
+		t.Errorf("copies %+v, expected 60 of 7 and 62 of 8", v.Copies)
+	}
+	if _, is := near[61]; is || v.Apart.Documents != 63-len(v.Copies) {
+		t.Errorf("%+v apart of %d copies", *v.Apart, len(v.Copies))
+	}
+	unlabelled := gram.Must(gram.Texts(t.Context(), texts, nil, gram.ReadOptions{}))
+	if _, err := m.Evaluate(t.Context(), unlabelled, gram.EvaluateOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "has no labels to compare with") {
+		t.Errorf("no labels: %v", err)
+	}
+}

@@ -1,0 +1,416 @@
+package gram
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/sparse/token"
+)
+
+// IndexOptions say how texts become documents of an index. The zero value works.
+type IndexOptions struct {
+	Options
+	Tokenizer sparse.Tokenizer // how text is cut into terms; default words of letters in lower case
+	Embedding string           // of the documents; default tf-l1-sqrt
+}
+
+// Match is a document of an index and its c = 1 − cosine, in float32.
+type Match = engine.Match
+
+// IndexQuery says what is looked for. At least one of K and Within must be given; with both, the K nearest of
+// those within the bound. By K alone, documents count that have no term in common with the text, at c = 1, and
+// of two texts without terms c is 0; give Within to find similar texts only.
+type IndexQuery struct {
+	K       int                     // how many documents; default all within the bound
+	Within  *float64                // greatest c; default none
+	Allowed func(document int) bool // which documents may be found; default all. It may be called concurrently
+}
+
+// Index finds the texts that are nearest to others, exactly, while texts come and go. Documents are numbered
+// from 0 in the order in which they come. The number of a removed document isn't given to another.
+//
+// Answers are those of a new index of the present documents, but with the weights that terms had at the last
+// build: idf doesn't change until [Index.Refit]. A term that is new since then counts as a term of one document.
+// Documents that were added since are compared one by one, so that queries take some microseconds longer
+// for each; Refit takes them in, too.
+//
+// An Index may be used concurrently: queries go on while documents come and go, and see all of a call of Add
+// or Remove or nothing.
+type Index struct {
+	o         IndexOptions
+	embedding sparse.Embedding
+	tokenizer sparse.Tokenizer
+	scanners  sync.Pool // of *token.Scanner
+	made      bool
+
+	writing sync.Mutex   // one changes at a time
+	mu      sync.RWMutex // of what follows
+	column  map[string]uint32
+	names   []string // of columns
+	state   *indexState
+}
+
+// indexState doesn't change: those who change an index make another.
+type indexState struct {
+	near      *engine.Index    // on the documents of the build
+	embedder  *sparse.Embedder // with columns for terms to come
+	known     int              // columns of the build
+	documents []indexed        // those of the build, then those added, by number
+	built     int
+	removed   map[int]bool // places in documents
+	next      int          // number
+}
+
+// indexed is a document with its counts and, where it was added, its vector.
+type indexed struct {
+	number int
+	terms  []uint32
+	counts []float32
+	x      *sparse.Embedded
+}
+
+// IndexAge says what has happened since the build of an index.
+type IndexAge struct {
+	Documents      int // in the index now
+	Added, Removed int // documents, since the build
+	NewTerms       int // terms of added documents that no document of the build had
+}
+
+// spareColumns are for terms that come after a build, with as many more as there were.
+const spareColumns = 1 << 16
+
+// NewIndex makes an index of texts. Errors: an embedding that isn't known, or scales columns; those of
+// [Texts].
+func NewIndex(ctx context.Context, texts []string, o IndexOptions) (*Index, error) {
+	x := &Index{o: o, embedding: sparse.Sphere, made: true}
+	var err error
+	if o.Embedding != "" {
+		if x.embedding, err = sparse.ParseEmbedding(o.Embedding); err != nil {
+			return nil, err
+		}
+	}
+	if x.embedding.Scales() {
+		return nil, fmt.Errorf("gram: an index of documents embedded as %s, expected an embedding of text", x.embedding)
+	}
+	read := ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer}
+	c, err := Texts(ctx, texts, nil, read)
+	if err != nil {
+		return nil, err
+	}
+	if c.Documents.Views != nil {
+		return nil, errors.New("gram: an index of views of text, expected one way to cut it")
+	}
+	x.tokenizer = c.Tokenizer
+	documents := make([]indexed, len(texts))
+	for i := range documents {
+		terms, counts := c.Documents.Row(i)
+		documents[i] = indexed{number: i, terms: terms, counts: counts}
+	}
+	if err := x.build(ctx, c.Vocabulary, documents, nil, len(texts)); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// build makes the state of documents, whose terms are columns of names, with the weights that they have or
+// those of an embedder.
+func (x *Index) build(
+	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next int,
+) error {
+	m := &sparse.CSR{Cols: len(names), Offsets: []int64{0}}
+	for i := range documents {
+		m.Terms, m.Values = append(m.Terms, documents[i].terms...), append(m.Values, documents[i].counts...)
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		documents[i].x = nil
+	}
+	s := &indexState{documents: documents, built: len(documents), known: len(names), next: next}
+	if weights == nil {
+		weights = x.embedding.Fit(m)
+	}
+	if err := weights.Validate(); err != nil {
+		return err
+	}
+	s.known = len(weights.Terms)
+	wide := sparse.Embedder{Embedding: x.embedding, Documents: max(weights.Documents, 1),
+		Terms: slices.Clone(weights.Terms), DF: slices.Clone(weights.DF), Weights: slices.Clone(weights.Weights)}
+	for t := len(wide.Terms); t < 2*len(names)+spareColumns; t++ {
+		wide.Terms, wide.DF = append(wide.Terms, uint32(t)), append(wide.DF, 1)
+		if weights.Weights != nil {
+			wide.Weights = append(wide.Weights, math.Log(float64(wide.Documents)))
+		}
+	}
+	var err error
+	if s.embedder, err = sparse.RestoreEmbedder(wide); err != nil {
+		return err
+	}
+	m.Cols = len(wide.Terms)
+	embedded, err := s.embedder.TransformRows(ctx, m, nil, x.o.Workers)
+	if err != nil {
+		return err
+	}
+	if s.near, err = engine.NewIndex(ctx, embedded, x.o.engine(embedded, "indexing")); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.names, x.column, x.state = names, columnsOf(names), s
+	return nil
+}
+
+// count counts the terms of a text; column says where a term belongs.
+func (x *Index) count(text string, column func(term string) uint32) (terms []uint32, counts []float32, err error) {
+	scan, _ := x.scanners.Get().(*token.Scanner)
+	if scan == nil {
+		if scan, err = x.tokenizer.NewScanner(); err != nil {
+			return nil, nil, err
+		}
+	}
+	defer x.scanners.Put(scan)
+	own := map[uint32]float32{}
+	scan.Feed([]byte(text))
+	for term := scan.Next(); term != nil; term = scan.Next() {
+		own[column(string(term))]++
+	}
+	scan.End()
+	for t := range own {
+		terms = append(terms, t)
+	}
+	slices.Sort(terms)
+	for _, t := range terms {
+		counts = append(counts, own[t])
+	}
+	return terms, counts, nil
+}
+
+// embed returns the vector of a text of the given counts.
+func (s *indexState) embed(ctx context.Context, terms []uint32, counts []float32) (*sparse.Embedded, error) {
+	cols := len(s.embedder.Terms)
+	if n := len(terms); n > 0 && int(terms[n-1]) >= cols {
+		return nil, fmt.Errorf("gram: more than %d terms that came after the build of the index, expected Refit before",
+			cols-s.known)
+	}
+	m := &sparse.CSR{Cols: cols, Offsets: []int64{0, int64(len(terms))}, Terms: terms, Values: counts}
+	return s.embedder.TransformRows(ctx, m, nil, 1)
+}
+
+// Add adds texts and returns their numbers. Between builds an index takes 65,536 new terms, and as many more as
+// it had at the build. Texts with more are an error, and none of them is added: call Refit first.
+func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err error) {
+	s, err := x.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer x.writing.Unlock()
+	changed, names, fresh := *s, x.names, map[string]uint32{}
+	column := func(term string) uint32 {
+		at, ok := x.column[term] // which nobody else changes now
+		if !ok {
+			if at, ok = fresh[term]; !ok {
+				at = uint32(len(names))
+				fresh[term], names = at, append(names, term)
+			}
+		}
+		return at
+	}
+	for _, text := range texts {
+		d := indexed{number: changed.next}
+		if d.terms, d.counts, err = x.count(text, column); err != nil {
+			return nil, err
+		}
+		if d.x, err = s.embed(ctx, d.terms, d.counts); err != nil {
+			return nil, err
+		}
+		changed.documents = append(changed.documents, d)
+		changed.next++
+		numbers = append(numbers, d.number)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for term, at := range fresh {
+		x.column[term] = at
+	}
+	x.names, x.state = names, &changed
+	return numbers, nil
+}
+
+// begin locks what changes an index.
+func (x *Index) begin(ctx context.Context) (*indexState, error) {
+	if ctx == nil {
+		return nil, errors.New("gram: no context, expected one")
+	}
+	if x == nil || !x.made {
+		return nil, errors.New("gram: an index that NewIndex didn't make")
+	}
+	x.writing.Lock()
+	return x.state, nil
+}
+
+// Remove removes documents by their numbers. If one of them isn't in the index it fails, and removes none.
+func (x *Index) Remove(numbers ...int) error {
+	s, err := x.begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer x.writing.Unlock()
+	changed := *s
+	changed.removed = map[int]bool{}
+	for at := range s.removed {
+		changed.removed[at] = true
+	}
+	for _, n := range numbers {
+		at, ok := slices.BinarySearchFunc(s.documents, n, func(d indexed, n int) int { return cmp.Compare(d.number, n) })
+		if !ok || changed.removed[at] {
+			return fmt.Errorf("gram: no document %d in the index", n)
+		}
+		changed.removed[at] = true
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.state = &changed
+	return nil
+}
+
+// Query returns the documents that are nearest to each text, the nearest first, equal ones by number.
+// It fails if neither K nor Within is given, if one is below 0, if a text has more new terms than [Index.Add]
+// takes, and with the error of ctx at its end.
+func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) ([][]Match, error) {
+	if ctx == nil || x == nil || !x.made {
+		return nil, errors.New("gram: a query without a context, or of an index that NewIndex didn't make")
+	}
+	if q.K < 0 || q.K == 0 && q.Within == nil || q.Within != nil && !(*q.Within >= 0) {
+		return nil, fmt.Errorf("gram: a query for %d documents, expected a K above 0, or a bound Within not below 0", q.K)
+	}
+	out := make([][]Match, len(texts))
+	for i, text := range texts {
+		unseen := map[string]uint32{}
+		x.mu.RLock()
+		s := x.state
+		terms, counts, err := x.count(text, func(term string) uint32 {
+			at, ok := x.column[term]
+			if !ok {
+				if at, ok = unseen[term]; !ok {
+					at = uint32(len(x.names) + len(unseen)) // no document has it
+					unseen[term] = at
+				}
+			}
+			return at
+		})
+		x.mu.RUnlock()
+		if err != nil {
+			return nil, err
+		}
+		v, err := s.embed(ctx, terms, counts)
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = s.query(ctx, v, q); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// query returns the documents that are nearest to a vector.
+func (s *indexState) query(ctx context.Context, v *sparse.Embedded, q IndexQuery) (list []Match, err error) {
+	allowed := func(at int) bool {
+		return !s.removed[at] && (q.Allowed == nil || q.Allowed(s.documents[at].number))
+	}
+	within := 2.0
+	if q.Within != nil {
+		within = *q.Within
+		list, err = s.near.Within(ctx, v, 0, within, allowed)
+	} else {
+		list, err = s.near.Nearest(ctx, v, 0, q.K, allowed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for at := s.built; at < len(s.documents); at++ {
+		if !allowed(at) {
+			continue
+		}
+		c, ok, err := engine.CompareRows(v, 0, s.documents[at].x, 0, within)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, Match{Document: at, C: c})
+		}
+	}
+	engine.SortMatches(list)
+	if q.K > 0 {
+		list = list[:min(q.K, len(list))]
+	}
+	for i := range list {
+		list[i].Document = s.documents[list[i].Document].number
+	}
+	return list, nil
+}
+
+// Age returns how much an index has changed since its terms got their weights.
+func (x *Index) Age() IndexAge {
+	if x == nil || !x.made {
+		return IndexAge{}
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s := x.state
+	return IndexAge{Documents: len(s.documents) - len(s.removed), Added: len(s.documents) - s.built,
+		Removed: len(s.removed), NewTerms: len(x.names) - s.known}
+}
+
+// Refit builds the index again from its present documents, which keep their numbers, and weighs their terms
+// anew. Queries go on meanwhile. After an error the index is as it was.
+func (x *Index) Refit(ctx context.Context) error {
+	s, err := x.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer x.writing.Unlock()
+	names, documents := x.living(s)
+	return x.build(ctx, names, documents, nil, s.next)
+}
+
+// living returns the documents that there are, with columns for their terms alone, in the order of these.
+func (x *Index) living(s *indexState) (names []string, documents []indexed) {
+	used := make([]uint32, len(x.names)) // first whether, then where
+	for at, d := range s.documents {
+		if s.removed[at] {
+			continue
+		}
+		documents = append(documents, indexed{number: d.number, counts: slices.Clone(d.counts),
+			terms: slices.Clone(d.terms)})
+		for _, t := range d.terms {
+			used[t] = 1
+		}
+	}
+	for t, is := range used {
+		if is > 0 {
+			names = append(names, x.names[t])
+		}
+	}
+	slices.Sort(names)
+	column := columnsOf(names)
+	for t := range used {
+		used[t] = column[x.names[t]]
+	}
+	for _, d := range documents {
+		count := map[uint32]float32{}
+		for k, t := range d.terms {
+			d.terms[k] = used[t]
+			count[used[t]] = d.counts[k]
+		}
+		slices.Sort(d.terms)
+		for k, t := range d.terms {
+			d.counts[k] = count[t]
+		}
+	}
+	return names, documents
+}

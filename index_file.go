@@ -1,0 +1,143 @@
+package gram
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/minio/sha256-simd"
+
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles/atomicfile"
+)
+
+// indexForm is how the file of an index begins; 32 bytes of SHA-256 and the rest follow.
+const indexForm = "gram index 1\n"
+
+// savedIndex is the rest of the file, by package gob.
+type savedIndex struct {
+	Embedding, Tokenizer string
+	Names                []string
+	Weights              sparse.Embedder // of the build
+	Numbers              []int
+	Offsets              []int64
+	Terms                []uint32
+	Counts               []float32
+	Next                 int
+}
+
+// Save writes the index to a file, which is either what it was before or the whole index. [LoadIndex] reads
+// it.
+func (x *Index) Save(path string) error {
+	s, err := x.begin(context.Background())
+	if err != nil {
+		return err
+	}
+	defer x.writing.Unlock()
+	e := s.embedder
+	out := savedIndex{Embedding: x.embedding.String(), Tokenizer: x.tokenizer.String(), Names: x.names, Next: s.next,
+		Offsets: []int64{0}, Weights: sparse.Embedder{Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}}
+	if e.Weights != nil {
+		out.Weights.Weights = e.Weights[:s.known]
+	}
+	for at, d := range s.documents {
+		if !s.removed[at] {
+			out.Numbers = append(out.Numbers, d.number)
+			out.Terms, out.Counts = append(out.Terms, d.terms...), append(out.Counts, d.counts...)
+			out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+		}
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(&out); err != nil {
+		return fmt.Errorf("gram: %s: %w", path, err)
+	}
+	f, err := atomicfile.Create(path, "")
+	if err != nil {
+		return fmt.Errorf("gram: %w", err)
+	}
+	defer f.Abort()
+	sum := sha256.Sum256(b.Bytes())
+	for _, part := range [][]byte{[]byte(indexForm), sum[:], b.Bytes()} {
+		if _, err := f.Write(part); err != nil {
+			return fmt.Errorf("gram: %s: %w", path, err)
+		}
+	}
+	return f.Commit()
+}
+
+// LoadIndex reads an index that [Index.Save] wrote, with the answers that it had. Options other than those of
+// text say how it works. Errors: a file that isn't one, or is damaged.
+func LoadIndex(ctx context.Context, path string, o Options) (*Index, error) {
+	if ctx == nil {
+		return nil, errors.New("gram: no context, expected one")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("gram: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err == nil {
+		var x *Index
+		if x, err = readIndex(ctx, b, o); err == nil {
+			return x, nil
+		}
+	}
+	return nil, fmt.Errorf("gram: %s: %w", path, err)
+}
+
+func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
+	b, ok := bytes.CutPrefix(b, []byte(indexForm))
+	if !ok || len(b) < sha256.Size {
+		return nil, fmt.Errorf("no index, expected a file that begins with %q", indexForm)
+	}
+	if sum := sha256.Sum256(b[sha256.Size:]); !bytes.Equal(sum[:], b[:sha256.Size]) {
+		return nil, errors.New("damaged: its checksum is another")
+	}
+	var in savedIndex
+	if err := gob.NewDecoder(bytes.NewReader(b[sha256.Size:])).Decode(&in); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	x := &Index{o: IndexOptions{Options: o}, made: true}
+	var err error
+	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
+		return nil, err
+	}
+	if x.tokenizer, err = sparse.ParseTokenizer(in.Tokenizer); err != nil {
+		return nil, err
+	}
+	m := &sparse.CSR{Cols: len(in.Names), Offsets: in.Offsets, Terms: in.Terms, Values: in.Counts}
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	in.Weights.Embedding = x.embedding
+	weights, err := sparse.RestoreEmbedder(in.Weights)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Numbers) != m.Rows() || len(weights.Terms) > len(in.Names) || len(columnsOf(in.Names)) != len(in.Names) {
+		return nil, fmt.Errorf("%d numbers of %d documents, %d weights of %d terms, or a term twice", len(in.Numbers),
+			m.Rows(), len(weights.Terms), len(in.Names))
+	}
+	for k, t := range weights.Terms {
+		if int(t) != k {
+			return nil, fmt.Errorf("weight %d is of column %d", k, t)
+		}
+	}
+	documents := make([]indexed, m.Rows())
+	for i, n := range in.Numbers {
+		if n < 0 || n >= in.Next || i > 0 && n <= in.Numbers[i-1] {
+			return nil, fmt.Errorf("document %d has the number %d, expected ascending ones below %d", i, n, in.Next)
+		}
+		terms, counts := m.Row(i)
+		documents[i] = indexed{number: n, terms: terms, counts: counts}
+	}
+	if err := x.build(ctx, in.Names, documents, weights, in.Next); err != nil {
+		return nil, err
+	}
+	return x, nil
+}

@@ -1,0 +1,221 @@
+package gram_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram"
+)
+
+// drawTexts draws texts of words by Zipf's law, with copies of which a word or two are changed.
+func drawTexts(r *rand.Rand, n, words int) (texts []string) {
+	word := func() string {
+		return string(rune('a'+r.IntN(3))) + "w" + strings.Repeat("x", r.IntN(words)*r.IntN(words)/words)
+	}
+	for range n {
+		var text []string
+		if len(texts) > 0 && r.IntN(3) == 0 {
+			text = strings.Fields(texts[r.IntN(len(texts))])
+			for range min(r.IntN(3), len(text)) {
+				text[r.IntN(len(text))] = word()
+			}
+		} else {
+			for range r.IntN(30) {
+				text = append(text, word())
+			}
+		}
+		texts = append(texts, strings.Join(text, " "))
+	}
+	return texts
+}
+
+// After any sequence of calls an index answers as a fresh one, up to rounding where columns are in another
+// order; and the same to the bit once it is saved and loaded.
+func TestIndexSequences(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		emb := []string{"", "tf-l2", "tfidf-l2"}[seed%3]
+		texts := drawTexts(r, 200, 40)
+		o := gram.IndexOptions{Options: gram.Options{Workers: 2}, Embedding: emb}
+		x := gram.Must(gram.NewIndex(t.Context(), texts[:100], o))
+		living := map[int]string{}
+		for i, text := range texts[:100] {
+			living[i] = text
+		}
+		at := 100
+		for range 30 {
+			switch r.IntN(4) {
+			case 0, 1:
+				n := min(1+r.IntN(5), len(texts)-at)
+				for k, number := range gram.Must(x.Add(t.Context(), texts[at:at+n]...)) {
+					living[number] = texts[at+k]
+				}
+				at += n
+			case 2:
+				for number := range living {
+					if err := x.Remove(number); err != nil {
+						t.Fatal(err)
+					}
+					if x.Remove(number) == nil || x.Remove(-1) == nil {
+						t.Fatal("a document that there isn't was removed")
+					}
+					delete(living, number)
+					break
+				}
+			case 3:
+				if r.IntN(5) == 0 || emb == "tfidf-l2" { // whose weights are those of the build
+					if err := x.Refit(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		if emb == "tfidf-l2" {
+			if err := x.Refit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var numbers []int
+		for n := range living {
+			numbers = append(numbers, n)
+		}
+		slices.Sort(numbers)
+		var left []string
+		for _, n := range numbers {
+			left = append(left, living[n])
+		}
+		if age := x.Age(); age.Documents != len(left) {
+			t.Fatalf("%+v, expected %d documents", age, len(left))
+		}
+		fresh := gram.Must(gram.NewIndex(t.Context(), left, o))
+		path := filepath.Join(t.TempDir(), "a.index")
+		if err := x.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		loaded := gram.Must(gram.LoadIndex(t.Context(), path, gram.Options{Workers: 1}))
+		queries := append(drawTexts(r, 30, 60), texts[:60]...)
+		near, middle, zero := 0.02, 0.3, 0.0
+		even := func(n int) bool { return n%2 == 0 }
+		for _, q := range []gram.IndexQuery{{K: 1}, {K: 10}, {K: 1000}, {Within: &near}, {Within: &middle}, {Within: &zero},
+			{Within: &middle, K: 3}, {K: 5, Allowed: even}, {Within: &near, Allowed: even}} {
+			got := gram.Must(x.Query(t.Context(), queries, q))
+			if again := gram.Must(loaded.Query(t.Context(), queries, q)); fmt.Sprint(again) != fmt.Sprint(got) {
+				t.Fatalf("seed %d, %+v: loaded\n%v, saved\n%v", seed, q, again, got)
+			}
+			of := q
+			if q.Allowed != nil {
+				of.Allowed = func(at int) bool { return even(numbers[at]) }
+			}
+			want := gram.Must(fresh.Query(t.Context(), queries, of))
+			for i := range got {
+				if len(got[i]) != len(want[i]) {
+					t.Fatalf("seed %d, %q: %v, expected %v", seed, queries[i], got[i], want[i])
+				}
+				for k, m := range got[i] {
+					w := want[i][k]
+					exact := m.Document == numbers[w.Document]
+					if !(math.Abs(float64(m.C-w.C)) <= 1e-6) || !exact && k+1 < len(got[i]) && got[i][k+1].C-m.C > 1e-6 &&
+						(k == 0 || m.C-got[i][k-1].C > 1e-6) {
+						t.Fatalf("seed %d, %q: place %d is %v, expected document %d of %v", seed, queries[i], k, m,
+							numbers[w.Document], w)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Queries go on while documents come and go.
+func TestIndexConcurrently(t *testing.T) {
+	texts := drawTexts(rand.New(rand.NewPCG(9, 9)), 120, 40)
+	x := gram.Must(gram.NewIndex(t.Context(), texts[:60], gram.IndexOptions{}))
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i := 60; i < len(texts); i++ {
+			number := gram.Must(x.Add(t.Context(), texts[i]))[0]
+			if i%2 == 0 {
+				if err := x.Remove(number); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if err := x.Refit(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 3 {
+		all.Go(func() {
+			for range 20 {
+				found := gram.Must(x.Query(t.Context(), texts[:10], gram.IndexQuery{K: 3}))
+				for i, list := range found {
+					if len(list) != 3 || list[0].C != 0 {
+						t.Errorf("text %d has %v", i, list)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if age := x.Age(); age.Added != 0 || age.Documents != 90 {
+		t.Errorf("%+v", age)
+	}
+	if _, err := x.Query(t.Context(), texts, gram.IndexQuery{}); err == nil {
+		t.Error("a query for nothing passed")
+	}
+}
+
+// Files that Save didn't write are errors, and never more.
+func FuzzLoadIndex(f *testing.F) {
+	x := gram.Must(gram.NewIndex(f.Context(), []string{"a b c", "a b d", "e"}, gram.IndexOptions{Embedding: "tfidf-l2"}))
+	path := filepath.Join(f.TempDir(), "a.index")
+	if err := x.Save(path); err != nil {
+		f.Fatal(err)
+	}
+	whole := gram.Must(os.ReadFile(path))
+	head := bytes.IndexByte(whole, '\n') + 1
+	f.Add(whole[head+sha256.Size:])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		sum := sha256.Sum256(rest) // so that what is behind the checksum is tried
+		path := filepath.Join(t.TempDir(), "b.index")
+		if err := os.WriteFile(path, slices.Concat(whole[:head], sum[:], rest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x, err := gram.LoadIndex(t.Context(), path, gram.Options{Workers: 1})
+		if err != nil {
+			return
+		}
+		if _, err := x.Query(t.Context(), []string{"a b"}, gram.IndexQuery{K: 2}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Damage is an error that names the file.
+func TestLoadIndexDamaged(t *testing.T) {
+	x := gram.Must(gram.NewIndex(t.Context(), []string{"a b c", "a b d"}, gram.IndexOptions{}))
+	path := filepath.Join(t.TempDir(), "a.index")
+	if err := x.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	whole := gram.Must(os.ReadFile(path))
+	longer := append(slices.Clone(whole), 0)
+	for _, b := range [][]byte{whole[:len(whole)-1], whole[:20], append([]byte("x"), whole...), longer} {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := gram.LoadIndex(t.Context(), path, gram.Options{})
+		if err == nil || !strings.Contains(err.Error(), "a.index") {
+			t.Errorf("%d bytes: %v", len(b), err)
+		}
+	}
+}

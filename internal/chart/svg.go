@@ -1,0 +1,48 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image/color"
+	"regexp"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// fonts are those that SVG names, in place of which a page's own stand.
+var fonts = regexp.MustCompile(`font-family:[^;"]*;(font-(variant|weight|style):[^;"]*;)*`)
+
+// SVG draws a plot as an element of a page, whose font and colours it takes: black is the page's colour of
+// text, Colors[i] its variable --curve-i, [Gray] --quiet. The description says what is seen to who can't.
+// Width and height, in centimeters, are proportions: the element is as wide as the page has it.
+func SVG(p *plot.Plot, description string, width, height float64) (string, error) {
+	p.BackgroundColor = nil
+	title := p.Title.Text
+	p.Title.Text = "" // the page has it
+	c := vgsvg.New(vg.Length(width)*vg.Centimeter, vg.Length(height)*vg.Centimeter)
+	p.Draw(draw.Crop(draw.New(c), 0, -3*vg.Millimeter, 0, -2*vg.Millimeter)) // the last label goes beyond its axis
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return "", err
+	}
+	_, text, _ := strings.Cut(b.String(), "viewBox=")
+	size, text, _ := strings.Cut(text, "\n")
+	_, text, _ = strings.Cut(text, ">")
+	colors := []string{"#000000", "currentColor"}
+	of := func(c color.Color, name string) {
+		r, g, b, _ := c.RGBA()
+		colors = append(colors, fmt.Sprintf("#%02X%02X%02X", r>>8, g>>8, b>>8), name)
+	}
+	of(Gray, "var(--quiet)")
+	for i, c := range Colors {
+		of(c, fmt.Sprintf("var(--curve-%d)", i))
+	}
+	text = strings.NewReplacer(colors...).Replace(fonts.ReplaceAllString(text, ""))
+	return fmt.Sprintf(`<svg role="img" fill="currentColor" viewBox=%s aria-label="%s"><title>%s</title>%s`, size,
+		html.EscapeString(title+": "+description), html.EscapeString(title), text), nil
+}

@@ -1,0 +1,51 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// A page holds few documents of a great matrix, some of each cell, and the beginnings of their texts.
+func TestMatrixStaysSmall(t *testing.T) {
+	const classes = 30
+	m := &Matrix{Counts: make([][]int, classes)}
+	for i := range classes {
+		m.Names, m.Counts[i] = append(m.Names, fmt.Sprint(i)), make([]int, classes)
+	}
+	text := strings.Repeat("ä \n", 5000)
+	for i := range 100_000 {
+		d := CellDocument{Class: i % classes, Given: i * i % 97 % classes, Text: text,
+			Confidence: float64(i * 7919 % 1000)}
+		m.Counts[d.Class][d.Given]++
+		m.Documents = append(m.Documents, d)
+	}
+	var b strings.Builder
+	if err := (&Page{Sections: []Section{{Matrix: m}}}).Write(&b); err != nil || b.Len() > 3<<20 {
+		t.Errorf("%v, a page of %d bytes", err, b.Len())
+	}
+	shown, of := m.shown(), map[[2]int][]float64{}
+	for _, d := range shown {
+		of[[2]int{d.Class, d.Given}] = append(of[[2]int{d.Class, d.Given}], d.Confidence)
+		if n := utf8.RuneCountInString(d.Text); n > mostExcerpt || !strings.HasPrefix(d.Text, "ä ä") {
+			t.Fatalf("an excerpt of %d characters, %.20q", n, d.Text)
+		}
+	}
+	if len(shown) > mostDocuments || len(shown) < mostDocuments/2 {
+		t.Errorf("%d documents, expected up to %d", len(shown), mostDocuments)
+	}
+	for i, row := range m.Counts {
+		for j, n := range row {
+			own := of[[2]int{i, j}]
+			if (n == 0) != (len(own) == 0) {
+				t.Errorf("cell %d, %d: %d of %d documents", i, j, len(own), n)
+			}
+			for k := 1; k < len(own); k++ {
+				if i == j && own[k] < own[k-1] || i != j && own[k] > own[k-1] {
+					t.Errorf("cell %d, %d: confidences %v", i, j, own)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// EvaluateOptions say what [Evaluate] finds beside scores. The zero value works.
+type EvaluateOptions struct {
+	Mistakes int // explain so many of the worst mistakes; default 20, below 0 none
+	Terms    int // name so many terms of each, and of each class; default 10
+
+	Training *sparse.Corpus // with the columns of the documents: name near copies of its documents; default none
+	Ready    Predictor      // the model, made ready; default it is made so
+}
+
+// Evaluation compares what a model predicts of documents with their labels.
+type Evaluation struct {
+	Score    *svm.Score `json:"-"`
+	Outcomes []Outcome  `json:"-"` // by document
+
+	// Where each document has one class: by confidence, and the greatest of errors of at most 1, 2, 5 and
+	// 10 %; zero where there is none.
+	Coverage []Coverage `json:"-"`
+	Answered []Coverage `json:"answered,omitempty"`
+
+	Mistakes []Mistake    `json:"mistakes"` // the worst, the worst first
+	Terms    *Explanation `json:"terms,omitempty"`
+	Copies   []Copy       `json:"copies,omitempty"` // in the order of their documents
+	Apart    *Apart       `json:"without_copies,omitempty"`
+}
+
+// Outcome is a document, what was predicted, and whether that is right.
+type Outcome struct {
+	Row
+	Scored       bool
+	Right        bool
+	Class, Given int     // of Score.Classes: what it counts as, and was given; -1 where there is no such class
+	Confidence   float64 // the probability of the prediction or, without, the size of the decision value
+}
+
+// Coverage is the part of the documents with a confidence of at least Confidence, and the share of them that
+// is predicted wrongly.
+type Coverage struct {
+	Confidence float64 `json:"confidence"`
+	Part       float64 `json:"documents"`
+	Error      float64 `json:"error"`
+}
+
+// answered are the errors of Evaluation.Answered.
+var answered = []float64{0.01, 0.02, 0.05, 0.1}
+
+// Mistake is a wrong prediction.
+type Mistake struct {
+	Index int `json:"-"` // of the document
+	Row
+	Why   *DocumentExplanation `json:"why,omitempty"`   // by words of its text, where there is one, else by terms
+	Marks []Mark               `json:"marks,omitempty"` // where these words stand
+}
+
+// Copy is a document with a training document that is nearly the same: c = 1 − cosine of the square roots of
+// their terms' shares is at most 0.02, some two words of a hundred.
+type Copy struct {
+	Document int     `json:"document"` // from 0
+	Training int     `json:"training"` // from 0, the nearest
+	C        float64 `json:"c"`
+}
+
+// Apart counts the documents without copies.
+type Apart struct {
+	Documents int `json:"documents"`
+	Right     int `json:"right"`
+}
+
+// Evaluate compares predictions p of a corpus, whose columns are the model's, with its labels. Mistakes are
+// explained as [ExplainDocument] does, and take a prediction per word or term.
+//
+// Errors: no labels that the model knows, predictions of another model or corpus, those of predictions.
+func Evaluate(
+	ctx context.Context, m Model, p *model.Prediction, c *sparse.Corpus, o Options, e EvaluateOptions,
+) (*Evaluation, error) {
+	if err := run.Given(ctx, "learn"); err != nil {
+		return nil, err
+	}
+	rows, err := RowsOf(m, p, c)
+	if err != nil {
+		return nil, err
+	}
+	if e.Terms < 0 {
+		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more, or 0 for the default", e.Terms)
+	}
+	a := m.About()
+	score, err := a.Score(p, c)
+	if err != nil {
+		return nil, err
+	}
+	if known := func(name string) bool { return slices.Contains(a.Classes, name) }; len(c.Labels.IDs) == 0 ||
+		score.Documents == 0 || a.Classes != nil && !slices.ContainsFunc(c.Classes, known) {
+		return nil, fmt.Errorf("learn: %s has no labels to compare with, expected some of those that the model knows: %.60q",
+			c.Source, a.Classes[:min(len(a.Classes), 3)])
+	}
+	v := &Evaluation{Score: score, Outcomes: outcomesOf(&a, p, c, rows, score), Mistakes: []Mistake{}}
+	if !a.Numbers && a.Scheme != solver.Labels {
+		v.cover()
+	}
+	e.Mistakes, e.Terms = cmp.Or(e.Mistakes, 20), cmp.Or(e.Terms, 10)
+	if err := v.explain(ctx, m, c, o, e); err != nil {
+		return nil, err
+	}
+	if terms, err := Explain(m, e.Terms, nil); err == nil {
+		v.Terms = terms // others have no weights
+	}
+	if e.Training != nil {
+		return v, v.copies(ctx, c, e.Training, o)
+	}
+	return v, nil
+}
+
+// outcomesOf says what rows are right.
+func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, score *svm.Score) []Outcome {
+	number := map[string]int{}
+	for k := range score.Classes {
+		number[score.Classes[k].Name] = k
+	}
+	out := make([]Outcome, len(rows))
+	for i := range out {
+		x := &out[i]
+		x.Row, x.Class, x.Given, x.Confidence = rows[i], -1, -1, math.Abs(rows[i].Margin)
+		if x.Probability != nil {
+			x.Confidence = *x.Probability
+		}
+		var own []string
+		for _, id := range c.Labels.Of(i) {
+			own = append(own, c.Classes[id])
+		}
+		given := a.Labels(p, i)
+		if p.Rejected != nil { // Coverage is by the confidence, with or without an answer
+			given = []string{a.Classes[p.Class[i]]}
+		}
+		switch {
+		case a.Numbers:
+			if x.Scored = len(own) == 1; x.Scored {
+				truth, _ := strconv.ParseFloat(own[0], 64) // that it is a number the score has seen
+				x.Confidence = math.Abs(p.Value[i] - truth)
+				x.Right = x.Confidence == 0
+			}
+		case a.Scheme == solver.Labels:
+			slices.Sort(own)
+			slices.Sort(given)
+			x.Scored, x.Right = p.Labels[i] != nil, slices.Equal(slices.Compact(own), given)
+		case len(own) > 0:
+			x.Scored, x.Right, x.Class, x.Given = true, slices.Contains(own, given[0]), number[own[0]], number[given[0]]
+			if x.Right {
+				x.Class = x.Given
+			}
+		}
+	}
+	return out
+}
+
+// cover finds the error of the surest documents, for each number of them that a confidence divides.
+func (v *Evaluation) cover() {
+	var sure []*Outcome
+	for i := range v.Outcomes {
+		if v.Outcomes[i].Scored {
+			sure = append(sure, &v.Outcomes[i])
+		}
+	}
+	slices.SortStableFunc(sure, func(a, b *Outcome) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	wrong, n := 0, float64(len(sure))
+	v.Answered = make([]Coverage, len(answered))
+	for k, x := range sure {
+		if !x.Right {
+			wrong++
+		}
+		if k+1 == len(sure) || sure[k+1].Confidence != x.Confidence {
+			at := Coverage{x.Confidence, float64(k+1) / n, float64(wrong) / float64(k+1)}
+			v.Coverage = append(v.Coverage, at)
+			for e, most := range answered {
+				if at.Error <= most {
+					v.Answered[e] = at
+				}
+			}
+		}
+	}
+}
+
+// explain finds the worst mistakes and explains them.
+func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o Options, e EvaluateOptions) (err error) {
+	var wrong []int
+	for i, x := range v.Outcomes {
+		if x.Scored && !x.Right {
+			wrong = append(wrong, i)
+		}
+	}
+	slices.SortStableFunc(wrong, func(i, j int) int {
+		return cmp.Compare(v.Outcomes[j].Confidence, v.Outcomes[i].Confidence)
+	})
+	for _, i := range wrong[:min(len(wrong), max(e.Mistakes, 0))] {
+		v.Mistakes = append(v.Mistakes, Mistake{Index: i, Row: v.Outcomes[i].Row})
+	}
+	a := m.About()
+	if a.Kernel == model.Precomputed || kernel.IsHyperbolic(a.Kernel) || len(v.Mistakes) == 0 {
+		return nil // documents without terms
+	}
+	p := e.Ready
+	if p == nil {
+		if p, err = Ready(ctx, m, o); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+	}
+	var counter *sparse.Counter
+	if c.Texts != nil && a.Vocabulary != nil {
+		if counter, err = sparse.NewCounter(a.Tokenizer, a.Vocabulary); err != nil {
+			return err
+		}
+	}
+	quiet := o
+	quiet.Progress = nil
+	for k := range v.Mistakes {
+		x := &v.Mistakes[k]
+		if counter != nil {
+			x.Why, x.Marks, err = explainWords(ctx, m, p, counter, x.Text, e.Terms, quiet)
+		} else {
+			x.Why, err = explainTerms(ctx, m, p, c.Documents, x.Index, e.Terms, quiet)
+		}
+		if err != nil {
+			return err
+		}
+		o.Tell("explaining", int64(k+1), int64(len(v.Mistakes)))
+	}
+	return nil
+}
+
+// copies finds documents that are near a training document.
+func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o Options) error {
+	const within = 0.02
+	if err := training.Validate(); err != nil {
+		return fmt.Errorf("learn: Training: %w", err)
+	}
+	f := sparse.Sphere.Fit(training.Documents)
+	x, err := f.TransformRows(ctx, training.Documents, nil, o.Workers)
+	if err != nil {
+		return training.NameValue(err)
+	}
+	rows, err := f.TransformRows(ctx, c.Documents, nil, o.Workers)
+	if err != nil {
+		return c.NameValue(err)
+	}
+	nearest := map[int]Copy{}
+	own := engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),
+		Progress: func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
+	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
+		best, known := nearest[i]
+		if terms, _ := c.Documents.Row(i); len(terms) > 0 &&
+			(!known || near < best.C || near == best.C && j < best.Training) {
+			nearest[i] = Copy{i, j, near}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	v.Apart = &Apart{}
+	for i, x := range v.Outcomes {
+		if near, ok := nearest[i]; ok {
+			v.Copies = append(v.Copies, near)
+		} else if x.Scored {
+			v.Apart.Documents++
+			if x.Right {
+				v.Apart.Right++
+			}
+		}
+	}
+	return nil
+}

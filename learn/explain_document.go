@@ -1,0 +1,299 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// DocumentExplanation says why a model predicts what it does of one document x. It is about one number
+// f(x), which is greater the more speaks for Label: of machines for pairs of classes, the decision value
+// of Label against Against; of machines for a class each, Label's value less that of Against; of labels
+// each for itself, regression and one class, the value alone.
+type DocumentExplanation struct {
+	Label   string  `json:"label"`             // what is predicted
+	Against string  `json:"against,omitempty"` // the class that comes second; "" where f is of Label alone
+	Value   float64 `json:"value"`             // f(x)
+	Known   int     `json:"terms_known"`       // different terms of the document that the model knows
+
+	// Terms are those without which f changes most, and Support the support vectors with the greatest
+	// share of f, with their signs; the latter of support vector machines alone.
+	Terms   []TermEffect    `json:"terms"`
+	Support []SupportEffect `json:"support_vectors,omitempty"`
+}
+
+// Side says for what an effect speaks.
+func (x *DocumentExplanation) Side(effect float64) string {
+	if effect > 0 {
+		return x.Label
+	}
+	return cmp.Or(x.Against, "against it")
+}
+
+// TermEffect is what a term does to f: f(x) - f(x without the term). Above 0 it speaks for the label.
+type TermEffect struct {
+	Term   string  `json:"term"`
+	Count  float64 `json:"count"` // in the document
+	Effect float64 `json:"effect"`
+}
+
+// SupportEffect is a support vector s with its share α·k(s, x) of f.
+type SupportEffect struct {
+	Document int64   `json:"document"` // of the training corpus, from 1; 0 where that isn't known
+	Class    string  `json:"class,omitempty"`
+	Kernel   float64 `json:"kernel"` // k(s, x)
+	Effect   float64 `json:"effect"`
+}
+
+// ExplainDocument explains the prediction of document i: the n terms without which f changes most, and
+// the n support vectors with the greatest share of it. A term's effect isn't an estimate: the model
+// predicts the document without the term. So it works for every learner and kernel, costs a
+// prediction per term, and is as accurate as predictions are. Effects of terms don't add up to f.
+//
+// Errors: n below 1, no document i, a model of sets or of a precomputed kernel, those of predictions.
+func ExplainDocument(
+	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
+) (*DocumentExplanation, error) {
+	switch {
+	case m == nil || docs == nil:
+		return nil, errors.New("learn: nothing to explain, expected a model and documents")
+	case i < 0 || i >= docs.Rows():
+		return nil, fmt.Errorf("learn: document %d to explain, expected one from 0 to %d", i, docs.Rows()-1)
+	case n < 1:
+		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("learn: document to explain: %w", err)
+	}
+	p, err := Ready(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return explainTerms(ctx, m, p, docs, i, n, o)
+}
+
+// explainTerms is ExplainDocument by a model that is ready.
+func explainTerms(
+	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, i, n int, o Options,
+) (*DocumentExplanation, error) {
+	columns, counts := docs.Row(i)
+	x := &explaining{m: m, p: p, n: n, o: o, whole: docs.SelectRows([]int{i}), parts: len(columns)}
+	x.without = func(first, end int) (*sparse.CSR, error) {
+		out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
+		for j := first; j < end; j++ {
+			out.Terms = append(append(out.Terms, columns[:j]...), columns[j+1:]...)
+			out.Values = append(append(out.Values, counts[:j]...), counts[j+1:]...)
+			out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+		}
+		return out, nil
+	}
+	return x.explain(ctx, func(j int) (string, float64) {
+		names := &weights{vocabulary: x.a.Vocabulary, tokenizer: x.a.Tokenizer, columns: columns}
+		return names.name(j), float64(counts[j])
+	})
+}
+
+// explaining is an explanation of a document under way.
+type explaining struct {
+	m Model
+	p Predictor
+	a About
+	n int
+	o Options
+
+	whole   *sparse.CSR                               // the document
+	parts   int                                       // of it, terms or words
+	without func(first, end int) (*sparse.CSR, error) // a document for each part, which lacks it
+}
+
+// explain explains the document; part returns the name of a part, and how often the document has it.
+func (x *explaining) explain(ctx context.Context, part func(j int) (string, float64)) (*DocumentExplanation, error) {
+	predicted, err := x.p.Predict(ctx, x.whole)
+	if err != nil {
+		return nil, err
+	}
+	x.a = x.m.About() // what a model is that has predicted
+	f, err := marginOf(&x.a, x.m, predicted, 0)
+	if err != nil {
+		return nil, err
+	}
+	out := &DocumentExplanation{
+		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{},
+	}
+	if labels := x.a.Labels(predicted, 0); len(labels) > 0 {
+		out.Label = labels[0]
+	}
+	if f.name != "" {
+		out.Label = f.name
+	}
+	if f.second >= 0 {
+		out.Against = x.a.Classes[f.second]
+	}
+	effects, err := x.withoutEach(ctx, f, out.Value)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range strongest(effects, x.n) {
+		name, count := part(j)
+		out.Terms = append(out.Terms, TermEffect{name, count, effects[j]})
+	}
+	if ready, ok := x.p.(machinesReady); ok {
+		err = out.support(ctx, x.m.(Machines), ready.Predictor, f, x.whole, x.n)
+	}
+	return out, err
+}
+
+// margin is what a document's f is made of: the decision values first and, if not below 0, second,
+// with a sign; or the value of a prediction without classes.
+type margin struct {
+	first, less int // machines: f = sign·(first - less); less is -1 for none
+	sign        float64
+	second      int    // the class against which f is, -1 for none
+	value       bool   // f is the estimate, or the value of one class
+	name        string // the label that f is of, where none or several are predicted
+}
+
+// of returns f of document i.
+func (f *margin) of(p *model.Prediction, i int) float64 {
+	if f.value {
+		return p.Value[i]
+	}
+	v := p.Decisions[i][f.first]
+	if f.less >= 0 {
+		v -= p.Decisions[i][f.less]
+	}
+	return f.sign * v
+}
+
+// marginOf says what f is of document i, which was predicted.
+func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
+	f := &margin{less: -1, second: -1, sign: 1}
+	if a.OneClass || a.Numbers {
+		f.value = true
+		return f, nil
+	}
+	decisions := p.Decisions[i]
+	greatest := func(but int) int {
+		best := -1
+		for k, v := range decisions {
+			if k != but && (best < 0 || v > decisions[best]) {
+				best = k
+			}
+		}
+		return best
+	}
+	machines, ok := m.(Machines)
+	switch {
+	case a.Scheme == solver.Labels:
+		f.first = greatest(-1)
+		f.name = a.Classes[f.first]
+	case len(a.Classes) < 2:
+		return nil, fmt.Errorf("learn: a model of one class, %s, has nothing to explain", a.Classes)
+	case ok && a.Scheme == solver.OneVsOne:
+		votes := make([]float64, len(a.Classes))
+		for k, pair := range solver.Pairs(len(a.Classes)) {
+			side := 0
+			if decisions[k] <= 0 {
+				side = 1
+			}
+			votes[pair[side]] += 1 + math.Min(math.Abs(decisions[k]), 1e6)/1e7/float64(len(decisions))
+		}
+		first := p.Class[i]
+		for k, pair := range solver.Pairs(len(a.Classes)) {
+			at := slices.Index(pair[:], first)
+			if at < 0 || machines.Classifier.Machines[k] == nil {
+				continue
+			}
+			if other := pair[1-at]; f.second < 0 || votes[other] > votes[f.second] {
+				f.first, f.second, f.sign = k, other, 1-2*float64(at)
+			}
+		}
+	default:
+		f.first = p.Class[i]
+		f.second = greatest(f.first)
+		f.less = f.second
+		if f.second >= 0 && decisions[f.first] < decisions[f.second] { // energies: the least wins
+			f.sign = -1
+		}
+	}
+	return f, nil
+}
+
+// withoutEach returns f(x) - f(x without part j) for each part of the document.
+func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) ([]float64, error) {
+	const atOnce = 256 // documents, so that long ones don't take the square of their length
+	effects := make([]float64, 0, x.parts)
+	for first := 0; first < x.parts; first += atOnce {
+		without, err := x.without(first, min(first+atOnce, x.parts))
+		if err != nil {
+			return nil, err
+		}
+		predicted, err := x.p.Predict(ctx, without)
+		if err != nil {
+			return nil, err
+		}
+		for k := range without.Rows() {
+			effects = append(effects, value-f.of(predicted, k))
+		}
+		x.o.Tell("explaining", int64(len(effects)), int64(x.parts))
+	}
+	return effects, nil
+}
+
+// strongest returns the places of the n effects of the greatest size other than 0, those of equal ones in their order.
+func strongest(effects []float64, n int) []int {
+	var order []int
+	for j, v := range effects {
+		if v != 0 {
+			order = append(order, j)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(effects[b]), math.Abs(effects[a])) })
+	return order[:min(n, len(order))]
+}
+
+// support lists the support vectors with the greatest share of f, Σ αₛ k(s, x).
+func (x *DocumentExplanation) support(
+	ctx context.Context, m Machines, p *svm.Predictor, f *margin, whole *sparse.CSR, n int,
+) error {
+	row, err := p.KernelRows(ctx, whole)
+	if err != nil || row == nil {
+		return err
+	}
+	alpha := make([]float64, m.Support.Rows())
+	add := func(machine int, sign float64) {
+		if machine < 0 {
+			return
+		}
+		q := m.Classifier.Machines[machine]
+		for k, s := range q.Support {
+			alpha[s] += sign * q.Coef[k]
+		}
+	}
+	add(f.first, f.sign)
+	add(f.less, -f.sign)
+	values := row.Row(0)
+	for s := range alpha {
+		alpha[s] *= float64(values[s])
+	}
+	for _, s := range strongest(alpha, n) {
+		e := SupportEffect{Kernel: float64(values[s]), Effect: alpha[s]}
+		if len(m.SupportDoc) > s && m.SupportDoc[s] >= 0 {
+			e.Document = m.SupportDoc[s] + 1
+		}
+		if len(m.SupportClass) > s && m.SupportClass[s] >= 0 {
+			e.Class = m.Classes[m.SupportClass[s]]
+		}
+		x.Support = append(x.Support, e)
+	}
+	return nil
+}

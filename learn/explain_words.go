@@ -1,0 +1,107 @@
+package learn
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Mark is a place in a text where a word stands, with the word's effect.
+type Mark struct {
+	From   int     `json:"from"` // bytes of the text
+	To     int     `json:"to"`
+	Effect float64 `json:"effect"`
+}
+
+// What is explained of a text: the first so many different words, and nothing of longer texts, which would be counted
+// that often.
+const (
+	mostWords   = 400
+	longestText = 64 << 10
+)
+
+// explainWords explains a text as [ExplainDocument] does, but by words: an effect is f(x) - f(the text
+// without the word, wherever it stands). So it means the same whatever the model makes of words, such as
+// n-grams of characters. marks are the places of the n words, in the text's order. A text of more than
+// 64 KiB isn't explained, the result is nil.
+func explainWords(
+	ctx context.Context, m Model, p Predictor, counter *sparse.Counter, text string, n int, o Options,
+) (_ *DocumentExplanation, marks []Mark, err error) {
+	if len(text) > longestText {
+		return nil, nil, nil
+	}
+	words, places := wordsOf(text)
+	count := make([]float64, len(words))
+	for _, at := range places {
+		count[at.word]++
+	}
+	x := &explaining{m: m, p: p, n: n, o: o, parts: len(words)}
+	if x.whole, err = counter.Count(ctx, []string{text}); err != nil {
+		return nil, nil, err
+	}
+	x.without = func(first, end int) (*sparse.CSR, error) {
+		texts := make([]string, 0, end-first)
+		for j := first; j < end; j++ {
+			texts = append(texts, lacking(text, places, j))
+		}
+		return counter.Count(ctx, texts)
+	}
+	out, err := x.explain(ctx, func(j int) (string, float64) { return words[j], count[j] })
+	if err != nil {
+		return nil, nil, err
+	}
+	effects := map[string]float64{}
+	for _, e := range out.Terms {
+		effects[e.Term] = e.Effect
+	}
+	for _, at := range places {
+		if effect, ok := effects[words[at.word]]; ok {
+			marks = append(marks, Mark{at.from, at.to, effect})
+		}
+	}
+	return out, marks, nil
+}
+
+// place is where a word stands in a text.
+type place struct{ word, from, to int }
+
+// unspaced are the scripts without spaces, each of whose letters is a word.
+const unspaced = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
+
+// anyWord is such a letter with its marks, or a run of other letters, marks and digits.
+var anyWord = regexp.MustCompile(`[` + unspaced + `]\pM*|(?:[^\PL` + unspaced + `]|\pN)(?:[^\PL` + unspaced +
+	`]|[\pN\pM])*`)
+
+// wordsOf returns the different words of a text in lower case, the first mostWords, and where they stand.
+func wordsOf(text string) (words []string, places []place) {
+	number := map[string]int{}
+	for _, at := range anyWord.FindAllStringIndex(text, -1) {
+		word := strings.ToLower(text[at[0]:at[1]])
+		j, known := number[word]
+		if !known && len(words) < mostWords {
+			j, known = len(words), true
+			number[word], words = j, append(words, word)
+		}
+		if known {
+			places = append(places, place{j, at[0], at[1]})
+		}
+	}
+	return words, places
+}
+
+// lacking is a text without a word.
+func lacking(text string, places []place, word int) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range places {
+		if at.word == word {
+			b.WriteString(text[from:at.from])
+			b.WriteByte(' ')
+			from = at.to
+		}
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}

@@ -1,0 +1,177 @@
+package learn
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Row says what is known of a document that was predicted.
+type Row struct {
+	Document    string   `json:"document"`       // its file, or its number from 1
+	Text        string   `json:"text,omitempty"` // where texts were kept
+	Truth       string   `json:"truth,omitempty"`
+	Prediction  string   `json:"prediction"`            // several labels have commas between them
+	Probability *float64 `json:"probability,omitempty"` // of the prediction, where the model has them
+	Second      string   `json:"second,omitempty"`      // the class that comes second
+	Margin      float64  `json:"margin"`                // the decision value f, see [DocumentExplanation]
+	Known       int      `json:"terms_known"`           // different terms that the model knows
+}
+
+// RowsOf describes predictions of a corpus, one row per document. Errors: predictions of another model or
+// corpus.
+func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
+	if m == nil || c == nil || c.Documents == nil {
+		return nil, fmt.Errorf("learn: no model or no documents, expected both")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("learn: documents that were predicted: %w", err)
+	}
+	if err := valid(m); err != nil {
+		return nil, err
+	}
+	a := m.About()
+	l := &Lines{Of: a, P: p}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	if l.Documents() != c.Documents.Rows() {
+		return nil, asMany(l.Documents(), c.Documents.Rows(), "rows")
+	}
+	if !a.OneClass && !a.Numbers {
+		if err := asMany(len(p.Decisions), l.Documents(), "decision values"); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Row, l.Documents())
+	for i := range out {
+		r := &out[i]
+		labels := a.Labels(p, i)
+		r.Document, r.Prediction = strconv.Itoa(i+1), strings.Join(labels, ",")
+		if c.Names != nil {
+			r.Document = c.Names[i]
+		}
+		if c.Texts != nil {
+			r.Text = c.Texts[i]
+		}
+		if len(c.Labels.IDs) > 0 {
+			var truth []string
+			for _, id := range c.Labels.Of(i) {
+				truth = append(truth, c.Classes[id])
+			}
+			r.Truth = strings.Join(truth, ",")
+		}
+		terms, _ := c.Documents.Row(i)
+		r.Known = len(terms)
+		if !a.OneClass && !a.Numbers && len(p.Decisions[i]) != len(a.Machines) ||
+			p.Probabilities != nil && len(p.Probabilities[i]) != len(a.Classes) {
+			return nil, fmt.Errorf("learn: document %d has %d decision values, expected %d, and a probability of each class",
+				i, len(p.Decisions[i]), len(a.Machines))
+		}
+		f, err := marginOf(&a, m, p, i)
+		if err != nil {
+			return nil, err
+		}
+		if r.Margin = f.of(p, i); f.second >= 0 {
+			r.Second = a.Classes[f.second]
+		}
+		if p.Probabilities != nil && p.Class != nil {
+			r.Probability = &p.Probabilities[i][p.Class[i]]
+		} else if p.Probabilities != nil && p.Labels != nil && len(p.Labels[i]) == 1 {
+			r.Probability = &p.Probabilities[i][p.Labels[i][0]]
+		}
+	}
+	return out, nil
+}
+
+// TableFormats are what [WriteRows] knows.
+var TableFormats = []string{"csv", "tsv", "jsonl"}
+
+// WriteRows writes rows as csv (RFC 4180), tsv (the same with TABs) or jsonl (one JSON object per line). Columns that
+// no row fills are left out. Errors: another format, those of w and of ctx.
+func WriteRows(ctx context.Context, w io.Writer, format string, rows []Row) error {
+	if err := run.Given(ctx, "learn"); err != nil {
+		return err
+	}
+	if w == nil {
+		return fmt.Errorf("learn: a nil writer, expected one")
+	}
+	ended := func(i int) bool { return i%1024 == 0 && ctx.Err() != nil }
+	if format == "jsonl" {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		for i := range rows {
+			if ended(i) {
+				return ctx.Err()
+			}
+			if err := e.Encode(&rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	out := csv.NewWriter(w)
+	switch format {
+	case "csv":
+	case "tsv":
+		out.Comma = '\t'
+	default:
+		return fmt.Errorf("learn: format %q, expected one of %s", format, strings.Join(TableFormats, ", "))
+	}
+	columns := []struct {
+		name string
+		of   func(r *Row) string
+	}{
+		{"document", func(r *Row) string { return r.Document }},
+		{"text", func(r *Row) string { return r.Text }},
+		{"truth", func(r *Row) string { return r.Truth }},
+		{"prediction", func(r *Row) string { return r.Prediction }},
+		{"probability", func(r *Row) string {
+			if r.Probability == nil {
+				return ""
+			}
+			return strconv.FormatFloat(*r.Probability, 'g', 6, 64)
+		}},
+		{"second", func(r *Row) string { return r.Second }},
+		{"margin", func(r *Row) string { return strconv.FormatFloat(r.Margin, 'g', -1, 64) }},
+		{"terms_known", func(r *Row) string { return strconv.Itoa(r.Known) }},
+	}
+	var header []string
+	filled := columns[:0]
+	for _, c := range columns {
+		if len(rows) == 0 {
+			filled, header = append(filled, c), append(header, c.name)
+		}
+		for i := range rows {
+			if c.of(&rows[i]) != "" {
+				filled, header = append(filled, c), append(header, c.name)
+				break
+			}
+		}
+	}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	record := make([]string, len(filled))
+	for i := range rows {
+		if ended(i) {
+			return ctx.Err()
+		}
+		for k, c := range filled {
+			record[k] = c.of(&rows[i])
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

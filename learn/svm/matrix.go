@@ -1,0 +1,91 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/solver"
+)
+
+// gram is the Gram matrix of a kernel on the documents of a problem; nothing of it is computed yet but
+// the diagonal.
+type gram struct {
+	p    *Problem
+	rows *engine.Matrix     // one that the engine computes; nil for others
+	sets *kernel.Hyperbolic // one of sets of points; nil for others, as those that were computed elsewhere
+}
+
+// gram checks that the problem has the matrix of a kernel that is resolved, and returns it.
+func (p *Problem) gram(k kernel.Kernel) (gram, error) {
+	if p.values != nil {
+		if !kernel.IsPrecomputed(k) {
+			return gram{}, fmt.Errorf("svm: the kernel %s on a Gram matrix that was computed elsewhere, expected %s", k,
+				kernel.Precomputed())
+		}
+		return gram{p: p}, nil
+	}
+	if h, ok := kernel.HyperbolicOf(k); ok {
+		return gram{p: p, sets: &h}, nil
+	}
+	m, err := p.cached.Matrix(k)
+	return gram{p: p, rows: m}, err
+}
+
+// train returns the matrix to train on, of some documents where these aren't nil, computed where all of
+// it fits into memory, and a function that frees it.
+func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
+	keep := func() {}
+	if g.rows == nil {
+		m, err := g.dense(ctx, nil)
+		return m, keep, err
+	}
+	if docs != nil {
+		some, err := g.rows.Of(ctx, docs)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := solver.NewDense(some.N, some.Data)
+		return m, keep, err
+	}
+	if g.p.opt.Once {
+		ready, err := g.rows.Ready(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ready != nil {
+			m, err := solver.NewDense(ready.N, ready.Data)
+			return m, ready.Close, err // the next training has its room
+		}
+	}
+	return g.rows, keep, g.p.cached.Build(ctx)
+}
+
+// dense returns the matrix where the engine doesn't compute it. Document i of it is order[i] of the
+// problem, or i where order is nil.
+func (g gram) dense(ctx context.Context, order []int) (solver.Matrix, error) {
+	if g.sets != nil {
+		return g.p.ofSets(ctx, *g.sets, order)
+	}
+	n, data := g.p.Len(), g.p.values
+	if !slices.IsSorted(order) {
+		data = make([]float32, n*n)
+		for i, from := range order {
+			for j, doc := range order {
+				data[i*n+j] = g.p.values[from*n+doc]
+			}
+		}
+	}
+	return solver.NewDense(n, data)
+}
+
+// suits checks that the kernel is one that the problem has values of, and no kernel of sets.
+func (p *Problem) suits(k kernel.Kernel) error {
+	g, err := p.gram(k)
+	if g.sets != nil {
+		err = kernel.Check(k)
+	}
+	return err
+}

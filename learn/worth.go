@@ -1,0 +1,109 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Worth is what a part of the terms is worth in a search: words, pairs of words, characters, terms of one document.
+type Worth struct {
+	Part          string      // a view of n-grams, the analyzer of views, or min-df 1
+	With, Without *Validation // the best points of the last round whose terms have it, and haven't
+	Mean, SE      float64     // of the differences by fold: their mean, and its standard error
+}
+
+// Worths says what the parts of terms that were compared are worth, on the same folds of the same documents;
+// nil where there was one way to cut text.
+func (f *Found) Worths() (out []Worth) {
+	if f.Terms == nil {
+		return nil
+	}
+	var seen []string
+	for _, p := range f.Points {
+		for _, part := range f.Terms[p.Cut].parts() {
+			if slices.Contains(seen, part) {
+				continue
+			}
+			seen = append(seen, part)
+			w := Worth{Part: part, With: f.bestWith(part, true), Without: f.bestWith(part, false)}
+			same := func(o Worth) bool { return o.With == w.With && o.Without == w.Without }
+			if w.Without == nil || slices.ContainsFunc(out, same) { // of two that come together one is told
+				continue
+			}
+			gains := slices.Clone(w.With.Figures)
+			for i, v := range w.Without.Figures {
+				gains[i] -= v
+			}
+			w.Mean, w.SE = meanAndSD(gains)
+			w.SE /= math.Sqrt(float64(len(gains)))
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// bestWith is the best point whose terms have a part, or haven't; nil for none.
+func (f *Found) bestWith(part string, has bool) (best *Validation) {
+	for _, p := range f.Points {
+		if slices.Contains(f.Terms[p.Cut].parts(), part) == has &&
+			(best == nil || f.Measure.Better(p.Mean, best.Mean)) {
+			best = p
+		}
+	}
+	return best
+}
+
+// parts are what terms are made of: views of n-grams, analyzers of views, and terms of one document.
+func (t Terms) parts() (parts []string) {
+	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
+		analyzer, settings, _ := strings.Cut(view, ":")
+		if strings.Contains(settings, "ngrams=") {
+			parts = append(parts, view)
+		}
+		parts = append(parts, analyzer)
+	}
+	if t.MinDF == 1 {
+		parts = append(parts, "min-df 1")
+	}
+	return parts
+}
+
+// Train trains the best point of a search on all documents of the corpus that was searched. o are the options
+// of the search.
+//
+// Errors: a search without a best point, those of [Trainer].
+func (f *Found) Train(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (_ Model, err error) {
+	if f.Best < 0 || f.Best >= len(f.Points) || f.Points[f.Best].Trainer == nil || g == nil {
+		return nil, errors.New("learn: a search without a best point to train, or its grid, expected one")
+	}
+	p := f.Points[f.Best]
+	switch {
+	case f.Terms != nil && p.Cut > 0:
+		c, err = f.Terms[p.Cut].Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	case p.Cut > 0:
+		c, err = g.Corpus(ctx, p.Cut)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the best terms: %w", err)
+	}
+	o.Kernel, o.Work = p.Kernel, 0
+	if p.C != 0 {
+		o.C = p.C
+	}
+	if own, ok := p.Trainer.(machines); ok && own.kind.Classifies() {
+		o.Scheme = p.Scheme
+	}
+	if g.searcher != nil {
+		o.Embedding, o.Nu, o.Epsilon = nil, p.Nu, p.Epsilon
+	}
+	if f.Chosen != nil {
+		o.Thresholds = f.Chosen.Settings.Thresholds
+	}
+	return p.Trainer.Train(ctx, c, o)
+}

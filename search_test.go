@@ -1,0 +1,43 @@
+package gram_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/learn"
+)
+
+// A search of texts finds the terms, too, and its options train with them.
+func TestSearchOfTexts(t *testing.T) {
+	var texts, labels []string
+	for i := range 120 {
+		pair := [2]string{"red fox", "fox red"}[i%2]
+		texts, labels = append(texts, fmt.Sprintf("w%c %s x%c", 'a'+i%7, pair, 'a'+i%11)), append(labels, fmt.Sprint(i%2))
+	}
+	ctx := t.Context()
+	c, err := gram.Texts(ctx, texts, labels, gram.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := gram.Search(ctx, c, gram.SearchOptions{Folds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Worths) == 0 || found.Train.Terms == nil || found.Points[found.Best].Mean < 0.99 {
+		t.Fatalf("found %+v, with %+v, expected pairs of words", found.Train, found.Points[found.Best])
+	}
+	for what, terms := range map[string]*learn.Terms{"word:ngrams=1..2": found.Train.Terms, "word": nil} {
+		o := found.Train
+		o.Terms = terms
+		m, err := gram.Train(ctx, c, o)
+		if err != nil || !strings.Contains(m.About().Tokenizer.String()+" ", what) {
+			t.Fatalf("trained with %v on %s, %v, expected %s", terms, m.About().Tokenizer, err, what)
+		}
+		v, err := gram.CrossValidate(ctx, c, gram.ValidateOptions{TrainOptions: o, Folds: 3})
+		if err != nil || (v.Mean > 0.99) != (terms != nil) {
+			t.Errorf("with %v %v, %v, expected 1 with pairs alone", terms, v.Mean, err)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package solver
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Problems over the same documents share rows: all classes of one-vs-rest, and labels, ask for
+// fewer than the machines by themselves, and have the same objectives up to the tolerance.
+func TestTeam(t *testing.T) {
+	const n, k, tolerance = 700, 6, 1e-3
+	m, _ := gaussian(t, 3, n, 8, 2)
+	r := rand.New(rand.NewPCG(1, 1))
+	labels := make([]int, n) // which nothing tells: nearly every document is a support vector of every class
+	for i := range labels {
+		labels[i] = r.IntN(k)
+	}
+	sets := make([][]int, n)
+	for i, l := range labels {
+		sets[i] = []int{l}
+		if i%5 == 0 {
+			sets[i] = []int{l, (l + 1) % k}
+		}
+	}
+	docs := make([]int, n)
+	for i := range docs {
+		docs[i] = i
+	}
+	for name, training := range map[string]Training{
+		"one-vs-rest": {Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{C: 5}},
+		"weights": {
+			Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{C: 2, Weights: []float64{1, 3, 0.5}},
+		},
+		"labels": {Sets: sets, Classes: k, Parameters: Parameters{C: 5}},
+		"nu":     {Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{Nu: 0.1}},
+	} {
+		opt := Options{Workers: 2, Tolerance: tolerance, RowBytes: 128 * n * 4}
+		together, alone := &counted{Dense: m, t: t}, &counted{Dense: m, t: t}
+		c, err := Train(t.Context(), together, training, opt)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for class, got := range c.Machines {
+			positive := make([]bool, n)
+			for i := range positive {
+				positive[i] = labels[i] == class || training.Sets != nil && slices.Contains(sets[i], class)
+			}
+			par := training.Parameters
+			par.Weights = nil
+			if class < len(training.Weights) {
+				par.Weights = []float64{training.Weights[class]}
+			}
+			want, err := TrainBinary(t.Context(), alone, BinaryTraining{Docs: docs, Positive: positive, Parameters: par},
+				opt)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			// The objective of a point that violates the conditions by the tolerance is above the least
+			// one by at most the tolerance times the way there, Σ|Δα| / 2 <= Σ α.
+			var way float64
+			for _, coef := range want.Coef {
+				way += math.Abs(coef)
+			}
+			if !got.Converged || !(math.Abs(got.Objective-want.Objective) <= 2*tolerance*way) {
+				t.Errorf("%s: class %d: objective %v, alone %v, converged %v",
+					name, class, got.Objective, want.Objective, got.Converged)
+			}
+		}
+		if together.rows > alone.rows {
+			t.Errorf("%s: %d rows were asked for together, %d alone", name, together.rows, alone.rows)
+		}
+	}
+}
+
+// A multiSMO takes no more steps than each problem may take.
+func TestTeamEnds(t *testing.T) {
+	const n, k, most = 300, 3, 40
+	m, x := gaussian(t, 5, n, 4, 0.3)
+	c, err := Train(t.Context(), m, Training{Labels: classes(x, k), Classes: k, Scheme: OneVsRest}, Options{
+		MaxIterations: most,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, machine := range c.Machines {
+		if machine.Converged || machine.Iterations > most || machine.Iterations == 0 {
+			t.Errorf("class %d: %d steps, expected at most %d", class, machine.Iterations, most)
+		}
+	}
+}

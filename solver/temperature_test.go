@@ -1,0 +1,106 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// A temperature that classes were drawn by is found again, for either score and scheme, and at
+// temperature 1 the sigmoids' own probabilities stay.
+func TestTemperature(t *testing.T) {
+	const n, classes = 20000, 4
+	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
+		for _, odds := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/odds=%t", scheme, odds), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(2, 2))
+				machines, _ := scheme.machines(classes)
+				c := &Classifier{Scheme: scheme, Classes: classes, Temperature: &Temperature{0.4, odds}}
+				for range machines {
+					c.Machines = append(c.Machines, &Machine{Sigmoid: &Sigmoid{-1 - r.Float64(), r.Float64()}})
+				}
+				decisions, class := make([][]float64, n), make([]int, n)
+				p := make([]float64, classes)
+				for i := range decisions {
+					for range machines {
+						decisions[i] = append(decisions[i], r.NormFloat64()/2)
+					}
+					if err := c.Probabilities(p, decisions[i]); err != nil {
+						t.Fatal(err)
+					}
+					u := r.Float64()
+					for class[i] = 0; class[i] < classes-1 && u >= p[class[i]]; class[i]++ {
+						u -= p[class[i]]
+					}
+				}
+				got, err := FitTemperature(c, odds, decisions, class)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(math.Abs(got.T-0.4) <= 0.02) || got.Odds != odds { // the standard error is below 0.004
+					t.Errorf("found %+v, expected 0.4", got)
+				}
+				if odds && scheme == OneVsOne {
+					return // the sum of the pairs' odds is no coupling
+				}
+				c.Temperature = nil
+				plain := make([]float64, classes)
+				if err := c.Probabilities(plain, decisions[0]); err != nil {
+					t.Fatal(err)
+				}
+				if c.Temperature = (&Temperature{1, odds}); odds { // p/(1-p) for p, divided by the sum
+					sum := 0.0
+					for k, m := range c.Machines {
+						s := m.Sigmoid.Probability(decisions[0][k])
+						plain[k] = s / (1 - s)
+						sum += plain[k]
+					}
+					for k := range plain {
+						plain[k] /= sum
+					}
+				}
+				if err := c.Probabilities(p, decisions[0]); err != nil {
+					t.Fatal(err)
+				}
+				for k := range p {
+					if !(math.Abs(p[k]-plain[k]) <= 1e-12) {
+						t.Errorf("probabilities %v at temperature 1, expected %v", p, plain)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Classes that are told apart without an error have a temperature above 0, and a class without a
+// machine has no part.
+func TestTemperatureOfExtremes(t *testing.T) {
+	sure := &Machine{Sigmoid: &Sigmoid{-1, 0}}
+	c := &Classifier{Classes: 3, Machines: []*Machine{sure, nil, nil}} // of classes 0 and 1
+	for _, odds := range []bool{false, true} {
+		got, err := FitTemperature(c, odds, [][]float64{{5, 0, 0}, {-5, 0, 0}, {4, 0, 0}, nil}, []int{0, 1, 2, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Temperature = got
+		p := make([]float64, 3)
+		if err := c.Probabilities(p, []float64{5, 0, 0}); err != nil {
+			t.Fatal(err)
+		}
+		if !(math.Abs(p[0]-0.75) <= 1e-3) || p[2] != 0 { // (2+1)/(2+2)
+			t.Errorf("probabilities %v at %+v, expected 0.75 and 0 for the third class", p, got)
+		}
+		if err := c.Probabilities(p, []float64{-1e308, 0, 0}); err != nil || !(p[1] > 0.99) {
+			t.Errorf("probabilities %v, %v, of a decision value beyond all others", p, err)
+		}
+	}
+	for name, call := range map[string]func() error{
+		"class":  func() error { _, err := FitTemperature(c, false, [][]float64{{1, 0, 0}}, []int{3}); return err },
+		"length": func() error { _, err := FitTemperature(c, false, [][]float64{{1, 0, 0}}, nil); return err },
+	} {
+		if call() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
