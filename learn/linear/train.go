@@ -53,7 +53,8 @@ func TrainPath(
 		weights, err = task.Weights(c, rows, s.Weights, s.Balanced, s.Scheme)
 	}
 	if most := prices[len(prices)-1]; err == nil && !(most*slices.Max(weights) <= mostC) {
-		err = fmt.Errorf("cost C = %v with weights of up to %v, expected a product of at most %v", most, slices.Max(weights), mostC)
+		err = fmt.Errorf("cost C = %v with weights of up to %v, expected a product of at most %v",
+			most, slices.Max(weights), mostC)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("linear: %w", err)
