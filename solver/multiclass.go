@@ -278,6 +278,9 @@ func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) 
 	if sets != nil {
 		c.Scheme = Labels
 	}
+	if _, err := c.Scheme.machines(c.Classes); err != nil {
+		return nil, err
+	}
 	have := max(len(labels), len(sets))
 	switch {
 	case sets != nil && labels != nil:
@@ -286,9 +289,6 @@ func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) 
 		return nil, errUser("%d labels for a matrix of %d documents", have, n)
 	case sets == nil && scheme == Labels:
 		return nil, errUser("scheme %q for one class per document", scheme)
-	}
-	if _, err := c.Scheme.machines(c.Classes); err != nil {
-		return nil, err
 	}
 	var docs []int
 	members := make([][]int, c.Classes) // by class: its documents, increasing
