@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 		{"", "plan gram", cli.Misuse, "-store URL is missing"},
 		{"", "plan gram -store " + dir, cli.Failed, "expected -in SOURCE"},
 		{"", "plan gram -nonsense", cli.Misuse, "-nonsense"},
-		{"", "plan gram -store " + dir + " more", cli.Misuse, `argument "more"`},
+		{"", "plan gram -store " + dir + " more yet", cli.Misuse, `argument "yet"`},
 		{"", "plan gram -store ftp://x -in goroot", cli.Failed, "expected file, s3, gs, azblob or mem"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", cli.Failed, "nonsense"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -rows 100", cli.Failed,
