@@ -90,8 +90,9 @@ type Chosen struct {
 // Choose chooses kernel, C and scheme of c_svc for a corpus, and how its text is cut, by
 // cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
 // the first scheme and C are compared by all schemes, and the best of these by all C. All cuts come first, with
-// the first kernel, or in a search, which has a last round, with all kernels; and again in that round, with
-// the best settings. Each round's sample contains the one before, and fewer candidates make it larger.
+// the first kernel; the second best of them is tried once more with the first kernel of another family, and stays
+// in later rounds while it is among the best. In a search, which has a last round, all cuts come with all kernels,
+// and again in that round, with the best settings. Each round's sample contains the one before, and fewer candidates make it larger.
 //
 // The work is bounded by counts, not by time: the values of the kernel that are computed, and those
 // that the training of a machine reads, all estimated from numbers of documents. So the choice is

@@ -121,6 +121,14 @@ func (h *choosing) steps() (steps []choiceStep) {
 	} else {
 		add("terms", 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })
 		add("kernel", 1, kernels, func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
+		if kernels > 1 {
+			at := &steps[len(steps)-1]
+			onBest := at.extend
+			at.extend = func(best []Candidate) []Candidate {
+				all := onBest(best)
+				return g.suited(slices.Insert(all, min(2, len(all)), g.onSecond(best)...))
+			}
+		}
 	}
 	add("scheme", keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
 	add("C", keptSchemes, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })
@@ -134,6 +142,21 @@ func (h *choosing) steps() (steps []choiceStep) {
 		}})
 	}
 	return steps
+}
+
+// onSecond returns the second best terms, if any, with the first kernel of another family than the one that terms were
+// compared with, since terms that help one don't always help the other.
+func (g *Candidates) onSecond(best []Candidate) []Candidate {
+	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Cut != best[0].Cut })
+	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
+		return kernel.Family(k) != kernel.Family(g.Kernels[0])
+	})
+	if cut < 0 || family < 0 {
+		return nil
+	}
+	q := best[cut]
+	q.Kernel = g.Kernels[family]
+	return []Candidate{q}
 }
 
 // suited returns candidates with kernels that suit their cuts, each once.

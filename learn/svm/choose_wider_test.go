@@ -72,6 +72,35 @@ func TestChooseWider(t *testing.T) {
 	}
 }
 
+// The second best terms get another chance, with the first kernel of another family.
+func TestChooseSecondTerms(t *testing.T) {
+	c := noisy(t)
+	got, err := Choose(t.Context(), c, Settings{}, Candidates{
+		Kernels: kernelsFor("diffusion:t=2", "diffusion:t=8", "linear:embed=tfidf-l2", "linear:embed=tf-l2"),
+		Cuts:    2, Work: 100, LeastC: true,
+		Corpus: func(_ context.Context, _ int, docs []int) (*sparse.Corpus, error) {
+			if docs == nil {
+				return c, nil
+			}
+			return c.Select(docs), nil
+		},
+	}, Options{})
+	if err != nil || len(got.Rounds) != 2 || got.Rounds[1].Compares != "kernel" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	terms, kernels := got.Rounds[0], got.Rounds[1]
+	second := 1 - terms.Points[terms.Best].Cut
+	var others []string
+	for _, p := range kernels.Points {
+		if p.Cut == second {
+			others = append(others, p.Kernel.String())
+		}
+	}
+	if len(kernels.Points) != 5 || !slices.Equal(others, []string{"linear:embed=tfidf-l2"}) {
+		t.Errorf("%d kernels, on the second best terms %q", len(kernels.Points), others)
+	}
+}
+
 // Where memory is too little to cut the text in another way, that is left out, and said.
 func TestChooseUncut(t *testing.T) {
 	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int, []int) (*sparse.Corpus, error) {
