@@ -352,3 +352,34 @@ func TestErrorsAreOfTheCall(t *testing.T) {
 		t.Errorf("%v is no MemoryError", values)
 	}
 }
+
+// Options that don't apply to the Type are errors that name the field.
+func TestOptionsApply(t *testing.T) {
+	c := few(t)
+	for want, o := range map[string]gram.TrainOptions{
+		"Kernel does not apply to Type linear, which takes Embedding, Scheme, C, Weights, Balanced, Tolerance": {
+			Type: "linear", Kernel: "diffusion"},
+		"Reject does not apply to Type linear":                                          {Type: "linear", Reject: "error=2%"},
+		"Thresholds does not apply to Type linear":                                      {Type: "linear", Thresholds: true},
+		"Scheme one-vs-one does not apply to Type linear":                               {Type: "linear", Scheme: "one-vs-one"},
+		"C does not apply to Type knn, which takes Kernel, Embedding, Scheme":           {Type: "knn", C: 2},
+		"Nu does not apply to Type knn":                                                 {Type: "knn:k=3", Nu: 0.2},
+		"Balanced does not apply to Type knn":                                           {Type: "knn", Balanced: true},
+		"Probabilities does not apply to Type knn":                                      {Type: "knn", Probabilities: true},
+		"Weights does not apply to Type knn":                                            {Type: "knn", Weights: map[string]float64{"spice": 2}},
+		"Tolerance does not apply to Type lmnn, which takes none of these fields":       {Type: "lmnn", Tolerance: 0.1},
+		"Nu does not apply to Type c_svc, which takes Kernel, Embedding, Scheme, C, We": {Nu: 0.2},
+		"C does not apply to Type nu_svc":                                               {Type: "nu_svc", C: 2},
+		"Scheme does not apply to Type one_class":                                       {Type: "one_class", Scheme: "labels"},
+		"C -1, expected a number above 0":                                               {C: -1},
+	} {
+		_, trained := gram.Train(t.Context(), c, o)
+		_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
+		_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
+		for _, err := range []error{trained, validated, searched} {
+			if err == nil || !strings.HasPrefix(err.Error(), "gram: "+want) {
+				t.Errorf("error %v, expected %s", err, want)
+			}
+		}
+	}
+}

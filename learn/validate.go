@@ -166,7 +166,7 @@ func (v *validating) divide(seed uint64) error {
 		}
 	}
 	if v.folds < 2 || v.folds > usable {
-		return fmt.Errorf("%d folds of %d labelled documents of %s, expected 2 to %d", v.folds, usable, v.c.Source, usable)
+		return fmt.Errorf("%s: %d folds of %d labelled documents, expected 2 to %d", v.c.Source, v.folds, usable, usable)
 	}
 	v.part = solver.Folds(strata, v.folds, seed)
 	return nil
