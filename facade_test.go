@@ -383,3 +383,27 @@ func TestOptionsApply(t *testing.T) {
 		}
 	}
 }
+
+// Of vectors, too, Known counts the columns that a model knows, whatever its type.
+func TestPredictKnownColumns(t *testing.T) {
+	train := gram.Must(gram.FromMatrix(mat.NewDense(6, 5, []float64{
+		9, 1, 0, 0, 2, 8, 2, 0, 0, 1, 7, 1, 0, 0, 1,
+		1, 9, 0, 0, 1, 2, 8, 0, 0, 2, 1, 7, 0, 0, 1,
+	}), []string{"a", "a", "a", "b", "b", "b"}))
+	r := gram.NewRows(9)
+	for _, columns := range [][]uint32{{0, 1, 4}, {0, 2, 3}, {2, 3, 7, 8}, nil} {
+		if err := r.Add(columns, make([]float64, len(columns))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	test := r.Corpus()
+	for i := range test.Documents.Values {
+		test.Documents.Values[i] = 1
+	}
+	for _, kind := range []string{"", "linear", "logistic", "landmark", "knn:k=1"} {
+		m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Type: kind}))
+		if p := gram.Must(m.Predict(t.Context(), test)); !slices.Equal(p.Known, []int{3, 1, 0, 0}) {
+			t.Errorf("%q: known %v, expected 3, 1, 0 and 0 columns", kind, p.Known)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/learn"
@@ -143,7 +144,8 @@ type Predictions struct {
 
 	// Known is, by document, how many of its different words the model knows. Words are n-grams of words of
 	// the least length, or n-grams of characters of the greatest and shorter words, where About().Tokenizer
-	// cuts into these; terms of [Terms]; or columns other than 0. Of several views the first counts.
+	// cuts into these; terms of [Terms]; or
+	// columns, of those that documents of training had. Of several views the first counts.
 	Known []int
 
 	// Words is, by document, how many different words it has, known or not; nil unless the model has cut
@@ -355,8 +357,11 @@ func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *
 	for i := range docs.Rows() {
 		terms, _ := docs.Row(i)
 		known := len(terms)
-		if words != nil {
+		switch {
+		case words != nil:
 			known = words.Known(terms)
+		case a.Vocabulary == nil && a.Columns != nil:
+			known = common(terms, a.Columns)
 		}
 		out.Known = append(out.Known, known)
 		if !a.Numbers {
@@ -364,6 +369,17 @@ func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *
 		}
 	}
 	return out
+}
+
+// common counts the columns of a document that are among others; both rise.
+func common(terms, columns []uint32) (n int) {
+	for _, t := range terms {
+		at, found := slices.BinarySearch(columns, t)
+		if columns = columns[at:]; found {
+			n++
+		}
+	}
+	return n
 }
 
 // learn returns the options as package learn has them.

@@ -21,9 +21,9 @@ func TestTasksPanics(t *testing.T) {
 		says  string
 	}{
 		{"value", func() { panic("broken") }, func(err error) bool { return errors.Unwrap(err) == nil },
-			"run: a task panicked: broken\n"},
+			"run: a task panicked: broken"},
 		{"error", func() { panic(failure) }, func(err error) bool { return errors.Is(err, failure) },
-			"run: a task panicked: failure\n"},
+			"run: a task panicked: failure"},
 		{"index", func() { none[3] = 1 }, func(err error) bool {
 			var wrong runtime.Error
 			return errors.As(err, &wrong)
