@@ -19,7 +19,8 @@ type EvaluateOptions struct {
 // these are cut as those of training were.
 //
 // Errors: those of [Model.Predict], no labels that the model knows.
-func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOptions) (*learn.Evaluation, error) {
+func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOptions) (_ *learn.Evaluation, err error) {
+	defer facade(&err)
 	own, err := m.corpus(ctx, c)
 	if err != nil {
 		return nil, err

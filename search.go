@@ -163,7 +163,7 @@ func (o *SearchOptions) grid(own learn.Options) (*learn.Grid, error) {
 	}
 	g, err := learn.NewGrid(o.Type, lists, own)
 	if err != nil {
-		return nil, inFields(fmt.Errorf("gram: %w", err))
+		return nil, inFields(err)
 	}
 	if g.Folds = o.Folds; len(o.Cuts) > 0 {
 		if !g.Samples {

@@ -56,8 +56,8 @@ type TrainOptions struct {
 // Of text, where memory is too little for a support vector machine and o says nothing of it, linear machines are
 // trained, with a warning.
 //
-// Errors: options out of range, or that don't apply to the Type; documents without labels or of one class, values that the embedding
-// refuses, more memory than o allows.
+// Errors: options out of range, or that don't apply to the Type; documents without labels or of one class;
+// values that the embedding refuses; more memory than o allows.
 func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error) {
 	if err := checked(ctx, c); err != nil {
 		return nil, err
@@ -87,7 +87,8 @@ func (o *TrainOptions) cut(ctx context.Context, c *sparse.Corpus) (*sparse.Corpu
 	if o.Terms == nil {
 		return c, nil
 	}
-	return o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	c, err := o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	return c, inFields(err)
 }
 
 // applies checks that a learner has a use for the fields that are set, and C.
@@ -155,7 +156,7 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 		err = trainer.Check(own)
 	}
 	if err != nil {
-		return nil, nil, own, inFields(fmt.Errorf("gram: %w", err))
+		return nil, nil, own, inFields(err)
 	}
 	return l, trainer, own, nil
 }
