@@ -16,7 +16,7 @@ import (
 // ValidateOptions say what is cross-validated. With the zero value it is a support vector machine of
 // the kernel diffusion:t=0.5 and C = 1, as by grambench cv: nothing is chosen.
 type ValidateOptions struct {
-	TrainOptions // without ChooseWork
+	TrainOptions // ChooseWork is ignored
 
 	Folds int // default 5
 }

@@ -184,7 +184,7 @@ type Ended struct {
 	More                 string  // what -type takes that lets them go on; "" for nothing
 }
 
-// Add adds others.
+// Add adds o's counts.
 func (e *Ended) Add(o Ended) {
 	*e = Ended{e.Machines + o.Machines, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
 }

@@ -29,8 +29,8 @@ type Validation struct {
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
 
-	// With all C of its point, or its share of many points together. Of a search for support vector
-	// machines that of workers, in solving its problems.
+	// Took is the time of the point with all its C; of points that were trained together it is an equal share. In a
+	// search for support vector machines it is the time that workers spent on solving the point's problems.
 	Took time.Duration
 
 	// Of support vector machines.
