@@ -115,7 +115,7 @@ func (o *TrainOptions) applies(l *learn.Learner) error {
 	}
 	switch {
 	case unused == "" && (o.C < 0 || math.IsInf(o.C, 0) || math.IsNaN(o.C)):
-		return fmt.Errorf("C %v, expected a number above 0", o.C)
+		return fmt.Errorf("gram: C %v, expected a number above 0", o.C)
 	case unused == "":
 		return nil
 	}

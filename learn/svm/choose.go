@@ -102,8 +102,8 @@ type Chosen struct {
 // and says why. At the end of ctx, or after another error, the result has the rounds that are complete, and
 // the best of them. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
 //
-// Errors: those of [Problem.Search], another type than c_svc, documents without labels or of one class, Work or a C that isn't
-// a positive number.
+// Errors: those of [Problem.Search], another type than c_svc, documents without labels or of one class, Work or a C
+// that isn't a positive number.
 func Choose(
 	ctx context.Context, c *sparse.Corpus, s Settings, from Candidates, opt Options,
 ) (*Chosen, error) {
