@@ -9,9 +9,9 @@ import (
 
 // EvaluateOptions say what an evaluation finds beside scores. The zero value works.
 type EvaluateOptions struct {
-	Mistakes int            // explain so many of the worst mistakes; default 20, below 0 none
-	Terms    int            // name so many terms of each, and of each class; default 10
-	Training *sparse.Corpus // name near copies of its documents, those of training; default none
+	Mistakes int            // number of worst mistakes to explain; default 20, below 0 none
+	Terms    int            // number of terms to name, of each and of each class; default 10
+	Training *sparse.Corpus // documents of training, whose near copies are named; default none
 }
 
 // Evaluate predicts labelled documents and compares the predictions with their labels: scores, confusion,
@@ -19,7 +19,8 @@ type EvaluateOptions struct {
 // these are cut as those of training were.
 //
 // Errors: those of [Model.Predict], no labels that the model knows.
-func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOptions) (*learn.Evaluation, error) {
+func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOptions) (_ *learn.Evaluation, err error) {
+	defer facade(&err)
 	own, err := m.corpus(ctx, c)
 	if err != nil {
 		return nil, err

@@ -28,8 +28,10 @@
 //	geometry    engine/geometry.Table, engine/geometry.At
 //
 // Documents are a [sparse.Corpus]: rows of counts, with the texts of their terms and their classes.
-// [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. Documents and columns are numbered
-// from 0; messages about a file number its lines from 1, or its documents where these aren't lines.
+// [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or texts without any document are
+// an error, as most likely a slip; a corpus of [Rows] may be empty, and so are matrices, neighbours and predictions
+// of it. Documents and columns are numbered from 0; messages about a file number its lines from 1, or its
+// documents where these aren't lines.
 //
 // Package engine computes kernels and their matrices, package learn and the packages below it train
 // models. Programs that need more than this package offers, such as rows of a matrix on demand, call them
@@ -41,6 +43,7 @@
 package gram
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,29 +113,36 @@ func (o *Options) warn(format string, args ...any) {
 
 // fields turns the flags of the command, which package learn names, into fields of options.
 var fields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ", "-embed ", "Embedding ",
-	"-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ")
+	"-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ", "-reject ", "Reject ",
+	"PredictOptions.Kernels", "Model.With(Options{Kernels: ...})")
 
-// fieldError is an error of package learn in the words of this one.
+// fieldError is an error of the packages below in the words of this one: it begins with "gram: ", once.
 type fieldError struct{ error }
 
 func (e fieldError) Error() string {
-	text, facade := strings.CutPrefix(fields.Replace(e.error.Error()), "gram: ")
-	if !facade {
-		return text
-	}
-	for _, below := range []string{"engine: ", "sparse: ", "svm: ", "learn: "} {
+	text := strings.TrimPrefix(fields.Replace(e.error.Error()), "gram: ")
+	for _, below := range layers {
 		text = strings.TrimPrefix(text, below)
 	}
 	return "gram: " + text
 }
 func (e fieldError) Unwrap() error { return e.error }
 
+// layers are what errors of the packages below begin with, callers before those they call.
+var layers = []string{"learn: ", "svm: ", "mkm: ", "lmnn: ", "knn: ", "landmark: ", "linear: ", "logistic: ", "width: ",
+	"selection: ", "pca: ", "model: ", "spectrum: ", "engine: ", "solver: ", "sparse: ", "token: ", "run: "}
+
+// inFields returns an error as one of this package; that of a context stays what it is, since callers compare.
 func inFields(err error) error {
-	if err == nil {
-		return nil
+	_, is := err.(fieldError)
+	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {
+		return err
 	}
 	return fieldError{err}
 }
+
+// facade makes the error of an exported function one of this package.
+func facade(err *error) { *err = inFields(*err) }
 
 // kernel returns the kernel of a specification: one of the program's own, or one that package engine
 // knows.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/sparse/token"
 )
@@ -86,11 +87,12 @@ type IndexAge struct {
 // spareColumns are for terms that come after a build, with as many more as there were.
 const spareColumns = 1 << 16
 
-// NewIndex makes an index of texts. Errors: an embedding that isn't known, or scales columns; those of
-// [Texts].
-func NewIndex(ctx context.Context, texts []string, o IndexOptions) (*Index, error) {
+// NewIndex makes an index of texts, which may be none: [Index.Add] then fills it. With idf, terms of an index
+// without documents weigh nothing, and all texts are the same, until [Index.Refit]. Errors: an embedding that isn't
+// known, or scales columns; those of [Texts].
+func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
+	defer facade(&err)
 	x := &Index{o: o, embedding: sparse.Sphere, made: true}
-	var err error
 	if o.Embedding != "" {
 		if x.embedding, err = sparse.ParseEmbedding(o.Embedding); err != nil {
 			return nil, err
@@ -100,7 +102,11 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (*Index, erro
 		return nil, fmt.Errorf("gram: an index of documents embedded as %s, expected an embedding of text", x.embedding)
 	}
 	read := ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer}
-	c, err := Texts(ctx, texts, nil, read)
+	first := texts
+	if len(texts) == 0 {
+		first = []string{""} // whose corpus says how text is cut
+	}
+	c, err := Texts(ctx, first, nil, read)
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +209,7 @@ func (s *indexState) embed(ctx context.Context, terms []uint32, counts []float32
 // Add adds texts and returns their numbers. Between builds an index takes 65,536 new terms, and as many more as
 // it had at the build. Texts with more are an error, and none of them is added: call Refit first.
 func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err error) {
+	defer facade(&err)
 	s, err := x.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -242,14 +249,19 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 
 // begin locks what changes an index.
 func (x *Index) begin(ctx context.Context) (*indexState, error) {
-	if ctx == nil {
-		return nil, errors.New("gram: no context, expected one")
-	}
-	if x == nil || !x.made {
-		return nil, errors.New("gram: an index that NewIndex didn't make")
+	if err := x.check(ctx); err != nil {
+		return nil, err
 	}
 	x.writing.Lock()
 	return x.state, nil
+}
+
+// check checks an index and a context.
+func (x *Index) check(ctx context.Context) error {
+	if x == nil || !x.made {
+		return errors.New("gram: a zero Index, expected one of NewIndex or LoadIndex")
+	}
+	return run.Given(ctx, "gram")
 }
 
 // Remove removes documents by their numbers. If one of them isn't in the index it fails, and removes none.
@@ -280,12 +292,16 @@ func (x *Index) Remove(numbers ...int) error {
 // Query returns the documents that are nearest to each text, the nearest first, equal ones by number.
 // It fails if neither K nor Within is given, if one is below 0, if a text has more new terms than [Index.Add]
 // takes, and with the error of ctx at its end.
-func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) ([][]Match, error) {
-	if ctx == nil || x == nil || !x.made {
-		return nil, errors.New("gram: a query without a context, or of an index that NewIndex didn't make")
+func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]Match, err error) {
+	defer facade(&err)
+	if err := x.check(ctx); err != nil {
+		return nil, err
 	}
-	if q.K < 0 || q.K == 0 && q.Within == nil || q.Within != nil && !(*q.Within >= 0) {
-		return nil, fmt.Errorf("gram: a query for %d documents, expected a K above 0, or a bound Within not below 0", q.K)
+	switch {
+	case q.K < 0 || q.K == 0 && q.Within == nil:
+		return nil, fmt.Errorf("gram: K %d, expected 1 or more, or a bound Within", q.K)
+	case q.Within != nil && !(*q.Within >= 0):
+		return nil, fmt.Errorf("gram: Within %v, expected 0 or more", *q.Within)
 	}
 	out := make([][]Match, len(texts))
 	for i, text := range texts {
@@ -368,7 +384,8 @@ func (x *Index) Age() IndexAge {
 
 // Refit builds the index again from its present documents, which keep their numbers, and weighs their terms
 // anew. Queries go on meanwhile. After an error the index is as it was.
-func (x *Index) Refit(ctx context.Context) error {
+func (x *Index) Refit(ctx context.Context) (err error) {
+	defer facade(&err)
 	s, err := x.begin(ctx)
 	if err != nil {
 		return err

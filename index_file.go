@@ -11,6 +11,7 @@ import (
 
 	"github.com/minio/sha256-simd"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
@@ -32,7 +33,8 @@ type savedIndex struct {
 
 // Save writes the index to a file, which is either what it was before or the whole index. [LoadIndex] reads
 // it.
-func (x *Index) Save(path string) error {
+func (x *Index) Save(path string) (err error) {
+	defer facade(&err)
 	s, err := x.begin(context.Background())
 	if err != nil {
 		return err
@@ -69,11 +71,12 @@ func (x *Index) Save(path string) error {
 	return f.Commit()
 }
 
-// LoadIndex reads an index that [Index.Save] wrote, with the answers that it had. Options other than those of
-// text say how it works. Errors: a file that isn't one, or is damaged.
-func LoadIndex(ctx context.Context, path string, o Options) (*Index, error) {
-	if ctx == nil {
-		return nil, errors.New("gram: no context, expected one")
+// LoadIndex reads an index that [Index.Save] wrote, with the answers that it had. The tokenizer and the embedding are
+// the file's; o says how it runs. Errors: a file that isn't one, or is damaged.
+func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
+	defer facade(&err)
+	if err := run.Given(ctx, "gram"); err != nil {
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {

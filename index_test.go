@@ -2,6 +2,7 @@ package gram_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/sparse"
 )
 
 // drawTexts draws texts of words by Zipf's law, with copies of which a word or two are changed.
@@ -216,6 +218,51 @@ func TestLoadIndexDamaged(t *testing.T) {
 		_, err := gram.LoadIndex(t.Context(), path, gram.Options{})
 		if err == nil || !strings.Contains(err.Error(), "a.index") {
 			t.Errorf("%d bytes: %v", len(b), err)
+		}
+	}
+}
+
+// An index may begin without texts.
+func TestIndexOfNothing(t *testing.T) {
+	for _, o := range []gram.IndexOptions{{}, {Embedding: "tfidf-l2"}, {Tokenizer: sparse.Tokenizer{MinN: 1, MaxN: 2}}} {
+		x := gram.Must(gram.NewIndex(t.Context(), nil, o))
+		whole := gram.Must(gram.NewIndex(t.Context(), fewTexts, o))
+		if near := gram.Must(x.Query(t.Context(), fewTexts, gram.IndexQuery{K: 2})); len(near[0]) != 0 {
+			t.Errorf("%+v: an empty index finds %v", o, near)
+		}
+		for i, n := range gram.Must(x.Add(t.Context(), fewTexts...)) {
+			if n != i {
+				t.Errorf("text %d has number %d", i, n)
+			}
+		}
+		if o.Embedding != "" {
+			if err := x.Refit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := gram.Must(x.Query(t.Context(), fewTexts, gram.IndexQuery{K: 2}))
+		want := gram.Must(whole.Query(t.Context(), fewTexts, gram.IndexQuery{K: 2}))
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%+v: found %v, expected %v", o, got, want)
+		}
+	}
+}
+
+// Each mistake has its own message.
+func TestIndexErrors(t *testing.T) {
+	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
+	query := func(x *gram.Index, q gram.IndexQuery) error { _, err := x.Query(t.Context(), fewTexts, q); return err }
+	below := -0.5
+	var none context.Context
+	_, noContext := x.Query(none, fewTexts, gram.IndexQuery{K: 1})
+	for want, err := range map[string]error{
+		"gram: Within -0.5, expected 0 or more":                     query(x, gram.IndexQuery{Within: &below}),
+		"gram: K -1, expected 1 or more, or a bound Within":         query(x, gram.IndexQuery{K: -1}),
+		"gram: a zero Index, expected one of NewIndex or LoadIndex": query(&gram.Index{}, gram.IndexQuery{K: 1}),
+		"gram: a nil context, expected one":                         noContext,
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v, expected %s", err, want)
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 // Errors: a kernel that isn't known, values that its embedding refuses, more memory than o allows or
 // than there is, values that aren't finite.
 func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *engine.Symmetric, err error) {
+	defer facade(&err)
 	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
 		return nil, err
@@ -41,6 +42,7 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 func Cross(
 	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
 ) (_ *engine.Dense, err error) {
+	defer facade(&err)
 	test, err := sameTerms(ctx, rows, columns)
 	if err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func checked(ctx context.Context, c *sparse.Corpus) error {
 	if err := run.Given(ctx, "gram"); err != nil {
 		return err
 	}
-	return c.Validate()
+	return inFields(c.Validate())
 }
 
 // sameTerms returns the documents of a corpus with the columns of another, by the texts of their

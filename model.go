@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/learn"
@@ -14,8 +15,8 @@ import (
 )
 
 // Model is a trained model of any kind: support vector machines, linear machines, logistic regression,
-// landmarks, nearest neighbours, a learnt metric, layers of kernels. [Train] and [Load] make one; others are
-// errors everywhere. It may be used concurrently.
+// landmarks, nearest neighbours, a learnt metric, layers of kernels. [Train] and [Load] make one. The zero Model is
+// invalid. A Model may be used concurrently.
 type Model struct {
 	m learn.Model
 	o Options
@@ -27,10 +28,12 @@ type Model struct {
 }
 
 // Load reads a model of any kind that this program, an earlier version of it, grambench or LIBSVM's
-// svm-train wrote; columns of the latter are LIBSVM's indices, from 1.
+// svm-train wrote; columns of the latter are LIBSVM's indices, from 1. The model needs a kernel of the program's
+// own at its first prediction only, by [Model.With].
 //
 // Errors: a file that isn't a model, is damaged, or is of a later version.
-func Load(path string) (*Model, error) {
+func Load(path string) (_ *Model, err error) {
+	defer facade(&err)
 	m, err := learn.Load(context.Background(), path, nil)
 	if err != nil {
 		return nil, err
@@ -39,7 +42,8 @@ func Load(path string) (*Model, error) {
 }
 
 // LoadFrom reads a model as [Load] does, to the end of r. It doesn't know LIBSVM's form.
-func LoadFrom(ctx context.Context, r io.Reader) (*Model, error) {
+func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
+	defer facade(&err)
 	m, err := learn.Read(ctx, r)
 	if err != nil {
 		return nil, err
@@ -47,8 +51,7 @@ func LoadFrom(ctx context.Context, r io.Reader) (*Model, error) {
 	return &Model{m: m}, nil
 }
 
-// With returns the model with other options for predictions. They share nothing that is made ready for
-// predictions.
+// With returns a copy of the model with other options for predictions. The copy shares no prepared state with m.
 func (m *Model) With(o Options) *Model {
 	if m.made() != nil {
 		return m
@@ -74,13 +77,17 @@ func (m *Model) About() learn.About {
 
 // Save writes the model to a file, which is either what it was before or the whole model, and on the
 // disk when Save returns. [Load] reads it.
-func (m *Model) Save(path string) error {
+func (m *Model) Save(path string) (err error) {
+	defer facade(&err)
+	if err := m.made(); err != nil {
+		return err
+	}
 	f, err := atomicfile.Create(path, "")
 	if err != nil {
 		return fmt.Errorf("gram: %w", err)
 	}
 	defer f.Abort()
-	if err := m.Write(context.Background(), f); err != nil {
+	if err := m.m.Write(context.Background(), f); err != nil {
 		return fmt.Errorf("gram: %s: %w", path, err)
 	}
 	return f.Commit()
@@ -88,18 +95,20 @@ func (m *Model) Save(path string) error {
 
 // Explain returns the n terms that speak most for each class or pair of classes, and as many against
 // it. Errors: n below 1, a model without weights by term: those of kernels other than linear.
-func (m *Model) Explain(n int) (*learn.Explanation, error) {
+func (m *Model) Explain(n int) (_ *learn.Explanation, err error) {
+	defer facade(&err)
 	if err := m.made(); err != nil {
 		return nil, err
 	}
 	x, err := learn.Explain(m.m, n, nil)
-	return x, inFields(err)
+	return x, err
 }
 
 // ExplainText says why the model, of any kind, predicts what it does of a text: the n terms without which
 // its decision value changes most, each with that change, and the n support vectors with the greatest
 // share of it. It takes a prediction per term. Errors: n below 1, those of [Model.PredictTexts].
-func (m *Model) ExplainText(ctx context.Context, text string, n int) (*learn.DocumentExplanation, error) {
+func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *learn.DocumentExplanation, err error) {
+	defer facade(&err)
 	docs, err := m.count(ctx, []string{text})
 	if err != nil {
 		return nil, err
@@ -109,7 +118,10 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (*learn.Doc
 
 // ExplainDocument is [Model.ExplainText] of document i of a corpus. Errors: no such document, n below 1,
 // those of [Model.Predict].
-func (m *Model) ExplainDocument(ctx context.Context, c *sparse.Corpus, i, n int) (*learn.DocumentExplanation, error) {
+func (m *Model) ExplainDocument(
+	ctx context.Context, c *sparse.Corpus, i, n int,
+) (_ *learn.DocumentExplanation, err error) {
+	defer facade(&err)
 	docs, err := m.documents(ctx, c)
 	if err != nil {
 		return nil, err
@@ -119,7 +131,8 @@ func (m *Model) ExplainDocument(ctx context.Context, c *sparse.Corpus, i, n int)
 }
 
 // Write writes the model, as it stands in a file. [LoadFrom] reads it.
-func (m *Model) Write(ctx context.Context, w io.Writer) error {
+func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
+	defer facade(&err)
 	if err := m.made(); err != nil {
 		return err
 	}
@@ -143,7 +156,8 @@ type Predictions struct {
 
 	// Known is, by document, how many of its different words the model knows. Words are n-grams of words of
 	// the least length, or n-grams of characters of the greatest and shorter words, where About().Tokenizer
-	// cuts into these; terms of [Terms]; or columns other than 0. Of several views the first counts.
+	// cuts into these; terms of [Terms]; or
+	// columns, of those that documents of training had. Of several views the first counts.
 	Known []int
 
 	// Words is, by document, how many different words it has, known or not; nil unless the model has cut
@@ -167,7 +181,8 @@ func (p *Predictions) Label(i int) string {
 //
 // Errors: text for a model of vectors or the reverse, text that was cut in another way and not kept, values
 // that the embedding refuses, more memory than is allowed.
-func (m *Model) Predict(ctx context.Context, c *sparse.Corpus) (*Predictions, error) {
+func (m *Model) Predict(ctx context.Context, c *sparse.Corpus) (_ *Predictions, err error) {
+	defer facade(&err)
 	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
 		return nil, err
 	}
@@ -224,8 +239,11 @@ func sameCut(a, b sparse.Tokenizer) bool { return a.WithPairs(true) == b.WithPai
 
 // PredictTexts predicts texts, which are cut as those of training were; into words for a model of [Terms].
 //
+// A model of terms of which most can't be words of a text is a warning: [Model.PredictTerms] predicts these.
+//
 // Errors: a model that learnt from vectors, and those of Predict.
-func (m *Model) PredictTexts(ctx context.Context, texts []string) (*Predictions, error) {
+func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
+	defer facade(&err)
 	counter, err := m.counts()
 	if err != nil {
 		return nil, err
@@ -265,6 +283,11 @@ func (m *Model) counts() (*sparse.Counter, error) {
 		if a.Vocabulary == nil {
 			return nil, errors.New("gram: texts for a model that learnt from vectors, and knows no words")
 		}
+		if term, err := notWord(a.Tokenizer, a.Vocabulary); err != nil {
+			return nil, err
+		} else if term != "" {
+			m.o.warn("most terms of the model aren't words of texts, such as %q: PredictTerms takes terms", term)
+		}
 		counter, err := sparse.NewCounter(a.Tokenizer, a.Vocabulary)
 		if err != nil {
 			return nil, err
@@ -274,8 +297,33 @@ func (m *Model) counts() (*sparse.Counter, error) {
 	return m.counter, nil
 }
 
+// notWord returns a term of a vocabulary that can't be a word of a text, if most can't and text is cut into words by
+// default, else "". Models don't say that they are of [Terms].
+func notWord(t sparse.Tokenizer, vocabulary []string) (term string, err error) {
+	if t.Canonical() != (sparse.Tokenizer{}) {
+		return "", nil
+	}
+	scan, err := t.NewScanner()
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for _, v := range vocabulary {
+		scan.Feed([]byte(v))
+		if string(scan.Next()) != v {
+			term, n = v, n+1
+		}
+		scan.End()
+	}
+	if 2*n <= len(vocabulary) {
+		return "", nil
+	}
+	return term, nil
+}
+
 // PredictTerms predicts documents of terms that the program has found, as for [Terms].
-func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (*Predictions, error) {
+func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Predictions, err error) {
+	defer facade(&err)
 	if err := m.made(); err != nil {
 		return nil, err
 	}
@@ -304,7 +352,8 @@ func (m *Model) columnsOf(vocabulary []string) map[string]uint32 {
 }
 
 // Close frees what predictions have made ready, which the next one makes anew. No prediction may be under way.
-func (m *Model) Close() error {
+func (m *Model) Close() (err error) {
+	defer facade(&err)
 	if err := m.made(); err != nil {
 		return err
 	}
@@ -313,7 +362,7 @@ func (m *Model) Close() error {
 	if m.ready == nil {
 		return nil
 	}
-	err := m.ready.Close()
+	err = m.ready.Close()
 	m.ready = nil
 	return err
 }
@@ -355,8 +404,11 @@ func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *
 	for i := range docs.Rows() {
 		terms, _ := docs.Row(i)
 		known := len(terms)
-		if words != nil {
+		switch {
+		case words != nil:
 			known = words.Known(terms)
+		case a.Vocabulary == nil && a.Columns != nil:
+			known = common(terms, a.Columns)
 		}
 		out.Known = append(out.Known, known)
 		if !a.Numbers {
@@ -364,6 +416,17 @@ func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *
 		}
 	}
 	return out
+}
+
+// common counts the columns of a document that are among others; both rise.
+func common(terms, columns []uint32) (n int) {
+	for _, t := range terms {
+		at, found := slices.BinarySearch(columns, t)
+		if columns = columns[at:]; found {
+			n++
+		}
+	}
+	return n
 }
 
 // learn returns the options as package learn has them.

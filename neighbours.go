@@ -31,6 +31,7 @@ type Neighbour struct {
 //
 // Errors: those of [Gram].
 func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
+	defer facade(&err)
 	spec := o.Kernel
 	if spec == "" {
 		spec = "bhattacharyya"
@@ -85,6 +86,7 @@ type DuplicateOptions struct {
 //
 // Errors: those of [Gram], and a bound that isn't from 0 to below 1.
 func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
+	defer facade(&err)
 	within, embedding := 0.02, sparse.Sphere
 	if o.Within != nil {
 		within = *o.Within

@@ -65,13 +65,15 @@ func (o *ReadOptions) keepTexts() int64 {
 // reader are also in the corpus.
 //
 // Errors name file, line, what was found and what was expected.
-func Read(ctx context.Context, source string, o ReadOptions) (*sparse.Corpus, error) {
+func Read(ctx context.Context, source string, o ReadOptions) (_ *sparse.Corpus, err error) {
+	defer facade(&err)
 	c, err := sparse.Read(ctx, source, o.sparse())
 	return o.told(c, err)
 }
 
 // ReadFrom reads the documents of a stream in the format of a file, which is called name in errors.
-func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (*sparse.Corpus, error) {
+func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *sparse.Corpus, err error) {
+	defer facade(&err)
 	c, err := sparse.ReadFrom(ctx, r, name, o.sparse())
 	return o.told(c, err)
 }
@@ -81,7 +83,8 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (*sp
 //
 // By default terms of a single text are left out, as they are of files: of a few texts that may be
 // nearly all, which is a warning.
-func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (*sparse.Corpus, error) {
+func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *sparse.Corpus, err error) {
+	defer facade(&err)
 	c, err := sparse.FromTexts(ctx, texts, labels, o.sparse())
 	if c, err = o.told(c, err); err != nil {
 		return nil, err
@@ -106,7 +109,8 @@ func (o *ReadOptions) told(c *sparse.Corpus, err error) (*sparse.Corpus, error) 
 
 // Terms makes documents of terms that the program has found by a tokenizer of its own. labels is as
 // for [Texts]. [Model.PredictTerms] predicts such documents.
-func Terms(documents [][]string, labels []string) (*sparse.Corpus, error) {
+func Terms(documents [][]string, labels []string) (_ *sparse.Corpus, err error) {
+	defer facade(&err)
 	seen := map[string]bool{}
 	for _, terms := range documents {
 		for _, t := range terms {
@@ -171,7 +175,8 @@ func labelOf(labels []string, i int) []string {
 // the value of term j in document i. labels is as for [Texts]. Values are rounded to float32.
 //
 // Errors: no columns, a value that isn't finite in float32, another number of labels than rows.
-func FromMatrix(x mat.Matrix, labels []string) (*sparse.Corpus, error) {
+func FromMatrix(x mat.Matrix, labels []string) (_ *sparse.Corpus, err error) {
+	defer facade(&err)
 	if x == nil {
 		return nil, errors.New("gram: no matrix, expected one")
 	}
@@ -209,11 +214,14 @@ func NewRows(columns int) *Rows {
 // Add appends a document: its columns, increasing, with their counts or values, and its classes, none,
 // one or several. Values are rounded to float32.
 //
-// Errors: columns that don't increase or are out of range, values that aren't finite in float32, another
-// number of them. The document is then left out, and the next one has its number: documents and columns count
-// from 0.
+// Errors: columns that don't increase or are out of range, values that aren't finite in float32, columns and
+// values of different length, Rows that NewRows didn't make. The document is then left out, and the next one has its
+// number: documents and columns count from 0.
 func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
+	if m == nil {
+		return errors.New("gram: zero Rows, expected those of NewRows")
+	}
 	if len(columns) != len(values) {
 		return fmt.Errorf("gram: document %d: %d columns and %d values, expected as many", m.Rows(), len(columns),
 			len(values))
@@ -253,8 +261,12 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 	return nil
 }
 
-// Corpus returns the documents, which the builder no longer has: the next Add begins anew.
+// Corpus returns the documents and resets the builder: the next Add begins anew. Without documents results
+// such as a [Gram] matrix are empty.
 func (r *Rows) Corpus() *sparse.Corpus {
+	if r.c.Documents == nil {
+		*r = *NewRows(0)
+	}
 	c := r.c
 	*r = *NewRows(c.Documents.Cols)
 	return &c

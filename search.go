@@ -16,7 +16,7 @@ import (
 // ValidateOptions say what is cross-validated. With the zero value it is a support vector machine of
 // the kernel diffusion:t=0.5 and C = 1, as by grambench cv: nothing is chosen.
 type ValidateOptions struct {
-	TrainOptions // without ChooseWork
+	TrainOptions // ChooseWork is ignored
 
 	Folds int // default 5
 }
@@ -163,7 +163,7 @@ func (o *SearchOptions) grid(own learn.Options) (*learn.Grid, error) {
 	}
 	g, err := learn.NewGrid(o.Type, lists, own)
 	if err != nil {
-		return nil, inFields(fmt.Errorf("gram: %w", err))
+		return nil, inFields(err)
 	}
 	if g.Folds = o.Folds; len(o.Cuts) > 0 {
 		if !g.Samples {

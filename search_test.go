@@ -41,3 +41,24 @@ func TestSearchOfTexts(t *testing.T) {
 		}
 	}
 }
+
+// A search of documents of one class is the error that training and validation are.
+func TestSearchOfOneClass(t *testing.T) {
+	texts, _ := ordered(120)
+	labels := make([]string, len(texts))
+	for i := range labels {
+		labels[i] = "all"
+	}
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	for _, kind := range []string{"", "nu_svc", "logistic", "linear", "landmark"} {
+		o := gram.TrainOptions{Type: kind}
+		_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
+		_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
+		_, trained := gram.Train(t.Context(), c, o)
+		for _, err := range []error{searched, validated, trained} {
+			if err == nil || !strings.Contains(err.Error(), "1 class") {
+				t.Errorf("%q: %v, expected an error that says there is one class", kind, err)
+			}
+		}
+	}
+}

@@ -28,7 +28,8 @@ func Kernels() []kernel.Info { return kernel.Catalogue() }
 // It fails if most is below 1, or if no document has exactly one class.
 func SelectTerms(
 	ctx context.Context, c *sparse.Corpus, most int, o Options,
-) (*sparse.Corpus, *selection.Ranking, error) {
+) (_ *sparse.Corpus, _ *selection.Ranking, err error) {
+	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +58,8 @@ type SpectrumOptions struct {
 // and a few times n·2⁻⁵³ of the largest. Package spectrum finds the extremes of greater matrices.
 //
 // Errors: those of [Gram].
-func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) ([]float64, error) {
+func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) (_ []float64, err error) {
+	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
@@ -106,6 +108,7 @@ type Components struct {
 //
 // Errors: those of [Gram], fewer than two documents, numbers below 0.
 func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, err error) {
+	defer facade(&err)
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
@@ -159,7 +162,8 @@ func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, er
 
 // Project returns the coordinates of documents along the components, one row per document. Terms are
 // known by their texts; vectors have those of the documents that the components are of.
-func (p *Components) Project(ctx context.Context, c *sparse.Corpus) (*mat.Dense, error) {
+func (p *Components) Project(ctx context.Context, c *sparse.Corpus) (_ *mat.Dense, err error) {
+	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -55,8 +56,8 @@ type TrainOptions struct {
 // Of text, where memory is too little for a support vector machine and o says nothing of it, linear machines are
 // trained, with a warning.
 //
-// Errors: options out of range, documents without labels or of one class, values that the embedding
-// refuses, more memory than o allows.
+// Errors: options out of range, or that don't apply to the Type; documents without labels or of one class;
+// values that the embedding refuses; more memory than o allows.
 func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error) {
 	if err := checked(ctx, c); err != nil {
 		return nil, err
@@ -86,7 +87,40 @@ func (o *TrainOptions) cut(ctx context.Context, c *sparse.Corpus) (*sparse.Corpu
 	if o.Terms == nil {
 		return c, nil
 	}
-	return o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	c, err := o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	return c, inFields(err)
+}
+
+// applies checks that a learner has a use for the fields that are set, and C.
+func (o *TrainOptions) applies(l *learn.Learner) error {
+	var unused string
+	var takes []string
+	for _, f := range []struct {
+		flag, field string
+		set         bool
+	}{
+		{"kernel", "Kernel", o.Kernel != ""}, {"embed", "Embedding", o.Embedding != ""},
+		{"scheme", "Scheme", o.Scheme != ""}, {"c", "C", o.C != 0}, {"nu", "Nu", o.Nu != 0},
+		{"epsilon", "Epsilon", o.Epsilon != 0}, {"weight", "Weights", o.Weights != nil},
+		{"weight", "Balanced", o.Balanced}, {"probabilities", "Probabilities", o.Probabilities},
+		{"reject", "Reject", o.Reject != ""}, {"thresholds", "Thresholds", o.Thresholds},
+		{"tolerance", "Tolerance", o.Tolerance != 0},
+	} {
+		switch {
+		case l.Takes(f.flag):
+			takes = append(takes, f.field)
+		case f.set && unused == "":
+			unused = f.field
+		}
+	}
+	switch {
+	case unused == "" && (o.C < 0 || math.IsInf(o.C, 0) || math.IsNaN(o.C)):
+		return fmt.Errorf("gram: C %v, expected a number above 0", o.C)
+	case unused == "":
+		return nil
+	}
+	return fmt.Errorf("%s does not apply to Type %s, which takes %s", unused, l.Name,
+		cmp.Or(strings.Join(takes, ", "), "none of these fields"))
 }
 
 // learner returns what options mean for a corpus.
@@ -98,6 +132,9 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	l, trainer, err := learn.Parse(o.Type)
 	if bad := o.check(); bad != nil {
 		return nil, nil, own, bad
+	}
+	if err == nil {
+		err = o.applies(l)
 	}
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
 		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)
@@ -119,7 +156,7 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 		err = trainer.Check(own)
 	}
 	if err != nil {
-		return nil, nil, own, inFields(fmt.Errorf("gram: %w", err))
+		return nil, nil, own, inFields(err)
 	}
 	return l, trainer, own, nil
 }

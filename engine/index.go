@@ -204,7 +204,7 @@ func (x *Index) check(q *sparse.Embedded, i int) error {
 
 // CompareRows returns c of row i of x and row j of y, embedded by one embedder, as a [Match] has it, and
 // whether it is within a bound. It takes no pass over the documents, which [New] or ValidateRows has
-// checked. Errors: rows that there aren't, different embedders.
+// checked. Errors: a row out of range, different embedders.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {

@@ -70,19 +70,18 @@ func (n *Neighbours) Of(i int) []Neighbour {
 	return n.lists.Of(i)
 }
 
-// Neighbours returns, for each document i, the Count other documents j of the greatest k(xᵢ, xⱼ),
-// the greatest first and equal ones by number. Fewer where there are no more, or none with a value
-// of Least. A value that isn't finite is an error, as for all that an engine computes.
+// Neighbours returns, for each document i, the Count other documents j with the greatest k(xᵢ, xⱼ) and at
+// least Least: the greatest first, equal ones by number. A list is shorter if fewer documents qualify. A value
+// that isn't finite is an error.
 //
-// Values have the bits of [Engine.Gram] on the processor, and as on all of its matrices neighbours
-// don't depend on the number of workers or on tiles. Where the kernel falls with c alone, by its
-// [kernel.Properties], the documents of the least c are chosen and only their c is mapped; of equal values
-// the one of less c comes first, then that of the smaller number. c is right to 10⁻⁶ and, below 0.1,
-// to half a unit in the last place: of documents that are as far away as that, either may be the
-// nearer one.
+// Values have the bits of [Engine.Gram] on the processor. They don't depend on the number of workers or on
+// tiles. Where the kernel decreases in c alone, by its [kernel.Properties], the documents of the least c are
+// chosen, and only their c is mapped: equal values are in the order of c, then of number. The error of c is at
+// most 10⁻⁶ and, below 0.1, half a unit in the last place. Of two documents whose c differs by less, either may
+// come first.
 //
-// Every pair is computed once and serves both documents, but where a device selects; nothing of a
-// tile is kept but what enters a list. Neighbours allocates NeighboursBytes, and fails with a
+// Every pair is computed once and serves both documents, unless a device selects. Of a tile only what enters a
+// list is kept. Neighbours allocates NeighboursBytes, and fails with a
 // [MemoryError] before that where Options.MemoryBytes, or what the machine has left, is less. It
 // returns within a second of the end of ctx, with its error.
 func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {

@@ -87,7 +87,7 @@ func TestKernelsThatPanic(t *testing.T) {
 					}
 					if failed.What != "engine: kernel "+name ||
 						!strings.HasPrefix(failed.Error(), "engine: kernel "+name+" panicked: ") ||
-						!strings.Contains(failed.Error(), string(failed.Stack)) {
+						len(failed.Stack) == 0 || strings.Contains(failed.Error(), "\n") {
 						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.What)
 					}
 					// a second time as at first

@@ -20,8 +20,8 @@ import (
 
 // EvaluateOptions say what [Evaluate] finds beside scores. The zero value works.
 type EvaluateOptions struct {
-	Mistakes int // explain so many of the worst mistakes; default 20, below 0 none
-	Terms    int // name so many terms of each, and of each class; default 10
+	Mistakes int // number of worst mistakes to explain; default 20, below 0 none
+	Terms    int // number of terms to name, of each and of each class; default 10
 
 	Training *sparse.Corpus // with the columns of the documents: name near copies of its documents; default none
 	Ready    Predictor      // the model, made ready; default it is made so
@@ -65,7 +65,7 @@ var answered = []float64{0.01, 0.02, 0.05, 0.1}
 
 // Mistake is a wrong prediction.
 type Mistake struct {
-	Index int `json:"-"` // of the document
+	Index int `json:"-"` // of the document in the corpus, from 0; Row.Document is its name, or its number from 1
 	Row
 	Why   *DocumentExplanation `json:"why,omitempty"`   // by words of its text, where there is one, else by terms
 	Marks []Mark               `json:"marks,omitempty"` // where these words stand

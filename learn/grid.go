@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -135,6 +136,8 @@ func NewGrid(spec string, lists []Words, o Options) (*Grid, error) {
 			continue
 		case list.Name == "embed" || list.Name == "scheme" || list.Name == "ngrams":
 			return nil, fmt.Errorf("-grid %s does not apply to -type %s", list.Name, l.Name)
+		case list.Name == "c":
+			return nil, errors.New("-grid c: no such parameter (did you mean C?)")
 		case list.Name == "C" && g.C == nil:
 			return nil, fmt.Errorf("-grid C: -type %s has no C", l.Name)
 		case list.Name == "C":
@@ -284,8 +287,12 @@ func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) 
 		for _, k := range kernels {
 			names = append(names, k.String())
 		}
-		return fmt.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon or a parameter of a kernel that isn't "+
-			"made of others", unused[0], strings.Join(names, ", "))
+		meant := ""
+		if unused[0] == "c" {
+			meant = " (did you mean C?)"
+		}
+		return fmt.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a parameter "+
+			"of a kernel that isn't made of others%s", unused[0], strings.Join(names, ", "), meant)
 	}
 	for i, k := range all {
 		if slices.ContainsFunc(all[:i], func(other kernel.Kernel) bool { return kernel.Equal(other, k) }) {

@@ -38,6 +38,25 @@ type Learner struct {
 	Setup func(parameters *flag.FlagSet) Trainer
 }
 
+// Takes says whether the learner has a use for a flag that not all learners take, such as "c" or "embed".
+func (l *Learner) Takes(flag string) bool {
+	switch t := l.Type; {
+	case t == "":
+		return slices.Contains(l.Flags, flag)
+	case flag == "c":
+		return t != model.NuSVC && t != model.OneClass
+	case flag == "nu":
+		return t == model.NuSVC || t == model.OneClass || t == model.NuSVR
+	case flag == "epsilon":
+		return t == model.EpsilonSVR
+	case flag == "weight":
+		return t == model.CSVC
+	case slices.Contains([]string{"scheme", "probabilities", "reject", "thresholds"}, flag):
+		return t.Classifies()
+	}
+	return true
+}
+
 // Files reads the files of a learner's models.
 type Files struct {
 	Form string // how they begin, the form's name and no version: "gram logistic "
@@ -148,6 +167,7 @@ type About struct {
 	Tokenizer  sparse.Tokenizer
 	Form       sparse.Form // how they were read, where options said so
 	Terms      int         // that it knows
+	Columns    []uint32    // of these terms, ascending, not to be changed; nil where all columns count
 	Support    int         // support vectors
 	Bytes      int64       // of memory, about
 
@@ -164,7 +184,7 @@ type Ended struct {
 	More                 string  // what -type takes that lets them go on; "" for nothing
 }
 
-// Add adds others.
+// Add adds o's counts.
 func (e *Ended) Add(o Ended) {
 	*e = Ended{e.Machines + o.Machines, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
 }
@@ -287,8 +307,8 @@ func (o *Options) Saying(format string, args ...any) {
 
 // SetScheme sets the scheme of a name: one-vs-one, one-vs-rest or labels. "" stands for labels where
 // documents of the corpus, which may be nil, have several, and else for what the learner does by
-// default; learners other than support vector machines have no one-vs-one. Errors: an unknown name; a learner
-// of classes and labels that can't be classes, see [sparse.Corpus.CheckClasses].
+// default; learners other than support vector machines have no one-vs-one. Errors: an unknown name, or one that
+// the learner doesn't have; a learner of classes and labels that can't be classes, see [sparse.Corpus.CheckClasses].
 func (o *Options) SetScheme(l *Learner, name string, c *sparse.Corpus) error {
 	o.FixedScheme = name != ""
 	schemes := []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
@@ -304,7 +324,9 @@ func (o *Options) SetScheme(l *Learner, name string, c *sparse.Corpus) error {
 		}
 	}
 	if o.Scheme == solver.OneVsOne && l != nil && l.Type == "" {
-		o.Scheme = solver.OneVsRest
+		if o.Scheme = solver.OneVsRest; o.FixedScheme {
+			return fmt.Errorf("-scheme one-vs-one does not apply to -type %s, expected one-vs-rest or labels", l.Name)
+		}
 	}
 	if c != nil && l != nil && (l.Type == "" || l.Type.Classifies()) {
 		return c.CheckClasses()

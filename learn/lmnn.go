@@ -124,6 +124,9 @@ func (m metricModel) About() About {
 		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
 		Machines: m.Classes, Terms: m.columns(), Bytes: m.Bytes(), Votes: true,
 	}
+	for c := range m.Columns {
+		a.Columns = append(a.Columns, uint32(c))
+	}
 	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, iterations: %d",
 		m.Rows(), a.Terms, m.Value, m.Start, m.Iterations)}
 	a.Rows = []any{struct {

@@ -39,6 +39,9 @@ func (m Machines) About() About {
 	}
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
+		if !m.Embedder.Open {
+			a.Columns = m.Embedder.Terms
+		}
 	}
 	a.OneClass = m.Type == model.OneClass
 	a.Numbers = !m.Type.Classifies() && !a.OneClass

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,10 +161,10 @@ func (m multilayerModel) About() About {
 	if s.Parts != 6 {
 		a.Type += fmt.Sprintf(",part=%d", s.Parts)
 	}
-	a.Terms = len(m.Columns)
-	if m.Columns == nil {
-		a.Terms = len(m.Layers[0].Embedder.Terms)
+	if a.Columns = slices.Sorted(slices.Values(m.Columns)); m.Columns == nil {
+		a.Columns = m.Layers[0].Embedder.Terms
 	}
+	a.Terms = len(a.Columns)
 	for l, c := range m.Choices {
 		row := levelRow{Level: l, Kernel: c.Kernel, Features: c.Features, Width: c.Width, K: c.K, Wrong: c.Wrong,
 			Chosen: c.Documents, Steps: c.Steps, Missed: c.StepsWrong}

@@ -29,8 +29,8 @@ type Validation struct {
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
 
-	// With all C of its point, or its share of many points together. Of a search for support vector
-	// machines that of workers, in solving its problems.
+	// Took is the time of the point with all its C; of points that were trained together it is an equal share. In a
+	// search for support vector machines it is the time that workers spent on solving the point's problems.
 	Took time.Duration
 
 	// Of support vector machines.
@@ -166,7 +166,7 @@ func (v *validating) divide(seed uint64) error {
 		}
 	}
 	if v.folds < 2 || v.folds > usable {
-		return fmt.Errorf("%d folds of %d labelled documents of %s, expected 2 to %d", v.folds, usable, v.c.Source, usable)
+		return fmt.Errorf("%s: %d folds of %d labelled documents, expected 2 to %d", v.c.Source, v.folds, usable, usable)
 	}
 	v.part = solver.Folds(strata, v.folds, seed)
 	return nil

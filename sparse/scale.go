@@ -208,7 +208,7 @@ func (m *CSR) NoCounts() string {
 	return ""
 }
 
-// Unscaled says why columns want to be scaled before vectors are compared or added up: where standard
+// Unscaled says why columns should be scaled before vectors are compared or added up: where standard
 // deviations differ by a factor of more than 30 from each other or from 1, or a mean is more than 30
 // times the standard deviation; else it returns "". It looks at columns that at least half of the rows
 // have a value in, and only where these hold half of all values: vectors of sparse terms have unlike

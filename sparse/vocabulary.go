@@ -365,8 +365,8 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	return terms
 }
 
-// Tokenizer says how text becomes terms; see package token. The zero value is the default: runs of
-// letters in lower case.
+// Tokenizer says how text becomes terms. Its fields are in go doc github.com/gramengine/gram/sparse/token.Tokenizer.
+// The zero value is the default: runs of letters in lower case.
 type Tokenizer = token.Tokenizer
 
 // Script says what of a text is in a script without spaces; see [token.Scripts].

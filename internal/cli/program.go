@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Version is the version of the program.
@@ -226,6 +227,9 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 		return statusOf(ctx, e.Stderr, who)
 	case !errors.Is(err, ErrReported):
 		e.tell("%s: %v\n", who, err)
+		if failed := (*run.PanicError)(nil); errors.As(err, &failed) {
+			e.tell("\n%s", failed.Stack)
+		}
 	}
 	return Failed
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 )
 
@@ -27,10 +28,15 @@ func NewPanicError(what string, v any) *PanicError {
 	return &PanicError{What: what, Value: v, Stack: debug.Stack()}
 }
 
-// Error names what panicked and the value, and gives the stack on lines of its own, since the line
-// that panicked is what is looked for.
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("%s panicked: %v\n\n%s", e.What, e.Value, e.Stack)
+// Error names what panicked and the value, in one line, which may be shown to others than the program's
+// authors. They look for the line that panicked: it is in the Stack, which the verb %+v prints, too.
+func (e *PanicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.What, e.Value) }
+
+// Format implements [fmt.Formatter]: Error, and with %+v the stack on lines of its own.
+func (e *PanicError) Format(f fmt.State, verb rune) {
+	if io.WriteString(f, e.Error()); verb == 'v' && f.Flag('+') {
+		fmt.Fprintf(f, "\n\n%s", e.Stack)
+	}
 }
 
 // Unwrap returns the value where that is an error, such as a runtime.Error.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,9 +21,9 @@ func TestTasksPanics(t *testing.T) {
 		says  string
 	}{
 		{"value", func() { panic("broken") }, func(err error) bool { return errors.Unwrap(err) == nil },
-			"run: a task panicked: broken\n"},
+			"run: a task panicked: broken"},
 		{"error", func() { panic(failure) }, func(err error) bool { return errors.Is(err, failure) },
-			"run: a task panicked: failure\n"},
+			"run: a task panicked: failure"},
 		{"index", func() { none[3] = 1 }, func(err error) bool {
 			var wrong runtime.Error
 			return errors.As(err, &wrong)
@@ -54,8 +55,11 @@ func TestTasksPanics(t *testing.T) {
 				t.Errorf("%s, %d workers: error %v", c.name, workers, err)
 			}
 			stack := string(failed.Stack)
-			if !strings.Contains(stack, "tasks_panic_test.go") || !strings.Contains(err.Error(), stack) {
+			if !strings.Contains(stack, "tasks_panic_test.go") || fmt.Sprintf("%+v", failed) != failed.Error()+"\n\n"+stack {
 				t.Errorf("%s, %d workers: no line of the task in the stack\n%s", c.name, workers, stack)
+			}
+			if strings.Contains(err.Error(), "\n") || fmt.Sprintf("%v", failed) != failed.Error() {
+				t.Errorf("%s, %d workers: %v, expected one line", c.name, workers, err)
 			}
 			if began[3+workers] {
 				t.Errorf("%s, %d workers: task %d began after the panic", c.name, workers, 3+workers)

@@ -103,8 +103,8 @@ type Chosen struct {
 // and says why. At the end of ctx, or after another error, the result has the rounds that are complete, and
 // the best of them. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
 //
-// Errors: those of [Problem.Search], another type than c_svc, documents without labels, Work or a C that isn't
-// a positive number.
+// Errors: those of [Problem.Search], another type than c_svc, documents without labels or of one class, Work or a C
+// that isn't a positive number.
 func Choose(
 	ctx context.Context, c *sparse.Corpus, s Settings, from Candidates, opt Options,
 ) (*Chosen, error) {
@@ -126,6 +126,10 @@ func Choose(
 	}
 	if from, err = from.resolve(&s); err != nil {
 		return nil, err
+	}
+	first := c.Labels.IDs[0]
+	if from.Schemes[0] != solver.Labels && !slices.ContainsFunc(c.Labels.IDs, func(id int32) bool { return id != first }) {
+		return nil, fmt.Errorf("svm: %s: the documents are of 1 class, expected two or more", c.Source)
 	}
 	opt.Device, opt.Store, opt.Once, opt.CacheBytes = nil, nil, false, 0
 	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}, cuts: map[int]*sparse.Corpus{}}
@@ -163,7 +167,7 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	}
 	for _, c := range g.C {
 		if !(c > 0) || math.IsInf(c, 0) {
-			return g, fmt.Errorf("svm: C is %v among the candidates, expected a positive number", c)
+			return g, fmt.Errorf("svm: C %v among the candidates, expected a number above 0", c)
 		}
 	}
 	if len(g.Schemes) == 0 {

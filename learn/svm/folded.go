@@ -92,11 +92,11 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	}
 	switch {
 	case usable < 2:
-		return nil, fmt.Errorf("svm: labelled documents of %s: %d, expected at least 2, for as many folds",
+		return nil, fmt.Errorf("svm: %s: labelled documents: %d, expected at least 2, for as many folds",
 			p.corpus.source, usable)
 	case folds < 2 || folds > usable:
-		return nil, fmt.Errorf("svm: %d folds of %d labelled documents of %s, expected 2 to %d",
-			folds, usable, p.corpus.source, usable)
+		return nil, fmt.Errorf("svm: %s: %d folds of %d labelled documents, expected 2 to %d",
+			p.corpus.source, folds, usable, usable)
 	}
 	part := solver.Folds(strata, folds, seed)
 	for i := range n {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gramengine/gram/asm"
@@ -192,10 +193,11 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 		}
 	}
 	k, err := kernel.Parse(spec)
+	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {
+		return nil, fmt.Errorf("svm: the model's kernel %q is unknown: give it by PredictOptions.Kernels", spec)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("svm: the model's kernel %q is neither one that package engine knows nor among "+
-			"PredictOptions.Kernels, %d: a kernel of one's own must be brought by the program (%w)", spec,
-			len(p.opt.Kernels), err)
+		return nil, fmt.Errorf("svm: the model's kernel: %w", err)
 	}
 	return k, nil
 }

@@ -197,6 +197,9 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 		o.Thresholds = o.Thresholds && m.scheme != "" // documents may have labels
 	}
 	if err := o.SetScheme(m.learner.Learner, m.scheme, c); err != nil {
+		if c == nil {
+			err = cli.UsageError{Err: err}
+		}
 		return o, err
 	}
 	switch {

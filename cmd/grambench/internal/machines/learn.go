@@ -7,7 +7,6 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/solver"
 )
 
 // LearnersTopic is what help says of learners.
@@ -48,7 +47,7 @@ func (m *machine) checkLearner() error {
 		if own, ok := map[string]string{"e": "tolerance", "scale": "embed"}[name]; ok {
 			name = own
 		}
-		if unused == "" && slices.Contains(machineFlags, name) && !slices.Contains(m.learner.Flags, name) {
+		if unused == "" && slices.Contains(machineFlags, name) && !m.learner.Takes(name) {
 			unused = f.Name
 		}
 	})
@@ -58,9 +57,6 @@ func (m *machine) checkLearner() error {
 			takes = ", which takes " + report.Join(m.learner.Flags)
 		}
 		return cli.Usagef("-%s does not apply to -type %s%s", unused, m.learner.Name, takes)
-	}
-	if m.scheme == solver.OneVsOne.String() {
-		return cli.Usagef("-scheme one-vs-one does not apply to -type %s, expected one-vs-rest or labels", m.learner.Name)
 	}
 	if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
 		return cli.Usagef("%d kernels, expected one (grambench grid compares several)", n)
