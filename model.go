@@ -133,7 +133,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (*learn.Doc
 	if err != nil {
 		return nil, err
 	}
-	return learn.ExplainDocument(ctx, m.m, docs, 0, n, m.o.learn())
+	return m.explain(ctx, docs, 0, n)
 }
 
 // ExplainDocument is [Model.ExplainText] of document i of a corpus. Errors: no such document, n below 1,
@@ -143,8 +143,16 @@ func (m *Model) ExplainDocument(ctx context.Context, c *sparse.Corpus, i, n int)
 	if err != nil {
 		return nil, err
 	}
-	x, err := learn.ExplainDocument(ctx, m.m, docs, i, n, m.o.learn())
+	x, err := m.explain(ctx, docs, i, n)
 	return x, c.NameValue(err)
+}
+
+func (m *Model) explain(ctx context.Context, docs *sparse.CSR, i, n int) (_ *learn.DocumentExplanation, err error) {
+	o := m.o.learn()
+	if o.Ready, err = m.predictor(ctx); err != nil {
+		return nil, err
+	}
+	return learn.ExplainDocument(ctx, m.m, docs, i, n, o)
 }
 
 // Write writes the model, as it stands in a file. [LoadFrom] reads it.

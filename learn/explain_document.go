@@ -73,11 +73,14 @@ func ExplainDocument(
 	if err := docs.Validate(); err != nil {
 		return nil, fmt.Errorf("learn: document to explain: %w", err)
 	}
-	p, err := Ready(ctx, m, o)
-	if err != nil {
-		return nil, err
+	p := o.Ready
+	if p == nil {
+		var err error
+		if p, err = Ready(ctx, m, o); err != nil {
+			return nil, err
+		}
+		defer p.Close()
 	}
-	defer p.Close()
 	return explainTerms(ctx, m, p, docs, i, n, o)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	"github.com/gramengine/gram/cmd/grambench/internal/neighbours"
+	"github.com/gramengine/gram/cmd/grambench/internal/serve"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
 	"github.com/gramengine/gram/cmd/grambench/internal/verify"
 	"github.com/gramengine/gram/internal/backend"
@@ -36,7 +37,7 @@ that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,
-		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
+		serve.Command, verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
 	},
 	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},
 	Moved: map[string]string{
