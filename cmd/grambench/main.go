@@ -32,8 +32,7 @@ import (
 var program = cli.Program{
 	Name: "grambench",
 	About: `
-grambench computes Gram matrices of kernels on sparse documents, verifies them, measures how fast
-that goes, and trains support vector machines.`,
+grambench computes Gram matrices of kernels on sparse documents, and trains classifiers by them.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,

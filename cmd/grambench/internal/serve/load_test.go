@@ -49,9 +49,9 @@ func topics(classes, each, length int) (texts, labels []string) {
 }
 
 // serving trains a model of so many classes and returns its service.
-func serving(t testing.TB, classes, each int, o gram.TrainOptions) (s *service, r *run, texts []string) {
+func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *service, r *run, texts []string) {
 	t.Helper()
-	texts, labels := topics(classes, each, 150)
+	texts, labels := topics(classes, each, length)
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 	r = &run{model: filepath.Join(t.TempDir(), "a.model"), body: 1 << 20, timeout: 10 * time.Second}
 	if err := gram.Must(gram.Train(t.Context(), c, o)).Save(r.model); err != nil {
@@ -77,7 +77,7 @@ func BenchmarkServe(b *testing.B) {
 		{Type: "linear", C: 1},
 	} {
 		b.Run(o.Type+o.Scheme, func(b *testing.B) {
-			s, _, texts := serving(b, 150, 40, o)
+			s, _, texts := serving(b, 150, 40, 150, o)
 			address := "http://" + listen(b, s) + "/predict"
 			var bodies [][]byte
 			for _, text := range texts {
@@ -145,7 +145,7 @@ func held() (heap, resident int64) {
 // Requests, a tenth of them malformed, leave nothing behind: after -soak of them the service holds what it held
 // after a tenth of them. So do models that were replaced.
 func TestSoak(t *testing.T) {
-	s, r, texts := serving(t, 20, 20, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10})
+	s, r, texts := serving(t, 20, 20, 30, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10})
 	addr := listen(t, s)
 	malformed := []struct{ path, kind, body string }{
 		{"/predict", asJSON, `{"text": "w`}, {"/predict", asJSON, `{"txt": 1}`}, {"/predict", asJSON, strings.Repeat("[", 5000)},

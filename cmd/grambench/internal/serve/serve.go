@@ -34,10 +34,11 @@ Answers requests by a model of texts, of any kind, until ^C or SIGTERM:
   POST /explain     the terms that decide, by what the prediction would be without each
   POST /neighbours  the nearest documents of -of, by c = 1 - cosine
   GET /healthz      what it serves       GET /metrics   for Prometheus       GET /   a page
-A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" says how many terms or
-neighbours. Answers and errors are JSON. SIGHUP reads the model and -of again: requests under way end
-with the old ones, which stay if the new ones can't be read. It serves this machine alone unless -addr
-names another address; it knows no passwords and no encryption, so put a proxy in front of it then.`,
+A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
+neighbours to name. Answers and errors are JSON. SIGHUP reads the model and -of again. Requests
+under way end with the old ones, which stay if the new ones can't be read. Only this machine is
+served, unless -addr names another address. There are no passwords and no encryption, so put a proxy
+in front of it then.`,
 	Examples: `
 grambench serve news.model
 grambench serve -addr localhost:9000 -of train.tsv.gz news.model
