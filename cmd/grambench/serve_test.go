@@ -20,7 +20,8 @@ func TestServeEnds(t *testing.T) {
 		t.Skip("no signals")
 	}
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "pets.tsv"), []byte("cat\tmeow purr\ndog\tbark bone\n"), 0o600); err != nil {
+	pets := []byte("cat\tmeow purr\ndog\tbark bone\n")
+	if err := os.WriteFile(filepath.Join(folder, "pets.tsv"), pets, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var said strings.Builder

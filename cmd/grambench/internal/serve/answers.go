@@ -41,7 +41,7 @@ func decode(contentType string, body []byte) (*request, error) {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				err = errors.New("it ends too soon")
 			}
-			return nil, failed(http.StatusBadRequest, `the body isn't the JSON expected, {"text": "..."} or {"texts": [...]}: %s`,
+			return nil, failed(http.StatusBadRequest, `not the JSON expected, {"text": "..."} or {"texts": [...]}: %s`,
 				strings.TrimPrefix(err.Error(), "json: "))
 		}
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -51,7 +51,8 @@ func decode(contentType string, body []byte) (*request, error) {
 		text := string(body)
 		q.Text = &text
 	default:
-		return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain", kind)
+		return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain",
+			kind)
 	}
 	if (q.Text != nil) == (q.Texts != nil) {
 		return nil, failed(http.StatusBadRequest, `expected "text" or "texts", and not both`)

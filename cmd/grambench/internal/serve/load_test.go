@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -79,10 +78,10 @@ func BenchmarkServe(b *testing.B) {
 		b.Run(o.Type+o.Scheme, func(b *testing.B) {
 			s, _, texts := serving(b, 150, 40, 150, o)
 			address := "http://" + listen(b, s) + "/predict"
-			var bodies [][]byte
+			var bodies []string
 			for _, text := range texts {
 				body, _ := json.Marshal(map[string]string{"text": text})
-				bodies = append(bodies, body)
+				bodies = append(bodies, string(body))
 			}
 			for _, clients := range []int{1, 32} {
 				b.Run(fmt.Sprintf("clients=%d/one-text", clients), func(b *testing.B) {
@@ -122,8 +121,8 @@ func BenchmarkServe(b *testing.B) {
 }
 
 // post sends a request and returns the status of the answer, 0 for none.
-func post(client *http.Client, address, kind string, body []byte) int {
-	r, err := client.Post(address, kind, bytes.NewReader(body))
+func post(client *http.Client, address, kind, body string) int {
+	r, err := client.Post(address, kind, strings.NewReader(body))
 	if err != nil {
 		return 0
 	}
@@ -148,8 +147,8 @@ func TestSoak(t *testing.T) {
 	s, r, texts := serving(t, 20, 20, 30, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10})
 	addr := listen(t, s)
 	malformed := []struct{ path, kind, body string }{
-		{"/predict", asJSON, `{"text": "w`}, {"/predict", asJSON, `{"txt": 1}`}, {"/predict", asJSON, strings.Repeat("[", 5000)},
-		{"/predict", "a/b", "w"}, {"/predict", "text/plain", strings.Repeat("w ", 1<<19+1)}, {"/explain", asJSON, "{}"},
+		{"/predict", asJSON, `{"text": "w`}, {"/predict", asJSON, `{"txt": 1}`}, {"/predict", "a/b", "w"},
+		{"/predict", asJSON, strings.Repeat("[", 5000)}, {"/predict", "text/plain", strings.Repeat("w ", 1<<19+1)}, {"/explain", asJSON, "{}"},
 		{"/nothing?" + strings.Repeat("x", 20000), "", ""}, {"/%zz", "", ""}, {"/elsewhere", "", ""},
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
@@ -161,10 +160,10 @@ func TestSoak(t *testing.T) {
 				for i := next.Add(1); i <= int64(n); i = next.Add(1) {
 					if i%10 == 0 {
 						m := malformed[int(i/10)%len(malformed)]
-						if status := post(client, "http://"+addr+m.path, m.kind, []byte(m.body)); status >= 200 && status < 400 {
+						if status := post(client, "http://"+addr+m.path, m.kind, m.body); status >= 200 && status < 400 {
 							t.Errorf("%s: status %d", m.path, status)
 						}
-					} else if status := post(client, "http://"+addr+"/predict", "", []byte(texts[int(i)%len(texts)])); status == 200 {
+					} else if status := post(client, "http://"+addr+"/predict", "", texts[int(i)%len(texts)]); status == 200 {
 						answered.Add(1)
 					} else {
 						t.Errorf("a text: status %d", status)

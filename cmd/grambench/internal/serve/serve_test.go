@@ -135,7 +135,9 @@ func TestPage(t *testing.T) {
 	s := start(t, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1})
 	r := ask(s, "POST", "/", "application/x-www-form-urlencoded", "text=%3Cscript%3Ered%3C/script%3E%20green")
 	text := bodyOf(t, r)
-	for _, want := range []string{"&lt;script&gt;red&lt;/script&gt; green</textarea>", "<h2>colour</h2>", "<td>green</td>"} {
+	for _, want := range []string{
+		"&lt;script&gt;red&lt;/script&gt; green</textarea>", "<h2>colour</h2>", "<td>green</td>",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
@@ -160,12 +162,13 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/metrics", "", "", 405}, {"POST", "/predict", "application/xml", "<a/>", 415},
 		{"POST", "/predict", "application/x-www-form-urlencoded", "text=a", 415},
 		{"POST", "/predict", "text/plain; charset=latin1", "a", 415}, {"POST", "/predict", ";;", "a", 415},
-		{"POST", "/predict", asJSON, "", 400}, {"POST", "/predict", asJSON, "{", 400}, {"POST", "/predict", asJSON, "{}", 400},
+		{"POST", "/predict", asJSON, "", 400}, {"POST", "/predict", asJSON, "{", 400},
+		{"POST", "/predict", asJSON, "{}", 400}, {"POST", "/predict", asJSON, `{"text": "a", "other": 1}`, 400},
 		{"POST", "/predict", asJSON, `{"text": 1}`, 400}, {"POST", "/predict", asJSON, `{"text": null}`, 400},
-		{"POST", "/predict", asJSON, `{"texts": []}`, 400}, {"POST", "/predict", asJSON, `{"text": "a", "texts": ["b"]}`, 400},
-		{"POST", "/predict", asJSON, `{"text": "a"} {}`, 400}, {"POST", "/predict", asJSON, `{"text": "a", "other": 1}`, 400},
-		{"POST", "/predict", asJSON, "\xff\xfe", 400}, {"POST", "/predict", asJSON, strings.Repeat("[", 1000), 400},
-		{"POST", "/explain", asJSON, `{"text": "a", "n": 0}`, 400}, {"POST", "/explain", asJSON, `{"texts": ["a", "b"]}`, 400},
+		{"POST", "/predict", asJSON, `{"texts": []}`, 400}, {"POST", "/predict", asJSON, `{"text": "a"} {}`, 400},
+		{"POST", "/predict", asJSON, `{"text": "a", "texts": ["b"]}`, 400}, {"POST", "/predict", asJSON, "\xff\xfe", 400},
+		{"POST", "/predict", asJSON, strings.Repeat("[", 1000), 400}, {"POST", "/explain", asJSON, `{"texts": ["a", "b"]}`, 400},
+		{"POST", "/explain", asJSON, `{"text": "a", "n": 0}`, 400},
 		{"POST", "/explain", asJSON, `{"text": "a", "n": 1e9}`, 400},
 		{"POST", "/predict", "text/plain", strings.Repeat("a ", 1<<10), 413},
 	} {
@@ -272,6 +275,25 @@ func TestSlowClients(t *testing.T) {
 	}
 	if got := bodyOf(t, r); r.StatusCode != 200 || !strings.Contains(got, "spice") {
 		t.Errorf("%s: %s", r.Status, got)
+	}
+}
+
+// Connections beyond the bound are closed, and those that end make room.
+func TestConnectionsAreBounded(t *testing.T) {
+	s := newService(1, 1, time.Second)
+	s.connections.Store(mostConnections - 1)
+	for i, open := range []bool{true, false} {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		s.count(ours, http.StateNew)
+		if err := ours.SetDeadline(time.Now()); (err == nil) != open {
+			t.Errorf("connection %d: %v, expected open %v", i, err, open)
+		}
+	}
+	s.count(nil, http.StateClosed)
+	s.count(nil, http.StateClosed)
+	if n := s.connections.Load(); n != mostConnections-1 {
+		t.Errorf("%d connections", n)
 	}
 }
 
@@ -405,7 +427,9 @@ func TestServesOthersWithAWarning(t *testing.T) {
 // Whatever the body is, it is refused with a status of the client's, or has texts within bounds.
 func FuzzDecode(f *testing.F) {
 	for _, kind := range []string{"", "text/plain", asJSON, "application/json; charset=utf-8", "a/b", ";"} {
-		for _, body := range []string{"", "{}", `{"text": "a"}`, `{"texts": ["a", "b"], "n": 3}`, `{"TEXT": "a"}`, "[1", "\xff"} {
+		for _, body := range []string{
+			"", "{}", `{"text": "a"}`, `{"texts": ["a", "b"], "n": 3}`, `{"TEXT": "a"}`, "[1", "\xff",
+		} {
 			f.Add(kind, []byte(body))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/gramengine/gram/internal/report"
 )
 
 // What all requests may take together. Each computes on one processor, and as many at a time as there are
@@ -124,6 +127,8 @@ var routes = map[string]route{
 	"/neighbours": {posts, computing(neighbours)},
 }
 
+var paths = slices.Sorted(maps.Keys(routes))
+
 // ServeHTTP answers a request and counts it.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began, path := time.Now(), r.URL.Path
@@ -140,7 +145,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		path = "other"
 	}
 	s.set.GetOrCreateCounter(fmt.Sprintf(`gram_requests_total{path=%q,code="%d"}`, path, status)).Inc()
-	s.set.GetOrCreatePrometheusHistogramExt(fmt.Sprintf(`gram_request_seconds{path=%q}`, path), buckets).UpdateDuration(began)
+	seconds := fmt.Sprintf(`gram_request_seconds{path=%q}`, path)
+	s.set.GetOrCreatePrometheusHistogramExt(seconds, buckets).UpdateDuration(began)
 	h := w.Header()
 	h.Set("Content-Type", out.kind)
 	h.Set("Content-Length", strconv.Itoa(len(out.body)))
@@ -158,8 +164,7 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request) (*reply, error)
 	case s.local && !isLocal(r.Host):
 		return nil, failed(http.StatusForbidden, "host %q, expected localhost: -addr names this machine alone", r.Host)
 	case !known:
-		return nil, failed(http.StatusNotFound, "no path %s, expected /, /predict, /explain, /neighbours, /healthz or /metrics",
-			r.URL.Path)
+		return nil, failed(http.StatusNotFound, "path %s, expected one of %s", r.URL.Path, report.Join(paths))
 	case !slices.Contains(at.methods, r.Method):
 		w.Header().Set("Allow", strings.Join(at.methods, ", "))
 		return nil, failed(http.StatusMethodNotAllowed, "%s of %s, expected %s", r.Method, r.URL.Path,
