@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram"
 )
 
-// mostTexts bounds the texts of a request, and the terms or neighbours that it asks for.
-const mostTexts, mostNamed = 1000, 1000
+// Bounds on a request: its texts, the terms or neighbours that it asks for, and the bytes of a text to explain.
+const mostTexts, mostNamed, mostExplained = 1000, 1000, 64 << 10
 
 // request is the body of a request.
 type request struct {
@@ -74,10 +74,10 @@ func decode(contentType string, body []byte) (*request, error) {
 }
 
 // computing is the handler of a path that answers what a body asks.
-func computing(answer func(context.Context, *loaded, *request) (any, error)) func(
+func computing(answer func(context.Context, *loaded, *request) (any, error), explains bool) func(
 	*service, http.ResponseWriter, *http.Request) (*reply, error) {
 	return func(s *service, w http.ResponseWriter, r *http.Request) (*reply, error) {
-		return s.compute(w, r, func(ctx context.Context, body []byte, l *loaded) (*reply, error) {
+		return s.compute(w, r, explains, func(ctx context.Context, body []byte, l *loaded) (*reply, error) {
 			q, err := decode(r.Header.Get("Content-Type"), body)
 			if err != nil {
 				return nil, err
@@ -134,6 +134,10 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 func explain(ctx context.Context, l *loaded, q *request) (any, error) {
 	if len(q.Texts) != 1 {
 		return nil, failed(http.StatusBadRequest, "%d texts to explain, expected 1", len(q.Texts))
+	}
+	if n := len(q.Texts[0]); n > mostExplained {
+		return nil, failed(http.StatusRequestEntityTooLarge, "a text of %d bytes to explain, expected %d at most", n,
+			mostExplained)
 	}
 	return l.model.ExplainText(ctx, q.Texts[0], *q.N)
 }

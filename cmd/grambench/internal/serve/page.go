@@ -16,9 +16,6 @@ import (
 	"github.com/gramengine/gram/learn"
 )
 
-// mostExplained is the longest text that the page explains: a term costs a prediction.
-const mostExplained = 64 << 10
-
 //go:embed page.html
 var html string
 
@@ -56,7 +53,7 @@ func (s *service) page(w http.ResponseWriter, r *http.Request) (*reply, error) {
 	if r.Method != http.MethodPost {
 		return s.show(h, s.current.Load(), &shown{})
 	}
-	return s.compute(w, r, func(ctx context.Context, body []byte, l *loaded) (*reply, error) {
+	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) (*reply, error) {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
 			return nil, failed(http.StatusBadRequest, "the body is no form")

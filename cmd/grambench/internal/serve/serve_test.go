@@ -183,6 +183,10 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%s %s: no Allow", q.method, q.path)
 		}
 	}
+	s.body = 1 << 20
+	if r := ask(s, "POST", "/explain", "", strings.Repeat("a ", 40000)); r.StatusCode != 413 {
+		t.Errorf("a long explanation: %s", r.Status)
+	}
 	s.current.Load().index = nil
 	if r := ask(s, "POST", "/neighbours", "", "a"); r.StatusCode != 404 {
 		t.Errorf("neighbours without texts: %s", r.Status)
@@ -231,6 +235,9 @@ func TestOverload(t *testing.T) {
 		<-s.slots
 	}
 	s.timeout = time.Minute
+	for range cap(s.reasons) {
+		s.reasons <- struct{}{} // explanations leave room for predictions
+	}
 	r := ask(s, "POST", "/predict", "", "red")
 	if r.StatusCode != 200 || s.waiting.Load() != 0 || s.held.Load() != 0 || len(s.slots) != 0 {
 		t.Errorf("afterwards: %s, %d wait, %d bytes", r.Status, s.waiting.Load(), s.held.Load())

@@ -42,13 +42,14 @@ type service struct {
 	origins *http.CrossOriginProtection
 
 	slots                      chan struct{} // one per request that computes
+	reasons                    chan struct{} // one per request that explains, fewer: others go on meanwhile
 	waiting, connections, held atomic.Int64
 	set                        *metrics.Set
 }
 
 func newService(workers int, body int64, timeout time.Duration) *service {
-	s := &service{body: body, timeout: timeout, slots: make(chan struct{}, workers), set: metrics.NewSet(),
-		origins: http.NewCrossOriginProtection()}
+	s := &service{body: body, timeout: timeout, slots: make(chan struct{}, workers),
+		reasons: make(chan struct{}, max(workers/2, 1)), set: metrics.NewSet(), origins: http.NewCrossOriginProtection()}
 	for name, of := range map[string]func() int64{
 		"gram_connections": s.connections.Load, "gram_requests_waiting": s.waiting.Load, "gram_body_bytes": s.held.Load,
 		"gram_requests_computing":           func() int64 { return int64(len(s.slots)) },
@@ -122,9 +123,9 @@ var routes = map[string]route{
 	"/":           {append(gets, posts...), (*service).page},
 	"/healthz":    {gets, (*service).health},
 	"/metrics":    {gets, (*service).metrics},
-	"/predict":    {posts, computing(predict)},
-	"/explain":    {posts, computing(explain)},
-	"/neighbours": {posts, computing(neighbours)},
+	"/predict":    {posts, computing(predict, false)},
+	"/explain":    {posts, computing(explain, true)},
+	"/neighbours": {posts, computing(neighbours, false)},
 }
 
 var paths = slices.Sorted(maps.Keys(routes))
@@ -205,9 +206,9 @@ func failureOf(err error) *failure {
 }
 
 // compute reads a body and calls work with it, when it is its turn. Who doesn't send its body is waited for
-// without a slot.
-func (s *service) compute(
-	w http.ResponseWriter, r *http.Request, work func(ctx context.Context, body []byte, l *loaded) (*reply, error),
+// without a slot. Work that explains takes a prediction per term.
+func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
+	work func(ctx context.Context, body []byte, l *loaded) (*reply, error),
 ) (*reply, error) {
 	if r.ContentLength > s.body {
 		return nil, &http.MaxBytesError{Limit: s.body}
@@ -227,14 +228,20 @@ func (s *service) compute(
 		s.waiting.Add(-1)
 		return nil, errBusy
 	}
-	select {
-	case s.slots <- struct{}{}:
-		s.waiting.Add(-1)
-	case <-ctx.Done():
-		s.waiting.Add(-1)
-		return nil, ctx.Err()
+	turns := []chan struct{}{s.slots}
+	if explains {
+		turns = []chan struct{}{s.reasons, s.slots}
 	}
-	defer func() { <-s.slots }()
+	for _, turn := range turns {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-ctx.Done():
+			s.waiting.Add(-1)
+			return nil, ctx.Err()
+		}
+	}
+	s.waiting.Add(-1)
 	return work(ctx, body, s.current.Load())
 }
 
