@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -146,8 +148,12 @@ func TestPage(t *testing.T) {
 	if found := bad.FindString(text + bodyOf(t, ask(s, "GET", "/", "", ""))); found != "" {
 		t.Errorf("the page has %q", found)
 	}
-	if p := r.Header.Get("Content-Security-Policy"); !strings.HasPrefix(p, "default-src 'none'; style-src 'sha256-") {
-		t.Errorf("policy %q", p)
+	_, sheet, _ := strings.Cut(text, "<style>")
+	sheet, _, _ = strings.Cut(sheet, "</style>")
+	digest := sha256.Sum256([]byte(sheet))
+	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'; "
+	if p := r.Header.Get("Content-Security-Policy"); !strings.HasPrefix(p, want) {
+		t.Errorf("policy %q, expected %q first", p, want)
 	}
 }
 
