@@ -27,8 +27,8 @@ func BenchmarkPredictTexts(b *testing.B) {
 	} {
 		b.Run(o.Kernel+o.Type, func(b *testing.B) {
 			m := gram.Must(gram.Train(ctx, c, o)).With(gram.Options{Workers: 1})
-			for range 3 {
-				gram.Must(m.PredictTexts(ctx, texts[:1]))
+			if err := m.Warm(ctx); err != nil {
+				b.Fatal(err)
 			}
 			var mu sync.Mutex
 			var took []time.Duration

@@ -24,10 +24,8 @@ func (s *service) use(ctx context.Context, path string) error {
 		return err
 	}
 	m = m.With(gram.Options{Workers: 1}) // one goroutine per request
-	for range 3 {                        // the first predictions make what all later ones share
-		if _, err := m.PredictTexts(ctx, []string{"warm up"}); err != nil {
-			return err
-		}
+	if err := m.Warm(ctx); err != nil {  // or the first requests would be slow
+		return err
 	}
 	s.model.Store(m)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,60 @@ func TestModelPredictsConcurrently(t *testing.T) {
 		all.Wait()
 		if err := m.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Warm makes what the first predictions would make, so that the first costs what the tenth does; a model of
+// vectors can be warmed, too.
+func TestModelWarm(t *testing.T) {
+	var texts, labels []string
+	for i := range 600 {
+		texts = append(texts, fmt.Sprintf("w%c%c w%c%c w%c", 'a'+i%26, 'a'+i%17, 'a'+i%5, 'a'+i%3, 'a'+i%7))
+		labels = append(labels, fmt.Sprint(i%3))
+	}
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	allocated := func(m *gram.Model) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		gram.Must(m.PredictTexts(t.Context(), texts[:1]))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	trained := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))
+	m := trained.With(gram.Options{Workers: 1})
+	cold := allocated(m)
+	m = trained.With(gram.Options{Workers: 1})
+	if err := m.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := allocated(m), allocated(m); first > 2*second || cold < 4*second {
+		t.Errorf("the first predictions allocate %d and %d bytes after Warm, %d without", first, second, cold)
+	}
+	numbers := gram.Must(gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}), []string{"x", "y"}))
+	m = gram.Must(gram.Train(t.Context(), numbers, gram.TrainOptions{Kernel: "linear", C: 1}))
+	if err := m.Warm(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := new(gram.Model).Warm(t.Context()); err == nil {
+		t.Error("an empty model is warm")
+	}
+}
+
+// The margin of a prediction is what explains it: by pairs, by class, of labels and of nearest neighbours.
+func TestMarginsAreExplained(t *testing.T) {
+	c := gram.Must(gram.Texts(t.Context(), fewTexts, []string{"a", "a", "b", "b", "c", "c"}, gram.ReadOptions{MinDF: 1}))
+	for _, o := range []gram.TrainOptions{
+		{Kernel: "linear", C: 1, Scheme: "one-vs-one"}, {Kernel: "linear", C: 1, Scheme: "one-vs-rest"},
+		{Kernel: "linear", C: 1, Scheme: "labels"}, {Type: "logistic"}, {Type: "knn:k=1"},
+	} {
+		m := gram.Must(gram.Train(t.Context(), c, o))
+		p := gram.Must(m.PredictTexts(t.Context(), fewTexts))
+		for i, text := range fewTexts {
+			why := gram.Must(m.ExplainText(t.Context(), text, 1))
+			if p.Margins[i] != why.Value || p.Seconds[i] != why.Against {
+				t.Errorf("%+v: margin %v to %q, explained %v to %q", o, p.Margins[i], p.Seconds[i], why.Value, why.Against)
+			}
 		}
 	}
 }

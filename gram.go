@@ -22,6 +22,7 @@
 //	cv          CrossValidate
 //	grid        Search
 //	explain     Model.Explain, Model.ExplainText, Model.ExplainDocument
+//	serve       Load, Model.Warm, Model.PredictTexts, Model.ExplainText, Index.Query
 //	kernels     Kernels
 //	spectrum    Spectrum, engine/spectrum.Lanczos
 //	pca         PCA, Components.Project

@@ -21,6 +21,9 @@ type Model struct {
 	m learn.Model
 	o Options
 
+	once  sync.Once
+	about learn.About // made at the first question
+
 	mu      sync.Mutex
 	ready   learn.Predictor // made at the first prediction
 	counter *sparse.Counter
@@ -72,7 +75,34 @@ func (m *Model) About() learn.About {
 	if m.made() != nil {
 		return learn.About{}
 	}
-	return m.m.About()
+	m.once.Do(func() { m.about = m.m.About() }) // 150 classes have 11,175 machines with names
+	return m.about
+}
+
+// Warm makes ready what predictions share, so that the first one isn't slower than those that follow: an
+// index of the words and, of machines with kernels, a dense copy of the support vectors. Errors: a model
+// that can't predict, such as one of a program's own kernel without it, or the end of ctx.
+func (m *Model) Warm(ctx context.Context) (err error) {
+	defer facade(&err)
+	p, err := m.predictor(ctx)
+	if err != nil {
+		return err
+	}
+	a := m.About()
+	if a.Vocabulary == nil {
+		return nil // documents of vectors may need any columns
+	}
+	text := ""
+	if len(a.Vocabulary) > 0 {
+		text = a.Vocabulary[0]
+	}
+	docs, err := m.count(ctx, []string{text})
+	for range 2 { // the second request of few texts makes the dense copy
+		if err == nil {
+			_, err = p.Predict(ctx, docs)
+		}
+	}
+	return err
 }
 
 // Save writes the model to a file, which is either what it was before or the whole model, and on the
@@ -113,7 +143,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *learn.D
 	if err != nil {
 		return nil, err
 	}
-	return learn.ExplainDocument(ctx, m.m, docs, 0, n, m.o.learn())
+	return m.explain(ctx, docs, 0, n)
 }
 
 // ExplainDocument is [Model.ExplainText] of document i of a corpus. Errors: no such document, n below 1,
@@ -126,8 +156,16 @@ func (m *Model) ExplainDocument(
 	if err != nil {
 		return nil, err
 	}
-	x, err := learn.ExplainDocument(ctx, m.m, docs, i, n, m.o.learn())
+	x, err := m.explain(ctx, docs, i, n)
 	return x, c.NameValue(err)
+}
+
+func (m *Model) explain(ctx context.Context, docs *sparse.CSR, i, n int) (_ *learn.DocumentExplanation, err error) {
+	o := m.o.learn()
+	if o.Ready, err = m.predictor(ctx); err != nil {
+		return nil, err
+	}
+	return learn.ExplainDocument(ctx, m.m, docs, i, n, o)
 }
 
 // Write writes the model, as it stands in a file. [LoadFrom] reads it.
@@ -149,6 +187,11 @@ type Predictions struct {
 	Scores        [][]float64 // by document, by machine: decision values, votes or energies
 	Machines      []string    // names the columns of Scores
 	Probabilities [][]float64 // by document, by class of About().Classes, where the model has them, else nil
+
+	// Margins are, by document, the decision values by which the label leads the class that comes second, and
+	// Seconds these classes, as [Model.ExplainText] has both: Value and Against. Nil where there is one class.
+	Margins []float64
+	Seconds []string
 
 	// Rejected says of each document that its greatest probability is below the model's threshold
 	// ([TrainOptions.Reject]): its label is "?". Nil where the model has none.
@@ -186,7 +229,7 @@ func (m *Model) Predict(ctx context.Context, c *sparse.Corpus) (_ *Predictions, 
 	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
 		return nil, err
 	}
-	if c.Texts != nil && c.Vocabulary != nil && m.m.About().Vocabulary != nil {
+	if c.Texts != nil && c.Vocabulary != nil && m.About().Vocabulary != nil {
 		return m.PredictTexts(ctx, c.Texts)
 	}
 	docs, err := m.documents(ctx, c)
@@ -210,7 +253,7 @@ func (m *Model) ReadOptions() ReadOptions {
 	if m.made() != nil {
 		return ReadOptions{}
 	}
-	a := m.m.About()
+	a := m.About()
 	return ReadOptions{Options: m.o, Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer, Signed: true, like: a.Form}
 }
 
@@ -219,7 +262,7 @@ func (m *Model) documents(ctx context.Context, c *sparse.Corpus) (*sparse.CSR, e
 	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
 		return nil, err
 	}
-	a := m.m.About()
+	a := m.About()
 	switch {
 	case (c.Vocabulary == nil) != (a.Vocabulary == nil):
 		return nil, mixed(c.Source, "the model", c.Vocabulary != nil)
@@ -279,7 +322,7 @@ func (m *Model) counts() (*sparse.Counter, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.counter == nil {
-		a := m.m.About()
+		a := m.About()
 		if a.Vocabulary == nil {
 			return nil, errors.New("gram: texts for a model that learnt from vectors, and knows no words")
 		}
@@ -327,7 +370,7 @@ func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Pred
 	if err := m.made(); err != nil {
 		return nil, err
 	}
-	vocabulary := m.m.About().Vocabulary
+	vocabulary := m.About().Vocabulary
 	if vocabulary == nil {
 		return nil, errors.New("gram: terms for a model that learnt from vectors, and knows no words")
 	}
@@ -391,7 +434,16 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *sparse.Cou
 	if err != nil {
 		return nil, err
 	}
-	return predictionsOf(m.m.About(), found, docs, words), nil
+	a := m.About()
+	out := predictionsOf(a, found, docs, words)
+	for i := range out.Known {
+		f, second, err := a.Margin(m.m, found, i)
+		if err != nil {
+			break // a model of one class has none
+		}
+		out.Margins, out.Seconds = append(out.Margins, f), append(out.Seconds, second)
+	}
+	return out, nil
 }
 
 // predictionsOf names what was predicted.

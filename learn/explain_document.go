@@ -73,11 +73,14 @@ func ExplainDocument(
 	if err := docs.Validate(); err != nil {
 		return nil, fmt.Errorf("learn: document to explain: %w", err)
 	}
-	p, err := Ready(ctx, m, o)
-	if err != nil {
-		return nil, err
+	p := o.Ready
+	if p == nil {
+		var err error
+		if p, err = Ready(ctx, m, o); err != nil {
+			return nil, err
+		}
+		defer p.Close()
 	}
-	defer p.Close()
 	return explainTerms(ctx, m, p, docs, i, n, o)
 }
 
@@ -226,6 +229,39 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		}
 	}
 	return f, nil
+}
+
+// Margin returns the decision value f of document i, as [DocumentExplanation] has it, and the class that
+// comes second, "" where f is of the label alone. Errors: a model of one class, a prediction of another model,
+// no document i.
+func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
+	foreign := fmt.Errorf("learn: document %d of another prediction or model", i)
+	if m == nil || p == nil || i < 0 {
+		return 0, "", foreign
+	}
+	if a.OneClass || a.Numbers {
+		if i >= len(p.Value) {
+			return 0, "", foreign
+		}
+		return p.Value[i], "", nil
+	}
+	machines, ok := m.(Machines)
+	pairs := ok && a.Scheme == solver.OneVsOne
+	if i >= len(p.Decisions) || len(p.Decisions[i]) == 0 || len(p.Decisions[i]) != len(a.Machines) ||
+		pairs && (machines.Model == nil || len(machines.Classifier.Machines) !=
+			len(a.Machines) || len(a.Machines) != len(a.Classes)*(len(a.Classes)-1)/2) ||
+		!pairs && len(a.Classes) != len(a.Machines) ||
+		a.Scheme != solver.Labels && (i >= len(p.Class) || p.Class[i] < 0 || p.Class[i] >= len(a.Classes)) {
+		return 0, "", foreign
+	}
+	at, err := marginOf(a, m, p, i)
+	if err != nil {
+		return 0, "", err
+	}
+	if at.second >= 0 {
+		second = a.Classes[at.second]
+	}
+	return at.of(p, i), second, nil
 }
 
 // withoutEach returns f(x) - f(x without part j) for each part of the document.

@@ -58,7 +58,8 @@ func TestDoors(t *testing.T) {
 			{learn.Has}, {learn.Parse, "linear"}, {learn.Of}, {learn.Help}, {learn.MostProbable, probable}, {learn.Ready},
 			{learn.Enough, nil}, {learn.Left}, {learn.Load, file}, {learn.Read, reader}, {learn.MeasureOf},
 			{learn.ValidationOf, model.CSVC, point, svm.Accuracy},
-			{"Options.SetScheme", nil, "labels"}, {learn.CrossValidate, c, trainer, learn.Options{}, 2}, {learn.Search, c, grid},
+			{"Options.SetScheme", nil, "labels"},
+			{"About.Margin", m, prediction, 0}, {learn.CrossValidate, c, trainer, learn.Options{}, 2}, {learn.Search, c, grid},
 		},
 		Elsewhere: map[string]string{"Given.Candidates": "TestCandidatesInTurn", // it parses all kernels each time
 			"Terms.Cut": "TestSearchTerms", "Found.Train": "TestSearchTerms", "Found.Worths": "TestSearchTerms"},

@@ -171,7 +171,9 @@ type landmarkModel struct {
 
 // Predict implements Model.
 func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.landmarks())
+	own := o.landmarks()
+	own.Checked = o.checked
+	return m.Model.Predict(ctx, docs, own)
 }
 
 // landmarkRow is a machine in a report.

@@ -254,6 +254,9 @@ type Options struct {
 	Kernels []kernel.Kernel // of the program's own, for predictions and support vector machines
 	State   string          // file that keeps a long training, to go on from; "" for none
 
+	Ready   Predictor // of [ExplainDocument]: the model, made ready; nil where it must be made so
+	checked bool      // the model is valid, as Ready has found
+
 	// Prepared is called with each problem of support vector machines before it is solved, and the
 	// kernels that it is for. Its error ends the work. Nil for none.
 	Prepared func(p *svm.Problem, kernels []kernel.Kernel) error

@@ -105,7 +105,9 @@ type linearModel struct{ *linear.Model }
 
 // Predict implements Model.
 func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.linear())
+	own := o.linear()
+	own.Checked = o.checked
+	return m.Model.Predict(ctx, docs, own)
 }
 
 // Weights implements Weighted.

@@ -179,7 +179,9 @@ type Regression struct {
 
 // Predict implements Model.
 func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, (&regression{}).options(o))
+	own := (&regression{}).options(o)
+	own.Checked = o.checked
+	return m.Model.Predict(ctx, docs, own)
 }
 
 // Weights implements Weighted.

@@ -42,6 +42,10 @@ func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
 	}); ok {
 		return own.ready(ctx, o)
 	}
+	if err := valid(m); err != nil {
+		return nil, err
+	}
+	o.checked = true
 	return &direct{m, o}, nil
 }
 

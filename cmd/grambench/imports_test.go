@@ -166,6 +166,7 @@ var allowed = map[string][]string{
 	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
 	own + "bench":      slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	own + "doors":      {},
+	own + "serve":      slices.Concat(framework, []string{module, "github.com/VictoriaMetrics/metrics"}),
 
 	"testdata": {},
 

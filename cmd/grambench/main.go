@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	"github.com/gramengine/gram/cmd/grambench/internal/neighbours"
+	"github.com/gramengine/gram/cmd/grambench/internal/serve"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
 	"github.com/gramengine/gram/cmd/grambench/internal/verify"
 	"github.com/gramengine/gram/internal/backend"
@@ -31,12 +32,11 @@ import (
 var program = cli.Program{
 	Name: "grambench",
 	About: `
-grambench computes Gram matrices of kernels on sparse documents, verifies them, measures how fast
-that goes, and trains support vector machines.`,
+grambench computes Gram matrices of kernels on sparse documents, and trains classifiers by them.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,
-		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
+		serve.Command, verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
 	},
 	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},
 	Moved: map[string]string{

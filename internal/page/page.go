@@ -78,8 +78,10 @@ func (d Details) Sorts() bool { return false }
 //go:embed page.html
 var html string
 
+// Style is the style sheet.
+//
 //go:embed page.css
-var style string
+var Style string
 
 //go:embed page.js
 var script string
@@ -102,5 +104,5 @@ func (p *Page) Write(w io.Writer) error {
 		Policy string
 		Style  template.CSS
 		Script template.JS
-	}{p, policy(), template.CSS(style), template.JS(script)})
+	}{p, policy(), template.CSS(Style), template.JS(script)})
 }

@@ -140,4 +140,8 @@ type Options struct {
 	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
 
 	saveSoon bool // for tests
+
+	// Checked says that the caller has had the model validated, and hasn't changed it since: Predict then
+	// leaves out a pass over all weights.
+	Checked bool
 }

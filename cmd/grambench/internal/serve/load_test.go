@@ -1,0 +1,233 @@
+package serve
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/report"
+)
+
+var soak = flag.Int("soak", 2000, "requests of TestSoak")
+
+// topics are texts of classes by word: half of the words are the class's own, of a few thousand each, and they
+// fall off as words of a language do.
+func topics(classes, each, length int) (texts, labels []string) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range classes * each {
+		var b strings.Builder
+		for range length {
+			word := int(1/(r.Float64()+1e-4)) + r.IntN(20)
+			if r.IntN(2) == 0 {
+				word += 20000 + 300*(i%classes)
+			}
+			b.WriteByte('w')
+			for ; word > 0; word /= 26 {
+				b.WriteByte(byte('a' + word%26))
+			}
+			b.WriteByte(' ')
+		}
+		texts, labels = append(texts, b.String()), append(labels, fmt.Sprint("class", i%classes))
+	}
+	return texts, labels
+}
+
+// serving trains a model of so many classes and returns its service.
+func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *service, r *run, texts []string) {
+	t.Helper()
+	texts, labels := topics(classes, each, length)
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	r = &run{model: filepath.Join(t.TempDir(), "a.model"), body: 1 << 20, timeout: 10 * time.Second}
+	if err := gram.Must(gram.Train(t.Context(), c, o)).Save(r.model); err != nil {
+		t.Fatal(err)
+	}
+	l, err := r.load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = newService(runtime.GOMAXPROCS(0), int64(r.body), r.timeout)
+	s.use(l)
+	a := l.model.About()
+	t.Logf("%d classes, %d support vectors, %d terms, %s", len(a.Classes), a.Support, len(a.Vocabulary), a.Kernel)
+	return s, r, texts
+}
+
+// BenchmarkServe predicts a text per request, over connections that stay: clients and service share the
+// processors. p99-ms is the 99th percentile of what a client waits, cpu-ms/op the processor time of both sides,
+// which other work on the machine doesn't change.
+func BenchmarkServe(b *testing.B) {
+	for _, o := range []gram.TrainOptions{
+		{Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-rest"}, {Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-one"},
+		{Type: "linear", C: 1},
+	} {
+		b.Run(o.Type+o.Scheme, func(b *testing.B) {
+			s, _, texts := serving(b, 150, 40, 150, o)
+			address := "http://" + listen(b, s) + "/predict"
+			var bodies []string
+			for _, text := range texts {
+				body, _ := json.Marshal(map[string]string{"text": text})
+				bodies = append(bodies, string(body))
+			}
+			for _, clients := range []int{1, 32} {
+				b.Run(fmt.Sprintf("clients=%d/one-text", clients), func(b *testing.B) {
+					client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+					var next atomic.Int64
+					var mu sync.Mutex
+					var took []time.Duration
+					var all sync.WaitGroup
+					b.ResetTimer()
+					worked := clitest.Worked(b)
+					for range clients {
+						all.Go(func() {
+							var own []time.Duration
+							for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+								began := time.Now()
+								if status := post(client, address, asJSON, bodies[int(i)%len(bodies)]); status != 200 {
+									b.Error(status)
+								}
+								own = append(own, time.Since(began))
+							}
+							mu.Lock()
+							defer mu.Unlock()
+							took = append(took, own...)
+						})
+					}
+					all.Wait()
+					b.StopTimer()
+					b.ReportMetric(1e3*(clitest.Worked(b)-worked).Seconds()/float64(b.N), "cpu-ms/op")
+					slices.Sort(took)
+					b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+					b.ReportMetric(1e3*took[len(took)/2].Seconds(), "p50-ms")
+					b.ReportMetric(1e3*took[len(took)*99/100].Seconds(), "p99-ms")
+				})
+			}
+		})
+	}
+}
+
+// post sends a request and returns the status of the answer, 0 for none.
+func post(client *http.Client, address, kind, body string) int {
+	r, err := client.Post(address, kind, strings.NewReader(body))
+	if err != nil {
+		return 0
+	}
+	defer r.Body.Close()
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return 0
+	}
+	return r.StatusCode
+}
+
+// held is the memory of the process after a collection: what Go uses, and what the system counts.
+func held() (heap, resident int64) {
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse), backend.ProcBytes("/proc/self/status", "VmRSS:")
+}
+
+// Requests, a tenth of them malformed, leave nothing behind: after -soak of them the service holds what it held
+// after a tenth of them. So do models that were replaced.
+func TestSoak(t *testing.T) {
+	s, r, texts := serving(t, 20, 20, 30, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10})
+	addr := listen(t, s)
+	malformed := []struct{ path, kind, body string }{
+		{"/predict", asJSON, `{"text": "w`}, {"/predict", asJSON, `{"txt": 1}`}, {"/predict", "a/b", "w"},
+		{"/predict", asJSON, strings.Repeat("[", 5000)}, {"/predict", "text/plain", strings.Repeat("w ", 1<<19+1)}, {"/explain", asJSON, "{}"},
+		{"/nothing?" + strings.Repeat("x", 20000), "", ""}, {"/%zz", "", ""}, {"/elsewhere", "", ""},
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+	send := func(n int) {
+		var next, answered atomic.Int64
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+					if i%10 == 0 {
+						m := malformed[int(i/10)%len(malformed)]
+						if status := post(client, "http://"+addr+m.path, m.kind, m.body); status >= 200 && status < 400 {
+							t.Errorf("%s: status %d", m.path, status)
+						}
+					} else if status := post(client, "http://"+addr+"/predict", "", texts[int(i)%len(texts)]); status == 200 {
+						answered.Add(1)
+					} else {
+						t.Errorf("a text: status %d", status)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if answered.Load() != int64(n-n/10) {
+			t.Errorf("%d of %d answered", answered.Load(), n)
+		}
+	}
+	swap := func(n int) {
+		for range n {
+			l, err := r.load(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.use(l)
+		}
+	}
+	const slack = 4 << 20 // pools, and what the collector has not taken back
+	for _, q := range []struct {
+		what string
+		do   func(n int)
+		n    int
+	}{{"requests", send, *soak}, {"swaps", swap, max(*soak/10000, 10)}} {
+		q.do(max(q.n/10, 2))
+		heap, resident := held()
+		q.do(q.n)
+		after, then := held()
+		t.Logf("after %d %s: heap %s, resident %s; after %d more %s, %s", max(q.n/10, 2), q.what, report.Bytes(heap),
+			report.Bytes(resident), q.n, report.Bytes(after), report.Bytes(then))
+		if after > heap+slack {
+			t.Errorf("%d %s: the heap grew from %d to %d bytes", q.n, q.what, heap, after)
+		}
+	}
+}
+
+// BenchmarkWarm measures the first predictions of a model that has been read: cold-ms is the slowest of three
+// without Warm, warm-ms that with it.
+func BenchmarkWarm(b *testing.B) {
+	s, _, texts := serving(b, 150, 40, 150, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-rest"})
+	slowest := func(m *gram.Model) (most float64) {
+		for range 3 {
+			began := time.Now()
+			gram.Must(m.PredictTexts(b.Context(), texts[:1]))
+			most = max(most, 1e3*time.Since(began).Seconds())
+		}
+		return most
+	}
+	var cold, warm float64
+	for b.Loop() {
+		m := s.current.Load().model.With(gram.Options{Workers: 1})
+		b.StopTimer()
+		cold += slowest(m.With(gram.Options{Workers: 1}))
+		b.StartTimer()
+		if err := m.Warm(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		warm += slowest(m)
+		b.StartTimer()
+	}
+	b.ReportMetric(cold/float64(b.N), "cold-ms")
+	b.ReportMetric(warm/float64(b.N), "warm-ms")
+}

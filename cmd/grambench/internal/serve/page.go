@@ -1,0 +1,126 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn"
+)
+
+//go:embed page.html
+var html string
+
+//go:embed page.css
+var own string
+
+var (
+	parsed = template.Must(template.New("page").Parse(html))
+	style  = page.Style + own
+)
+
+// policy has a browser refuse whatever isn't in the page; there is no script.
+var policy = func() string {
+	digest := sha256.Sum256([]byte(style))
+	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'self'; "+
+		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
+}()
+
+// shown is what the page shows. Empty fields are left out.
+type shown struct {
+	Model, Kind, Text, Error string
+	Style                    template.CSS
+	Answers                  []answer
+}
+
+// answer is a part of the page: a table, and the sentence above it.
+type answer struct {
+	Title, Note string
+	Table       *report.Table
+}
+
+// page shows a form, and what is said of the text that came with it.
+func (s *service) page(w http.ResponseWriter, r *http.Request) (*reply, error) {
+	h := w.Header()
+	if r.Method != http.MethodPost {
+		return s.show(h, s.current.Load(), &shown{})
+	}
+	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) (*reply, error) {
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return nil, failed(http.StatusBadRequest, "the body is no form")
+		}
+		out := &shown{Text: form.Get("text")}
+		if out.Answers, err = l.answers(ctx, out.Text); err != nil {
+			out.Error = failureOf(err).text
+		}
+		return s.show(h, l, out)
+	})
+}
+
+func (s *service) show(h http.Header, l *loaded, out *shown) (*reply, error) {
+	out.Model, out.Kind, out.Style = l.name, l.kind(), template.CSS(style)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	var b bytes.Buffer
+	err := parsed.Execute(&b, out)
+	return &reply{"text/html; charset=utf-8", b.Bytes()}, err
+}
+
+// answers says what the model predicts of a text, and why.
+func (l *loaded) answers(ctx context.Context, text string) (out []answer, err error) {
+	found, err := l.model.PredictTexts(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	p := l.prediction(found, 0)
+	t := report.NewTable("", ">")
+	title := "no label"
+	if len(p.Labels) > 0 {
+		title = report.Join(p.Labels)
+	}
+	number := func(name string, v *float64, format string) {
+		if v != nil {
+			t.Add(name, fmt.Sprintf(format, *v))
+		}
+	}
+	if p.Value != nil {
+		title = fmt.Sprintf("%.6g", *p.Value)
+	}
+	number("probability", p.Probability, "%.4f")
+	number("margin", p.Margin, "%.4g")
+	if p.Second != "" {
+		t.Add("second", p.Second)
+	}
+	t.Add("words", fmt.Sprint(p.Words))
+	t.Add("of these known", fmt.Sprint(p.Known))
+	first := answer{Title: title, Table: t}
+	if 2*p.Known <= p.Words {
+		first.Note = "The model knows less than half of the words, so this says little."
+	}
+	if out = append(out, first); len(text) > mostExplained {
+		return out, nil
+	}
+	why, err := l.model.ExplainText(ctx, text, 20)
+	if err != nil {
+		return out, err
+	}
+	return append(out, reasons(why)), nil
+}
+
+// reasons are the terms that decide.
+func reasons(why *learn.DocumentExplanation) answer {
+	t := report.NewTable("term", ">count", ">effect", "speaks for")
+	for _, e := range why.Terms {
+		t.Add(e.Term, fmt.Sprintf("%.4g", e.Count), fmt.Sprintf("%+.3g", e.Effect), why.Side(e.Effect))
+	}
+	return answer{"The terms that decide", "An effect is the margin less what it would be without the term.", t}
+}

@@ -1,0 +1,235 @@
+// Package serve has the command serve, which answers requests over HTTP by a model. Package gram predicts;
+// what is here reads requests, bounds what they may take, writes answers, and changes the model for another.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Command is the command serve.
+var Command = &cli.Command{
+	Name:    "serve",
+	Summary: "answer over HTTP by a model: classes, reasons, neighbours; a page to paste text into",
+	NoJSON:  true,
+	Help: `
+Answers requests by a model of texts, of any kind, until ^C or SIGTERM:
+  POST /predict     class, probability, margin to the second class, known words
+  POST /explain     the terms that decide, by what the prediction would be without each
+  POST /neighbours  the nearest documents of -of, by c = 1 - cosine
+  GET /healthz      what it serves       GET /metrics   for Prometheus       GET /   a page
+A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
+neighbours to name. Answers and errors are JSON. SIGHUP reads the model and -of again. Requests
+under way end with the old ones, which stay if the new ones can't be read. Only this machine is
+served, unless -addr names another address. There are no passwords and no encryption, so put a proxy
+in front of it then.`,
+	Examples: `
+grambench serve news.model
+grambench serve -addr localhost:9000 -of train.tsv.gz news.model
+curl --json '{"text": "the shuttle reached orbit"}' localhost:8080/predict
+kill -HUP $(pidof grambench)                 after another train -o news.model`,
+	Setup: func(f *cli.Flags) cli.Work {
+		r := &run{}
+		f.Group("Model", "")
+		f.Reads(&r.model, "model", "serve the model in `FILE`")
+		f.StringVar(&r.of, "of", "", "find neighbours among the texts of `SOURCE` (default: none)")
+		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
+			files, _ := sparse.Files(ctx, r.of, "") // what can't be listed can't be read, which is reported then
+			return files
+		})
+		f.Arguments(cli.Argument{Flag: "model", What: "model"})
+		f.Group("Service", "")
+		f.StringVar(&r.addr, "addr", "localhost:8080", "listen at `HOST:PORT`; port 0 takes a free one")
+		r.body = 1 << 20
+		f.Var(&r.body, "max-body", "refuse requests of more than `SIZE`")
+		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "end a request that takes longer to arrive, or to answer, "+
+			"than `DURATION`")
+		r.limits.DeclareMemory(f)
+		r.limits.DeclareWorkers(f)
+		f.Check(r.check)
+		return r.run
+	},
+}
+
+// run is one run of the command.
+type run struct {
+	model, of, addr string
+	body            cli.ByteSize
+	timeout         time.Duration
+	limits          backend.Limits
+}
+
+func (r *run) check() error {
+	_, _, err := net.SplitHostPort(r.addr)
+	switch {
+	case r.model == "":
+		return cli.Usagef("-model FILE is missing")
+	case err != nil:
+		return cli.Usagef("-addr %s, expected HOST:PORT such as localhost:8080", r.addr)
+	case r.body > 1<<30:
+		return cli.Usagef("-max-body %s, expected 1G or less", &r.body)
+	case r.timeout < time.Millisecond || r.timeout > time.Hour:
+		return cli.Usagef("-timeout %v, expected 1ms to 1h", r.timeout)
+	}
+	return nil
+}
+
+// ending is how long requests may take to end after ^C: less than [cli.Grace].
+const ending = 500 * time.Millisecond
+
+// run serves until ctx ends.
+func (r *run) run(ctx context.Context, e *cli.Env) error {
+	r.limits.Limit()
+	// Until here SIGHUP ends the program, as it ends any command.
+	signal.Reset(syscall.SIGHUP)
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
+
+	first, err := r.load(ctx)
+	if err != nil {
+		return err
+	}
+	s := newService(r.limits.NumWorkers(), int64(r.body), r.timeout)
+	s.use(first)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.addr)
+	if err != nil {
+		return fmt.Errorf("-addr %s: %w", r.addr, reason(err))
+	}
+	server := s.server(log.New(e.Stderr, e.Program+" serve: ", 0))
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+		s.local = true
+	} else {
+		e.Warn("-addr %s: whoever reaches this machine can use the model, without a password or encryption", r.addr)
+	}
+	tell := func(format string, args ...any) { // Say says each text once
+		if !e.Quiet {
+			fmt.Fprintf(e.Stderr, "%s: %s\n", e.Program, fmt.Sprintf(format, args...))
+		}
+	}
+	tell("serving %s on http://%s", r.model, net.JoinHostPort(host, port))
+
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-again:
+			next, err := r.load(ctx)
+			if err != nil {
+				s.reloads("failed")
+				if ctx.Err() == nil {
+					tell("%v; still serving what was read at %s", err, s.current.Load().read.Format(time.TimeOnly))
+				}
+				continue
+			}
+			s.use(next)
+			s.reloads("done")
+			tell("read %s again, %s", r.model, next.kind())
+		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+			defer cancel()
+			if err := server.Shutdown(ctx); err != nil {
+				err = server.Close() // who is still there is slow
+				return err
+			}
+			return nil
+		}
+	}
+}
+
+// reason is what is wrong with an address, without the address.
+func reason(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+// loaded is what answers come from. It doesn't change.
+type loaded struct {
+	name    string
+	model   *gram.Model
+	classes map[string]int // their places
+
+	index *gram.Index    // of the texts of -of, nil without them
+	texts *sparse.Corpus // their names and classes
+	read  time.Time
+}
+
+// load reads the model and the texts, and makes them ready.
+func (r *run) load(ctx context.Context) (*loaded, error) {
+	m, err := gram.Load(r.model)
+	if missing := (*os.PathError)(nil); errors.As(err, &missing) {
+		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-model %w", err)
+	}
+	o := gram.Options{Workers: 1, MemoryBytes: r.limits.Budget()} // requests share the processors
+	out := &loaded{name: r.model, model: m.With(o), classes: map[string]int{}, read: time.Now()}
+	a := m.About()
+	if a.Vocabulary == nil {
+		return nil, fmt.Errorf("-model %s learnt from vectors, expected a model of texts", r.model)
+	}
+	for i, class := range a.Classes {
+		out.classes[class] = i
+	}
+	if err := out.model.Warm(ctx); err != nil {
+		return nil, fmt.Errorf("-model %s: %w", r.model, err)
+	}
+	if r.of == "" {
+		return out, nil
+	}
+	budget := cmp.Or(r.limits.Budget(), 1<<62)
+	out.texts, err = sparse.Read(ctx, r.of, sparse.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget})
+	if err == nil && out.texts.Texts == nil {
+		err = errors.New("vectors, or more text than fits, expected texts")
+	}
+	if err == nil {
+		out.index, err = gram.NewIndex(ctx, out.texts.Texts, gram.IndexOptions{Options: o})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-of %s: %w", r.of, err)
+	}
+	out.texts = &sparse.Corpus{Names: out.texts.Names, Classes: out.texts.Classes, Labels: out.texts.Labels}
+	return out, nil
+}
+
+// kind says what the model is, in a line.
+func (l *loaded) kind() string {
+	a := l.model.About()
+	words := []string{cmp.Or(a.Kernel, a.Type), report.Counted(len(a.Vocabulary), "term", "terms")}
+	if len(a.Classes) > 0 {
+		words = append(words, report.Counted(len(a.Classes), "class", "classes"))
+	}
+	return strings.Join(words, ", ")
+}
+
+// server is the HTTP server, with bounds on all that a client may be slow with.
+func (s *service) server(errors *log.Logger) *http.Server {
+	return &http.Server{
+		Handler: s, ErrorLog: errors, ConnState: s.count,
+		ReadHeaderTimeout: min(s.timeout, 5*time.Second), ReadTimeout: s.timeout, WriteTimeout: 3 * s.timeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The program serves until ^C or SIGTERM, which are its ordinary end: it exits with 0 even while a client
+// keeps a request half sent. SIGHUP reloads.
+func TestServeEnds(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals")
+	}
+	folder := t.TempDir()
+	pets := []byte("cat\tmeow purr\ndog\tbark bone\n")
+	if err := os.WriteFile(filepath.Join(folder, "pets.tsv"), pets, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	train := "train -q -kernel linear -c 1 -min-df 1 " + folder + "/pets.tsv " + folder + "/pets.model"
+	if code := run(strings.Fields(train), io.Discard, &said); code != 0 {
+		t.Fatal(said.String())
+	}
+	for _, end := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		c := exec.Command("grambench", "serve", "-addr", "localhost:0", "pets.model")
+		c.Dir = folder
+		stderr, err := c.StderrPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(stderr)
+		lines.Scan()
+		_, address, ok := strings.Cut(lines.Text(), "grambench: serving pets.model on ")
+		if !ok {
+			t.Fatalf("it says %q", lines.Text())
+		}
+		for _, signal := range []os.Signal{nil, syscall.SIGHUP} {
+			if signal != nil {
+				if err := c.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+				if lines.Scan(); !strings.Contains(lines.Text(), "read pets.model again") {
+					t.Fatalf("it says %q", lines.Text())
+				}
+			}
+			r, err := http.Post(address+"/predict", "text/plain", strings.NewReader("purr"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(r.Body)
+			if err != nil || r.StatusCode != 200 || !strings.Contains(string(body), `"cat"`) {
+				t.Errorf("%s %s, %v", r.Status, body, err)
+			}
+			r.Body.Close()
+		}
+		half, writer := io.Pipe()
+		waits := make(chan error, 1)
+		go func() {
+			r, err := http.Post(address+"/predict", "text/plain", half)
+			if err == nil {
+				r.Body.Close()
+			}
+			waits <- err
+		}()
+		if _, err := writer.Write([]byte("me")); err != nil { // the request is under way
+			t.Fatal(err)
+		}
+		if err := c.Process.Signal(end); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Wait(); err != nil {
+			t.Errorf("%v: %v", end, err)
+		}
+		writer.Close()
+		<-waits
+	}
+}
