@@ -40,6 +40,12 @@ type TrainOptions struct {
 	// them. Default: as it was read, or chosen.
 	Terms *learn.Terms
 
+	// Update, if not nil, is a model of a part of the documents, mostly. Training begins where it ended, and fields
+	// that are zero are those that it was trained with; nothing is chosen. Old and new documents must be there. The
+	// result is the optimum that training from scratch finds, to the tolerance. Type must be c_svc, epsilon_svr,
+	// linear, landmark or knn. Default: none.
+	Update *Model
+
 	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
 	// chosen.
 	ChooseWork float64
@@ -61,6 +67,11 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
+	if o.Update != nil {
+		if err := o.takeRecipe(c); err != nil {
+			return nil, err
+		}
+	}
 	c, err := o.cut(ctx, c)
 	if err != nil {
 		return nil, err
@@ -69,7 +80,12 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := trainer.Train(ctx, c, own)
+	var m learn.Model
+	if o.Update != nil {
+		m, _, err = learn.Update(ctx, trainer, c, own, o.Update.m)
+	} else {
+		m, err = trainer.Train(ctx, c, own)
+	}
 	if err != nil {
 		return nil, inFields(c.NameValue(err))
 	}
@@ -79,6 +95,31 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	}
 	o.unfinished(a.Ended)
 	return &Model{m: m, o: o.Options}, nil
+}
+
+// takeRecipe fills in, of what isn't given, what the model to begin at was trained with.
+func (o *TrainOptions) takeRecipe(c *sparse.Corpus) error {
+	if err := o.Update.made(); err != nil {
+		return err
+	}
+	r := learn.RecipeOf(o.Update.m)
+	o.Type, o.Kernel, o.Scheme = cmp.Or(o.Type, r.Type), cmp.Or(o.Kernel, r.Kernel), cmp.Or(o.Scheme, r.Scheme)
+	o.Embedding, o.Seed, o.ChooseWork = cmp.Or(o.Embedding, r.Embedding), cmp.Or(o.Seed, r.Seed), -1
+	o.C, o.Nu, o.Epsilon = cmp.Or(o.C, r.C), cmp.Or(o.Nu, r.Nu), cmp.Or(o.Epsilon, r.Epsilon)
+	o.Tolerance = cmp.Or(o.Tolerance, r.Tolerance)
+	o.Probabilities, o.Thresholds = o.Probabilities || r.Probabilities, o.Thresholds || r.Thresholds
+	if o.Weights == nil && !o.Balanced {
+		o.Weights = r.Weights
+	}
+	switch {
+	case o.Terms != nil || r.Terms == nil || c.Vocabulary == nil:
+	case c.Texts != nil:
+		o.Terms = r.Terms
+	case !sameCut(c.Tokenizer, r.Terms.Tokenizer):
+		return fmt.Errorf("gram: the text of %s was cut by %s and that of Update by %s, expected the same, or texts that "+
+			"were kept", c.Source, c.Tokenizer, r.Terms.Tokenizer)
+	}
+	return nil
 }
 
 // cut returns a corpus cut into the terms that were asked for.

@@ -16,7 +16,7 @@ import (
 // had. The result is the optimum that Train finds, to the tolerance. Report.Found says how many were found.
 //
 // Errors: those of Train; a model of another type or scheme, a type other than c_svc and epsilon_svr, a
-// precomputed kernel, whose documents have no terms.
+// precomputed kernel, whose documents have no terms; documents without most of the model's support vectors.
 func (p *Problem) Update(ctx context.Context, s Settings, old *model.Model) (*model.Model, *Report, error) {
 	if err := given(ctx); err != nil {
 		return nil, nil, err
@@ -36,23 +36,28 @@ func (p *Problem) Update(ctx context.Context, s Settings, old *model.Model) (*mo
 	case p.values != nil || old.Embedder == nil:
 		return nil, nil, fmt.Errorf("svm: an update of a precomputed kernel, whose documents have no terms to be known by")
 	}
-	at, err := task.Match(ctx, supportOf(old), p.contents(kind, s.Scheme))
+	at, found, err := task.Match(ctx, supportOf(old), p.contents(kind, s.Scheme), "support vectors", p.corpus.source)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("svm: %w", err)
 	}
 	s.start = p.startAt(old, at)
 	out, report, err := p.Train(ctx, s)
 	if err == nil {
-		report.Found = len(at) - task.Missing(at)
+		report.Found = found
 	}
 	return out, report, err
 }
 
 // supportOf are the support vectors of a model.
 func supportOf(m *model.Model) *task.Contents {
-	c := &task.Contents{Count: m.Support.Rows(), Row: m.Support.Row, Embedder: m.Embedder, Vocabulary: m.Vocabulary}
+	c := &task.Contents{Count: m.Support.Rows(), Row: m.Support.Row, Terms: task.Terms(m.Embedder), Vocabulary: m.Vocabulary}
 	if m.Type.Classifies() && m.Classifier.Scheme != solver.Labels {
-		c.Class = func(i int) string { return m.Classes[m.SupportClass[i]] }
+		c.Class = func(i int) string {
+			if class := m.SupportClass[i]; class >= 0 {
+				return m.Classes[class]
+			}
+			return ""
+		}
 	}
 	return c
 }
@@ -62,7 +67,7 @@ func (p *Problem) contents(kind model.Type, scheme solver.Scheme) *task.Contents
 	var terms []uint32
 	var values []float32
 	c := &task.Contents{
-		Count: p.Len(), Embedder: p.x.Embedder, Vocabulary: p.corpus.vocabulary,
+		Count: p.Len(), Terms: task.Terms(p.x.Embedder), Vocabulary: p.corpus.vocabulary,
 		Row: func(i int) ([]uint32, []float32) {
 			terms, values = p.x.AppendRaw(i, terms[:0], values[:0])
 			return terms, values
