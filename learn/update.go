@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/knn"
 	"github.com/gramengine/gram/learn/landmark"
-	"github.com/gramengine/gram/learn/linear"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -167,18 +166,15 @@ func (t *nearest) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 	return m, updated(c, "documents", found, of, of), err
 }
 
-// Update implements Updater. Models don't keep α: where a loss has them by the margins at the optimum, these begin
-// at those of the model.
+// Update implements Updater: it is Train. Models don't keep α, and α that is made of their weights is no better than
+// 0: an error of f in all documents, which share the bias, grows as many times as there are documents.
 func (l *lines) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
 	own, ok := old.(linearModel)
 	if !ok {
 		return nil, nil, kindError(old, "linear")
 	}
-	m, err := linear.Update(ctx, c, lineEmbedding(c, o), l.settings(o), own.Model, o.linear())
-	if err != nil {
-		return nil, nil, err
-	}
-	return linearModel{m}, updated(c, "", 0, 0, own.Model.Documents), nil
+	m, err := l.Train(ctx, c, o)
+	return m, updated(c, "", 0, 0, own.Documents), err
 }
 
 // Update implements Updater, on the landmarks of the model that are found.

@@ -34,13 +34,6 @@ func Train(ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings
 func TrainPath(
 	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
-	return trainPath(ctx, c, e, s, prices, nil, opt)
-}
-
-// trainPath is TrainPath from where the training of a model ended; nil for none.
-func trainPath(
-	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, old *Model, opt Options,
-) ([]*Model, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -92,7 +85,7 @@ func trainPath(
 		m.Settings.C = price
 		models = append(models, m)
 	}
-	return models, trainAll(ctx, c, p, rows, weights, models, old, workers, opt.Progress)
+	return models, trainAll(ctx, c, p, rows, weights, models, workers, opt.Progress)
 }
 
 // largest returns the greatest squared length of a document.
@@ -115,8 +108,8 @@ func trainingBytes(c *sparse.Corpus, f *sparse.Embedder, models, workers int) in
 // trainAll trains the machines of all classes, several at a time. Of two classes the second is the
 // first with the other sign.
 func trainAll(
-	ctx context.Context, c *sparse.Corpus, p *problem, rows []int, weights []float64, models []*Model, old *Model,
-	workers int, told func(run.Progress),
+	ctx context.Context, c *sparse.Corpus, p *problem, rows []int, weights []float64, models []*Model, workers int,
+	told func(run.Progress),
 ) (err error) {
 	s, n := &models[0].Settings, len(c.Classes)
 	mirrored := n == 2 && s.Scheme == solver.OneVsRest
@@ -140,11 +133,6 @@ func trainAll(
 		d := newDual(ctx, p, task.Of(c, k, rows), s, k, func() { passes.Add(1) })
 		if d.weights[1] = weights[k]; mirrored {
 			d.weights[0] = weights[1]
-		}
-		if old != nil {
-			if err := d.startAt(old, models[0], k); err != nil {
-				return err
-			}
 		}
 		for _, m := range models {
 			found, err := d.search(m.Settings.C, s.Tolerance)
