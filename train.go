@@ -102,7 +102,10 @@ func (o *TrainOptions) takeRecipe(c *sparse.Corpus) error {
 	if err := o.Update.made(); err != nil {
 		return err
 	}
-	r := learn.RecipeOf(o.Update.m)
+	r, err := learn.RecipeOf(o.Update.m)
+	if err != nil {
+		return err
+	}
 	o.Type, o.Kernel, o.Scheme = cmp.Or(o.Type, r.Type), cmp.Or(o.Kernel, r.Kernel), cmp.Or(o.Scheme, r.Scheme)
 	o.Embedding, o.Seed, o.ChooseWork = cmp.Or(o.Embedding, r.Embedding), cmp.Or(o.Seed, r.Seed), -1
 	o.C, o.Nu, o.Epsilon = cmp.Or(o.C, r.C), cmp.Or(o.Nu, r.Nu), cmp.Or(o.Epsilon, r.Epsilon)

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/knn"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/svm"
@@ -35,6 +37,12 @@ type Updated struct {
 // Update trains on old and new documents from where the training of old ended, by the trainer that has the type of
 // its [Recipe]. Errors: a learner that can't, a source that lacks most of the model's documents, those of Train.
 func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
+	if err := errors.Join(run.Given(ctx, "learn"), c.Validate()); err != nil {
+		return nil, nil, err
+	}
+	if err := valid(old); err != nil {
+		return nil, nil, err
+	}
 	if (c.Vocabulary == nil) != (old.About().Vocabulary == nil) {
 		return nil, nil, fmt.Errorf("-update: text and vectors, expected %s to hold what the model learnt from", c.Source)
 	}
@@ -69,10 +77,13 @@ type Recipe struct {
 	Terms                           *Terms // nil of vectors
 }
 
-// RecipeOf returns what a model was trained with.
-func RecipeOf(m Model) Recipe {
+// RecipeOf returns what a model was trained with. Errors: no model, or one that isn't valid.
+func RecipeOf(m Model) (r Recipe, err error) {
+	if err := valid(m); err != nil {
+		return r, err
+	}
 	a := m.About()
-	r := Recipe{Type: a.Type, Kernel: a.Kernel, Scheme: a.SchemeName(), C: a.C}
+	r = Recipe{Type: a.Type, Kernel: a.Kernel, Scheme: a.SchemeName(), C: a.C}
 	var embedder *sparse.Embedder
 	switch m := m.(type) {
 	case Machines:
@@ -99,7 +110,7 @@ func RecipeOf(m Model) Recipe {
 			r.Terms.MinDF = int(slices.Min(embedder.DF)) // of thousands of terms some have the least
 		}
 	}
-	return r
+	return r, nil
 }
 
 // Flags returns what isn't zero as flags of train and their values, without terms.

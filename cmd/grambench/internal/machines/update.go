@@ -28,12 +28,15 @@ func (t *train) takeRecipe() error {
 	case t.f.Given("v"):
 		return cli.Usagef("-update with -v, which writes no model, expected one of them")
 	}
+	var r learn.Recipe
 	var err error
-	if t.old, err = learn.Load(context.Background(), t.update, nil); err != nil {
+	if t.old, err = learn.Load(context.Background(), t.update, nil); err == nil {
+		r, err = learn.RecipeOf(t.old)
+	}
+	if err != nil {
 		return fmt.Errorf("-update %s: %w", t.update, err)
 	}
-	r, a := learn.RecipeOf(t.old), t.old.About()
-	t.chooseTime, t.Form = 0, a.Form
+	t.chooseTime, t.Form = 0, t.old.About().Form
 	if r.Terms != nil && !t.f.Given(source.TermFlags...) {
 		t.TokenizerLater = func() (sparse.Tokenizer, error) { return r.Terms.Tokenizer, nil }
 	}
