@@ -67,11 +67,13 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
-	if o.Update != nil {
+	old := o.Update
+	if old != nil {
 		if err := o.takeRecipe(c); err != nil {
 			return nil, err
 		}
 	}
+	o.Update = nil
 	c, err := o.cut(ctx, c)
 	if err != nil {
 		return nil, err
@@ -81,8 +83,8 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 		return nil, err
 	}
 	var m learn.Model
-	if o.Update != nil {
-		m, _, err = learn.Update(ctx, trainer, c, own, o.Update.m)
+	if old != nil {
+		m, _, err = learn.Update(ctx, trainer, c, own, old.m)
 	} else {
 		m, err = trainer.Train(ctx, c, own)
 	}
@@ -142,6 +144,9 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	l, trainer, err := learn.Parse(o.Type)
 	if bad := o.check(); bad != nil {
 		return nil, nil, own, bad
+	}
+	if o.Update != nil {
+		return nil, nil, own, errors.New("gram: Update applies to Train alone, expected none")
 	}
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
 		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)

@@ -11,11 +11,11 @@ import (
 // Found counts the documents of a model that a corpus has, too, by their terms and counts. Errors: a corpus that has
 // less than half of them, one that [sparse.Corpus.Validate] refuses, a model that [Model.Validate] refuses.
 func Found(ctx context.Context, m *Model, c *sparse.Corpus) (int, error) {
-	if _, err := task.Check(ctx, c, sparse.Embedding{}, m.Settings.Scheme); err != nil {
-		return 0, fmt.Errorf("knn: %w", err)
-	}
 	if err := m.Validate(); err != nil {
 		return 0, err
+	}
+	if _, err := task.Check(ctx, c, sparse.Embedding{}, m.Settings.Scheme); err != nil {
+		return 0, fmt.Errorf("knn: %w", err)
 	}
 	old, _ := m.Documents.TermFrequencies()
 	all, _ := c.Documents.TermFrequencies()

@@ -47,7 +47,7 @@ func TestDoors(t *testing.T) {
 			{svm.ScoreModel}, {svm.ScoreValues, []float64{1, 2, 3, 4, 5, 6}, &numbers},
 			{svm.SearchProblems, svm.Settings{}, grid, of},
 			{svm.NewSearchTasks, svm.Settings{}, grid, terms}, {"Problem.CrossValidate", svm.Settings{}, 2},
-			{"Problem.TrainMachines", svm.Settings{}, []int{0}}, {"SearchTasks.Do", problem, 0},
+			{"Problem.TrainMachines", svm.Settings{}, []int{0}}, {"Problem.Update", svm.Settings{}}, {"SearchTasks.Do", problem, 0},
 			{"Problem.Assemble", svm.Settings{}, []*solver.Classifier{machines}},
 			{"SearchTasks.Assemble", of, outcome}, {"SearchTasks.Needs", 0},
 			{"Predictor.PredictTexts", []string{"a b", "c"}},

@@ -31,7 +31,6 @@ Trains a support vector machine on documents and writes a model for grambench pr
 measurements it chooses embedding, kernel, C and scheme by folds on samples, unless they are given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
-grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model
 grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		t := &train{}
@@ -42,7 +41,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
-		f.Reads(&t.update, "update", "begin at the model in `FILE`, with its settings; the source has old and new documents")
+		f.Reads(&t.update, "update", "begin at the model in `FILE`, with its settings, to add documents to its own")
 		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
 		f.StringVar(&t.reject, "reject", "",
 			"no class (?) below a probability learnt for `TARGET`: error=2% or coverage=90%")

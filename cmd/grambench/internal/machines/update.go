@@ -36,6 +36,14 @@ func (t *train) takeRecipe() error {
 	if err != nil {
 		return fmt.Errorf("-update %s: %w", t.update, err)
 	}
+	own, _, err := learn.Parse(r.Type)
+	if err != nil {
+		return err
+	}
+	if l, _, err := learn.Parse(t.kind); t.kind != "" && err == nil && l.Name != own.Name {
+		return cli.Usagef("-update %s: a model of %s, found -type %s, expected the same, or a training without -update",
+			t.update, own.Name, l.Name)
+	}
 	t.chooseTime, t.Form = 0, t.old.About().Form
 	if r.Terms != nil && !t.f.Given(source.TermFlags...) {
 		t.TokenizerLater = func() (sparse.Tokenizer, error) { return r.Terms.Tokenizer, nil }
