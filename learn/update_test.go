@@ -75,7 +75,8 @@ func TestUpdate(t *testing.T) {
 		{"one-vs-one", "c_svc", Options{}, Options{}, some(all, few), all, true},
 		{"one-vs-rest", "c_svc", Options{Scheme: solver.OneVsRest}, Options{}, some(all, few), all, true},
 		{"labels", "c_svc", Options{Scheme: solver.Labels}, Options{}, some(&labels, few), &labels, true},
-		{"thresholds", "c_svc", Options{Scheme: solver.Labels, Thresholds: true}, Options{}, some(&labels, few), &labels, true},
+		{"thresholds", "c_svc", Options{Scheme: solver.Labels, Thresholds: true}, Options{}, some(&labels, few), &labels,
+			true},
 		{"small C", "c_svc", Options{C: 0.01}, Options{}, some(all, few), all, true},
 		{"other C", "c_svc", Options{C: 0.1}, Options{C: 3}, some(all, few), all, false},
 		{"lesser C", "c_svc", Options{C: 3}, Options{C: 0.1}, some(all, few), all, false},
@@ -141,7 +142,9 @@ func loaded(t *testing.T, m Model) Model {
 
 // What can't be updated says so.
 func TestUpdateRefuses(t *testing.T) {
-	read := func(source string) *sparse.Corpus { return doortest.Must(sparse.Read(t.Context(), source, sparse.Options{})) }
+	read := func(source string) *sparse.Corpus {
+		return doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	}
 	c, other := read("synthetic:docs=60,terms=50,length=9,classes=2,seed=1"),
 		read("synthetic:docs=60,terms=50,length=9,classes=2,seed=2")
 	for _, q := range []struct {
@@ -195,7 +198,8 @@ func TestUpdateText(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, _ := objectiveOf(doortest.Must(trainer.Train(t.Context(), all, o)))
-	if found, _ := objectiveOf(got); !(math.Abs(found-want) <= 1e-5*math.Abs(want)) || u.Found != u.Of || u.Documents != 5 {
+	found, _ := objectiveOf(got)
+	if !(math.Abs(found-want) <= 1e-5*math.Abs(want)) || u.Found != u.Of || u.Documents != 5 {
 		t.Errorf("objective %v, from scratch %v, %+v", found, want, u)
 	}
 	if r, err := RecipeOf(m); err != nil || r.Kernel != o.Kernel || r.C != 10 || r.Terms == nil || r.Terms.MinDF < 2 {

@@ -17,7 +17,9 @@ import (
 // found counts them. The machines are the optimum for these landmarks, to the tolerance.
 //
 // Errors: those of Train, a model that [Model.Validate] refuses, a corpus that has less than half of the landmarks.
-func Update(ctx context.Context, c *sparse.Corpus, s Settings, old *Model, opt Options) (m *Model, found int, err error) {
+func Update(
+	ctx context.Context, c *sparse.Corpus, s Settings, old *Model, opt Options,
+) (m *Model, found int, err error) {
 	if err := old.Validate(); err != nil {
 		return nil, 0, err
 	}

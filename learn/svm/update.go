@@ -27,7 +27,8 @@ func (p *Problem) Update(ctx context.Context, s Settings, old *model.Model) (*mo
 	kind := cmp.Or(s.Type, model.CSVC)
 	switch {
 	case kind != model.CSVC && kind != model.EpsilonSVR:
-		return nil, nil, fmt.Errorf("svm: an update of %s, expected %s or %s: train it anew", kind, model.CSVC, model.EpsilonSVR)
+		return nil, nil, fmt.Errorf("svm: an update of %s, expected %s or %s: train it anew", kind, model.CSVC,
+			model.EpsilonSVR)
 	case kind != old.Type:
 		return nil, nil, fmt.Errorf("svm: an update to %s of a model of %s, expected the same type", kind, old.Type)
 	case kind.Classifies() && s.Scheme != old.Classifier.Scheme:
@@ -50,7 +51,9 @@ func (p *Problem) Update(ctx context.Context, s Settings, old *model.Model) (*mo
 
 // supportOf are the support vectors of a model.
 func supportOf(m *model.Model) *task.Contents {
-	c := &task.Contents{Count: m.Support.Rows(), Row: m.Support.Row, Terms: task.Terms(m.Embedder), Vocabulary: m.Vocabulary}
+	c := &task.Contents{
+		Count: m.Support.Rows(), Row: m.Support.Row, Terms: task.Terms(m.Embedder), Vocabulary: m.Vocabulary,
+	}
 	if m.Type.Classifies() && m.Classifier.Scheme != solver.Labels {
 		c.Class = func(i int) string {
 			if class := m.SupportClass[i]; class >= 0 {
