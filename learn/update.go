@@ -53,13 +53,12 @@ func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Mod
 		"landmark and knn: train it anew", old.About().Type)
 }
 
-// updated says what was found in a corpus of a model of so many documents, 0 where it doesn't say.
-func updated(c *sparse.Corpus, what string, found, of, documents int) *Updated {
-	u := &Updated{What: what, Found: found, Of: of}
-	if documents > 0 {
-		u.Documents = c.Documents.Rows() - documents
+// added is how many more documents there are than a model had, 0 where it doesn't say.
+func added(c *sparse.Corpus, documents int) int {
+	if documents == 0 {
+		return 0
 	}
-	return u
+	return c.Documents.Rows() - documents
 }
 
 // kindError is that of a model of another learner.
@@ -145,21 +144,27 @@ func (t machines) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 		return nil, nil, kindError(old, string(t.kind))
 	}
 	s, err := t.settings(&o)
+	if err == nil {
+		err = o.checkReject(c)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
+	values := c.Documents.NNZ()
+	u := &Updated{What: "support vectors", Of: own.Support.Rows(), Documents: added(c, own.Documents)}
+	o.HeldBytes += own.bytes()
 	opt := o.svm(svm.Task{Settings: s})
 	opt.Once = true
 	p, err := o.problem(ctx, c, []kernel.Kernel{s.Kernel}, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, report, err := p.Update(ctx, s, own.Model)
+	m, report, err := p.Update(ctx, s, own.Model) // the corpus may go
 	if err != nil {
 		return nil, nil, err
 	}
-	u := updated(c, "support vectors", report.Found, own.Support.Rows(), own.Documents)
-	return Machines{m, &Trained{Report: *report, Settings: s, Values: c.Documents.NNZ()}}, u, nil
+	u.Found = report.Found
+	return Machines{m, &Trained{Report: *report, Settings: s, Values: values}}, u, nil
 }
 
 // Update implements Updater: a model of neighbours is its documents.
@@ -174,7 +179,7 @@ func (t *nearest) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 		return nil, nil, err
 	}
 	m, err := t.Train(ctx, c, o)
-	return m, updated(c, "documents", found, of, of), err
+	return m, &Updated{"documents", found, of, added(c, of)}, err
 }
 
 // Update implements Updater: it is Train. Models don't keep α, and α that is made of their weights is no better than
@@ -185,7 +190,7 @@ func (l *lines) Update(ctx context.Context, c *sparse.Corpus, o Options, old Mod
 		return nil, nil, kindError(old, "linear")
 	}
 	m, err := l.Train(ctx, c, o)
-	return m, updated(c, "", 0, 0, own.Documents), err
+	return m, &Updated{Documents: added(c, own.Documents)}, err
 }
 
 // Update implements Updater, on the landmarks of the model that are found.
@@ -198,6 +203,7 @@ func (t *landmarks) Update(ctx context.Context, c *sparse.Corpus, o Options, old
 	if err != nil {
 		return nil, nil, err
 	}
+	o.MemoryBytes = Left(o.MemoryBytes, own.Bytes())
 	m, found, err := landmark.Update(ctx, c, s, own.Model, o.landmarks())
-	return landmarkModel{m, nil}, updated(c, "landmarks", found, own.Landmarks.Rows(), own.Documents), err
+	return landmarkModel{m, nil}, &Updated{"landmarks", found, own.Landmarks.Rows(), added(c, own.Documents)}, err
 }
