@@ -67,13 +67,11 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
-	old := o.Update
-	if old != nil {
-		if err := o.takeRecipe(c); err != nil {
+	if o.Update != nil {
+		if err := o.inherit(c); err != nil {
 			return nil, err
 		}
 	}
-	o.Update = nil
 	c, err := o.cut(ctx, c)
 	if err != nil {
 		return nil, err
@@ -83,8 +81,10 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 		return nil, err
 	}
 	var m learn.Model
-	if old != nil {
-		m, _, err = learn.Update(ctx, trainer, c, own, old.m)
+	if o.Update != nil {
+		if err = own.Inherit(o.Update.m); err == nil {
+			m, _, err = learn.Update(ctx, trainer, c, own, o.Update.m)
+		}
 	} else {
 		m, err = trainer.Train(ctx, c, own)
 	}
@@ -99,30 +99,24 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// takeRecipe fills in, of what isn't given, what the model to begin at was trained with.
-func (o *TrainOptions) takeRecipe(c *sparse.Corpus) error {
+// inherit fills in, of what isn't given, the type, scheme and terms of the model to begin at.
+func (o *TrainOptions) inherit(c *sparse.Corpus) error {
 	if err := o.Update.made(); err != nil {
 		return err
 	}
-	r, err := learn.RecipeOf(o.Update.m)
+	a := o.Update.About()
+	terms, err := learn.TermsOf(o.Update.m)
 	if err != nil {
 		return err
 	}
-	o.Type, o.Kernel, o.Scheme = cmp.Or(o.Type, r.Type), cmp.Or(o.Kernel, r.Kernel), cmp.Or(o.Scheme, r.Scheme)
-	o.Embedding, o.Seed, o.ChooseWork = cmp.Or(o.Embedding, r.Embedding), cmp.Or(o.Seed, r.Seed), -1
-	o.C, o.Nu, o.Epsilon = cmp.Or(o.C, r.C), cmp.Or(o.Nu, r.Nu), cmp.Or(o.Epsilon, r.Epsilon)
-	o.Tolerance = cmp.Or(o.Tolerance, r.Tolerance)
-	o.Probabilities, o.Thresholds = o.Probabilities || r.Probabilities, o.Thresholds || r.Thresholds
-	if o.Weights == nil && !o.Balanced {
-		o.Weights = r.Weights
-	}
+	o.Type, o.Scheme = cmp.Or(o.Type, a.Type), cmp.Or(o.Scheme, a.SchemeName())
 	switch {
-	case o.Terms != nil || r.Terms == nil || c.Vocabulary == nil:
+	case o.Terms != nil || terms == nil || c.Vocabulary == nil:
 	case c.Texts != nil:
-		o.Terms = r.Terms
-	case !sameCut(c.Tokenizer, r.Terms.Tokenizer):
+		o.Terms = terms
+	case !sameCut(c.Tokenizer, a.Tokenizer):
 		return fmt.Errorf("gram: the text of %s was cut by %s and that of Update by %s, expected the same, or texts that "+
-			"were kept", c.Source, c.Tokenizer, r.Terms.Tokenizer)
+			"were kept", c.Source, c.Tokenizer, a.Tokenizer)
 	}
 	return nil
 }
@@ -144,9 +138,6 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	l, trainer, err := learn.Parse(o.Type)
 	if bad := o.check(); bad != nil {
 		return nil, nil, own, bad
-	}
-	if o.Update != nil {
-		return nil, nil, own, errors.New("gram: Update applies to Train alone, expected none")
 	}
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
 		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)

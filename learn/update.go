@@ -1,28 +1,26 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/knn"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Updater is a Trainer that can begin at an earlier model.
+// Updater is a Trainer that can begin at an earlier model of its own.
 type Updater interface {
 	Trainer
 
-	// Update is Train from where the training of old ended, a model of the same learner. It ends at the same
-	// optimum, to the tolerance, in fewer steps the more documents are those of old.
+	// Update is Train from where the training of old ended, and ends at the same optimum, to the tolerance.
 	Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error)
 }
 
@@ -31,34 +29,48 @@ type Updated struct {
 	What      string `json:"what,omitempty"` // what was looked for: support vectors or landmarks; "" for nothing
 	Found     int    `json:"found"`          // of them, among the documents
 	Of        int    `json:"of"`
-	Documents int    `json:"new_documents"` // how many more documents there are; 0 where the model doesn't say
+	Documents int    `json:"new_documents"` // how many more there are; 0 where the model doesn't say
 }
 
-// Update trains on old and new documents from where the training of old ended, by the trainer that has the type of
-// its [Recipe]. Errors: a learner that can't, a source that lacks most of the model's documents, those of Train.
+// leastFound is the share of what a model learnt from below which a source can't hold all documents.
+const leastFound = 0.5
+
+// Update trains on old and new documents from where the training of old ended. Options are as [Options.Inherit] has
+// them. Errors: a learner that can't, a source that lacks most of the model's documents, those of Train.
 func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
-	if err := errors.Join(run.Given(ctx, "learn"), c.Validate()); err != nil {
+	if err := errors.Join(run.Given(ctx, "learn"), c.Validate(), valid(old)); err != nil {
 		return nil, nil, err
 	}
-	if err := valid(old); err != nil {
-		return nil, nil, err
-	}
-	if (c.Vocabulary == nil) != (old.About().Vocabulary == nil) {
+	u, ok := t.(Updater)
+	switch a := old.About(); {
+	case !ok:
+		return nil, nil, fmt.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, "+
+			"landmark and knn: train it anew", a.Type)
+	case (c.Vocabulary == nil) != (a.Vocabulary == nil):
 		return nil, nil, fmt.Errorf("-update: text and vectors, expected %s to hold what the model learnt from", c.Source)
 	}
-	if u, ok := t.(Updater); ok {
-		return u.Update(ctx, c, o, old)
-	}
-	return nil, nil, fmt.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, "+
-		"landmark and knn: train it anew", old.About().Type)
+	return u.Update(ctx, c, o, old)
 }
 
-// added is how many more documents there are than a model had, 0 where it doesn't say.
-func added(c *sparse.Corpus, documents int) int {
-	if documents == 0 {
-		return 0
+// begun says how many documents a corpus has beside those of a model, 0 where it doesn't say, and what at has found.
+func begun(c *sparse.Corpus, documents int, what string, at []int) (*Updated, error) {
+	u := &Updated{What: what, Of: len(at)}
+	for _, d := range at {
+		u.Found += min(d+1, 1)
 	}
-	return c.Documents.Rows() - documents
+	n := c.Documents.Rows()
+	if documents > 0 {
+		u.Documents = n - documents
+	}
+	switch {
+	case float64(u.Found) < leastFound*float64(u.Of):
+		return nil, fmt.Errorf("-update: %s holds %d of the %d %s of the model, expected most of them: it must hold all "+
+			"documents, old and new, cut into the same terms", c.Source, u.Found, u.Of, what)
+	case float64(n) < leastFound*float64(documents):
+		return nil, fmt.Errorf("-update: %s holds %d documents, and the model learnt from %d, expected as many and new "+
+			"ones", c.Source, n, documents)
+	}
+	return u, nil
 }
 
 // kindError is that of a model of another learner.
@@ -66,75 +78,59 @@ func kindError(old Model, name string) error {
 	return fmt.Errorf("-update: a model of %s, found -type %s, expected the same type", old.About().Type, name)
 }
 
-// Recipe is what a model was trained with, for another of the same kind; what is zero isn't known, or the default.
-type Recipe struct {
-	Type, Kernel, Embedding, Scheme string // as flags have them
-	C, Nu, Epsilon, Tolerance       float64
-	Weights                         map[string]float64
-	Probabilities, Thresholds       bool
-	Seed                            uint64
-	Terms                           *Terms // nil of vectors
-}
-
-// RecipeOf returns what a model was trained with. Errors: no model, or one that isn't valid.
-func RecipeOf(m Model) (r Recipe, err error) {
+// Inherit fills in, of what isn't given, what a model that can be updated was trained with, but for its type, scheme
+// and terms; nothing is chosen. Errors: a model that isn't valid.
+func (o *Options) Inherit(m Model) error {
 	if err := valid(m); err != nil {
-		return r, err
+		return err
 	}
-	a := m.About()
-	r = Recipe{Type: a.Type, Kernel: a.Kernel, Scheme: a.SchemeName(), C: a.C}
-	var embedder *sparse.Embedder
+	o.Work = 0
 	switch m := m.(type) {
 	case Machines:
 		s := m.Settings
-		r.C, r.Nu, r.Epsilon = m.Type.Used(s.C, s.Nu, s.Epsilon)
-		r.Tolerance, r.Weights, r.Seed = s.Tolerance, s.Weights, s.Seed
-		r.Probabilities, r.Thresholds = s.Probabilities, s.Thresholds
-		embedder = m.Embedder
+		c, nu, epsilon := m.Type.Used(s.C, s.Nu, s.Epsilon)
+		o.C, o.Nu, o.Epsilon = cmp.Or(o.C, c), cmp.Or(o.Nu, nu), cmp.Or(o.Epsilon, epsilon)
+		o.Kernel, o.Tolerance = cmp.Or(o.Kernel, m.Kernel), cmp.Or(o.Tolerance, s.Tolerance)
+		o.Probabilities, o.Thresholds = o.Probabilities || s.Probabilities, !o.NoThresholds && (o.Thresholds || s.Thresholds)
+		if o.Weights == nil && !o.Balanced {
+			o.Weights = s.Weights
+		}
 	case linearModel:
-		r.Embedding, r.Tolerance, r.Seed = a.Embedding, m.Settings.Tolerance, m.Settings.Seed
-		embedder = m.Embedder
+		o.C, o.Tolerance = cmp.Or(o.C, m.Settings.C), cmp.Or(o.Tolerance, m.Settings.Tolerance)
+		o.Embedding = cmp.Or(o.Embedding, &m.Embedder.Embedding)
 	case landmarkModel:
-		r.Kernel, r.Tolerance, r.Seed = m.Settings.Kernel, m.Settings.Tolerance, m.Settings.Seed
-		embedder = m.Embedder
+		o.C, o.Tolerance = cmp.Or(o.C, m.Settings.C), cmp.Or(o.Tolerance, m.Settings.Tolerance)
+		o.Kernel = cmp.Or(o.Kernel, m.Settings.Kernel)
 	case neighboursModel:
-		r.Kernel = m.Settings.Kernel
-		if r.Scheme == "" {
-			r.Scheme = m.Settings.Scheme.String()
-		}
+		o.Kernel = cmp.Or(o.Kernel, m.Settings.Kernel)
 	}
-	if a.Vocabulary != nil {
-		r.Terms = &Terms{Tokenizer: a.Tokenizer}
-		if embedder != nil && len(embedder.DF) > 0 {
-			r.Terms.MinDF = int(slices.Min(embedder.DF)) // of thousands of terms some have the least
-		}
-	}
-	return r, nil
+	return nil
 }
 
-// Flags returns what isn't zero as flags of train and their values, without terms.
-func (r *Recipe) Flags() (flags [][2]string) {
-	add := func(name, value string, given bool) {
-		if given {
-			flags = append(flags, [2]string{name, value})
-		}
+// TermsOf returns how a model's text was cut, nil of vectors. Models keep no least number of documents with a term, but
+// of many terms some have it. Errors: a model that isn't valid.
+func TermsOf(m Model) (*Terms, error) {
+	if err := valid(m); err != nil {
+		return nil, err
 	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	add("type", r.Type, r.Type != "")
-	add("kernel", r.Kernel, r.Kernel != "")
-	add("embed", r.Embedding, r.Embedding != "")
-	add("scheme", r.Scheme, r.Scheme != "")
-	add("c", number(r.C), r.C > 0)
-	add("nu", number(r.Nu), r.Nu > 0)
-	add("epsilon", number(r.Epsilon), r.Epsilon > 0)
-	add("tolerance", number(r.Tolerance), r.Tolerance > 0 && !math.IsInf(r.Tolerance, 0))
-	for _, class := range slices.Sorted(maps.Keys(r.Weights)) {
-		add("weight", class+"="+number(r.Weights[class]), true)
+	a := m.About()
+	if a.Vocabulary == nil {
+		return nil, nil
 	}
-	add("probabilities", "1", r.Probabilities)
-	add("thresholds", "1", r.Thresholds)
-	add("seed", strconv.FormatUint(r.Seed, 10), r.Seed > 0)
-	return flags
+	t := &Terms{Tokenizer: a.Tokenizer}
+	var f *sparse.Embedder
+	switch m := m.(type) {
+	case Machines:
+		f = m.Embedder
+	case linearModel:
+		f = m.Embedder
+	case landmarkModel:
+		f = m.Embedder
+	}
+	if f != nil && len(f.DF) > 0 {
+		t.MinDF = int(slices.Min(f.DF))
+	}
+	return t, nil
 }
 
 // Update implements Updater.
@@ -143,15 +139,36 @@ func (t machines) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 	if !ok || own.Type != t.kind {
 		return nil, nil, kindError(old, string(t.kind))
 	}
+	o.Weights = maps.Clone(o.Weights) // which may be the model's
+	maps.DeleteFunc(o.Weights, func(class string, _ float64) bool { return !slices.Contains(c.Classes, class) })
 	s, err := t.settings(&o)
 	if err == nil {
 		err = o.checkReject(c)
 	}
+	if err == nil && own.Kernel == "precomputed" {
+		err = errors.New("-update: a precomputed kernel, whose documents have no terms to be known by: train it anew")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var classes []string // of support vectors that have one
+	for _, k := range own.SupportClass {
+		if k >= 0 {
+			classes = append(classes, own.Classes[k])
+		}
+	}
+	if len(classes) < len(own.SupportClass) {
+		classes = nil
+	}
+	at, err := task.Match(ctx, own.Support, own.Embedder, own.Vocabulary, classes, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := begun(c, own.Documents, "support vectors", at)
 	if err != nil {
 		return nil, nil, err
 	}
 	values := c.Documents.NNZ()
-	u := &Updated{What: "support vectors", Of: own.Support.Rows(), Documents: added(c, own.Documents)}
 	o.HeldBytes += own.bytes()
 	opt := o.svm(svm.Task{Settings: s})
 	opt.Once = true
@@ -159,11 +176,10 @@ func (t machines) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 	if err != nil {
 		return nil, nil, err
 	}
-	m, report, err := p.Update(ctx, s, own.Model) // the corpus may go
+	m, report, err := p.Update(ctx, s, own.Model, at) // the corpus may go
 	if err != nil {
 		return nil, nil, err
 	}
-	u.Found = report.Found
 	return Machines{m, &Trained{Report: *report, Settings: s, Values: values}}, u, nil
 }
 
@@ -173,24 +189,27 @@ func (t *nearest) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 	if !ok {
 		return nil, nil, kindError(old, "knn")
 	}
-	of := own.Documents.Rows()
-	found, err := knn.Found(ctx, own.Model, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := t.Train(ctx, c, o)
-	return m, &Updated{"documents", found, of, added(c, of)}, err
+	return anew(ctx, t, c, o, own.Documents.Rows())
 }
 
-// Update implements Updater: it is Train. Models don't keep α, and α that is made of their weights is no better than
-// 0: an error of f in all documents, which share the bias, grows as many times as there are documents.
+// Update implements Updater. Models don't keep α, and α that is made of their weights is no better than 0: an error of
+// f in all documents, which share the bias, grows as many times as there are documents.
 func (l *lines) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
 	own, ok := old.(linearModel)
 	if !ok {
 		return nil, nil, kindError(old, "linear")
 	}
-	m, err := l.Train(ctx, c, o)
-	return m, &Updated{Documents: added(c, own.Documents)}, err
+	return anew(ctx, l, c, o, own.Documents)
+}
+
+// anew trains from the beginning.
+func anew(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, documents int) (Model, *Updated, error) {
+	u, err := begun(c, documents, "", nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := t.Train(ctx, c, o)
+	return m, u, err
 }
 
 // Update implements Updater, on the landmarks of the model that are found.
@@ -203,7 +222,15 @@ func (t *landmarks) Update(ctx context.Context, c *sparse.Corpus, o Options, old
 	if err != nil {
 		return nil, nil, err
 	}
+	at, err := task.Match(ctx, own.Landmarks, own.Embedder, own.Vocabulary, nil, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := begun(c, own.Documents, "landmarks", at)
+	if err != nil {
+		return nil, nil, err
+	}
 	o.MemoryBytes = Left(o.MemoryBytes, own.Bytes())
-	m, found, err := landmark.Update(ctx, c, s, own.Model, o.landmarks())
-	return landmarkModel{m, nil}, &Updated{"landmarks", found, own.Landmarks.Rows(), added(c, own.Documents)}, err
+	m, err := landmark.Update(ctx, c, s, own.Model, at, o.landmarks())
+	return landmarkModel{m, nil}, u, err
 }

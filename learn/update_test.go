@@ -3,6 +3,7 @@ package learn
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -147,6 +148,7 @@ func TestUpdateRefuses(t *testing.T) {
 	}
 	c, other := read("synthetic:docs=60,terms=50,length=9,classes=2,seed=1"),
 		read("synthetic:docs=60,terms=50,length=9,classes=2,seed=2")
+	small := some(c, func(i int) bool { return i > 28 })
 	for _, q := range []struct {
 		old, spec string
 		c         *sparse.Corpus
@@ -154,7 +156,7 @@ func TestUpdateRefuses(t *testing.T) {
 		want      string
 	}{
 		{"c_svc", "c_svc", other, Options{}, "support vectors of the model, expected most of them: it must hold all"},
-		{"knn", "knn", other, Options{}, "documents of the model, expected most of them"},
+		{"knn", "knn", small, Options{}, "holds 29 documents, and the model learnt from 60"},
 		{"landmark:m=9", "landmark:m=9", other, Options{}, "landmarks of the model, expected most of them"},
 		{"c_svc", "linear", c, Options{}, "a model of c_svc, found -type linear"},
 		{"linear", "c_svc", c, Options{}, "found -type c_svc"},
@@ -162,7 +164,7 @@ func TestUpdateRefuses(t *testing.T) {
 		{"linear", "knn", c, Options{}, "found -type knn"},
 		{"logistic", "logistic", c, Options{}, "can't be updated, only those of c_svc"},
 		{"nu_svc", "nu_svc", c, Options{}, "an update of nu_svc, expected c_svc or epsilon_svr"},
-		{"c_svc", "c_svc", c, Options{Scheme: solver.OneVsRest}, "expected the same scheme"},
+		{"c_svc", "c_svc", c, Options{Scheme: solver.OneVsRest}, "one-vs-rest, of a model of c_svc, one-vs-one, expected the same"},
 	} {
 		_, first, err := Parse(q.old)
 		if err != nil {
@@ -202,8 +204,13 @@ func TestUpdateText(t *testing.T) {
 	if !(math.Abs(found-want) <= 1e-5*math.Abs(want)) || u.Found != u.Of || u.Documents != 5 {
 		t.Errorf("objective %v, from scratch %v, %+v", found, want, u)
 	}
-	if r, err := RecipeOf(m); err != nil || r.Kernel != o.Kernel || r.C != 10 || r.Terms == nil || r.Terms.MinDF < 2 {
-		t.Errorf("%+v, %v", r, err)
+	var inherited Options
+	terms, err := TermsOf(m)
+	if err := errors.Join(err, inherited.Inherit(m)); err != nil {
+		t.Fatal(err)
+	}
+	if inherited.Kernel != o.Kernel || inherited.C != 10 || terms == nil || terms.MinDF < 2 {
+		t.Errorf("%+v, %+v", inherited, terms)
 	}
 	var b bytes.Buffer
 	if err := got.Write(t.Context(), &b); err != nil || b.Len() == 0 {

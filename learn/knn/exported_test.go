@@ -19,7 +19,7 @@ func TestDoors(t *testing.T) {
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, m},
 		Calls: [][]any{
-			{knn.Load, file, nil}, {knn.Read, reader}, {knn.Train}, {knn.Found},
+			{knn.Load, file, nil}, {knn.Read, reader}, {knn.Train},
 			{knn.CrossValidate, c, []knn.Settings{{}}, []int{0, 0, 1, 1, 0, 1}},
 		},
 	})

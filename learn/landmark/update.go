@@ -8,20 +8,19 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Update is [Train] from where the training of a model ended: its landmarks are looked for among the documents by
-// their terms and counts, and begin with the coefficients that they had; where some are missing, others are drawn.
-// found counts them. The machines are the optimum for these landmarks, to the tolerance.
+// Update is [Train] from where the training of a model ended: document at[k] of the corpus is landmark k, which begins
+// with its coefficients; below 0 it isn't there, and others are drawn. The machines are the optimum for these
+// landmarks, to the tolerance.
 //
-// Errors: those of Train, a model that [Model.Validate] refuses, a corpus that has less than half of the landmarks.
+// Errors: those of Train, a model that [Model.Validate] refuses, documents that the corpus doesn't have.
 func Update(
-	ctx context.Context, c *sparse.Corpus, s Settings, old *Model, opt Options,
-) (m *Model, found int, err error) {
+	ctx context.Context, c *sparse.Corpus, s Settings, old *Model, at []int, opt Options,
+) (*Model, error) {
 	if err := old.Validate(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if s.Landmarks == 0 {
 		s.Landmarks = old.Landmarks.Rows()
@@ -29,42 +28,37 @@ func Update(
 	opt.Resume = nil
 	t, err := newTraining(ctx, c, s, nil, nil, opt)
 	if err != nil {
-		return nil, 0, err
-	}
-	at, found, err := task.Match(ctx,
-		&task.Contents{Count: old.Landmarks.Rows(), Row: old.Landmarks.Row, Terms: task.Terms(old.Embedder),
-			Vocabulary: old.Vocabulary},
-		&task.Contents{Count: len(t.rows), Row: func(i int) ([]uint32, []float32) { return c.Documents.Row(t.rows[i]) },
-			Terms: task.Terms(t.x.Embedder), Vocabulary: c.Vocabulary},
-		"landmarks", c.Source)
-	if err != nil {
-		return nil, 0, fmt.Errorf("landmark: %w", err)
+		return nil, err
 	}
 	t.old, t.place = old, map[int]int{}
-	for k, i := range at {
-		if i >= 0 {
-			t.place[i] = k
+	for k, d := range at {
+		if k >= old.Landmarks.Rows() || d >= c.Documents.Rows() {
+			return nil, fmt.Errorf("landmark: document %d for landmark %d, expected one of %d for each of %d", d, k,
+				c.Documents.Rows(), old.Landmarks.Rows())
+		}
+		if row, there := slices.BinarySearch(t.rows, d); there {
+			t.place[row] = k
 		}
 	}
-	out, err := t.train(ctx)
+	models, err := t.train(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return out[0], found, nil
+	return models[0], nil
 }
 
-// chooseAgain returns the landmarks of the model that was, in their order, and others where there are too few.
+// chooseAgain returns the landmarks of the model that are there, in their order, and others where there are too few.
 func (t *training) chooseAgain(r *rand.Rand) (chosen []int) {
 	for i := range t.place {
 		chosen = append(chosen, i)
 	}
 	slices.SortFunc(chosen, func(a, b int) int { return t.place[a] - t.place[b] })
 	for _, i := range r.Perm(len(t.rows)) {
-		if _, there := t.place[i]; !there && len(chosen) < t.s.Landmarks {
+		if _, there := t.place[i]; !there {
 			chosen = append(chosen, i)
 		}
 	}
-	return chosen[:min(len(chosen), t.s.Landmarks)]
+	return chosen[:t.s.Landmarks]
 }
 
 // beginAgain puts columns where the machines of the model were, and takes a pass for their gradients at f = 0, by

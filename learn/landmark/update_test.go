@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -33,7 +34,14 @@ func TestUpdateFromAnyCoefficients(t *testing.T) {
 		}
 		c := all.Select(first)
 		from := func(old *Model) (objective float64, passes, found int) {
-			m, found, err := Update(t.Context(), c, s, old, Options{})
+			at, err := task.Match(t.Context(), old.Landmarks, old.Embedder, nil, nil, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range at {
+				found += min(d+1, 1)
+			}
+			m, err := Update(t.Context(), c, s, old, at, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,8 +29,6 @@ type Report struct {
 	Rejection   *solver.Rejection
 	Calibration *Calibration
 
-	Found int // support vectors of the model that Problem.Update began at, among the documents
-
 	Warnings []string // what deserves notice, in sentences without a full stop
 }
 

@@ -6,125 +6,76 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 )
 
-// Update is [Problem.Train] from where an earlier training ended: its support vectors are looked for among the
-// documents by their terms, counts and classes, and those that are found begin with the coefficients that they
-// had. The result is the optimum that Train finds, to the tolerance. Report.Found says how many were found.
+// Update is [Problem.Train] from where an earlier training ended: document at[s] of the corpus begins with the
+// coefficients that support vector s of the model had; at[s] below 0 stands for none. The result is the optimum that
+// Train finds, to the tolerance.
 //
-// Errors: those of Train; a model of another type or scheme, a type other than c_svc and epsilon_svr, a
-// precomputed kernel, whose documents have no terms; documents without most of the model's support vectors.
-func (p *Problem) Update(ctx context.Context, s Settings, old *model.Model) (*model.Model, *Report, error) {
-	if err := given(ctx); err != nil {
-		return nil, nil, err
-	}
+// Errors: those of Train; a model of another type or scheme, a type other than c_svc and epsilon_svr.
+func (p *Problem) Update(
+	ctx context.Context, s Settings, old *model.Model, at []int,
+) (*model.Model, *Report, error) {
 	if err := old.Validate(); err != nil {
 		return nil, nil, err
 	}
-	kind := cmp.Or(s.Type, model.CSVC)
-	switch {
+	switch kind := cmp.Or(s.Type, model.CSVC); {
 	case kind != model.CSVC && kind != model.EpsilonSVR:
 		return nil, nil, fmt.Errorf("svm: an update of %s, expected %s or %s: train it anew", kind, model.CSVC,
 			model.EpsilonSVR)
-	case kind != old.Type:
-		return nil, nil, fmt.Errorf("svm: an update to %s of a model of %s, expected the same type", kind, old.Type)
-	case kind.Classifies() && s.Scheme != old.Classifier.Scheme:
-		return nil, nil, fmt.Errorf("svm: an update to %s of a model of %s, expected the same scheme", s.Scheme,
-			old.Classifier.Scheme)
-	case p.values != nil || old.Embedder == nil:
-		return nil, nil, fmt.Errorf("svm: an update of a precomputed kernel, whose documents have no terms to be known by")
+	case kind != old.Type || kind.Classifies() && s.Scheme != old.Classifier.Scheme:
+		return nil, nil, fmt.Errorf("svm: an update to %s, %s, of a model of %s, %s, expected the same", kind, s.Scheme,
+			old.Type, old.Classifier.Scheme)
+	case len(at) != old.Support.Rows():
+		return nil, nil, fmt.Errorf("svm: documents for %d support vectors, expected %d", len(at), old.Support.Rows())
 	}
-	at, found, err := task.Match(ctx, supportOf(old), p.contents(kind, s.Scheme), "support vectors", p.corpus.source)
-	if err != nil {
-		return nil, nil, fmt.Errorf("svm: %w", err)
+	rows, taken := make([]int, p.Len()), make([]bool, p.Len()) // by document of the corpus
+	for i, d := range p.corpus.order {
+		rows[d] = i
+	}
+	at = slices.Clone(at)
+	for v, d := range at {
+		if d >= len(rows) || d >= 0 && taken[d] {
+			return nil, nil, fmt.Errorf("svm: document %d for support vector %d, expected another one each, below %d", d, v,
+				len(rows))
+		}
+		if d >= 0 {
+			at[v], taken[d] = rows[d], true
+		}
 	}
 	s.start = p.startAt(old, at)
-	out, report, err := p.Train(ctx, s)
-	if err == nil {
-		report.Found = found
-	}
-	return out, report, err
+	return p.Train(ctx, s)
 }
 
-// supportOf are the support vectors of a model.
-func supportOf(m *model.Model) *task.Contents {
-	c := &task.Contents{
-		Count: m.Support.Rows(), Row: m.Support.Row, Terms: task.Terms(m.Embedder), Vocabulary: m.Vocabulary,
-	}
-	if m.Type.Classifies() && m.Classifier.Scheme != solver.Labels {
-		c.Class = func(i int) string {
-			if class := m.SupportClass[i]; class >= 0 {
-				return m.Classes[class]
-			}
-			return ""
-		}
-	}
-	return c
-}
-
-// contents are the documents of the problem.
-func (p *Problem) contents(kind model.Type, scheme solver.Scheme) *task.Contents {
-	var terms []uint32
-	var values []float32
-	c := &task.Contents{
-		Count: p.Len(), Terms: task.Terms(p.x.Embedder), Vocabulary: p.corpus.vocabulary,
-		Row: func(i int) ([]uint32, []float32) {
-			terms, values = p.x.AppendRaw(i, terms[:0], values[:0])
-			return terms, values
-		},
-	}
-	if kind.Classifies() && scheme != solver.Labels {
-		c.Class = func(i int) string {
-			if ids := p.corpus.labels.Of(i); len(ids) > 0 {
-				return p.corpus.classes[ids[0]]
-			}
-			return ""
-		}
-	}
-	return c
-}
-
-// startAt returns the machines of a model on the documents of the problem, at[i] that of support vector i, -1 for
-// none. Machines that the model doesn't have are nil.
+// startAt returns the machines of a model on rows of the problem, nil for those of classes that it doesn't have.
 func (p *Problem) startAt(old *model.Model, at []int) *solver.Classifier {
-	classes := old.Classifier.Classes
-	if old.Type.Classifies() {
-		classes = len(p.corpus.classes)
-	}
-	own := make([]int, old.Classifier.Classes) // by class of the model
-	for c := range own {
-		if own[c] = c; old.Type.Classifies() {
-			own[c] = slices.Index(p.corpus.classes, old.Classes[c])
-		}
-	}
-	start := &solver.Classifier{Scheme: old.Classifier.Scheme, Classes: classes}
-	if start.Scheme != solver.OneVsOne {
-		start.Machines = make([]*solver.Machine, classes)
-		for c, m := range old.Classifier.Machines {
-			if own[c] >= 0 {
-				start.Machines[own[c]] = moved(m, at, 1)
-			}
-		}
+	start := &solver.Classifier{Scheme: old.Classifier.Scheme, Classes: len(p.corpus.classes)}
+	if !old.Type.Classifies() {
+		start.Machines = []*solver.Machine{moved(old.Classifier.Machines[0], at, 1)}
 		return start
 	}
-	place := map[[2]int]int{}
-	for i, pair := range solver.Pairs(classes) {
-		place[pair] = i
-	}
-	start.Machines = make([]*solver.Machine, len(place))
-	for i, pair := range solver.Pairs(len(own)) {
-		a, b := own[pair[0]], own[pair[1]]
-		sign := 1.0
-		if a > b {
-			a, b, sign = b, a, -1
+	of := map[[2]string]*solver.Machine{} // by the names of their classes
+	pairs := func(names []string, each func(i int, key [2]string)) {
+		if start.Scheme != solver.OneVsOne {
+			for i, name := range names {
+				each(i, [2]string{name})
+			}
+			return
 		}
-		if to, ok := place[[2]int{a, b}]; ok {
-			start.Machines[to] = moved(old.Classifier.Machines[i], at, sign)
+		for i, pair := range solver.Pairs(len(names)) {
+			each(i, [2]string{names[pair[0]], names[pair[1]]})
 		}
 	}
+	pairs(old.Classes, func(i int, key [2]string) { of[key] = old.Classifier.Machines[i] })
+	pairs(p.corpus.classes, func(_ int, key [2]string) {
+		m, sign := of[key], 1.0
+		if other := of[[2]string{key[1], key[0]}]; m == nil && other != nil {
+			m, sign = other, -1
+		}
+		start.Machines = append(start.Machines, moved(m, at, sign))
+	})
 	return start
 }
 
@@ -133,17 +84,16 @@ func moved(m *solver.Machine, at []int, sign float64) *solver.Machine {
 	if m == nil {
 		return nil
 	}
-	var order []int
+	out, coef := &solver.Machine{}, map[int]float64{}
 	for t, s := range m.Support {
 		if at[s] >= 0 {
-			order = append(order, t)
+			coef[at[s]] = sign * m.Coef[t]
+			out.Support = append(out.Support, at[s])
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(at[m.Support[a]], at[m.Support[b]]) })
-	out := &solver.Machine{}
-	for _, t := range order {
-		out.Support = append(out.Support, at[m.Support[t]])
-		out.Coef = append(out.Coef, sign*m.Coef[t])
+	slices.Sort(out.Support)
+	for _, row := range out.Support {
+		out.Coef = append(out.Coef, coef[row])
 	}
 	return out
 }

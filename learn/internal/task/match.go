@@ -2,100 +2,69 @@ package task
 
 import (
 	"context"
-	"fmt"
 	"hash/fnv"
 	"math"
 
 	"github.com/gramengine/gram/sparse"
 )
 
-// Contents are documents that may be the same as others, of another corpus.
-type Contents struct {
-	Count      int
-	Row        func(i int) (terms []uint32, values []float32)
-	Class      func(i int) string // of which those that are the same have the same; nil for none
-	Terms      []uint32           // that count
-	Vocabulary []string           // nil where terms are numbers
-}
-
-// Terms are those that an embedding keeps: an idf of 0 leaves a term out.
-func Terms(f *sparse.Embedder) (kept []uint32) {
-	for j, t := range f.Terms {
-		if j >= len(f.Weights) || f.Weights[j] != 0 {
-			kept = append(kept, t)
+// Match returns for each document of old the number of the one of c that has the same values of the terms that both
+// know, and the same class unless classes, by document of old, are nil; -1 for none. Columns of old are named by a
+// vocabulary, nil for none; kept are those that count. The first of several equal documents is that of the first, and
+// so on.
+func Match(
+	ctx context.Context, old *sparse.CSR, kept *sparse.Embedder, vocabulary, classes []string, c *sparse.Corpus,
+) (at []int, err error) {
+	names := map[string]uint32{}
+	for t, name := range c.Vocabulary {
+		names[name] = uint32(t)
+	}
+	numbers, known := map[uint32]uint32{}, map[uint32]uint32{} // in c, of the terms of old, and of c itself
+	for j, t := range kept.Terms {
+		n, ok := t, true
+		if vocabulary != nil {
+			n, ok = names[vocabulary[t]]
+		}
+		if ok && (j >= len(kept.Weights) || kept.Weights[j] != 0) { // an idf of 0 leaves a term out
+			numbers[t], known[n] = n, n
 		}
 	}
-	return kept
-}
-
-// leastFound is the share of documents below which Match reports that the others aren't all that it needs.
-const leastFound = 0.5
-
-// Match returns for each document of from, which what names, the one of to, of a source, that has the same values
-// of the terms that count in both, and the same class; -1 for none. The first of several equal documents is that of
-// the first, and so on. found counts them. It is an error if less than half of them are there.
-func Match(ctx context.Context, from, to *Contents, what, source string) (at []int, found int, err error) {
-	names, number := map[string]uint32{}, func(t uint32) uint32 { return t }
-	if from.Vocabulary != nil {
-		for t, name := range to.Vocabulary {
-			names[name] = uint32(t)
+	left := map[[2]uint64][]int{} // documents of c by their digest
+	for i := range c.Documents.Rows() {
+		class := ""
+		if own := c.Labels.Of(i); classes != nil && len(own) > 0 {
+			class = c.Classes[own[0]]
 		}
-		number = func(t uint32) uint32 {
-			if own, ok := names[from.Vocabulary[t]]; ok {
-				return own
-			}
-			return math.MaxUint32
+		key := digest(c.Documents, i, known, class)
+		if left[key] = append(left[key], i); i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 	}
-	other, both := map[uint32]bool{}, map[uint32]bool{}
-	for _, t := range to.Terms {
-		other[t] = true
-	}
-	numbers := map[uint32]uint32{} // in to, of the terms that count in both
-	for _, t := range from.Terms {
-		if n := number(t); other[n] {
-			numbers[t], both[n] = n, true
-		}
-	}
-	left := map[[2]uint64][]int{} // of the documents of to, by their digest
-	for i := range to.Count {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, 0, ctx.Err()
-		}
-		key := to.digest(i, func(t uint32) (uint32, bool) { return t, both[t] })
-		left[key] = append(left[key], i)
-	}
-	at = make([]int, from.Count)
+	at = make([]int, old.Rows())
 	for i := range at {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+		class := ""
+		if classes != nil {
+			class = classes[i]
 		}
-		key := from.digest(i, func(t uint32) (uint32, bool) { n, ok := numbers[t]; return n, ok })
+		key := digest(old, i, numbers, class)
 		if at[i] = -1; len(left[key]) > 0 {
 			at[i], left[key] = left[key][0], left[key][1:]
-			found++
 		}
 	}
-	if float64(found) < leastFound*float64(from.Count) {
-		return nil, found, fmt.Errorf("%s holds %d of the %d %s of the model, expected most of them: it must hold all "+
-			"documents, old and new, cut into the same terms", source, found, from.Count, what)
-	}
-	return at, found, nil
+	return at, ctx.Err()
 }
 
-// digest is that of document i, of the terms that number knows, in any order.
-func (c *Contents) digest(i int, number func(t uint32) (uint32, bool)) (key [2]uint64) {
-	terms, values := c.Row(i)
-	add := func(v uint64) { key[0], key[1] = key[0]+mixed(v), key[1]+mixed(^v) }
+// digest is that of a row, of the terms that have numbers, and of a class.
+func digest(docs *sparse.CSR, row int, numbers map[uint32]uint32, class string) (key [2]uint64) {
+	h := fnv.New64a()
+	h.Write([]byte(class))
+	key[0] = h.Sum64()
+	terms, values := docs.Row(row)
 	for k, t := range terms {
-		if n, ok := number(t); ok && values[k] != 0 {
-			add(uint64(n)<<32 | uint64(math.Float32bits(values[k])))
+		if n, ok := numbers[t]; ok && values[k] != 0 {
+			v := uint64(n)<<32 | uint64(math.Float32bits(values[k]))
+			key[0], key[1] = key[0]+mixed(v), key[1]+mixed(^v) // in any order
 		}
-	}
-	if c.Class != nil {
-		h := fnv.New64a()
-		h.Write([]byte(c.Class(i)))
-		add(h.Sum64())
 	}
 	return key
 }

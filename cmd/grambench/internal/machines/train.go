@@ -34,7 +34,7 @@ grambench train -in mail/ -o mail.model                    a folder with a sub-f
 grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		t := &train{}
-		f.Check(t.takeRecipe) // before the flags are checked
+		f.Check(t.inherit) // before the flags are checked
 		t.declare(f)
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		t.shorthand.declare(f)
@@ -64,10 +64,8 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 type train struct {
 	machine
 	out, to string
-	folds   int // of -v
-
-	update string      // file of the model that the training begins at
-	old    learn.Model // this; nil for none
+	folds   int    // of -v
+	update  string // file of the model that the training begins at
 }
 
 // modelFormats are the forms in which a model is written.

@@ -1,9 +1,10 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -12,50 +13,42 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// sameFlags are flags that stand for others, which a recipe doesn't set beside them.
-var sameFlags = map[string][]string{
-	"type": {"s", "landmarks", "layers"}, "kernel": {"t", "g", "d", "r"}, "nu": {"n"}, "epsilon": {"p"},
-	"tolerance": {"e"}, "probabilities": {"b"}, "embed": {"scale"},
-}
-
-// takeRecipe loads the model of -update, and sets the flags that weren't given to what it was trained with.
-func (t *train) takeRecipe() error {
+// inherit loads the model of -update, whose type, scheme, kernel and terms take the place of flags that weren't given.
+func (t *train) inherit() (err error) {
 	switch {
 	case t.update == "":
 		return nil
-	case t.update == "-":
-		return cli.Usagef("-update -, expected a file")
 	case t.f.Given("v"):
 		return cli.Usagef("-update with -v, which writes no model, expected one of them")
 	}
-	var r learn.Recipe
-	var err error
+	var o learn.Options
+	var terms *learn.Terms
 	if t.old, err = learn.Load(context.Background(), t.update, nil); err == nil {
-		r, err = learn.RecipeOf(t.old)
+		err = o.Inherit(t.old)
+	}
+	if err == nil {
+		terms, err = learn.TermsOf(t.old)
 	}
 	if err != nil {
 		return fmt.Errorf("-update %s: %w", t.update, err)
 	}
-	own, _, err := learn.Parse(r.Type)
-	if err != nil {
-		return err
+	a := t.old.About()
+	if t.chooseTime, t.Form = 0, a.Form; !t.f.Given("type", "s", "landmarks", "layers") {
+		t.kind = a.Type
 	}
-	if l, _, err := learn.Parse(t.kind); t.kind != "" && err == nil && l.Name != own.Name {
+	if name, _, _ := strings.Cut(a.Type, ":"); t.kind != "" && !strings.HasPrefix(t.kind, name) {
 		return cli.Usagef("-update %s: a model of %s, found -type %s, expected the same, or a training without -update",
-			t.update, own.Name, l.Name)
+			t.update, name, t.kind)
 	}
-	t.chooseTime, t.Form = 0, t.old.About().Form
-	if r.Terms != nil && !t.f.Given(source.TermFlags...) {
-		t.TokenizerLater = func() (sparse.Tokenizer, error) { return r.Terms.Tokenizer, nil }
+	t.scheme = cmp.Or(t.scheme, a.SchemeName())
+	if o.Kernel != "" && !t.f.Given("kernel", "t", "g", "d", "r") {
+		t.Specs = []string{o.Kernel}
 	}
-	if r.Terms != nil && r.Terms.MinDF > 0 && !t.f.Given("min-df") {
-		t.MinDF = r.Terms.MinDF
+	if terms != nil && !t.f.Given(source.TermFlags...) {
+		t.TokenizerLater = func() (sparse.Tokenizer, error) { return terms.Tokenizer, nil }
 	}
-	flags := slices.DeleteFunc(r.Flags(), func(f [2]string) bool { return t.f.Given(append(sameFlags[f[0]], f[0])...) })
-	for _, f := range flags {
-		if err := t.f.Set(f[0], f[1]); err != nil {
-			return fmt.Errorf("-update %s: -%s %s: %w", t.update, f[0], f[1], err)
-		}
+	if terms != nil && !t.f.Given("min-df") {
+		t.MinDF = terms.MinDF
 	}
 	return nil
 }
