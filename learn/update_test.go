@@ -164,7 +164,7 @@ func TestUpdateRefuses(t *testing.T) {
 		{"linear", "knn", c, Options{}, "found -type knn"},
 		{"logistic", "logistic", c, Options{}, "can't be updated, only those of c_svc"},
 		{"nu_svc", "nu_svc", c, Options{}, "an update of nu_svc, expected c_svc or epsilon_svr"},
-		{"c_svc", "c_svc", c, Options{Scheme: solver.OneVsRest}, "one-vs-rest, of a model of c_svc, one-vs-one, expected the same"},
+		{"c_svc", "c_svc", c, Options{Scheme: solver.OneVsRest}, "of a model of c_svc, one-vs-one, expected the same"},
 	} {
 		_, first, err := Parse(q.old)
 		if err != nil {
@@ -183,15 +183,21 @@ func TestUpdateRefuses(t *testing.T) {
 
 // Text whose vocabulary grows: terms have other numbers, and one that one document had is now known.
 func TestUpdateText(t *testing.T) {
+	for _, views := range []string{"", "words:1..2 + chars:1..3"} { // which have words of the same name
+		testUpdateText(t, sparse.Options{Tokenizer: sparse.Tokenizer{Views: views}})
+	}
+}
+
+func testUpdateText(t *testing.T, read sparse.Options) {
 	var texts, labels []string
 	for i := range 60 {
-		texts = append(texts, fmt.Sprintf("zebra%c %s yak%c", 'a'+i%3, strings.Repeat("common ", i%4), 'a'+i%7))
+		texts = append(texts, fmt.Sprintf("zebra%c %s yak%c a", 'a'+i%3, strings.Repeat("common ", i%4), 'a'+i%7))
 		labels = append(labels, []string{"x", "y"}[i%2])
 	}
-	old := doortest.Must(sparse.FromTexts(context.Background(), texts[:56], labels[:56], sparse.Options{}))
+	old := doortest.Must(sparse.FromTexts(context.Background(), texts[:56], labels[:56], read))
 	texts[58], labels[59] = "aardvark aardvark zebrab", "added"
 	all := doortest.Must(sparse.FromTexts(context.Background(), append(texts, "aardvark yakc"), append(labels, "x"),
-		sparse.Options{}))
+		read))
 	_, trainer, _ := Parse("c_svc")
 	o := Options{Kernel: "diffusion:t=1,embed=tfidf-l1-sqrt", C: 10, Tolerance: 1e-5}
 	m := doortest.Must(trainer.Train(t.Context(), old, o))

@@ -15,15 +15,15 @@ import (
 func Match(
 	ctx context.Context, old *sparse.CSR, kept *sparse.Embedder, vocabulary, classes []string, c *sparse.Corpus,
 ) (at []int, err error) {
-	names := map[string]uint32{}
+	names := map[term]uint32{}
 	for t, name := range c.Vocabulary {
-		names[name] = uint32(t)
+		names[termOf(c.Documents.Views, uint32(t), name)] = uint32(t)
 	}
 	numbers, known := map[uint32]uint32{}, map[uint32]uint32{} // in c, of the terms of old, and of c itself
 	for j, t := range kept.Terms {
 		n, ok := t, true
 		if vocabulary != nil {
-			n, ok = names[vocabulary[t]]
+			n, ok = names[termOf(kept.Views, t, vocabulary[t])]
 		}
 		if ok && (j >= len(kept.Weights) || kept.Weights[j] != 0) { // an idf of 0 leaves a term out
 			numbers[t], known[n] = n, n
@@ -52,6 +52,20 @@ func Match(
 		}
 	}
 	return at, ctx.Err()
+}
+
+// term is a term of a view: two views may have the same.
+type term struct {
+	view int
+	name string
+}
+
+func termOf(views []sparse.View, t uint32, name string) term {
+	view := 0
+	for view < len(views) && views[view].First <= t {
+		view++
+	}
+	return term{view, name}
 }
 
 // digest is that of a row, of the terms that have numbers, and of a class.

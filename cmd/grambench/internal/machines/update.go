@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// inherit loads the model of -update, whose type, scheme, kernel and terms take the place of flags that weren't given.
+// inherit loads the model of -update, whose type, scheme, kernel and terms stand in for flags that weren't given.
 func (t *train) inherit() (err error) {
 	switch {
 	case t.update == "":
@@ -36,8 +36,8 @@ func (t *train) inherit() (err error) {
 	if t.chooseTime, t.Form = 0, a.Form; !t.f.Given("type", "s", "landmarks", "layers") {
 		t.kind = a.Type
 	}
-	if name, _, _ := strings.Cut(a.Type, ":"); t.kind != "" && !strings.HasPrefix(t.kind, name) {
-		return cli.Usagef("-update %s: a model of %s, found -type %s, expected the same, or a training without -update",
+	if name, _, _ := strings.Cut(a.Type, ":"); t.kind != "" && !strings.HasPrefix(strings.ReplaceAll(t.kind, "-", "_"), name) {
+		return cli.Usagef("-update %s: a model of %s, found -type %s, expected the same, or no -update",
 			t.update, name, t.kind)
 	}
 	t.scheme = cmp.Or(t.scheme, a.SchemeName())
