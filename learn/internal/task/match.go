@@ -35,7 +35,7 @@ func Match(
 		if own := c.Labels.Of(i); classes != nil && len(own) > 0 {
 			class = c.Classes[own[0]]
 		}
-		key := digest(c.Documents, i, known, class)
+		key := digest(c.Documents, i, known, c.Documents.Views, class)
 		if left[key] = append(left[key], i); i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -46,7 +46,7 @@ func Match(
 		if classes != nil {
 			class = classes[i]
 		}
-		key := digest(old, i, numbers, class)
+		key := digest(old, i, numbers, c.Documents.Views, class)
 		if at[i] = -1; len(left[key]) > 0 {
 			at[i], left[key] = left[key][0], left[key][1:]
 		}
@@ -60,23 +60,38 @@ type term struct {
 	name string
 }
 
-func termOf(views []sparse.View, t uint32, name string) term {
-	view := 0
+func termOf(views []sparse.View, t uint32, name string) term { return term{viewOf(views, t), name} }
+
+// viewOf counts the views that begin up to a column.
+func viewOf(views []sparse.View, t uint32) (view int) {
 	for view < len(views) && views[view].First <= t {
 		view++
 	}
-	return term{view, name}
+	return view
 }
 
-// digest is that of a row, of the terms that have numbers, and of a class.
-func digest(docs *sparse.CSR, row int, numbers map[uint32]uint32, class string) (key [2]uint64) {
+// digest is that of a row, of the terms that have numbers, and of a class. Models keep the values of each view times
+// its share of the document: those are taken as multiples of the least.
+func digest(docs *sparse.CSR, row int, numbers map[uint32]uint32, views []sparse.View, class string) (key [2]uint64) {
 	h := fnv.New64a()
 	h.Write([]byte(class))
 	key[0] = h.Sum64()
 	terms, values := docs.Row(row)
+	var least [16]float32 // by view; there are fewer
+	for k, t := range terms {
+		if n, ok := numbers[t]; ok && views != nil {
+			if l := &least[viewOf(views, n)]; *l == 0 || values[k] < *l {
+				*l = values[k]
+			}
+		}
+	}
 	for k, t := range terms {
 		if n, ok := numbers[t]; ok && values[k] != 0 {
-			v := uint64(n)<<32 | uint64(math.Float32bits(values[k]))
+			value := values[k]
+			if views != nil {
+				value = float32(math.Round(100 * float64(value/least[viewOf(views, n)])))
+			}
+			v := uint64(n)<<32 | uint64(math.Float32bits(value))
 			key[0], key[1] = key[0]+mixed(v), key[1]+mixed(^v) // in any order
 		}
 	}

@@ -37,8 +37,8 @@ func (t *train) inherit() (err error) {
 		t.kind = a.Type
 	}
 	if name, _, _ := strings.Cut(a.Type, ":"); t.kind != "" && !strings.HasPrefix(strings.ReplaceAll(t.kind, "-", "_"), name) {
-		return cli.Usagef("-update %s: a model of %s, found -type %s, expected the same, or no -update",
-			t.update, name, t.kind)
+		return cli.Usagef("-update %s: a model of %s, found -type %s, expected the same, or no -update", t.update, name,
+			t.kind)
 	}
 	t.scheme = cmp.Or(t.scheme, a.SchemeName())
 	if o.Kernel != "" && !t.f.Given("kernel", "t", "g", "d", "r") {
