@@ -36,7 +36,8 @@ func (t *train) inherit() (err error) {
 	if t.chooseTime, t.Form = 0, a.Form; !t.f.Given("type", "s", "landmarks", "layers") {
 		t.kind = a.Type
 	}
-	if name, _, _ := strings.Cut(a.Type, ":"); t.kind != "" && !strings.HasPrefix(strings.ReplaceAll(t.kind, "-", "_"), name) {
+	name, _, _ := strings.Cut(a.Type, ":")
+	if t.kind != "" && !strings.HasPrefix(strings.ReplaceAll(t.kind, "-", "_"), name) {
 		return cli.Usagef("-update %s: a model of %s, found -type %s, expected the same, or no -update", t.update, name,
 			t.kind)
 	}
