@@ -41,6 +41,12 @@ type TrainOptions struct {
 	// them. Default: as it was read, or chosen.
 	Terms *learn.Terms
 
+	// Update, if not nil, is a model of a part of the documents, mostly. Training begins where it ended, and fields
+	// that are zero are those that it was trained with; nothing is chosen. Old and new documents must be there. The
+	// result is the optimum that training from scratch finds, to the tolerance. Type must be c_svc, epsilon_svr,
+	// linear, landmark or knn. Default: none.
+	Update *Model
+
 	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
 	// chosen.
 	ChooseWork float64
@@ -62,6 +68,11 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
+	if o.Update != nil {
+		if err := o.inherit(c); err != nil {
+			return nil, err
+		}
+	}
 	c, err := o.cut(ctx, c)
 	if err != nil {
 		return nil, err
@@ -70,7 +81,14 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := trainer.Train(ctx, c, own)
+	var m learn.Model
+	if o.Update != nil {
+		if err = own.Inherit(o.Update.m); err == nil {
+			m, _, err = learn.Update(ctx, trainer, c, own, o.Update.m)
+		}
+	} else {
+		m, err = trainer.Train(ctx, c, own)
+	}
 	if err != nil {
 		return nil, inFields(c.NameValue(err))
 	}
@@ -80,6 +98,28 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 	}
 	o.unfinished(a.Ended)
 	return &Model{m: m, o: o.Options}, nil
+}
+
+// inherit fills in, of what isn't given, the type, scheme and terms of the model to begin at.
+func (o *TrainOptions) inherit(c *sparse.Corpus) error {
+	if err := o.Update.made(); err != nil {
+		return err
+	}
+	a := o.Update.About()
+	terms, err := learn.TermsOf(o.Update.m)
+	if err != nil {
+		return err
+	}
+	o.Type, o.Scheme = cmp.Or(o.Type, a.Type), cmp.Or(o.Scheme, a.SchemeName())
+	switch {
+	case o.Terms != nil || terms == nil || c.Vocabulary == nil:
+	case c.Texts != nil:
+		o.Terms = terms
+	case !sameCut(c.Tokenizer, a.Tokenizer):
+		return fmt.Errorf("gram: the text of %s was cut by %s and that of Update by %s, expected the same, or texts that "+
+			"were kept", c.Source, c.Tokenizer, a.Tokenizer)
+	}
+	return nil
 }
 
 // cut returns a corpus cut into the terms that were asked for.

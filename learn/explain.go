@@ -68,6 +68,9 @@ func Explain(m Model, n int, keep func(class, against string) bool) (*Explanatio
 
 // valid checks a model that can be checked.
 func valid(m Model) error {
+	if m == nil {
+		return errors.New("learn: no model, expected one")
+	}
 	if checked, ok := m.(interface{ Validate() error }); ok {
 		if err := checked.Validate(); err != nil {
 			return fmt.Errorf("learn: the model: %w", err)

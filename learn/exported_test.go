@@ -47,7 +47,7 @@ func TestDoors(t *testing.T) {
 		Good: []any{c, c.Documents, doortest.As[learn.Model](m), doortest.As[learn.Trainer](trainer), learner, prediction,
 			about, problem, machines, learn.Machines{Model: machines}, logistic, learn.Words{},
 			doortest.As[kernel.Kernel](kernel.MustParse("diffusion:t=1")), &learn.Ended{}, &learn.Given{},
-			&learn.Lines{P: prediction, Of: about}, learn.Point{Trainer: trainer}},
+			&learn.Lines{P: prediction, Of: about}, &learn.Options{}, learn.Point{Trainer: trainer}},
 		Bad: []any{doortest.As[learn.Model](learn.Machines{}), doortest.As[learn.Model](train("knn"))},
 		Calls: [][]any{
 			{learn.DefaultTerms}, {learn.TextsToKeep},
@@ -56,6 +56,7 @@ func TestDoors(t *testing.T) {
 			{learn.WriteRows, io.Discard, "csv"},
 			{learn.NewGrid, "linear", prices}, {learn.Names},
 			{learn.Has}, {learn.Parse, "linear"}, {learn.Of}, {learn.Help}, {learn.MostProbable, probable}, {learn.Ready},
+			{learn.Update, trainer, c, learn.Options{}, m}, {learn.TermsOf, m}, {"Options.Inherit", m},
 			{learn.Enough, nil}, {learn.Left}, {learn.Load, file}, {learn.Read, reader}, {learn.MeasureOf},
 			{learn.ValidationOf, model.CSVC, point, svm.Accuracy},
 			{"Options.SetScheme", nil, "labels"},

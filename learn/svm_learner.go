@@ -110,6 +110,15 @@ func parseReject(text string) (r solver.RejectionTarget, err error) {
 	return r, nil
 }
 
+// checkReject checks that no class has the name of documents without an answer.
+func (o *Options) checkReject(c *sparse.Corpus) error {
+	if o.Reject != "" && slices.Contains(c.Classes, NoAnswer) {
+		return fmt.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
+			"other names", o.Reject, c.Source, NoAnswer)
+	}
+	return nil
+}
+
 // Check implements Trainer.
 func (t machines) Check(o Options) error {
 	_, err := t.settings(&o)
@@ -312,12 +321,11 @@ func (o Options) linesFor(ctx context.Context, c *sparse.Corpus, cause error) (M
 // lets go of the corpus before it computes the matrix.
 func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
+	if err == nil {
+		err = o.checkReject(c)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if o.Reject != "" && slices.Contains(c.Classes, NoAnswer) {
-		return nil, fmt.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
-			"other names", o.Reject, c.Source, NoAnswer)
 	}
 	trained := &Trained{}
 	p, err := t.chosenProblem(ctx, c, s, o, trained)

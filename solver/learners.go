@@ -24,6 +24,10 @@ type RegressionTraining struct {
 	Docs    []int     // different rows of the matrix
 	Targets []float64 // by element of Docs
 	Regression
+
+	// Start, if not nil, is a machine with a near solution of ε-SVR, for another C or other documents. ν-SVR
+	// doesn't look at it. Default: the search begins at 0.
+	Start *Machine
 }
 
 // TrainRegression solves the ε-SVR problem of the targets z of documents,
@@ -42,17 +46,29 @@ func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Op
 	if err != nil {
 		return nil, err
 	}
-	return solveOne(ctx, src, d, &opt)
+	if err := checkStart(t.Start, src.n); err != nil {
+		return nil, err
+	}
+	from := startFrom(t.Start)
+	if t.Nu > 0 {
+		from = nil
+	}
+	return solveOne(ctx, src, d, from, &opt)
 }
 
-// solveOne solves one problem with all workers.
-func solveOne(ctx context.Context, m *source, d *dual, opt *Options) (*Machine, error) {
-	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (*Machine, error) {
-		o, err := s.solve(ctx, d, nil, bytes)
+// solveOne solves one problem with all workers, from a start; nil means the values that d.alpha has.
+func solveOne(ctx context.Context, m *source, d *dual, from start, opt *Options) (*Machine, error) {
+	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (_ *Machine, err error) {
+		var out outcome
+		if from != nil {
+			out, err = s.solveAt(ctx, d, from, bytes)
+		} else {
+			out, err = s.solve(ctx, d, nil, bytes)
+		}
 		if err != nil {
 			return nil, err
 		}
-		machine, err := d.machine(o)
+		machine, err := d.machine(out)
 		if err == nil {
 			s.report.solved()
 		}
@@ -141,5 +157,5 @@ func TrainOneClass(ctx context.Context, m Matrix, docs []int, nu float64, opt Op
 		d.alpha[t] = min(left, 1)
 		left -= d.alpha[t]
 	}
-	return solveOne(ctx, src, d, &opt)
+	return solveOne(ctx, src, d, nil, &opt)
 }

@@ -99,6 +99,11 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	if err := g.begin(ctx); err != nil {
 		return err
 	}
+	for _, d := range g.duals {
+		if !d.perClass {
+			d.stretch(1) // those that begin at 0 stay there
+		}
+	}
 	sweep := max(sweeps*len(g.picked)/max(g.size, 1), leastSweep)
 	for round, before := 1, math.Inf(1); ; round++ {
 		if err := ctx.Err(); err != nil {
@@ -380,6 +385,9 @@ func trainTogether(
 			if duals[i], err = p.dual(m, nil); err != nil {
 				return err
 			}
+			if p.starts() {
+				duals[i].beginAt(p.start)
+			}
 		}
 		all := func(ctx context.Context, _, _ int) error { return newMultiSMO(m, duals, opt, report).solve(ctx) }
 		if err := run.Tasks(ctx, 1, 1, all); err != nil { // which catches panics
@@ -405,14 +413,13 @@ func trainTogether(
 	return nil
 }
 
-// sharesDocuments says whether problems are solved by a multiSMO: they are over the same documents, several,
-// and start at a point that all have.
+// sharesDocuments says whether problems are solved by a multiSMO: they are over the same documents, and several.
 func sharesDocuments(problems []*problem) bool {
 	if len(problems) < 2 {
 		return false
 	}
 	for _, p := range problems {
-		if p.start != nil || len(p.docs) != len(problems[0].docs) || &p.docs[0] != &problems[0].docs[0] {
+		if len(p.docs) != len(problems[0].docs) || &p.docs[0] != &problems[0].docs[0] {
 			return false
 		}
 	}

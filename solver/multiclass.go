@@ -90,8 +90,8 @@ type Training struct {
 	// on, -1 for one without a set. The machines of each part's documents are trained without them.
 	Parts []int
 
-	// Start, if not nil, is a classifier with a near solution, for another C or another width of
-	// the kernel. Default: the searches begin at 0.
+	// Start, if not nil, is a classifier with a near solution, for another C, another width of the kernel or
+	// other documents. Machines that are nil begin at 0, and so do all of ν-SVC. Default: all begin at 0.
 	Start *Classifier
 
 	// Only, if not nil, are the numbers of the machines that are trained, whole groups of Groups;

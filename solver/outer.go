@@ -96,15 +96,27 @@ func (s *search) solve(ctx context.Context, d *dual, from start, bytes int64) (o
 		return outcome{}, err
 	}
 	if from != nil {
-		d.stretch()
+		d.stretch(0)
 	}
+	return s.finish(ctx, d)
+}
+
+// solveAt is solve from a solution for nearly the same documents, whose variables at a bound stay there.
+func (s *search) solveAt(ctx context.Context, d *dual, from start, bytes int64) (outcome, error) {
+	d.beginAt(from)
+	copy(d.score, d.offset)
+	s.prepare(d, bytes)
+	if err := s.update(ctx, d, nil); err != nil {
+		return outcome{}, err
+	}
+	d.stretch(1)
 	return s.finish(ctx, d)
 }
 
 // resume finds the optimum of the problem that the search solved last, some of whose bounds have
 // been raised since: rows and scores are still there.
 func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
-	d.stretch()
+	d.stretch(0)
 	d.refreshMask()
 	return s.finish(ctx, d)
 }

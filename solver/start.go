@@ -37,6 +37,39 @@ func checkStart(m *Machine, n int) error {
 // begin sets the variables of a problem with one equation near a start, within their bounds. The
 // equation Σ yα = 0 must hold: those of the sign with the greater sum are made smaller.
 func (d *dual) begin(from start) {
+	plus, minus := d.place(from)
+	d.shrink(plus, minus)
+}
+
+// beginAt is begin at a solution for nearly the same documents: what is at a bound stays there as far as the
+// others can make up for the difference of the sums.
+func (d *dual) beginAt(from start) {
+	plus, minus := d.place(from)
+	free, side := 0.0, int8(1)
+	if minus > plus {
+		side = -1
+	}
+	for t, a := range d.alpha {
+		if d.sign[t] == side && a < d.upper[t] {
+			free += a
+		}
+	}
+	const rounding = 1e-12 // of sums
+	excess := math.Abs(plus - minus)
+	switch {
+	case free >= excess && free > 0:
+		for t, a := range d.alpha {
+			if d.sign[t] == side && a < d.upper[t] {
+				d.alpha[t] = a * ((free - excess) / free)
+			}
+		}
+	case excess > rounding*(plus+minus):
+		d.shrink(plus, minus)
+	}
+}
+
+// place sets the variables to a start, within their bounds, and returns their sums by sign.
+func (d *dual) place(from start) (plus, minus float64) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {
 		at := 0
@@ -49,7 +82,6 @@ func (d *dual) begin(from start) {
 			}
 		}
 	}
-	var plus, minus float64
 	for t, s := range d.sign {
 		d.alpha[t] = min(max(float64(s)*near[t%len(near)], 0), d.upper[t])
 		if s > 0 {
@@ -58,6 +90,11 @@ func (d *dual) begin(from start) {
 			minus += d.alpha[t]
 		}
 	}
+	return plus, minus
+}
+
+// shrink makes the variables of the sign with the greater sum smaller, so that both sums are the same.
+func (d *dual) shrink(plus, minus float64) {
 	common := min(plus, minus)
 	for t, s := range d.sign {
 		switch {
@@ -71,9 +108,9 @@ func (d *dual) begin(from start) {
 	}
 }
 
-// stretch multiplies all variables by the number that minimises the objective, as far as the bounds
-// allow.
-func (d *dual) stretch() {
+// stretch multiplies all variables by the number, of at least least, that minimises the objective, as far as the
+// bounds allow.
+func (d *dual) stretch(least float64) {
 	var square, linear float64
 	most := math.Inf(1)
 	for t, a := range d.alpha {
@@ -87,7 +124,7 @@ func (d *dual) stretch() {
 	if !(square > 0) {
 		return
 	}
-	by := min(max(linear/square, 0), most)
+	by := min(max(linear/square, least), most)
 	for t, a := range d.alpha {
 		d.alpha[t] = min(by*a, d.upper[t])
 		d.score[t] = d.offset[t] - float64(by*(d.offset[t]-d.score[t]))

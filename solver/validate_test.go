@@ -391,7 +391,7 @@ func TestStart(t *testing.T) {
 	if err := s.update(context.Background(), d, nil); err != nil {
 		t.Fatal(err)
 	}
-	d.stretch()
+	d.stretch(0)
 	var sum float64
 	for i, a := range d.alpha {
 		sum += float64(d.sign[i]) * a

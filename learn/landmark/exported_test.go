@@ -48,7 +48,7 @@ func TestDoors(t *testing.T) {
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, m, settings, request, state, passing, sums},
 		Calls: [][]any{
-			{Load, file, nil}, {Read, reader}, {Train}, {TrainPath},
+			{Load, file, nil}, {Read, reader}, {Train}, {TrainPath}, {Update, c, settings, m, []int{0, 1, 2}},
 			{Choose}, {Grow, larger, settings}, {NewPassing},
 			{ReadState, func() *strings.Reader { return strings.NewReader(progress) }},
 			{"Passing.Block", 0}, {"Request.Check", 0, sums},

@@ -55,6 +55,11 @@ func trainPath(
 	if err != nil {
 		return nil, err
 	}
+	return t.train(ctx)
+}
+
+// train trains a model of each C.
+func (t *training) train(ctx context.Context) ([]*Model, error) {
 	if err := t.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -76,6 +81,9 @@ type training struct {
 	prices []float64
 	rows   []int            // documents that are trained on
 	x      *sparse.Embedded // these
+
+	old   *Model      // whose machines the searches begin at; nil for none
+	place map[int]int // by place in rows: the landmark of old that it is
 
 	chosen []int // landmarks, as places in rows
 	e      *engine.Engine

@@ -21,6 +21,10 @@ func TestDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	each := make([]int, m.Support.Rows())
+	for s, d := range m.SupportDoc {
+		each[s] = int(d)
+	}
 	predictor := func() *svm.Predictor { return doortest.Must(svm.NewPredictor(m, svm.PredictOptions{})) }
 	prediction := doortest.Must(predictor().Predict(t.Context(), c.Documents))
 	grid := svm.Grid{C: []float64{1, 10}, Folds: 2}
@@ -47,7 +51,8 @@ func TestDoors(t *testing.T) {
 			{svm.ScoreModel}, {svm.ScoreValues, []float64{1, 2, 3, 4, 5, 6}, &numbers},
 			{svm.SearchProblems, svm.Settings{}, grid, of},
 			{svm.NewSearchTasks, svm.Settings{}, grid, terms}, {"Problem.CrossValidate", svm.Settings{}, 2},
-			{"Problem.TrainMachines", svm.Settings{}, []int{0}}, {"SearchTasks.Do", problem, 0},
+			{"Problem.TrainMachines", svm.Settings{}, []int{0}},
+			{"Problem.Update", svm.Settings{}, m, each}, {"SearchTasks.Do", problem, 0},
 			{"Problem.Assemble", svm.Settings{}, []*solver.Classifier{machines}},
 			{"SearchTasks.Assemble", of, outcome}, {"SearchTasks.Needs", 0},
 			{"Predictor.PredictTexts", []string{"a b", "c"}},

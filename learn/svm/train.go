@@ -37,6 +37,8 @@ type Settings struct {
 	Alone         bool                   // of solver.Labels: each label by itself wherever rows are, see solver.Training
 	Reject        solver.RejectionTarget // of one class per document: below a probability there is none
 	Seed          uint64                 // of the folds behind probabilities and thresholds
+
+	start *solver.Classifier // of Problem.Update: where the searches begin
 }
 
 // rejects says whether some documents get no class.
@@ -224,7 +226,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 
 // classes returns what the solver trains on where a type tells classes apart.
 func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
-	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone}
+	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone, Start: s.start}
 	if t.Parameters, err = p.parameters(s); err != nil {
 		return t, err
 	}
@@ -276,6 +278,9 @@ func (p *Problem) classifier(
 		t := solver.RegressionTraining{Docs: all, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}}
 		if t.Targets, err = p.targets(); err != nil {
 			return nil, err
+		}
+		if s.start != nil {
+			t.Start = s.start.Machines[0]
 		}
 		machine, err = solver.TrainRegression(ctx, m, t, opt)
 	}

@@ -45,6 +45,8 @@ type machine struct {
 
 	chooseTime float64 // what a choice may cost
 
+	old learn.Model // of -update; nil for none
+
 	scale    string // of columns
 	noCounts string // why vectors get a kernel of vectors by default: see sparse.CSR.NoCounts
 }
@@ -180,12 +182,18 @@ func (m *machine) kernelOf(c *sparse.Corpus) (kernel.Kernel, error) {
 func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	o = learn.Options{
 		Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Layers: m.shorthand.layers, Width: m.shorthand.width,
-		Nu: m.nu, Epsilon: m.eps, Balanced: m.weights.balanced, Probabilities: bool(m.prob), Reject: m.reject,
+		Balanced: m.weights.balanced, Probabilities: bool(m.prob), Reject: m.reject,
 		KeepAll:    !bool(m.shrinking),
 		Thresholds: bool(m.thresholds), NoThresholds: m.f.Given("thresholds") && !bool(m.thresholds), Work: m.chooseTime,
 	}
 	if m.f.Given("c") {
 		o.C = m.c
+	}
+	if m.f.Given("nu", "n") {
+		o.Nu = m.nu
+	}
+	if m.f.Given("epsilon", "p") {
+		o.Epsilon = m.eps
 	}
 	if m.f.Given("tolerance", "e") {
 		o.Tolerance = m.tolerance
@@ -223,6 +231,12 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 		o.Vectors = learn.VectorEmbedding(c)
 	}
 	if o.Weights, err = m.weightsOf(c); err != nil {
+		return o, err
+	}
+	if m.old != nil {
+		err = o.Inherit(m.old)
+	}
+	if err != nil {
 		return o, err
 	}
 	err = m.learner.trainer.Check(o)

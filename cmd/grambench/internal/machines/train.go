@@ -31,16 +31,17 @@ Trains a support vector machine on documents and writes a model for grambench pr
 measurements it chooses embedding, kernel, C and scheme by folds on samples, unless they are given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
-grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model
 grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		t := &train{}
+		f.Check(t.inherit) // before the flags are checked
 		t.declare(f)
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		t.shorthand.declare(f)
 		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
+		f.Reads(&t.update, "update", "begin at the model in `FILE`, with its settings, to add documents to its own")
 		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
 		f.StringVar(&t.reject, "reject", "",
 			"no class (?) below a probability learnt for `TARGET`: error=2% or coverage=90%")
@@ -63,7 +64,8 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 type train struct {
 	machine
 	out, to string
-	folds   int // of -v
+	folds   int    // of -v
+	update  string // file of the model that the training begins at
 }
 
 // modelFormats are the forms in which a model is written.
@@ -162,7 +164,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 		j.o.State = t.out + ".state"
 	}
 	begin := time.Now()
-	m, err := t.learner.trainer.Train(ctx, j.handOver(), j.o)
+	m, updated, err := t.train(ctx, j)
 	if err != nil {
 		return j.named(err)
 	}
@@ -180,7 +182,9 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r.SecondsWrite = time.Since(begin).Seconds()
-	r.fill(t, m, &a, j)
+	if r.fill(t, m, &a, j); updated != nil {
+		r.Updated = &updatedLine{t.update, *updated}
+	}
 	if t.f.Quiet && !t.f.JSON {
 		return nil
 	}

@@ -1,0 +1,236 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/internal/task"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Updater is a Trainer that can begin at an earlier model of its own.
+type Updater interface {
+	Trainer
+
+	// Update is Train from where the training of old ended, and ends at the same optimum, to the tolerance.
+	Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error)
+}
+
+// Updated says what a training has found of the model that it began at.
+type Updated struct {
+	What      string `json:"what,omitempty"` // what was looked for: support vectors or landmarks; "" for nothing
+	Found     int    `json:"found"`          // of them, among the documents
+	Of        int    `json:"of"`
+	Documents int    `json:"new_documents"` // how many more there are; 0 where the model doesn't say
+}
+
+// leastFound is the share of what a model learnt from below which a source can't hold all documents.
+const leastFound = 0.5
+
+// Update trains on old and new documents from where the training of old ended. Options are as [Options.Inherit] has
+// them. Errors: a learner that can't, a source that lacks most of the model's documents, those of Train.
+func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
+	if err := errors.Join(run.Given(ctx, "learn"), c.Validate(), valid(old)); err != nil {
+		return nil, nil, err
+	}
+	u, ok := t.(Updater)
+	switch a := old.About(); {
+	case !ok:
+		return nil, nil, fmt.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, "+
+			"landmark and knn: train it anew", a.Type)
+	case (c.Vocabulary == nil) != (a.Vocabulary == nil):
+		return nil, nil, fmt.Errorf("-update: text and vectors, expected %s to hold what the model learnt from", c.Source)
+	}
+	return u.Update(ctx, c, o, old)
+}
+
+// begun says how many documents a corpus has beside those of a model, 0 where it doesn't say, and what at has found.
+func begun(c *sparse.Corpus, documents int, what string, at []int) (*Updated, error) {
+	u := &Updated{What: what, Of: len(at)}
+	for _, d := range at {
+		u.Found += min(d+1, 1)
+	}
+	n := c.Documents.Rows()
+	if documents > 0 {
+		u.Documents = n - documents
+	}
+	switch {
+	case float64(u.Found) < leastFound*float64(u.Of):
+		return nil, fmt.Errorf("-update: %s holds %d of the %d %s of the model, expected most of them: it must hold all "+
+			"documents, old and new, cut into the same terms", c.Source, u.Found, u.Of, what)
+	case float64(n) < leastFound*float64(documents):
+		return nil, fmt.Errorf("-update: %s holds %d documents, and the model learnt from %d, expected as many and new "+
+			"ones", c.Source, n, documents)
+	}
+	return u, nil
+}
+
+// kindError is that of a model of another learner.
+func kindError(old Model, name string) error {
+	return fmt.Errorf("-update: a model of %s, found -type %s, expected the same type", old.About().Type, name)
+}
+
+// Inherit fills in, of what isn't given, what a model that can be updated was trained with, but for its type, scheme
+// and terms; nothing is chosen. Errors: a model that isn't valid.
+func (o *Options) Inherit(m Model) error {
+	if err := valid(m); err != nil {
+		return err
+	}
+	o.Work = 0
+	switch m := m.(type) {
+	case Machines:
+		s := m.Settings
+		c, nu, epsilon := m.Type.Used(s.C, s.Nu, s.Epsilon)
+		o.C, o.Nu, o.Epsilon = cmp.Or(o.C, c), cmp.Or(o.Nu, nu), cmp.Or(o.Epsilon, epsilon)
+		o.Kernel, o.Tolerance = cmp.Or(o.Kernel, m.Kernel), cmp.Or(o.Tolerance, s.Tolerance)
+		o.Probabilities, o.Thresholds = o.Probabilities || s.Probabilities, !o.NoThresholds && (o.Thresholds || s.Thresholds)
+		if o.Weights == nil && !o.Balanced {
+			o.Weights = s.Weights
+		}
+	case linearModel:
+		o.C, o.Tolerance = cmp.Or(o.C, m.Settings.C), cmp.Or(o.Tolerance, m.Settings.Tolerance)
+		o.Embedding = cmp.Or(o.Embedding, &m.Embedder.Embedding)
+	case landmarkModel:
+		o.C, o.Tolerance = cmp.Or(o.C, m.Settings.C), cmp.Or(o.Tolerance, m.Settings.Tolerance)
+		o.Kernel = cmp.Or(o.Kernel, m.Settings.Kernel)
+	case neighboursModel:
+		o.Kernel = cmp.Or(o.Kernel, m.Settings.Kernel)
+	}
+	return nil
+}
+
+// TermsOf returns how a model's text was cut, nil of vectors. Models keep no least number of documents with a term, but
+// of many terms some have it. Errors: a model that isn't valid.
+func TermsOf(m Model) (*Terms, error) {
+	if err := valid(m); err != nil {
+		return nil, err
+	}
+	a := m.About()
+	if a.Vocabulary == nil {
+		return nil, nil
+	}
+	t := &Terms{Tokenizer: a.Tokenizer}
+	var f *sparse.Embedder
+	switch m := m.(type) {
+	case Machines:
+		f = m.Embedder
+	case linearModel:
+		f = m.Embedder
+	case landmarkModel:
+		f = m.Embedder
+	}
+	if f != nil && len(f.DF) > 0 {
+		t.MinDF = int(slices.Min(f.DF))
+	}
+	return t, nil
+}
+
+// Update implements Updater.
+func (t machines) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
+	own, ok := old.(Machines)
+	if !ok || own.Type != t.kind {
+		return nil, nil, kindError(old, string(t.kind))
+	}
+	o.Weights = maps.Clone(o.Weights) // which may be the model's
+	maps.DeleteFunc(o.Weights, func(class string, _ float64) bool { return !slices.Contains(c.Classes, class) })
+	s, err := t.settings(&o)
+	if err == nil {
+		err = o.checkReject(c)
+	}
+	if err == nil && own.Kernel == "precomputed" {
+		err = errors.New("-update: a precomputed kernel, whose documents have no terms to be known by: train it anew")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var classes []string // of support vectors that have one
+	for _, k := range own.SupportClass {
+		if k >= 0 {
+			classes = append(classes, own.Classes[k])
+		}
+	}
+	if len(classes) < len(own.SupportClass) {
+		classes = nil
+	}
+	at, err := task.Match(ctx, own.Support, own.Embedder, own.Vocabulary, classes, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := begun(c, own.Documents, "support vectors", at)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := c.Documents.NNZ()
+	o.HeldBytes += own.bytes()
+	opt := o.svm(svm.Task{Settings: s})
+	opt.Once = true
+	p, err := o.problem(ctx, c, []kernel.Kernel{s.Kernel}, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, report, err := p.Update(ctx, s, own.Model, at) // the corpus may go
+	if err != nil {
+		return nil, nil, err
+	}
+	return Machines{m, &Trained{Report: *report, Settings: s, Values: values}}, u, nil
+}
+
+// Update implements Updater: a model of neighbours is its documents.
+func (t *nearest) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
+	own, ok := old.(neighboursModel)
+	if !ok {
+		return nil, nil, kindError(old, "knn")
+	}
+	return anew(ctx, t, c, o, own.Documents.Rows())
+}
+
+// Update implements Updater. Models don't keep α, and α that is made of their weights is no better than 0: an error of
+// f in all documents, which share the bias, grows as many times as there are documents.
+func (l *lines) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
+	own, ok := old.(linearModel)
+	if !ok {
+		return nil, nil, kindError(old, "linear")
+	}
+	return anew(ctx, l, c, o, own.Documents)
+}
+
+// anew trains from the beginning.
+func anew(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, documents int) (Model, *Updated, error) {
+	u, err := begun(c, documents, "", nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := t.Train(ctx, c, o)
+	return m, u, err
+}
+
+// Update implements Updater, on the landmarks of the model that are found.
+func (t *landmarks) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
+	own, ok := old.(landmarkModel)
+	if !ok {
+		return nil, nil, kindError(old, "landmark")
+	}
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err := task.Match(ctx, own.Landmarks, own.Embedder, own.Vocabulary, nil, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := begun(c, own.Documents, "landmarks", at)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.MemoryBytes = Left(o.MemoryBytes, own.Bytes())
+	m, err := landmark.Update(ctx, c, s, own.Model, at, o.landmarks())
+	return landmarkModel{m, nil}, u, err
+}
