@@ -92,7 +92,8 @@ type Chosen struct {
 // the first scheme and C are compared by all schemes, and the best of these by all C. All cuts come first, with
 // the first kernel; the second best of them is tried once more with the first kernel of another family, and stays
 // in later rounds while it is among the best. In a search, which has a last round, all cuts come with all kernels,
-// and again in that round, with the best settings. Each round's sample contains the one before, and fewer candidates make it larger.
+// and again in that round, with the best settings. Each round's sample contains the one before, and fewer
+// candidates make it larger.
 //
 // The work is bounded by counts, not by time: the values of the kernel that are computed, and those
 // that the training of a machine reads, all estimated from numbers of documents. So the choice is

@@ -148,7 +148,8 @@ func TestSoak(t *testing.T) {
 	addr := listen(t, s)
 	malformed := []struct{ path, kind, body string }{
 		{"/predict", asJSON, `{"text": "w`}, {"/predict", asJSON, `{"txt": 1}`}, {"/predict", "a/b", "w"},
-		{"/predict", asJSON, strings.Repeat("[", 5000)}, {"/predict", "text/plain", strings.Repeat("w ", 1<<19+1)}, {"/explain", asJSON, "{}"},
+		{"/predict", asJSON, strings.Repeat("[", 5000)}, {"/predict", "text/plain", strings.Repeat("w ", 1<<19+1)},
+		{"/explain", asJSON, "{}"},
 		{"/nothing?" + strings.Repeat("x", 20000), "", ""}, {"/%zz", "", ""}, {"/elsewhere", "", ""},
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
