@@ -114,7 +114,8 @@ func (o *Options) warn(format string, args ...any) {
 
 // fields turns the flags of the command, which package learn names, into fields of options.
 var fields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ", "-embed ", "Embedding ",
-	"-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ", "-reject ", "Reject ", "-update: ", "Update: ",
+	"-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ", "-reject ", "Reject ",
+	"-update: ", "Update: ",
 	"PredictOptions.Kernels", "Model.With(Options{Kernels: ...})")
 
 // fieldError is an error of the packages below in the words of this one: it begins with "gram: ", once.
