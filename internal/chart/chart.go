@@ -121,6 +121,27 @@ func Curve(p *plot.Plot, name string, of color.Color, points plotter.XYs, marks 
 	}
 }
 
+// Bars draws groups of bars, one of each series, from 0 on; where there are several series, the legend names them.
+func Bars(p *plot.Plot, groups, series []string, value func(group, series int) float64) {
+	const wide = 0.8 // of the room that a group has
+	width := wide / float64(len(series))
+	for s, name := range series {
+		of := Colors[s%len(Colors)]
+		var last *plotter.Polygon
+		for g := range groups {
+			left, top := float64(g)-wide/2+float64(s)*width, value(g, s)
+			bar := plotter.XYs{{X: left}, {X: left, Y: top}, {X: left + width, Y: top}, {X: left + width}}
+			last = &plotter.Polygon{XYs: []plotter.XYs{bar}, Color: of, LineStyle: draw.LineStyle{Color: of}}
+			p.Add(last)
+		}
+		if len(series) > 1 && last != nil {
+			p.Legend.Add(name, last)
+		}
+	}
+	p.NominalX(groups...)
+	p.X.Min, p.X.Max, p.Y.Min, p.Legend.Top = -0.5, float64(len(groups))-0.5, 0, true
+}
+
 // Endings are those of the files that Save writes.
 var Endings = []string{".png", ".svg"}
 

@@ -70,10 +70,10 @@ func (f *Flags) Draws(path *string, name, usage string) {
 	f.checkEnding(path, name, ".png", ".svg")
 }
 
-// Pages declares a flag that names a page to be written.
-func (f *Flags) Pages(path *string, name, usage string) {
-	f.Writes(path, name, usage)
-	f.checkEnding(path, name, ".html")
+// Pages declares -report, which names a page of the command's report to be written.
+func (f *Flags) Pages() {
+	f.Writes(&f.Page, "report", "write a page to `FILE`, an .html")
+	f.checkEnding(&f.Page, "report", ".html")
 }
 
 // DrawsSeveral declares a flag that names a picture, PNG or SVG, to be written, or several whose names begin

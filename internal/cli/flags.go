@@ -20,6 +20,8 @@ type Flags struct {
 	JSON  bool // print one JSON object instead of text
 	Quiet bool // neither progress nor messages, nor a report of what -o writes
 
+	Page string // the file of -report, see Pages
+
 	Prints bool // the command prints its result, and not only a report, where -o names no file
 
 	MaxArgs int                                   // how many arguments the command takes beside flags

@@ -11,6 +11,9 @@ import (
 	"html/template"
 	"io"
 
+	"gonum.org/v1/plot"
+
+	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -39,6 +42,13 @@ type Section struct {
 type Chart struct {
 	Title string
 	SVG   template.HTML
+}
+
+// AddChart adds a plot to charts, with what is seen in it in words.
+func AddChart(charts []Chart, p *plot.Plot, description string) ([]Chart, error) {
+	title := p.Title.Text
+	svg, err := chart.SVG(p, description, 16, 11)
+	return append(charts, Chart{title, template.HTML(svg)}), err
 }
 
 // Document is a text with marks, and tables about it.

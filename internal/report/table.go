@@ -9,6 +9,7 @@ import (
 
 // Table collects cells and prints them in aligned columns.
 type Table struct {
+	Name  string     // of a section of a page; text leaves it out
 	right []bool     // columns aligned to the right
 	rows  [][]string // the first is the header
 }
@@ -20,6 +21,12 @@ func NewTable(titles ...string) *Table {
 		t.right = append(t.right, strings.HasPrefix(title, ">"))
 		t.rows[0] = append(t.rows[0], strings.TrimPrefix(title, ">"))
 	}
+	return t
+}
+
+// Named names the table.
+func (t *Table) Named(name string) *Table {
+	t.Name = name
 	return t
 }
 
@@ -55,8 +62,15 @@ func (t *Table) Width() int {
 	return sum
 }
 
+// TableWriter is a writer that takes tables as they are.
+type TableWriter interface{ WriteTable(t *Table) }
+
 // Write prints the table, two blanks between columns and none at the end of a line.
 func (t *Table) Write(w io.Writer) {
+	if to, is := w.(TableWriter); is {
+		to.WriteTable(t)
+		return
+	}
 	width := t.widths()
 	for _, row := range t.rows {
 		line := ""

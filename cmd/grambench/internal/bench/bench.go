@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -43,6 +45,7 @@ grambench bench -explain -in train.svm
 grambench bench -family -isa avx2`,
 	Setup: func(f *cli.Flags) cli.Work {
 		b := &bench{f: f, workers: workerList{1}}
+		f.Pages()
 		b.Documents.Declare(f, "goroot", &b.Limits)
 		f.Group("Kernels", "")
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
@@ -101,6 +104,12 @@ type header struct {
 func (h header) String() string {
 	return fmt.Sprintf("%s\n%s, %s, grambench %s, %s; median of %s\n", h.Corpus, report.Known(h.CPU), h.Go, h.Version,
 		h.Date, report.Counted(h.Rounds, "round", "rounds"))
+}
+
+// CompletePage gives the pages of all reports a title.
+func (h header) CompletePage(p *page.Page) error {
+	p.Title = "Benchmark on " + filepath.Base(h.Corpus.Source)
+	return nil
 }
 
 // check answers wrong usage before anything is read.

@@ -126,7 +126,8 @@ func (r *headsReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.header)
 	fmt.Fprintf(w, "%s, tiles of %s, one worker; predicted: the dot products by the cost model\n\n", r.ISA, r.Kernel)
 	t := report.NewTable(
-		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "")
+		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "").
+		Named("Heads")
 	for _, row := range r.Rows {
 		cells := []string{report.Count(row.Terms), report.Count(row.Segments)}
 		for _, s := range []float64{row.Predicted, row.Seconds, row.Least, row.Most, row.Head, row.Tail} {

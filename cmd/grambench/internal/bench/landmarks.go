@@ -162,7 +162,7 @@ func (r *landmarksReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s, %s landmarks, %s, %s: an iteration of conjugate gradients beside its parts\n\n", r.ISA,
 		r.Kernel, report.Count(r.Landmarks), report.Counted(r.Searches, "search", "searches"),
 		report.Counted(r.Workers, "worker", "workers"))
-	t := report.NewTable("part", ">counted", ">seconds", ">least", ">most")
+	t := report.NewTable("part", ">counted", ">seconds", ">least", ">most").Named("Parts")
 	for _, row := range []struct {
 		part, counted string
 		of            func(r landmarksRound) float64

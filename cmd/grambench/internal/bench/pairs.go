@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
 )
@@ -23,6 +26,8 @@ type pairsReport struct {
 	Merge  *pairsRow   `json:"merge"`                  // that of the first kernel's pairing
 	Merges []*pairsRow `json:"other_merges,omitempty"` // those of other pairings
 	Rows   []*pairsRow `json:"rows"`
+
+	kernels int
 }
 
 // memoryRow is what some workers read and copy at the same time.
@@ -99,7 +104,7 @@ func (r *pairsReport) all() []*pairsRow {
 
 // measurePairs is bench without -family and -explain.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
-	r := &pairsReport{header: head}
+	r := &pairsReport{header: head, kernels: len(b.specs)}
 	for _, w := range b.workers {
 		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(memoryFloats())})
 	}
@@ -249,15 +254,15 @@ func (row *pairsRow) summarise() {
 
 func (r *pairsReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.header)
-	table := func(rows []*pairsRow, cells func(row *pairsRow) []string, titles ...string) {
-		t := report.NewTable(append([]string{"isa", "kernel", ">workers"}, titles...)...)
+	table := func(name string, rows []*pairsRow, cells func(row *pairsRow) []string, titles ...string) {
+		t := report.NewTable(append([]string{"isa", "kernel", ">workers"}, titles...)...).Named(name)
 		for _, row := range rows {
 			own := []string{row.ISA, report.Shorten(row.Kernel, 34), report.Count(row.Workers)}
 			t.Add(append(own, cells(row)...)...)
 		}
 		t.Write(w)
 	}
-	table(r.all(), func(row *pairsRow) []string {
+	table("Pairs per second", r.all(), func(row *pairsRow) []string {
 		cells := []string{
 			report.Rate(row.PairsPerS), report.Rate(row.PairsPerSLeast), report.Rate(row.PairsPerSMost),
 			fmt.Sprintf("%.1f", row.RatioToMerge),
@@ -272,7 +277,7 @@ func (r *pairsReport) WriteText(w io.Writer) {
 	// The GPU's figures are another matter, see cuda/check.sh.
 	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
 	fmt.Fprintln(w, "\nAgainst the machine: multiply-adds/s of the head stage, bytes as counted")
-	table(onProcessor, func(row *pairsRow) []string {
+	table("", onProcessor, func(row *pairsRow) []string {
 		return []string{
 			report.Count(row.HeadTerms), report.Count(row.Panel), report.Rate(row.PeakPerS), report.Rate(row.HeadPerS),
 			report.Percent(row.HeadShare), report.Percent(row.UsefulShare), report.Rate(float64(row.Bytes)),
@@ -288,7 +293,7 @@ func (r *pairsReport) WriteText(w io.Writer) {
 	t.Write(w)
 
 	fmt.Fprintln(w, "\nWhere the time goes")
-	table(onProcessor, func(row *pairsRow) (cells []string) {
+	table("", onProcessor, func(row *pairsRow) (cells []string) {
 		for _, share := range []float64{row.Load, row.Tail, row.Head, row.Close, row.Map, row.Store, row.Idle} {
 			cells = append(cells, report.Percent(share))
 		}
@@ -297,4 +302,22 @@ func (r *pairsReport) WriteText(w io.Writer) {
 		}
 		return cells
 	}, ">load", ">tail", ">head", ">close", ">map", ">store", ">idle", ">map values/s")
+}
+
+// CompletePage adds a chart of pairs/s, by kernel and instruction set.
+func (r *pairsReport) CompletePage(p *page.Page) (err error) {
+	n := len(r.Rows) / r.kernels // of each
+	var kernels, sets []string
+	for i, row := range r.Rows {
+		if i%n == 0 {
+			kernels = append(kernels, report.Shorten(row.Kernel, 20))
+		}
+		if i < n {
+			sets = append(sets, row.ISA+", "+report.Counted(row.Workers, "worker", "workers"))
+		}
+	}
+	c := chart.New("Pairs per second", "", "million pairs/s")
+	chart.Bars(c, kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
+	p.Sections[1].Charts, err = page.AddChart(nil, c, "as in the table")
+	return errors.Join(err, r.header.CompletePage(p))
 }

@@ -41,12 +41,11 @@ grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 type validation struct {
 	*machine
 	folds int
-	page  string
 }
 
 func (v *validation) declareFolds(f *cli.Flags) {
 	f.Group("Output", "")
-	f.Pages(&v.page, "report", "write a page to `FILE`, an .html")
+	f.Pages()
 	f.Group("Training", "")
 	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
 	f.Group("As in svm-train", topic)
@@ -93,14 +92,9 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	j.warnStore(e)
 	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), time.Since(begin).Seconds()
 	r.fill(v, j, found)
-	if v.page != "" {
-		if err := writePage(v.page, r.newPage()); err != nil {
-			return err
-		}
-	}
 	if v.f.Quiet && !v.f.JSON {
 		r.writeLines(e.Stdout) // what svm-train -q -v prints
-		return nil
+		return v.WritePage(v.f, r)
 	}
 	return v.Report(e, v.f, r)
 }

@@ -117,7 +117,7 @@ func (r *cvReport) table() *report.Table {
 			titles = append(titles, c.title)
 		}
 	}
-	t := report.NewTable(titles...)
+	t := report.NewTable(titles...).Named("Folds")
 	for i := range r.Rows {
 		var cells []string
 		for _, c := range columns {

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
@@ -55,7 +54,7 @@ grambench evaluate -o predicted.csv -json test.tsv.gz news.model`,
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv or .jsonl")
-		f.Pages(&r.page, "report", "write a page to `FILE`, an .html")
+		f.Pages()
 		f.Check(r.check)
 		return r.run
 	},
@@ -64,8 +63,8 @@ grambench evaluate -o predicted.csv -json test.tsv.gz news.model`,
 // evaluate is one run of the command.
 type evaluate struct {
 	predict
-	training, page string
-	mistakes       int
+	training string
+	mistakes int
 }
 
 // check checks that the flags make sense together.
@@ -92,6 +91,7 @@ type evaluateReport struct {
 	Command string `json:"command"` // that made this
 
 	corpus, training *sparse.Corpus
+	found            *found
 }
 
 // run reads, predicts, compares, writes and reports.
@@ -133,10 +133,10 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	}
 	out.SecondsWrite, out.Seconds = time.Since(writing).Seconds(), time.Since(begin).Seconds()
 	out.PeakBytes, out.columns = backend.PeakBytes(), cli.Columns(e.Reports())
-	if r.f.Quiet && !r.f.JSON && r.page+r.out != "" {
+	if r.f.Quiet && !r.f.JSON && r.f.Page+r.out != "" {
 		return nil
 	}
-	return r.Report(e, r.f, out)
+	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // the page is written
 }
 
 // write writes the files that are asked for.
@@ -151,19 +151,8 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 			return err
 		}
 	}
-	if r.page == "" {
-		return nil
-	}
-	found, err := out.newPage(x)
-	if err != nil {
-		return err
-	}
-	return writePage(r.page, found)
-}
-
-func writePage(path string, p *page.Page) error {
-	_, err := matrixio.Make(path, p.Write)
-	return err
+	out.found = x
+	return r.WritePage(r.f, out)
 }
 
 // readTraining reads the training documents as the model's terms.
@@ -184,7 +173,7 @@ func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress
 // command is the command that was given, for a shell.
 func (r *evaluate) command() string {
 	words := []string{"grambench", "evaluate"}
-	for _, at := range [][2]string{{"-report", r.page}, {"-o", r.out}, {"-training", r.training}} {
+	for _, at := range [][2]string{{"-report", r.f.Page}, {"-o", r.out}, {"-training", r.training}} {
 		if at[1] != "" {
 			words = append(words, at[0], quoted(at[1]))
 		}

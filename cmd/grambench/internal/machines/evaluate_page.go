@@ -3,7 +3,6 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -25,9 +24,9 @@ const (
 	mostCopies = 200
 )
 
-// newPage makes the page of an evaluation.
-func (r *evaluateReport) newPage(x *found) (*page.Page, error) {
-	out := &page.Page{
+// CompletePage makes the page of an evaluation.
+func (r *evaluateReport) CompletePage(out *page.Page) error {
+	*out = page.Page{
 		Title: fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source)),
 		Lead: fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
 			r.Type, strings.TrimPrefix(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", ")),
@@ -43,7 +42,7 @@ func (r *evaluateReport) newPage(x *found) (*page.Page, error) {
 	if r.Coverage != nil {
 		charts, err := r.charts()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		add(page.Section{Title: "Confidence", Charts: charts, Text: "How errors fall when only the surest predictions are " +
 			"answered; where there are probabilities, how often predictions of each are right."})
@@ -65,8 +64,8 @@ func (r *evaluateReport) newPage(x *found) (*page.Page, error) {
 	if r.Apart != nil {
 		add(r.copiesSection())
 	}
-	add(r.modelSection(x))
-	return out, nil
+	add(r.modelSection(r.found))
+	return nil
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
@@ -176,7 +175,7 @@ func (r *evaluateReport) charts() ([]page.Chart, error) {
 		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Part)))
 	}
 	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
-	out, err := addChart(nil, p, strings.Join(parts, "; "))
+	out, err := page.AddChart(nil, p, strings.Join(parts, "; "))
 	if err != nil || r.Reliability == nil {
 		return out, err
 	}
@@ -190,14 +189,7 @@ func (r *evaluateReport) charts() ([]page.Chart, error) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.Tick.Marker, p.Y.Tick.Marker = 0, 100, 0, 100, hundred, hundred
 	chart.Curve(p, "", chart.Gray, plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
 	chart.Curve(p, "", chart.Colors[0], points, true)
-	return addChart(out, p, strings.Join(parts, "; "))
-}
-
-// addChart adds a plot to charts, with what is seen in it in words.
-func addChart(charts []page.Chart, p *plot.Plot, description string) ([]page.Chart, error) {
-	title := p.Title.Text
-	svg, err := chart.SVG(p, description, 16, 11)
-	return append(charts, page.Chart{Title: title, SVG: template.HTML(svg)}), err
+	return page.AddChart(out, p, strings.Join(parts, "; "))
 }
 
 // mistakesSection has the worst mistakes with what decided them.

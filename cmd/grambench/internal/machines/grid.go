@@ -197,9 +197,6 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if err == nil && g.plot != "" {
 		err = r.draw(g.plot)
 	}
-	if g.page != "" {
-		err = errors.Join(err, writePage(g.page, r.newPage()))
-	}
 	return errors.Join(g.Report(e, g.f, r), err)
 }
 

@@ -12,29 +12,25 @@ import (
 	"github.com/gramengine/gram/learn/svm"
 )
 
-// newPage makes the page of a cross-validation.
-func (r *cvReport) newPage() *page.Page {
-	out := &page.Page{
-		Title: "Cross-validation on " + filepath.Base(r.Corpus.Source),
-		Lead:  r.text(fmt.Sprintf("%s, %d folds, seed %d", report.Documents(r.Corpus.Documents), r.Folds, r.Seed)),
-		Figures: []page.Figure{{Name: "Mean " + r.Measure.String(), Value: r.Measure.Format(float64(r.Mean)),
-			Note: "± " + r.Measure.Format(float64(r.SD)) + " over the folds"}},
-		Sections: []page.Section{{Title: "Folds", Table: r.table()}},
-	}
+// CompletePage adds the figures of a cross-validation.
+func (r *cvReport) CompletePage(out *page.Page) error {
+	out.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
+	out.Figures = []page.Figure{{Name: "Mean " + r.Measure.String(), Value: r.Measure.Format(float64(r.Mean)),
+		Note: "± " + r.Measure.Format(float64(r.SD)) + " over the folds"}}
 	if r.Measure == svm.MeanSquaredError {
-		return out
+		return nil
 	}
 	scoreFigures(out, r.score)
 	out.Sections = append(out.Sections, classesSection(r.score))
 	if r.score.Confusion != nil {
 		out.Sections = append(out.Sections, page.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})
 	}
-	return out
+	return nil
 }
 
-// newPage makes the page of a search.
-func (r *gridReport) newPage() *page.Page {
-	out := &page.Page{Title: "Search on " + filepath.Base(r.Corpus.Source),
+// CompletePage makes the page of a search.
+func (r *gridReport) CompletePage(out *page.Page) error {
+	*out = page.Page{Title: "Search on " + filepath.Base(r.Corpus.Source),
 		Lead: r.text(report.Documents(r.Corpus.Documents), fmt.Sprintf("seed %d", r.Seed))}
 	rows, train := r.Rows, r.Train
 	if r.Choice != nil {
@@ -62,5 +58,5 @@ func (r *gridReport) newPage() *page.Page {
 		out.Sections = append(out.Sections, page.Section{Title: "Train with the best", Code: train,
 			Text: strings.Join(r.Hints, "; ")})
 	}
-	return out
+	return nil
 }

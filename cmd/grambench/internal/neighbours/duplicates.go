@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -96,6 +97,8 @@ type duplicatesReport struct {
 	KeptBytes int64            `json:"kept_file_bytes,omitempty"`
 	SecondsOf float64          `json:"seconds_pairs"`
 	written
+
+	texts page.Section // of the page
 }
 
 // groupSize counts the groups of some sizes.
@@ -103,6 +106,13 @@ type groupSize struct {
 	From   int `json:"from"`
 	To     int `json:"to"`
 	Groups int `json:"groups"`
+}
+
+func (s groupSize) String() string {
+	if s.To > s.From {
+		return fmt.Sprintf("%d to %d", s.From, s.To)
+	}
+	return strconv.Itoa(s.From)
 }
 
 // largestGroup is one of the largest groups.
@@ -125,16 +135,12 @@ func (r *duplicatesReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s of %s; %s would go, %s\n", report.Counted(r.Groups, "group", "groups"),
 		report.Documents(r.Grouped), report.Count(r.Dropped), share)
 	if r.Groups > 0 {
-		t := report.NewTable(">documents in a group", ">groups")
+		t := report.NewTable(">documents in a group", ">groups").Named("Groups by size")
 		for _, s := range r.Sizes {
-			size := strconv.Itoa(s.From)
-			if s.To > s.From {
-				size += " to " + strconv.Itoa(s.To)
-			}
-			t.Add(size, report.Count(s.Groups))
+			t.Add(s.String(), report.Count(s.Groups))
 		}
 		t.Write(w)
-		t = report.NewTable(">the largest", "keep")
+		t = report.NewTable(">the largest", "keep").Named("Largest groups")
 		for _, g := range r.Largest {
 			t.Add(report.Count(g.Documents), g.Keep)
 		}
@@ -217,6 +223,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r.count(corpus, groups)
+	r.texts = d.first(corpus, groups)
 	if d.keep != "" {
 		p.Stage("writing " + filepath.Base(d.keep))
 		r.KeptFile = d.keep
@@ -425,6 +432,14 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 		if at == 0 || l.i != found[at-1].i {
 			r.Leaks++
 		}
+	}
+	r.texts = page.Section{Title: "Near pairs", Table: report.NewTable("document", "near to", ">c", "text", "text near to it")}
+	for _, l := range found[:min(len(found), mostRows*mostShown)] {
+		cells := []string{source.ShortName(corpus, l.i), source.ShortName(others, l.of), fmt.Sprintf("%.4f", l.c), "", ""}
+		if d.texts {
+			cells[3], cells[4] = beginning(corpus.Texts[l.i]), beginning(others.Texts[l.of])
+		}
+		r.texts.Table.Add(cells...)
 	}
 	return d.written(ctx, e, p, r, begin, len(found), func(b []byte, k int) ([]byte, error) {
 		l := found[k]

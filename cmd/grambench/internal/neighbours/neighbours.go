@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -94,6 +95,9 @@ type neighboursReport struct {
 	Plan       *engine.JoinPlan `json:"plan,omitempty"`
 	SecondsOf  float64          `json:"seconds_neighbours"`
 	written
+
+	nearest []float64 // values
+	from    *writer
 }
 
 // distribution is that of one value of each document.
@@ -255,12 +259,12 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if n.plot != "" {
-		if err := draw(n.plot, r.Kernel, nearest); err != nil {
+		if err := chart.Save(n.plot, 16, 10, newPlot(r.Kernel, nearest)); err != nil {
 			return err
 		}
 	}
 	p.Clear()
-	r.Nearest = newDistribution(nearest)
+	r.Nearest, r.nearest, r.from = newDistribution(nearest), nearest, w
 	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	return n.Report(e, n.f, r)
 }

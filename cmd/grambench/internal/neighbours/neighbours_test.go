@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -40,7 +41,8 @@ func TestCount(t *testing.T) {
 // A picture is drawn of whatever values there are.
 func TestDraw(t *testing.T) {
 	for _, values := range [][]float64{nil, {1, 1, 1}, {0}, {-1e30, 1e30}, {0.1, 0.3, 0.2, 1}, {1, 1 + 1e-16}} {
-		if err := draw(filepath.Join(t.TempDir(), "x.png"), "bhattacharyya", values); err != nil {
+		p := newPlot("bhattacharyya", values)
+		if err := chart.Save(filepath.Join(t.TempDir(), "x.png"), 16, 10, p); err != nil {
 			t.Errorf("%v: %v", values, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/gramengine/gram/internal/chart"
@@ -12,8 +13,8 @@ import (
 // bins is the number of bars of the picture.
 const bins = 100
 
-// draw draws how many documents have a nearest neighbour of which value.
-func draw(path, kernel string, nearest []float64) error {
+// newPlot draws how many documents have a nearest neighbour of which value.
+func newPlot(kernel string, nearest []float64) *plot.Plot {
 	p := chart.New("The nearest document", "value of "+kernel, "documents")
 	if len(nearest) > 0 {
 		least, most := slices.Min(nearest), slices.Max(nearest)
@@ -33,5 +34,5 @@ func draw(path, kernel string, nearest []float64) error {
 		chart.Curve(p, "", chart.Colors[0], outline, false)
 	}
 	p.Y.Min = 0
-	return chart.Save(path, 16, 10, p)
+	return p
 }

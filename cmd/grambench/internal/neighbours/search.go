@@ -56,6 +56,7 @@ func (s *search) check(formats map[string]string) {
 
 func (s *search) declareTexts(f *cli.Flags) {
 	f.BoolVar(&s.texts, "texts", false, "write the beginning of each text, too")
+	f.Pages()
 }
 
 // keepTexts keeps texts that are read where they are shown, or always.

@@ -3,9 +3,11 @@ package verify
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -110,7 +112,7 @@ func (r *verification) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	t := report.NewTable("isa", "kernel", ">max abs err", ">tolerance", "at (i, j)", ">max rel err", ">max ulp",
-		">exact form", "sha256", "")
+		">exact form", "sha256", "").Named("Kernels")
 	for _, row := range r.Rows {
 		t.Add(row.ISA, report.Shorten(row.shown, 32), report.Error(float64(row.MaxAbsErr)),
 			report.Error(float64(row.Tolerance)), fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J),
@@ -127,6 +129,14 @@ func (r *verification) WriteText(w io.Writer) {
 		r.NumFailed, r.Seconds)
 }
 
+// CompletePage adds how many checks passed.
+func (r *verification) CompletePage(p *page.Page) error {
+	p.Title = "Verification on " + filepath.Base(r.Corpus.Source)
+	p.Figures = []page.Figure{{Name: "Checks passed", Value: report.Count(r.NumPassed)},
+		{Name: "Failed", Value: report.Count(r.NumFailed)}}
+	return nil
+}
+
 // writeChecks prints each check once, with the instruction sets and embeddings that passed it,
 // and those that failed in full.
 func (r *verification) writeChecks(w io.Writer) {
@@ -141,7 +151,7 @@ func (r *verification) writeChecks(w io.Writer) {
 			passed[c.Check]++
 		}
 	}
-	t := report.NewTable("check, for every instruction set and embedding", ">passed", "")
+	t := report.NewTable("check, for every instruction set and embedding", ">passed", "").Named("Checks")
 	for _, name := range order {
 		t.Add(name, fmt.Sprintf("%d of %d", passed[name], all[name]), passedText(passed[name] == all[name]))
 	}

@@ -47,6 +47,7 @@ grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed
 grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 	Setup: func(f *cli.Flags) cli.Work {
 		v := &verifier{f: f}
+		f.Pages()
 		v.Documents.Declare(f, "goroot", &v.Limits)
 		f.Group("Kernels", "")
 		v.Kernels.Declare(f, "one or more of every kernel")

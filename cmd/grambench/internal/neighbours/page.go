@@ -1,0 +1,101 @@
+package neighbours
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What a page has at most.
+const (
+	mostShown = 100 // documents or groups
+	mostRows  = 20  // of each
+)
+
+// shown adds the first rows of a table to a document.
+func shown(d page.Document, all int, row func(i int) []string, titles ...string) page.Document {
+	t := report.NewTable(titles...)
+	for i := range min(all, mostRows) {
+		t.Add(row(i)...)
+	}
+	if d.Tables = []page.Details{{Title: report.Documents(all), Open: true, Table: t}}; all > mostRows {
+		d.Tables[0].Title += fmt.Sprintf(", the first %d", mostRows)
+	}
+	return d
+}
+
+// CompletePage adds the distribution and, with -texts, the neighbours of the first documents.
+func (r *neighboursReport) CompletePage(p *page.Page) (err error) {
+	p.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
+	if r.Neighbours > 0 {
+		n := r.Nearest
+		p.Figures = []page.Figure{
+			{Name: "Nearest value, median", Value: fmt.Sprintf("%.4g", n.Median), Note: r.Kernel},
+			{Name: "Four fifths", Value: fmt.Sprintf("%.4g to %.4g", n.Low, n.High),
+				Note: fmt.Sprintf("all from %.4g to %.4g", n.Least, n.Most)},
+			{Name: "Without neighbours", Value: report.Count(r.Lonely), Note: "of " + report.Documents(r.Corpus.Documents)},
+		}
+		s := page.Section{Title: "Distribution"}
+		s.Charts, err = page.AddChart(nil, newPlot(r.Kernel, r.nearest), p.Figures[1].Note)
+		p.Sections = append(p.Sections, s)
+	}
+	w := r.from
+	if err != nil || !w.texts {
+		return err
+	}
+	s := page.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", mostShown)}
+	for i := range min(w.near.Len(), mostShown) {
+		near := w.near.Of(i)
+		own := page.Document{Name: source.ShortName(w.rows, i), Text: beginning(w.rows.Texts[i])}
+		s.Documents = append(s.Documents, shown(own, len(near), func(k int) []string {
+			j := int(near[k].Document)
+			return []string{source.ShortName(w.columns, j), fmt.Sprintf("%.4f", near[k].Value), beginning(w.columns.Texts[j])}
+		}, "neighbour", ">value", "text"))
+	}
+	p.Sections = append(p.Sections, s)
+	return nil
+}
+
+// CompletePage adds the sizes of groups, and the texts that there are.
+func (r *duplicatesReport) CompletePage(p *page.Page) (err error) {
+	p.Title = "Duplicates in " + filepath.Base(r.Corpus.Source)
+	of := "of " + report.Documents(r.Corpus.Documents)
+	p.Figures = []page.Figure{{Name: "To drop", Value: report.Count(r.Dropped), Note: of},
+		{Name: "Groups", Value: report.Count(r.Groups), Note: "of " + report.Documents(r.Grouped)},
+		{Name: "Pairs", Value: report.Count(r.Pairs), Note: report.Count(r.Same) + " at c = 0"}}
+	if r.Of != nil {
+		p.Figures = append([]page.Figure{{Name: "Near to others", Value: report.Count(r.Leaks), Note: of}}, p.Figures[2])
+	}
+	if len(r.Sizes) > 0 {
+		c := chart.New("Sizes of groups", "documents in a group", "groups")
+		var names []string
+		for _, s := range r.Sizes {
+			names = append(names, s.String())
+		}
+		chart.Bars(c, names, []string{""}, func(g, _ int) float64 { return float64(r.Sizes[g].Groups) })
+		p.Sections[1].Charts, err = page.AddChart(nil, c, "as in the table")
+	}
+	if r.texts.Documents != nil || r.texts.Table != nil {
+		p.Sections = append(p.Sections, r.texts)
+	}
+	return err
+}
+
+// first returns the first groups where texts are asked for.
+func (d *duplicates) first(c *sparse.Corpus, groups [][]int32) page.Section {
+	s := page.Section{Title: "Groups",
+		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", mostShown)}
+	for k, g := range groups[:min(len(groups), mostShown)] {
+		if d.f.Page != "" && d.texts {
+			s.Documents = append(s.Documents, shown(page.Document{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
+				func(i int) []string { return []string{source.ShortName(c, int(g[i])), beginning(c.Texts[g[i]])} },
+				"document", "text"))
+		}
+	}
+	return s
+}
