@@ -143,7 +143,7 @@ var allowed = map[string][]string{
 	"internal/report":   {},
 	"internal/matrixio": {module + "/tiles/atomicfile"},
 	"internal/chart":    {shared + "matrixio", "gonum.org/v1/plot"},
-	"internal/page":     {shared + "report", shared + "chart", "gonum.org/v1/plot"},
+	"internal/page":     {shared + "report", shared + "chart", shared + "matrixio", "gonum.org/v1/plot"},
 	"internal/cli": {
 		shared + "matrixio",
 		shared + "report",
@@ -153,12 +153,10 @@ var allowed = map[string][]string{
 	"internal/cli/clitest": {shared + "cli", "github.com/rogpeppe/go-internal"}, // for tests
 	"internal/doortest":    {},                                                  // for tests
 	"internal/namestest":   {},                                                  // for tests and lab
-	"internal/backend": slices.Concat(library, []string{
-		shared + "cli", shared + "matrixio", shared + "page", shared + "report",
-	}),
-	"internal/source": framework,
-	own + "matrices":  slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	"learn":           slices.Concat(library, []string{"gonum.org/v1/gonum"}),
+	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
+	"internal/source":      framework,
+	own + "matrices":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	"learn":                slices.Concat(library, []string{"gonum.org/v1/gonum"}),
 	// gram: no cli, no plots
 	"":                 slices.Concat(library, []string{"gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
 	own + "machines":   slices.Concat(framework, []string{"gonum.org/v1/plot"}),

@@ -9,8 +9,6 @@ import (
 
 	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/matrixio"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -18,22 +16,7 @@ import (
 // the times of the GPU's kernels where the environment asks for them with GRAM_CUDA_TIMES=1. It also writes
 // the page of -report.
 func (c *Compute) Report(e *cli.Env, f *cli.Flags, r report.Report) error {
-	return errors.Join(c.WritePage(f, r), report.Write(e.Reports(), c.Timed(r), f.JSON))
-}
-
-// WritePage writes the page of a report where -report asks for it.
-func (c *Compute) WritePage(f *cli.Flags, r report.Report) error {
-	if f.Page == "" {
-		return nil
-	}
-	p := page.Of(f.Name(), c.Timed(r))
-	if own, is := r.(page.Completer); is {
-		if err := own.CompletePage(p); err != nil {
-			return err
-		}
-	}
-	_, err := matrixio.Make(f.Page, p.Write)
-	return err
+	return errors.Join(f.WritePage(r), report.Write(e.Reports(), c.Timed(r), f.JSON))
 }
 
 // Timed adds the times of the GPU's kernels to a report where they are asked for.

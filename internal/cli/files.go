@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // No command overwrites what it reads. Each flag that names files says so where it is declared, by
@@ -70,10 +71,19 @@ func (f *Flags) Draws(path *string, name, usage string) {
 	f.checkEnding(path, name, ".png", ".svg")
 }
 
-// Pages declares -report, which names a page of the command's report to be written.
-func (f *Flags) Pages() {
+// Pages declares -report, which names a page of the command's report that write is to write.
+func (f *Flags) Pages(write func(file, command string, r report.Report) error) {
+	f.writePage = write
 	f.Writes(&f.Page, "report", "write a page to `FILE`, an .html")
 	f.checkEnding(&f.Page, "report", ".html")
+}
+
+// WritePage writes the page of a report where -report asks for it.
+func (f *Flags) WritePage(r report.Report) error {
+	if f.Page == "" {
+		return nil
+	}
+	return f.writePage(f.Page, f.Name(), r)
 }
 
 // DrawsSeveral declares a flag that names a picture, PNG or SVG, to be written, or several whose names begin

@@ -4,11 +4,24 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 )
 
 // Completer is a report that adds to its page: a title, figures, charts, documents.
 type Completer interface{ CompletePage(p *Page) error }
+
+// WriteFile writes the page of a command's report to a file.
+func WriteFile(file, command string, r report.Report) error {
+	p := Of(command, r)
+	if own, is := r.(Completer); is {
+		if err := own.CompletePage(p); err != nil {
+			return err
+		}
+	}
+	_, err := matrixio.Make(file, p.Write)
+	return err
+}
 
 // Of makes the page of a report from what it writes as text: the first line leads, other lines are one section,
 // and each table is one that sorts.

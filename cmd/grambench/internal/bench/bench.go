@@ -45,7 +45,7 @@ grambench bench -explain -in train.svm
 grambench bench -family -isa avx2`,
 	Setup: func(f *cli.Flags) cli.Work {
 		b := &bench{f: f, workers: workerList{1}}
-		f.Pages()
+		f.Pages(page.WriteFile)
 		b.Documents.Declare(f, "goroot", &b.Limits)
 		f.Group("Kernels", "")
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")

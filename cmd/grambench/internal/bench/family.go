@@ -127,7 +127,8 @@ func (b *bench) measureFamily(ctx context.Context, head header) (report.Report, 
 func (r *familyReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.header)
 	fmt.Fprintf(w, "Whole matrices, %s, one worker, against that of %s before every few\n", r.ISA, r.Base)
-	t := report.NewTable("kernel", "embedding", ">seconds", ">map ns/pair", ">x diffusion", ">least", ">most").Named("Kernels")
+	t := report.NewTable("kernel", "embedding", ">seconds", ">map ns/pair", ">x diffusion", ">least",
+		">most").Named("Kernels")
 	for _, row := range r.Rows {
 		cells := []string{report.Shorten(row.Kernel, 70), row.Embedding, report.Seconds(row.Seconds)}
 		for _, v := range []float64{row.NsPerPair, row.Ratio, row.Least, row.Most} {

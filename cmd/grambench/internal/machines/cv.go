@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -45,7 +46,7 @@ type validation struct {
 
 func (v *validation) declareFolds(f *cli.Flags) {
 	f.Group("Output", "")
-	f.Pages()
+	f.Pages(page.WriteFile)
 	f.Group("Training", "")
 	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
 	f.Group("As in svm-train", topic)
@@ -94,7 +95,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
 		r.writeLines(e.Stdout) // what svm-train -q -v prints
-		return v.WritePage(v.f, r)
+		return v.f.WritePage(r)
 	}
 	return v.Report(e, v.f, r)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
@@ -54,7 +55,7 @@ grambench evaluate -o predicted.csv -json test.tsv.gz news.model`,
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv or .jsonl")
-		f.Pages()
+		f.Pages(page.WriteFile)
 		f.Check(r.check)
 		return r.run
 	},
@@ -152,7 +153,7 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 		}
 	}
 	out.found = x
-	return r.WritePage(r.f, out)
+	return r.f.WritePage(out)
 }
 
 // readTraining reads the training documents as the model's terms.

@@ -433,7 +433,8 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 			r.Leaks++
 		}
 	}
-	r.texts = page.Section{Title: "Near pairs", Table: report.NewTable("document", "near to", ">c", "text", "text near to it")}
+	r.texts = page.Section{Title: "Near pairs",
+		Table: report.NewTable("document", "near to", ">c", "text", "text near to it")}
 	for _, l := range found[:min(len(found), mostRows*mostShown)] {
 		cells := []string{source.ShortName(corpus, l.i), source.ShortName(others, l.of), fmt.Sprintf("%.4f", l.c), "", ""}
 		if d.texts {

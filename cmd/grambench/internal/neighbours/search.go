@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -56,7 +57,7 @@ func (s *search) check(formats map[string]string) {
 
 func (s *search) declareTexts(f *cli.Flags) {
 	f.BoolVar(&s.texts, "texts", false, "write the beginning of each text, too")
-	f.Pages()
+	f.Pages(page.WriteFile)
 }
 
 // keepTexts keeps texts that are read where they are shown, or always.
