@@ -201,8 +201,8 @@ func (h *choosing) least() int {
 }
 
 // planned returns what a round of some candidates compares, and on how many documents, at least those
-// of the round before: the first of the candidates where the least sample costs too much for all, but
-// all of them in a search that somebody asked for.
+// of the round before. Where the least sample costs too much for all, each candidate in turn is left out that the
+// work has no room for beside those before it, but none in a search that somebody asked for.
 func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
@@ -224,10 +224,16 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	least = min(max(int(min(documents, n, float64(most))), least), h.most)
 	over := max(mostOver*share, leastWork)
 	forced := h.from.Final == 0 && float64(least) > documents // else the sample was made for all candidates
-	for forced && len(all) > 1 && h.workOf(all, at.folds).on(float64(least)) > over {
-		all = all[:len(all)-1]
+	if !forced {
+		return all, least
 	}
-	return all, least
+	kept := all[:1:1]
+	for _, q := range all[1:] {
+		if more := append(kept, q); h.workOf(more, at.folds).on(float64(least)) <= over {
+			kept = more
+		}
+	}
+	return kept, least
 }
 
 // plan estimates the work of all rounds, as if the first candidates were the best.
