@@ -205,7 +205,7 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	const lines = 16 << 20 // and what the collector hasn't freed yet on a busy machine
+	const lines = 16 << 20                     // and what the collector hasn't freed yet on a busy machine
 	held := job.ProgramBytes + 2*bytes + lines // its text, or what is made of it
 	p, err := learn.Ready(ctx, m, learn.Options{
 		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory, HeldBytes: held,
