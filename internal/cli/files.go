@@ -109,6 +109,19 @@ func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	})
 }
 
+// tables are endings of files that programs open as tables.
+var tables = []string{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods"}
+
+// CheckTable refuses a name for -o whose ending promises a table of another form than those that are written.
+func CheckTable(path string, written ...string) error {
+	ending := strings.ToLower(filepath.Ext(path))
+	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {
+		return nil
+	}
+	return Usagef("-o %s: no %s is written, expected a name that ends in %s, or -to FORMAT", path, ending,
+		strings.Join(written, " or "))
+}
+
 // Stores declares a flag that names a folder, in which files that owns knows may be replaced or
 // removed.
 func (f *Flags) Stores(folder *string, name, usage string, owns func(name string) bool) {

@@ -87,6 +87,10 @@ func (r *evaluateReport) addFigures(p *page.Page) {
 	if r.ECE != nil {
 		add("Calibration error", fmt.Sprintf("%.4f", float64(*r.ECE)), fmt.Sprintf("log loss %.4f", float64(*r.LogLoss)))
 	}
+	if a := r.Rejection; a != nil {
+		add("Answered", percent(a.Coverage),
+			fmt.Sprintf("%s of these wrongly, the others are ?", percent(float64(a.Error))))
+	}
 	if len(r.Answered) > 1 {
 		add("Answered with 2 % errors", percent(r.Answered[1].Part), "of the documents, the surest")
 	}

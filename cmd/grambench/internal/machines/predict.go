@@ -103,6 +103,10 @@ func (r *predict) check() error {
 		r.to = by
 	}
 	switch {
+	case r.to == "" && r.output == "":
+		if err := cli.CheckTable(r.out, ".csv", ".tsv", ".jsonl"); err != nil {
+			return err
+		}
 	case r.to == "lines":
 		r.to = ""
 	case r.to != "" && r.output != "":

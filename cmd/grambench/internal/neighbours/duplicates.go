@@ -155,7 +155,9 @@ func (r *duplicatesReport) WriteText(w io.Writer) {
 
 // check checks that the flags make sense together.
 func (d *duplicates) check() (err error) {
-	d.search.check(map[string]string{"": "tsv", ".jsonl": "jsonl"})
+	if err := d.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl"}); err != nil {
+		return err
+	}
 	if !(d.within >= 0 && d.within < 1) {
 		return cli.Usagef("-within %v, expected from 0 to below 1", d.within)
 	}

@@ -143,7 +143,11 @@ func (r *neighboursReport) WriteText(w io.Writer) {
 
 // check checks that the flags make sense together.
 func (n *neighbours) check() error {
-	n.search.check(map[string]string{"": "tsv", ".jsonl": "jsonl", ".npz": "npz", ".mtx": "mm", ".mm": "mm"})
+	err := n.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl", ".npz": "npz", ".mtx": "mm",
+		".mm": "mm"})
+	if err != nil {
+		return err
+	}
 	if n.k < 1 {
 		return cli.Usagef("-k %d, expected at least 1", n.k)
 	}

@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/engine"
@@ -37,12 +39,15 @@ func (s *search) declare(f *cli.Flags) {
 }
 
 // check completes what flags leave open; formats are those of endings, "" of others.
-func (s *search) check(formats map[string]string) {
+func (s *search) check(formats map[string]string) error {
 	if s.out == "" {
 		s.out = "-"
 	}
 	s.StartsOver = !matrixio.IsStream(s.out)
 	if s.format == "" {
+		if err := cli.CheckTable(s.out, slices.Sorted(maps.Keys(formats))[1:]...); err != nil {
+			return err
+		}
 		s.format = formats[""]
 		for ending, format := range formats {
 			if ending != "" && strings.HasSuffix(strings.ToLower(s.out), ending) {
@@ -53,6 +58,7 @@ func (s *search) check(formats map[string]string) {
 	if s.MinDF == 0 {
 		s.MinDF = 1 // without the words that tell documents apart, different ones would be the same
 	}
+	return nil
 }
 
 func (s *search) declareTexts(f *cli.Flags) {
