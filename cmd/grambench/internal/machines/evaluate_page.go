@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/sparse"
 )
 
 // What a page has of an evaluation at most.
@@ -318,12 +319,12 @@ func (r *evaluateReport) modelSection(x *found) page.Section {
 	add("C", "-c", fmt.Sprint(a.C))
 	add("Scheme", "-scheme", a.SchemeName())
 	if a.Vocabulary != nil {
-		flag := ""
-		if a.Tokenizer.Views != "" {
-			flag = "-views"
-		}
-		add("Terms", flag, a.Tokenizer.String())
+		other := a.Tokenizer.WithPairs(false) != sparse.Tokenizer{}.WithPairs(false)
+		add("Terms", map[bool]string{true: "-views"}[other], a.Tokenizer.String())
 		add("Vocabulary", "", report.Counted(len(a.Vocabulary), "term", "terms"))
+	}
+	if own && a.Probabilities {
+		add("Probabilities", "-b", "1")
 	}
 	add("Classes", "", fmt.Sprint(len(a.Classes)))
 	add("Support vectors", "", report.Count(a.Support))
