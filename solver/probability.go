@@ -174,19 +174,6 @@ func (p *problem) heldOut(
 	return decisions, nil
 }
 
-// leftOver is the decision when all documents outside a fold are of one class, or there are none.
-func (p *problem) leftOver(fold []int, f int) float64 {
-	for t := range fold {
-		if fold[t] != f {
-			if p.positive[t] {
-				return 1
-			}
-			return -1
-		}
-	}
-	return 0
-}
-
 // minProbability keeps the probabilities of pairs away from 0 and 1, where their quotients have no
 // meaning. LIBSVM has the same.
 const minProbability = 1e-7
