@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // written trains and evaluates models on documents whose classes overlap, and returns the folder of their pages.
@@ -86,7 +90,7 @@ return { seen, bad };`
 func TestPagesInBrowser(t *testing.T) {
 	b := newBrowser(t)
 	folder := written(t)
-	for i, name := range []string{"log", "svm", "cv", "grid", "neighbours", "duplicates", "leaks", "verify", "bench"} {
+	for _, name := range []string{"log", "svm", "cv", "grid", "neighbours", "duplicates", "leaks", "verify", "bench"} {
 		file := filepath.Join(folder, name+".html")
 		checkFetchesNothing(t, file)
 		for _, width := range []int{1280, 400} {
@@ -111,11 +115,22 @@ func TestPagesInBrowser(t *testing.T) {
 				b.screenshot(strings.ReplaceAll(what, ", ", "-"))
 			}
 		}
-		if i < 4 { // the others' columns have units, or few rows
+		if !slices.Contains([]string{"neighbours", "duplicates", "bench"}, name) { // few rows, or all the same
 			checkSorts(t, b, name)
 		}
 		checkPictures(t, b, name)
 	}
+	units := report.NewTable("what", ">rate")
+	for _, cell := range []string{"2.5 k", "", "1 G", "-3", "1,900", "3 M", "70 k"} {
+		units.Add("", cell)
+	}
+	file := filepath.Join(folder, "units.html")
+	of := &page.Page{Title: "Units", Sections: []page.Section{{Title: "Rates", Table: units}}}
+	if _, err := matrixio.Make(file, of.Write); err != nil {
+		t.Fatal(err)
+	}
+	b.open(file, 1280, "light")
+	checkSorts(t, b, "units")
 	for _, text := range b.logged("browser") {
 		if !strings.Contains(text, "Executing inline script violates") { // that of checkPictures
 			t.Errorf("the browser says: %s", text)
@@ -172,7 +187,8 @@ func checkSorts(t *testing.T, b *browser, name string) {
 	column := func() (numbers []float64) {
 		b.eval(&numbers, `const title = document.querySelector(arguments[0]);
 			return [...title.closest('table').tBodies[0].rows].map(row => Number(
-				row.cells[title.cellIndex].textContent.replace(/[,%]/g, '')))`, title)
+				row.cells[title.cellIndex].textContent.replace(/[,%]/g, '').replace(' k', 'e3').replace(' M', 'e6')
+				.replace(' G', 'e9')))`, title)
 		return numbers
 	}
 	b.click(title + " button")

@@ -135,11 +135,14 @@ func Bars(p *plot.Plot, groups, series []string, value func(group, series int) f
 			p.Add(last)
 		}
 		if len(series) > 1 && last != nil {
-			p.Legend.Add(name, last)
+			p.Legend.Add(name+"   ", last) // a page's font may be wider
 		}
 	}
 	p.NominalX(groups...)
-	p.X.Min, p.X.Max, p.Y.Min, p.Legend.Top = -0.5, float64(len(groups))-0.5, 0, true
+	p.X.Min, p.X.Max, p.Y.Min = -0.5, float64(len(groups))-0.5, 0
+	if p.Legend.Top, p.Legend.Padding = true, 4; len(series) > 1 {
+		BesideLegend(p, 16, series...)
+	}
 }
 
 // Endings are those of the files that Save writes.

@@ -1,13 +1,21 @@
 'use strict';
 
+const units = { k: 1e3, M: 1e6, G: 1e9, T: 1e12, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, ms: 1e-3, 'µs': 1e-6 };
+
+// amount is the number that a cell begins with, by its unit; 0 of an empty cell, NaN of a text.
+function amount(text) {
+  const [, digits, unit] = /^([-+\d.,]+(?:e[-+]?\d+)?)? ?(k|M|G|T|[KMG]iB|ms|µs|s|B|%|to \d+)?$/.exec(text.trim()) ?? ['', '?'];
+  return Number((digits ?? '').replaceAll(',', '')) * (units[unit] ?? 1);
+}
+
 // A click on a column's title sorts the rows: numbers from the greatest, texts from A, and the other way next
 // time. Empty cells count as 0.
 for (const table of document.querySelectorAll('table.sorts')) {
   const titles = [...table.tHead.rows[0].cells];
-  titles.forEach((title, column) => title.querySelector('button').addEventListener('click', () => {
+  titles.forEach((title, column) => title.querySelector('button')?.addEventListener('click', () => {
     const rows = [...table.tBodies[0].rows];
     const text = row => row.cells[column].textContent;
-    const number = row => Number(text(row).replace(/[,%\s]/g, ''));
+    const number = row => amount(text(row));
     const numbers = rows.every(row => !Number.isNaN(number(row)));
     const before = title.getAttribute('aria-sort');
     const up = before ? before === 'descending' : !numbers;

@@ -50,7 +50,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 		text, facts, after := strings.TrimSpace(line), r.lines.Facts, r.empty
 		if r.empty = text == ""; r.lead == "" {
 			r.lead = text
-		} else if line != text && len(facts) > 0 && r.heading == "" {
+		} else if line != text && r.heading != "" {
+			r.heading += " " + text
+		} else if line != text && len(facts) > 0 {
 			facts[len(facts)-1][1] += " " + text
 		} else if r.flush(); after {
 			r.heading = text

@@ -313,10 +313,13 @@ func (r *pairsReport) CompletePage(p *page.Page) (err error) {
 			kernels = append(kernels, report.Shorten(row.Kernel, 20))
 		}
 		if i < n {
-			sets = append(sets, row.ISA+", "+report.Counted(row.Workers, "worker", "workers"))
+			sets = append(sets, row.ISA)
+		}
+		if i < n && len(r.Memory) > 1 {
+			sets[i] += ", " + report.Counted(row.Workers, "worker", "workers")
 		}
 	}
-	c := chart.New("Pairs per second", "", "million pairs/s")
+	c := chart.New("By kernel and instruction set", "", "million pairs/s")
 	chart.Bars(c, kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
 	p.Sections[1].Charts, err = page.AddChart(nil, c, "as in the table")
 	return errors.Join(err, r.header.CompletePage(p))

@@ -435,15 +435,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 			r.Leaks++
 		}
 	}
-	r.texts = page.Section{Title: "Near pairs",
-		Table: report.NewTable("document", "near to", ">c", "text", "text near to it")}
-	for _, l := range found[:min(len(found), mostRows*mostShown)] {
-		cells := []string{source.ShortName(corpus, l.i), source.ShortName(others, l.of), fmt.Sprintf("%.4f", l.c), "", ""}
-		if d.texts {
-			cells[3], cells[4] = beginning(corpus.Texts[l.i]), beginning(others.Texts[l.of])
-		}
-		r.texts.Table.Add(cells...)
-	}
+	r.texts = d.nearPairs(corpus, others, found)
 	return d.written(ctx, e, p, r, begin, len(found), func(b []byte, k int) ([]byte, error) {
 		l := found[k]
 		if d.format == "jsonl" {

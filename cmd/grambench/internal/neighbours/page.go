@@ -99,3 +99,21 @@ func (d *duplicates) first(c *sparse.Corpus, groups [][]int32) page.Section {
 	}
 	return s
 }
+
+// nearPairs lists the first documents near to others.
+func (d *duplicates) nearPairs(c, others *sparse.Corpus, found []leak) page.Section {
+	titles := []string{"document", "near to", ">c", "text", "text near to it"}
+	if !d.texts {
+		titles = titles[:3]
+	}
+	t := report.NewTable(titles...)
+	for _, l := range found[:min(len(found), mostRows*mostShown)] {
+		cells := []string{source.ShortName(c, l.i), source.ShortName(others, l.of), fmt.Sprintf("%.4f", l.c)}
+		if d.texts {
+			cells = append(cells, beginning(c.Texts[l.i]), beginning(others.Texts[l.of]))
+		}
+		t.Add(cells...)
+	}
+	text := fmt.Sprintf("The first %s at most.", report.Count(mostRows*mostShown))
+	return page.Section{Title: "Near pairs", Text: text, Table: t}
+}
