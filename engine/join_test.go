@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -121,6 +122,48 @@ func TestJoinIsTiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The same on real documents: within near bounds of thousands, within far ones of some hundreds.
+func TestJoinIsTilesOnCorpora(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes under the race detector")
+	}
+	const data = "../../shared/data/"
+	for _, source := range []string{"goroot", data + "20news-bydate/train.tsv.gz", data + "reuters-modapte/train.tsv.gz",
+		data + "mnist/t10k-images-idx3-ubyte.gz"} {
+		c, err := sparse.Read(t.Context(), source, sparse.Options{MinDF: 1, Workers: 2})
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Log("without ", source)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, some := range []struct {
+			documents int
+			bounds    []float64
+		}{{4000, []float64{0, 1e-6, 0.02, 0.1}}, {500, []float64{0.3, 0.9}}} {
+			x := enginetest.Embedded(t, sparse.Sphere, c.Select(every(c.Documents.Rows(), some.documents)).Documents)
+			tiles := newEngine(t, x, Options{Workers: 2, method: byTiles})
+			joined := newEngine(t, x, Options{Workers: 2, method: byJoin})
+			for _, bound := range some.bounds {
+				want, got := allPairs(t, tiles, bound), allPairs(t, joined, bound)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s, within %v: %d pairs by join, %d by tiles", source, bound, len(got), len(want))
+				}
+			}
+		}
+	}
+}
+
+// every returns so many of n documents, all over them.
+func every(n, some int) (docs []int) {
+	some = min(n, some)
+	for k := range some {
+		docs = append(docs, k*n/some)
+	}
+	return docs
 }
 
 // Neighbours of at least a value are the same by a join, of documents and of others, with folds and
