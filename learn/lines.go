@@ -2,6 +2,7 @@ package learn
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ type Lines struct {
 	P    *model.Prediction
 
 	Name func(i int) string // what the line of document i begins with; nil for nothing
+
+	// Separator stands between columns: "," with quotes as in CSV, or "\t". Default: a blank, or a TAB where names
+	// hold blanks, and a TAB behind Name.
+	Separator string
 }
 
 // Documents returns the number of documents, 0 without predictions.
@@ -37,6 +42,8 @@ func (l *Lines) Documents() int {
 // classes.
 func (l *Lines) check() error {
 	switch n := l.Documents(); {
+	case l.Separator != "" && l.Separator != "," && l.Separator != "\t":
+		return fmt.Errorf("learn: separator %q, expected a comma, a TAB or none", l.Separator)
 	case l.P == nil:
 		return errors.New("learn: no predictions to write, expected some")
 	case l.P.Rejected != nil && len(l.P.Rejected) != n:
@@ -116,8 +123,11 @@ func (l *Lines) Values(i int) []float64 {
 	return nil
 }
 
-// separator returns what stands between columns: a blank, or a TAB where names hold blanks.
+// separator returns what stands between columns.
 func (l *Lines) separator() string {
+	if l.Separator != "" {
+		return l.Separator
+	}
 	if slices.ContainsFunc(l.Of.Classes, func(name string) bool { return strings.IndexFunc(name, unicode.IsSpace) >= 0 }) {
 		return "\t"
 	}
@@ -135,11 +145,22 @@ func (l *Lines) Header() string {
 	default:
 		return ""
 	}
+	for i := range columns {
+		columns[i] = l.cell(columns[i])
+	}
 	line := strings.Join(columns, l.separator()) + "\n"
 	if l.Name != nil {
-		line = "\t" + line
+		line = cmp.Or(l.Separator, "\t") + line
 	}
 	return line
+}
+
+// cell returns a text as it stands in a column.
+func (l *Lines) cell(text string) string {
+	if l.Separator != "," || !strings.ContainsAny(text, ",\"\r\n") {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
 // Write writes a line for each document. Errors: predictions of another model, those of w and of ctx.
@@ -163,14 +184,14 @@ func (l *Lines) Write(ctx context.Context, w io.Writer) error {
 			return ctx.Err()
 		}
 		if l.Name != nil {
-			b.WriteString(l.Name(i))
-			b.WriteByte('\t')
+			b.WriteString(l.cell(l.Name(i)))
+			b.WriteString(cmp.Or(l.Separator, "\t"))
 		}
 		names := l.Of.Labels(l.P, i)
 		if len(names) == 0 {
 			b.WriteByte('-')
 		}
-		b.WriteString(strings.Join(names, ","))
+		b.WriteString(l.cell(strings.Join(names, ",")))
 		for _, v := range l.Values(i) {
 			b.WriteString(sep)
 			b.Write(strconv.AppendFloat(b.AvailableBuffer(), v, 'g', digits, 64))

@@ -41,7 +41,7 @@ how many terms the model knows, and with -texts the text.
 A line has the class (several are separated by commas, - means none), the estimate of a regression,
 or 1 for documents like those of training and -1 for others. With -output probabilities it has the
 most probable class and the probability of each class, with -output decisions the decision value of
-each machine; a header names them. A space separates columns, or a TAB if a name contains spaces.`,
+each machine; a header names them. A space (a comma in .csv, a TAB in .tsv) separates columns.`,
 	Examples: `
 grambench predict -in test.tsv.gz -model news.model -o predicted.txt
 grambench predict -b 1 test.tsv news.model probabilities.txt
@@ -114,7 +114,8 @@ func (r *predict) check() error {
 			r.output)
 	}
 	if r.texts && r.to == "" {
-		return cli.Usagef("-texts adds to a table, expected -to csv, tsv or jsonl, or a name for -o that ends so")
+		return cli.Usagef("-texts adds to a table, expected -to csv, tsv or jsonl, or a name for -o that ends so, " +
+			"without -b 1 and -output")
 	}
 	r.output = cmp.Or(r.output, "labels")
 	if r.model == "-" {
@@ -184,6 +185,9 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	of, corpus, prediction, out := &x.about, x.corpus, x.prediction, x.report
 	writing := time.Now()
 	lines := &learn.Lines{What: r.output, Of: *of, P: prediction}
+	if r.output != "labels" {
+		lines.Separator = map[string]string{".csv": ",", ".tsv": "\t"}[strings.ToLower(filepath.Ext(r.out))]
+	}
 	if r.names {
 		lines.Name = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
 	}
