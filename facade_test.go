@@ -1,11 +1,8 @@
 package gram_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -20,7 +17,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
@@ -263,108 +259,6 @@ func TestPredictCutsAsTraining(t *testing.T) {
 	}
 }
 
-// Documents without labels, and a model that nobody made, are errors that say so.
-func TestNothingToLearnFrom(t *testing.T) {
-	texts, _ := ordered(200)
-	for _, labels := range [][]string{nil, make([]string, 200)} {
-		c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
-		for _, o := range []gram.TrainOptions{{}, {Kernel: "linear"}, {Kernel: "linear", C: 1}, {Type: "logistic"}} {
-			_, trained := gram.Train(t.Context(), c, o)
-			_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
-			_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
-			for _, err := range []error{trained, searched, validated} {
-				if err == nil || !strings.HasPrefix(err.Error(), "gram: texts has no labels, expected some to learn from") {
-					t.Errorf("%+v: %v, expected an error that says there are no labels", o, err)
-				}
-			}
-		}
-		gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "one_class"}))
-	}
-	for _, m := range []*gram.Model{nil, {}, new(gram.Model).With(gram.Options{Workers: 1})} {
-		_, predicted := m.Predict(t.Context(), few(t))
-		_, texts := m.PredictTexts(t.Context(), fewTexts)
-		_, terms := m.PredictTerms(t.Context(), nil)
-		_, why := m.Explain(1)
-		_, whyText := m.ExplainText(t.Context(), "red", 1)
-		for i, err := range []error{predicted, texts, terms, why, whyText, m.Save(filepath.Join(t.TempDir(), "a")),
-			m.Write(t.Context(), io.Discard), m.Close()} {
-			if err == nil || !strings.Contains(err.Error(), "gram: an empty Model") {
-				t.Errorf("%d: %v, expected an error that says the model is empty", i, err)
-			}
-		}
-		if a := m.About(); a.Classes != nil || m.ReadOptions().Vocabulary != nil {
-			t.Errorf("an empty model has %v", a)
-		}
-	}
-}
-
-// Errors and warnings name fields of options, not the command's flags.
-func TestErrorsNameFields(t *testing.T) {
-	c := few(t)
-	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))
-	_, explained := m.Explain(1)
-	train := func(o gram.TrainOptions) error { _, err := gram.Train(t.Context(), c, o); return err }
-	search := func(name, value string) error {
-		_, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: gram.TrainOptions{Kernel: "linear"},
-			Grid: map[string][]string{name: {value}}})
-		return err
-	}
-	one := gram.ValidateOptions{TrainOptions: gram.TrainOptions{Type: "one_class"}}
-	_, validated := gram.CrossValidate(t.Context(), c, one)
-	for want, err := range map[string]error{
-		"gram: Grid gamma: no such":              search("gamma", "1"),
-		"gram: Grid C: ten, expected":            search("C", "ten"),
-		"nu, epsilon, kernel, embed, sc":         search("gamma", "1"),
-		"isn't made of others (did you mean C?)": search("c", "1"),
-		`gram: Reject "2%", expected err`:        train(gram.TrainOptions{Reject: "2%"}),
-		`gram: Type "svm", expected`:             train(gram.TrainOptions{Type: "svm"}),
-		"gram: Embedding tf-l1-js":               train(gram.TrainOptions{Type: "linear", Embedding: "tf-l1-js"}),
-		"Type lmnn: texts is text":               train(gram.TrainOptions{Type: "lmnn"}),
-		"regression, Type linear or":             explained,
-		"Type one_class: there is noth":          validated,
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), " -") {
-			t.Errorf("error %v, expected %s", err, want)
-		}
-	}
-	var warnings []string
-	o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}
-	gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Type: "linear:passes=1", C: 1e6}))
-	if all := strings.Join(warnings, "\n"); !strings.Contains(all, "before Tolerance was reached") {
-		t.Errorf("warnings %q", all)
-	}
-}
-
-// Errors number documents and columns from 0, as the arguments do.
-func TestErrorsCountFromZero(t *testing.T) {
-	numbers := func(v float64) (*sparse.Corpus, error) {
-		return gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, v}), []string{"x", "y"})
-	}
-	_, infinite := numbers(math.Inf(1))
-	_, large := numbers(1e300)
-	c := gram.Must(numbers(-4))
-	_, negative := gram.Gram(t.Context(), c, "diffusion:t=2", gram.Options{})
-	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1})
-	half := gram.Must(gram.FromMatrix(mat.NewDense(2, 1, []float64{1, 2}), []string{"5", ""}))
-	_, estimated := gram.Train(t.Context(), half, gram.TrainOptions{Type: "nu_svr"})
-	_, text := gram.Texts(t.Context(), []string{"a b", "a \xff"}, nil, gram.ReadOptions{Strict: true})
-	r := gram.NewRows(2)
-	for want, err := range map[string]error{
-		"gram: document 1, column 1: found +Inf, expected a finite value":    infinite,
-		"gram: document 1, column 1: found 1e+300, expected at most 3.4e+38": large,
-		"gram: document 0, column 2: expected a column":                      r.Add([]uint32{2}, []float64{1}),
-		"gram: document 0, column 0: after 1, exp":                           r.Add([]uint32{1, 0}, []float64{1, 1}),
-		"gram: rows: document 1, column 1: found -4, expected":               negative,
-		"gram: rows: document 1, column 1: found -4, expected a":             trained,
-		"gram: text 1: ":                        text,
-		"gram: document 1 of rows has no label": estimated,
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("error %v, expected %s", err, want)
-		}
-	}
-}
-
 // Whether a kernel is definite is a warning where the caller named it.
 func TestWarnsOfNamedKernels(t *testing.T) {
 	texts, labels := ordered(200)
@@ -375,74 +269,6 @@ func TestWarnsOfNamedKernels(t *testing.T) {
 		m := gram.Must(gram.Train(t.Context(), c, o))
 		if got := strings.Contains(strings.Join(warnings, "\n"), "positive definite"); got != want {
 			t.Errorf("%q, which became %s: warnings %q", spec, m.About().Kernel, warnings)
-		}
-	}
-}
-
-// Errors say which argument is wrong, and once which package says so.
-func TestErrorsAreOfTheCall(t *testing.T) {
-	c := few(t)
-	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
-	idle := gram.Options{Workers: -3}
-	_, matrix := gram.Gram(t.Context(), c, "", idle)
-	_, near := gram.Neighbours(t.Context(), c, gram.NeighbourOptions{Options: idle})
-	_, same := gram.Duplicates(t.Context(), c, gram.DuplicateOptions{Options: idle})
-	_, components := gram.PCA(t.Context(), c, gram.PCAOptions{Options: idle})
-	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{Options: idle})
-	for _, err := range []error{matrix, near, same, components, trained} {
-		if err == nil || err.Error() != "gram: Workers -3, expected 1 or more, or 0 for one per processor" {
-			t.Errorf("%v, expected an error that names Workers", err)
-		}
-	}
-	_, unknown := gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "none"})
-	_, embedded := gram.Train(t.Context(), c, gram.TrainOptions{Embedding: "none"})
-	_, text := m.ExplainText(t.Context(), "red", 0)
-	_, document := m.ExplainDocument(t.Context(), c, 6, 1)
-	_, values := gram.Spectrum(t.Context(), c, gram.SpectrumOptions{Options: gram.Options{MemoryBytes: 10}})
-	for want, err := range map[string]error{
-		`gram: kernel "none", column 1`: unknown, `gram: embedding "none" is`: embedded,
-		"gram: 0 terms to name, expected 1 or more":             text,
-		"gram: document 6 to explain, expected one from 0 to 5": document,
-		"gram: finding all eigenvalues of 6 documents needs ":   values,
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("error %v, expected %s", err, want)
-		}
-	}
-	if memory := new(sparse.MemoryError); !errors.As(values, &memory) || memory.Limit != 10 {
-		t.Errorf("%v is no MemoryError", values)
-	}
-}
-
-// Options that don't apply to the Type are errors that name the field.
-func TestOptionsApply(t *testing.T) {
-	c := few(t)
-	weights := map[string]float64{"spice": 2}
-	for want, o := range map[string]gram.TrainOptions{
-		"Kernel does not apply to Type linear, which takes Embedding, Scheme, C, Weights, Balanced, Tolerance": {
-			Type: "linear", Kernel: "diffusion"},
-		"Reject does not apply to Type linear":            {Type: "linear", Reject: "error=2%"},
-		"Thresholds does not apply to Type linear":        {Type: "linear", Thresholds: true},
-		"Scheme one-vs-one does not apply to Type linear": {Type: "linear", Scheme: "one-vs-one"},
-		"C does not apply to Type knn, which takes Kern":  {Type: "knn", C: 2},
-		"Nu does not apply to Type knn":                   {Type: "knn:k=3", Nu: 0.2},
-		"Balanced does not apply to Type knn":             {Type: "knn", Balanced: true},
-		"Probabilities does not apply to Type knn":        {Type: "knn", Probabilities: true},
-		"Weights does not apply to Type knn":              {Type: "knn", Weights: weights},
-		"Tolerance does not apply to Type lmnn, which takes none of": {
-			Type: "lmnn", Tolerance: 0.1},
-		"Nu does not apply to Type c_svc, which takes Ke": {Nu: 0.2},
-		"C does not apply to Type nu_svc":                 {Type: "nu_svc", C: 2},
-		"Scheme does not apply to Type one_class":         {Type: "one_class", Scheme: "labels"},
-		"C -1, expected a number above 0":                 {C: -1},
-	} {
-		_, trained := gram.Train(t.Context(), c, o)
-		_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
-		_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
-		for _, err := range []error{trained, validated, searched} {
-			if err == nil || !strings.HasPrefix(err.Error(), "gram: "+want) {
-				t.Errorf("error %v, expected %s", err, want)
-			}
 		}
 	}
 }
@@ -471,85 +297,6 @@ func TestPredictKnownColumns(t *testing.T) {
 	}
 }
 
-// Whatever package below fails, its error begins with gram, once, and is what it was.
-func TestErrorsBeginOnce(t *testing.T) {
-	c := few(t)
-	ctx := t.Context()
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 1}))
-	bad := gram.Options{ISA: "none"}
-	little := gram.Options{MemoryBytes: 10}
-	negative := gram.Must(gram.FromMatrix(mat.NewDense(2, 1, []float64{1, -1}), []string{"x", "y"}))
-	panics := gram.Must(kernel.New(kernel.Custom{Name: "panics", Embedding: sparse.Sphere,
-		Eval: func(c, _, _ float64) float64 {
-			if c > 0.3 && c < 0.9 {
-				panic("broken")
-			}
-			return 1 - c
-		}}))
-	_, matrix := gram.Gram(ctx, c, "none", gram.Options{})
-	_, isa := gram.Gram(ctx, c, "", bad)
-	_, memory := gram.Gram(ctx, c, "", little)
-	_, power := gram.Gram(ctx, negative, "", gram.Options{})
-	_, crossed := gram.Cross(ctx, c, c, "none", gram.Options{})
-	_, near := gram.Neighbours(ctx, c, gram.NeighbourOptions{Kernel: "none"})
-	_, same := gram.Duplicates(ctx, c, gram.DuplicateOptions{Embedding: "none"})
-	_, _, selected := gram.SelectTerms(ctx, negative, 0, gram.Options{})
-	_, components := gram.PCA(ctx, c, gram.PCAOptions{Kernel: "none"})
-	_, values := gram.Spectrum(ctx, c, gram.SpectrumOptions{Kernel: "none"})
-	_, read := gram.Read(ctx, filepath.Join(t.TempDir(), "none"), gram.ReadOptions{})
-	_, texts := gram.Texts(ctx, nil, nil, gram.ReadOptions{})
-	_, loaded := gram.Load(filepath.Join(t.TempDir(), "none"))
-	_, loadedFrom := gram.LoadFrom(ctx, strings.NewReader("none"))
-	_, predicted := m.With(bad).Predict(ctx, c)
-	_, evaluated := m.Evaluate(ctx, negative, gram.EvaluateOptions{})
-	_, index := gram.NewIndex(ctx, fewTexts, gram.IndexOptions{Embedding: "none"})
-	_, trained := gram.Train(ctx, negative, gram.TrainOptions{C: 1, Kernel: "diffusion:t=1"})
-	_, layers := gram.Train(ctx, c, gram.TrainOptions{Type: "mkm:k=-1"})
-	saved := m.Save(filepath.Join(t.TempDir(), "no", "where"))
-	for i, err := range []error{matrix, isa, memory, power, crossed, near, same, selected, components, values, read, texts,
-		loaded, loadedFrom, predicted, evaluated, index, trained, layers, saved} {
-		if err == nil {
-			t.Errorf("%d: no error", i)
-			continue
-		}
-		text := err.Error()
-		for _, below := range []string{"engine: ", "sparse: ", "svm: ", "learn: ", "solver: ", "mkm: ", "selection: "} {
-			if strings.Contains(text, below) {
-				t.Errorf("%d: %v names a package below", i, err)
-			}
-		}
-		if !strings.HasPrefix(text, "gram: ") || strings.Count(text, "gram: ") != 1 {
-			t.Errorf("%d: %v, expected gram: once", i, err)
-		}
-	}
-	_, broken := gram.Gram(ctx, c, "panics", gram.Options{Kernels: []kernel.Kernel{panics}})
-	if failed := (*engine.PanicError)(nil); broken == nil || (!errors.As(broken, &failed) ||
-		strings.Contains(broken.Error(), "\n")) {
-		t.Errorf("%v, expected a PanicError in a line", broken)
-	}
-	if few := new(sparse.MemoryError); !errors.As(memory, &few) || !errors.Is(read, fs.ErrNotExist) {
-		t.Errorf("%v, %v: not what they were", memory, read)
-	}
-	if _, err := gram.Gram(ended, c, "", gram.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, expected the end of the context", err)
-	}
-}
-
-// A model whose own kernel the program doesn't bring says what to do.
-func TestKernelOfModelUnknown(t *testing.T) {
-	own := gram.Must(kernel.New(kernel.Custom{Name: "cauchy:s=3", Embedding: sparse.Sphere,
-		Eval: func(c, _, _ float64) float64 { return 1 / (1 + c) }}))
-	o := gram.Options{Kernels: []kernel.Kernel{own}}
-	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Options: o, Kernel: "cauchy:s=3"}))
-	_, err := m.With(gram.Options{}).PredictTexts(t.Context(), fewTexts)
-	const want = `gram: the model's kernel "cauchy:s=3" is unknown: give it by Model.With(Options{Kernels: ...})`
-	if err == nil || err.Error() != want {
-		t.Errorf("%v, expected %s", err, want)
-	}
-}
-
 // Texts for a model of terms that no text has are a warning that names PredictTerms.
 func TestPredictTextsOfTerms(t *testing.T) {
 	labels := []string{"x", "y"}
@@ -564,24 +311,5 @@ func TestPredictTextsOfTerms(t *testing.T) {
 		if strings.Contains(all, "PredictTerms") != want || len(warnings) > 1 {
 			t.Errorf("%s: warnings %q", term, all)
 		}
-	}
-}
-
-// Rows without NewRows are an error, and no documents give empty results.
-func TestNoRows(t *testing.T) {
-	var zero gram.Rows
-	err := zero.Add([]uint32{0}, []float64{1})
-	if err == nil || err.Error() != "gram: zero Rows, expected those of NewRows" {
-		t.Errorf("zero Rows: %v", err)
-	}
-	if c := new(gram.Rows).Corpus(); c.Documents.Rows() != 0 || c.Documents.Cols != 0 {
-		t.Errorf("zero Rows have %+v", c)
-	}
-	c := gram.NewRows(3).Corpus()
-	k := gram.Must(gram.Gram(t.Context(), c, "", gram.Options{}))
-	near := gram.Must(gram.Neighbours(t.Context(), c, gram.NeighbourOptions{}))
-	values := gram.Must(gram.Spectrum(t.Context(), c, gram.SpectrumOptions{}))
-	if k.SymmetricDim() != 0 || len(near) != 0 || len(values) != 0 {
-		t.Errorf("no documents: %d rows, %d lists, %d eigenvalues", k.SymmetricDim(), len(near), len(values))
 	}
 }
