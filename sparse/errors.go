@@ -256,8 +256,9 @@ func (s *suspicion) add(t *suspicion) {
 func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	count := c.classSizes()
 	warn := warnings(c.Warnings)
+	word := s.text != "" && !strings.ContainsAny(s.text, " \t") && s.textBytes > 2*int64(len(s.text))*s.documents
 	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 &&
-		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text)) {
+		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text) || word) {
 		warn.warn(Warning{
 			Message: fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
 				quote(s.label), quote(s.text)),

@@ -90,6 +90,12 @@ func TestLabelsFile(t *testing.T) {
 // What looks wrong is said, with the option that mends it.
 func TestSuspicions(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
+		{"kind\twording\na\tthe brakes are worn\nb\tit won't start\na\tpads and discs\n",
+			`the first line, "kind" and "wording", looks like a header and is read as a ` +
+				"document (-LabelColumn kind takes it for one)"},
+		{"c\tx\na\tthe brakes are worn\nb\tit won't start\na\tpads and discs\n", `the first line, "c" and "x", looks ` +
+			"like a header and is read as a document (-LabelColumn c takes it for one)"},
+		{"c\tstarter\na\tbrakes\nb\tsparks\na\tdiscs\n", ""},
 		{"label\ttext\na\tx\nb\ty\na\tz\n", `the first line, "label" and "text", looks like a header and is read as a ` +
 			"document (-LabelColumn label takes it for one)"},
 		{"one long text here\ta\nsome other text\tb\nwords and words\ta\nmore of them\tb\nand more\ta\n",
