@@ -90,7 +90,7 @@ func TestLabelsFile(t *testing.T) {
 // What looks wrong is said, with the option that mends it.
 func TestSuspicions(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
-		{"kind\twording\na\tthe brakes are worn\nb\tit won't start\na\tpads and discs\n",
+		{"kind\twording\na\tthe brakes of it are worn\nb\tit won't start\na\tpads and discs\n",
 			`the first line, "kind" and "wording", looks like a header and is read as a ` +
 				"document (-LabelColumn kind takes it for one)"},
 		{"c\tx\na\tthe brakes are worn\nb\tit won't start\na\tpads and discs\n", `the first line, "c" and "x", looks ` +
