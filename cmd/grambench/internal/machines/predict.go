@@ -104,7 +104,7 @@ func (r *predict) check() error {
 	}
 	switch {
 	case r.to == "" && r.output == "":
-		if err := cli.CheckTable(r.out, ".csv", ".tsv", ".jsonl"); err != nil {
+		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", ".csv", ".tsv", ".jsonl"); err != nil {
 			return err
 		}
 	case r.to == "lines":

@@ -45,7 +45,7 @@ func (s *search) check(formats map[string]string) error {
 	}
 	s.StartsOver = !matrixio.IsStream(s.out)
 	if s.format == "" {
-		if err := cli.CheckTable(s.out, slices.Sorted(maps.Keys(formats))[1:]...); err != nil {
+		if err := cli.CheckTable("-o", s.out, ", or -to FORMAT", slices.Sorted(maps.Keys(formats))[1:]...); err != nil {
 			return err
 		}
 		s.format = formats[""]
