@@ -32,7 +32,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	}
 	p.Stage("explaining")
 	out := &documentReport{Model: r.model, Document: "the text"}
-	if r.text == "" {
+	if r.document > 0 {
 		out.Document = source.NameOf(c, i)
 	}
 	if machines, ok := m.(learn.Machines); ok {
@@ -51,7 +51,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 
 // read returns documents cut as those of training were, and which of them is meant.
 func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*sparse.Corpus, int, error) {
-	if r.text != "" {
+	if r.document == 0 {
 		if a.Vocabulary == nil {
 			return nil, 0, fmt.Errorf("-text with %s, which learnt from vectors and knows no words, expected -in SOURCE "+
 				"-document N", r.model)

@@ -43,8 +43,8 @@ grambench train -type logistic mail/ && grambench explain mail.model`,
 		f.Reads(&r.model, "model", "explain the model in `FILE`")
 		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; of a document `N` in all")
 		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all)")
-		f.StringVar(&r.text, "text", "", "explain what is predicted of `TEXT`")
-		f.IntVar(&r.document, "document", 0, "explain what is predicted of document `N` of -in, from 1")
+		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
+		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, from 1")
 		r.DeclareInput(f, "", &r.limits)
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})
 		r.limits.DeclareMemory(f)
@@ -71,13 +71,13 @@ func (r *run) check() error {
 		return cli.Usagef("-model FILE is missing")
 	case r.n < 1 || r.n > 1000:
 		return cli.Usagef("-n %d, expected 1 to 1000", r.n)
-	case r.text != "" && r.In != "":
+	case r.f.Given("text") && r.In != "":
 		return cli.Usagef("-text and -in %s, expected one of them", r.In)
 	case (r.document != 0) != (r.In != ""):
 		return cli.Usagef("-document N says which document of -in SOURCE is explained, expected both or none")
 	case r.document < 0:
 		return cli.Usagef("-document %d, expected 1 or more", r.document)
-	case (r.document > 0 || r.text != "") && (r.class != "" || r.plot != ""):
+	case (r.document > 0 || r.f.Given("text")) && (r.class != "" || r.plot != ""):
 		return cli.Usagef("-class and -plot are about all that a model has learnt, expected neither with a document")
 	}
 	return nil
@@ -98,7 +98,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("-model %w", err)
 	}
-	if r.document > 0 || r.text != "" {
+	if r.document > 0 || r.f.Given("text") {
 		return r.one(ctx, e, m)
 	}
 	out := &explanation{Model: r.model}
