@@ -88,8 +88,8 @@ func (x *documentReport) WriteText(w io.Writer) {
 	if x.Against != "" {
 		against = " against " + x.Against
 	}
-	fmt.Fprintf(w, "%s: %s, by %s\ndecision value%s %.4g; %s of the document known\n", x.Document, x.Label, x.Model,
-		against, x.Value, report.Counted(x.Known, "term", "terms"))
+	fmt.Fprintf(w, "%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document\n", x.Document, x.Label,
+		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0: -0 is 0
 	if len(x.Terms) > 0 {
 		fmt.Fprintln(w)
 		Terms(x.DocumentExplanation).Write(w)

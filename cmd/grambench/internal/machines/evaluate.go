@@ -29,7 +29,8 @@ var Evaluate = &cli.Command{
 	Help: `
 Predicts labelled documents and compares: accuracy with its 95 % confidence interval, figures by
 class, the confusion matrix, coverage at a given error rate, calibration, and the worst mistakes,
-those of the greatest confidence, with the words that decided. A word's effect is the decision value less what it is without the word.
+those of the greatest confidence, with the words that decided. A word's effect is the decision value
+minus what it is without the word.
 
 -report writes all of it as a page: one file, which fetches nothing. Columns sort by a click, a
 cell of the confusion matrix lists its documents, deciding words are marked. -o writes a line for
