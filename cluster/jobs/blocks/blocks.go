@@ -27,7 +27,7 @@ func (h Half) Validate() error {
 	return nil
 }
 
-// Check refuses a job of a kind whose tasks or documents are as many as these, where that isn't what h says.
+// Check returns an error unless a job of a kind has as many tasks and documents as h.
 func (h Half) Check(kind string, tasks, documents int) error {
 	switch {
 	case tasks != h.Tasks():

@@ -133,8 +133,8 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 	return opened, gathered
 }
 
-// OtherHalf checks that a kind whose tasks are blocks of the half of all pairs, and whose file is a .tsv, refuses a
-// job whose description says something else: it is of another program, or damaged.
+// OtherHalf checks that a kind refuses a job whose description has other tasks or documents. Its tasks are blocks of
+// half of all pairs, its file is a .tsv.
 func OtherHalf(t testing.TB, k job.Kind, file string) {
 	t.Helper()
 	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, "-block", "40")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -95,7 +94,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)
 	defer p.Clear()
-	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
+	r.keepTexts()
 	x, err := r.predict.predict(ctx, e, p)
 	if err != nil {
 		return err

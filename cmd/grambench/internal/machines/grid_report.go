@@ -54,12 +54,12 @@ type gridReport struct {
 	c        []float64
 }
 
-// searchedLine is what a report says of a search for support vector machines beside that.
+// searchedLine is what a report says of a search for support vector machines in addition.
 type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
 	Fits        int     `json:"fits"` // classifiers that were trained: one a point and fold
 	DotProducts int64   `json:"dot_products"`
-	// those that training and predicting each fit by itself would have computed besides
+	// those that training and predicting each fit by itself would have computed in addition
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }
@@ -88,7 +88,7 @@ type gridRow struct {
 	*solvedLine // of support vector machines
 }
 
-// solvedLine is what a row says of support vector machines beside that.
+// solvedLine is what a row says of support vector machines in addition.
 type solvedLine struct {
 	Iterations int64   `json:"iterations"`
 	Support    float64 `json:"support_vectors"` // mean over the folds of the number of different ones

@@ -103,6 +103,9 @@ func (r *predict) named(what string) error {
 	return nil
 }
 
+// keepTexts keeps texts within a quarter of -m.
+func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64) }
+
 // ending is that of a file's name, which programs know in capitals, too.
 func ending(file string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(file), ".")) }
 
@@ -194,7 +197,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
 	if r.texts {
-		r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
+		r.keepTexts()
 	}
 	x, err := r.predict(ctx, e, p)
 	if err != nil {
