@@ -138,7 +138,7 @@ var allowed = map[string][]string{
 	"cmd/grambench": {module},
 
 	// The command's framework: each knows what stands before it. Commands know the framework and
-	// not each other.
+	// not each other; effects is what some of them share.
 	"internal/run":      {},
 	"internal/report":   {},
 	"internal/matrixio": {module + "/tiles/atomicfile"},
@@ -159,8 +159,9 @@ var allowed = map[string][]string{
 	"learn":                slices.Concat(library, []string{"gonum.org/v1/gonum"}),
 	// gram: no cli, no plots
 	"":                 slices.Concat(library, []string{"gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
-	own + "machines":   slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "explain":    slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "effects":    framework,
+	own + "machines":   slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
+	own + "explain":    slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
 	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "neighbours": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
@@ -92,39 +92,10 @@ func (x *documentReport) WriteText(w io.Writer) {
 		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0: -0 is 0
 	if len(x.Terms) > 0 {
 		fmt.Fprintln(w)
-		Terms(x.DocumentExplanation).Write(w)
+		effects.Terms(x.DocumentExplanation).Write(w)
 	}
 	if len(x.Support) > 0 {
 		fmt.Fprintf(w, "\nSupport vectors with the greatest share of the decision value, documents of %s\n", x.source)
-		Support(x.DocumentExplanation, nil).Write(w)
+		effects.Support(x.DocumentExplanation, nil).Write(w)
 	}
-}
-
-// Terms is the table of terms by their effect.
-func Terms(x *learn.DocumentExplanation) *report.Table {
-	t := report.NewTable("term", ">count", ">effect", "speaks for")
-	for _, e := range x.Terms {
-		t.Add(e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect))
-	}
-	return t
-}
-
-// Support is the table of support vectors by their share of the decision value, with the beginnings of the texts
-// of the training documents where these are known.
-func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
-	titles := []string{">document", "class", ">kernel", ">share", "speaks for", "text"}
-	if texts == nil {
-		titles = titles[:5]
-	}
-	t := report.NewTable(titles...)
-	for _, s := range x.Support {
-		text := ""
-		if i := s.Document - 1; i >= 0 && i < int64(len(texts)) {
-			text = page.Excerpt(texts[i], 120)
-		}
-		cells := []string{fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.Kernel), fmt.Sprintf("%+.4g", s.Effect),
-			x.Side(s.Effect), text}
-		t.Add(cells[:len(titles)]...)
-	}
-	return t
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/explain"
+	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
@@ -206,10 +206,10 @@ func (r *evaluateReport) mistakesSection() page.Section {
 		}
 		if m.Why != nil {
 			d.Tables = append(d.Tables,
-				page.Details{Title: "Terms that decided", Table: explain.Terms(m.Why), Open: len(d.Parts) == 0})
+				page.Details{Title: "Terms that decided", Table: effects.Terms(m.Why), Open: len(d.Parts) == 0})
 			if len(m.Why.Support) > 0 {
 				d.Tables = append(d.Tables, page.Details{Title: "Training documents with the greatest share",
-					Table: explain.Support(m.Why, texts)})
+					Table: effects.Support(m.Why, texts)})
 			}
 		}
 		s.Documents = append(s.Documents, d)

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"net/url"
 
-	explained "github.com/gramengine/gram/cmd/grambench/internal/explain"
+	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -121,5 +121,5 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 		return out, err
 	}
 	return append(out, answer{"The terms that decide", "An effect is the margin less what it would be without the term.",
-		explained.Terms(why)}), nil
+		effects.Terms(why)}), nil
 }
