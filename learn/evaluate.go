@@ -228,7 +228,7 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 		defer func() { err = errors.Join(err, p.Close()) }()
 	}
 	var counter *sparse.Counter
-	if c.Texts != nil && a.Vocabulary != nil {
+	if c.Texts != nil && a.Vocabulary != nil && a.Tokenizer.Rows() == nil { // a row without a word may be none
 		if counter, err = sparse.NewCounter(a.Tokenizer, a.Vocabulary); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // SyntaxError tells where a source is not what its format asks for.
@@ -85,6 +86,15 @@ func fault(found, expected string) *SyntaxError {
 func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e
+}
+
+// rowFault is fault of an error of [token.Rows.Check].
+func rowFault(err error) *SyntaxError {
+	var bad *token.RowError
+	if !errors.As(err, &bad) {
+		return fault(err.Error(), "a row")
+	}
+	return fault(bad.Found, bad.Expected)
 }
 
 // quote quotes what was found, cut to a length that a message can bear.

@@ -83,6 +83,8 @@ type Options struct {
 	form   form
 
 	likeLabels bool // the column or key of labels is that of Like
+	asked      bool // Tokenizer is what cuts text
+	rows       bool // texts may be rows, for views of columns
 }
 
 // Progress is how far reading has come.
@@ -353,9 +355,12 @@ func CheckEncoding(name string) error {
 	return nil
 }
 
-// askTokenizer sets Tokenizer if it comes later, and else its pairs.
+// askTokenizer sets Tokenizer if it comes later, and else its pairs, when it is first called.
 func (o *Options) askTokenizer() (err error) {
-	if o.TokenizerLater == nil {
+	if o.asked {
+		return nil
+	}
+	if o.asked = true; o.TokenizerLater == nil {
 		o.Tokenizer = o.Tokenizer.WithPairs(true)
 		return nil
 	}

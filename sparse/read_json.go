@@ -9,16 +9,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // jsonKeys are the keys that are looked for in JSON objects, one object per line or in an array.
 type jsonKeys struct {
 	label, text []string
 	labelGiven  bool
+	rows        *token.Rows // of columns; nil where a text is the document
 }
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	keys := &jsonKeys{labelNames, textNames, opt.LabelKey != "" && !opt.likeLabels}
+	opt.rows = true
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
+	}
+	keys := &jsonKeys{labelNames, textNames, opt.LabelKey != "" && !opt.likeLabels, opt.Tokenizer.Rows()}
 	if opt.LabelKey != "" {
 		keys.label = []string{opt.LabelKey}
 	}
@@ -164,15 +171,31 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 		bad.Option, bad.Remedy = option, "names it"
 		return bad
 	}
-	raw, ok := firstKey(object, k.text)
-	if !ok {
-		return missing(k.text, "TextKey")
-	}
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return fault("the text "+quote(raw), "a JSON string")
+	if k.rows != nil {
+		row := map[string]json.RawMessage{}
+		for _, name := range k.rows.Names() {
+			raw, ok := firstKey(object, []string{name})
+			if !ok {
+				return missing([]string{name}, "Tokenizer")
+			}
+			row[name] = raw
+		}
+		all, err := json.Marshal(row)
+		if err != nil {
+			return fault(err.Error(), "a JSON object")
+		}
+		text = string(all)
+	} else {
+		raw, ok := firstKey(object, k.text)
+		if !ok {
+			return missing(k.text, "TextKey")
+		}
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return fault("the text "+quote(raw), "a JSON string")
+		}
 	}
-	raw, ok = firstKey(object, k.label)
+	raw, ok := firstKey(object, k.label)
 	if !ok && k.labelGiven {
 		return missing(k.label, "LabelKey")
 	}
@@ -183,8 +206,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	if bad := p.labels.addNames(names); bad != nil {
 		return bad
 	}
-	p.add([]byte(strings.Join(names, ",")), []byte(text), line)
-	return nil
+	return p.addRow(k.rows, []byte(strings.Join(names, ",")), []byte(text), line)
 }
 
 // firstKey returns the value of the first key that the object has, as it is written or else as columns are named.

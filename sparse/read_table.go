@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // Names that columns and keys of labels and texts have where none is given, best first.
@@ -26,6 +28,7 @@ const itemBytes, copies = 256, 12
 // columns say which fields of a record are label and text.
 type columns struct {
 	label, text int      // from 0; label is -1 for none
+	row         []int    // columns of views; nil where text is the document
 	header      []string // nil where the first record is a document
 	fields      int      // of every record
 	unknown     bool     // there may be a column of labels, but its name isn't known
@@ -39,6 +42,10 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 		if err := in.notBinary(); err != nil {
 			return nil, err
 		}
+	}
+	opt.rows = true
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
 	}
 	first, bytes, err := in.firstRecord(separator)
 	if err != nil {
@@ -57,7 +64,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 	}
 	in.quoted = separator
 	in.spaced = slices.ContainsFunc(first, func(name string) bool { return strings.HasPrefix(name, ` "`) })
-	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, of}
+	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, of, opt.Tokenizer.Rows()}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
 	if err == nil && of.unknown {
 		(*warnings)(&c.Warnings).warn(Warning{
@@ -152,6 +159,12 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		return at
 	}
 	of.label, of.text = find(opt.LabelColumn, "LabelColumn"), find(opt.TextColumn, "TextColumn")
+	if rows := opt.Tokenizer.Rows(); rows != nil && bad == nil {
+		for _, name := range rows.Names() {
+			of.row = append(of.row, find(name, "Tokenizer"))
+		}
+		of.text = of.row[0]
+	}
 	if bad != nil {
 		return of, bad
 	}
@@ -193,7 +206,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		bad.Option, bad.Remedy = "TextColumn", "names or numbers it"
 		return of, bad
 	}
-	if of.label == of.text {
+	if of.label == of.text || of.label >= 0 && slices.Contains(of.row, of.label) {
 		bad = fault("the same column for labels and texts", "two columns")
 		bad.Option, bad.Remedy = "LabelColumn", "names or numbers another"
 		return of, bad
@@ -211,6 +224,7 @@ type tableParser struct {
 	separator rune
 	spaced    bool // blanks precede quotes, as in the first record
 	columns
+	rows *token.Rows // nil where text is the document
 }
 
 func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
@@ -257,7 +271,16 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 			expected := fmt.Sprintf("%d, as in the first line", p.fields)
 			return fail(fault(fmt.Sprintf("%d fields", len(record)), expected), line)
 		}
-		text := []byte(record[p.text])
+		var text []byte
+		if p.rows == nil {
+			text = []byte(record[p.text])
+		} else {
+			values := make([]string, len(p.row))
+			for i, column := range p.row {
+				values[i] = record[column]
+			}
+			text = []byte(p.rows.Text(values))
+		}
 		if !clean {
 			if bad := check.fault(raw); bad != nil && check.strict {
 				return fail(bad, line)
@@ -273,7 +296,9 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 		} else if bad := out.labels.add(label); bad != nil {
 			return fail(bad, line)
 		}
-		out.add(label, text, int32(line-1))
+		if bad := out.addRow(p.rows, label, text, int32(line-1)); bad != nil {
+			return fail(bad, line)
+		}
 	}
 }
 
@@ -344,6 +369,9 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 
 // readCSV reads a table with commas, semicolons or TABs, as its first lines show.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
+	}
 	separator, err := in.separator(opt)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/sparse/internal/charset"
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // textPiece is what one block of a file of texts becomes.
@@ -26,6 +27,7 @@ type textPiece struct {
 	lines     []int32 // line of each document, from 0 in the block
 	blank     tally
 	bad       tally // bytes that aren't text
+	missing   tally // numbers
 	look      suspicion
 }
 
@@ -38,6 +40,17 @@ func (p *textPiece) add(label, text []byte, line int32) {
 	p.look.see(label, text)
 	p.documents = append(p.documents, p.counter.endDocument())
 	p.lines = append(p.lines, line)
+}
+
+// addRow adds a row of columns, as add does.
+func (p *textPiece) addRow(rows *token.Rows, label, text []byte, line int32) *SyntaxError {
+	missing, err := rows.Check(text)
+	if err != nil {
+		return rowFault(err)
+	}
+	p.missing.add(int64(missing), line)
+	p.add(label, text, line)
+	return nil
 }
 
 // skips says whether a line is blank, and counts it then.
@@ -133,6 +146,7 @@ func readTexts(
 			lines = append(lines, firstLine+int64(line))
 		}
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
+		warn.lines("number missing, which counts as a term of its own", p.missing, in.name, firstLine)
 		warn.warn(badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first))))
 		classes.append(&p.labels)
 		look.add(&p.look)

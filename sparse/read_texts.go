@@ -22,7 +22,7 @@ func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpu
 	if labels != nil && len(labels) != len(texts) {
 		return nil, fmt.Errorf("sparse: %d labels, expected %d, one for each text, or none", len(labels), len(texts))
 	}
-	opt.Labels = ""
+	opt.Labels, opt.rows = "", true
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
 		return fromTexts(ctx, texts, labels, opt, m)
 	})
@@ -38,7 +38,7 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 	if err != nil {
 		return nil, err
 	}
-	check := textCheck{strict: opt.Strict}
+	check, rows := textCheck{strict: opt.Strict}, opt.Tokenizer.Rows()
 	documents, bad := make([]countedDocument, len(texts)), make([]int64, len(texts))
 	err = eachTask(ctx, opt.Workers, len(texts), func(w, i int) error {
 		text := []byte(texts[i])
@@ -46,6 +46,9 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 			if bad[i] = check.count(text); check.strict {
 				return check.fault(text).at(at(i), 0)
 			}
+		}
+		if _, err := rows.Check(text); err != nil {
+			return rowFault(err).at(at(i), 0)
 		}
 		counters[w].add(text)
 		documents[i] = counters[w].endDocument()

@@ -77,7 +77,8 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 		out = *c.Select(documents)
 	}
 	own := Options{Workers: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress, Tokenizer: opt.Tokenizer,
-		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary}
+		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, rows: true}
+	rows := opt.Tokenizer.Rows()
 	if err := own.check(); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,9 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 		}
 		counted := make([]countedDocument, len(out.Texts))
 		err = eachTask(ctx, opt.Workers, len(counted), func(w, i int) error {
+			if _, err := rows.Check([]byte(out.Texts[i])); err != nil {
+				return fmt.Errorf("sparse: %s: document %d: %w", c.Source, i+1, err)
+			}
 			counters[w].add([]byte(out.Texts[i]))
 			counted[i] = counters[w].endDocument()
 			m.documents.Add(1)
@@ -101,5 +105,27 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 		err = out.fillText(ctx, opt, counters, counted, func(i int) string { return fmt.Sprintf("document %d", i+1) })
 		out.Texts = texts
 		return &out, err
+	})
+}
+
+// fitNumbers gives columns of numbers their scales, from the texts of all documents, which are counted anew.
+func (o *Options) fitNumbers(
+	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
+) ([]*termCounter, error) {
+	texts := counters[0].texts.of(documents)
+	if texts == nil {
+		return nil, o.memory.short(source, "the texts of numbers that have no scale yet", 2*o.memory.held.Load())
+	}
+	var err error
+	if o.Tokenizer, err = o.Tokenizer.Fit(texts); err != nil {
+		return nil, fmt.Errorf("sparse: %s: %w", source, err)
+	}
+	if counters, err = newCounters(ctx, o); err != nil {
+		return nil, err
+	}
+	return counters, eachTask(ctx, o.Workers, len(texts), func(w, i int) error {
+		counters[w].add([]byte(texts[i]))
+		documents[i] = counters[w].endDocument()
+		return o.memory.check(source)
 	})
 }

@@ -26,6 +26,7 @@ type termCounter struct {
 	memory *allowance
 	texts  *keptTexts
 	text   []byte // of the open document, where texts are kept
+	fits   bool   // scales of numbers come from the texts
 }
 
 // metTerm is what a counter knows of a term.
@@ -45,14 +46,22 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 	if err := opt.askTokenizer(); err != nil {
 		return nil, err
 	}
-	texts := newKeptTexts(opt)
+	if opt.Tokenizer.Rows() != nil && !opt.rows {
+		return nil, fmt.Errorf("sparse: views of columns, %s, for texts without columns: expected a CSV table or JSON objects",
+			opt.Tokenizer)
+	}
+	keep, fits := *opt, opt.Tokenizer.Unfitted()
+	if fits {
+		keep.KeepTexts = math.MaxInt64
+	}
+	texts := newKeptTexts(&keep)
 	counters := make([]*termCounter, opt.Workers)
 	for w := range counters {
 		scan, err := opt.Tokenizer.NewScanner()
 		if err != nil {
 			return nil, fmt.Errorf("sparse: Tokenizer: %w", err)
 		}
-		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts}
+		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fits: fits}
 	}
 	return counters, nil
 }
@@ -151,6 +160,12 @@ func (c *Corpus) fillText(
 ) error {
 	if err := opt.askVocabulary(); err != nil {
 		return err
+	}
+	if counters[0].fits {
+		var err error
+		if counters, err = opt.fitNumbers(ctx, c.Source, counters, documents); err != nil {
+			return err
+		}
 	}
 	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
 	scanners := make([]*token.Scanner, len(counters))
@@ -386,6 +401,7 @@ type Counter struct {
 	index  map[string]uint32      // the column of each term
 	isWord func(term []byte) bool // see [token.Tokenizer.Words]
 	words  []bool                 // by column
+	rows   *token.Rows            // that texts must be; nil for any
 	spare  sync.Pool              // of *counting
 }
 
@@ -408,7 +424,8 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	if _, err := columnsOf(&intern.Table{}, vocabulary); err != nil {
 		return nil, err
 	}
-	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.Words(), words: make([]bool, len(vocabulary))}
+	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.Words(), words: make([]bool, len(vocabulary)),
+		rows: t.Rows()}
 	for t, term := range vocabulary {
 		c.index[term], c.words[t] = uint32(t), c.isWord([]byte(term))
 	}
@@ -439,10 +456,13 @@ func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *CSR, unk
 	}
 	m = &CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
 	s := c.spare.Get().(*counting)
-	for _, text := range texts {
+	for i, text := range texts {
 		clear(s.count)
 		clear(s.unknown)
 		s.text = append(s.text[:0], text...)
+		if _, err := c.rows.Check(s.text); err != nil {
+			return nil, nil, rowFault(err).at(fmt.Sprintf("text %d", i), 0)
+		}
 		s.scan.Feed(s.text)
 		for n, term := 1, s.scan.Next(); term != nil; n, term = n+1, s.scan.Next() {
 			if n%stopEvery == 0 && ctx.Err() != nil {

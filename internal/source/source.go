@@ -134,6 +134,9 @@ func (d *Documents) Like(source string, train *sparse.Corpus) *Documents {
 	o := *d
 	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
 	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // of text alone
+	if train.Tokenizer.Rows() != nil {                                            // which have learnt scales
+		o.TokenizerLater = func() (sparse.Tokenizer, error) { return train.Tokenizer, nil }
+	}
 	return &o
 }
 
@@ -217,6 +220,9 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 	if err != nil {
 		return nil, err
 	}
+	if d.TokenizerLater != nil {
+		tokenizer = sparse.Tokenizer{}
+	}
 	opt := sparse.Options{
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
 		Signed: d.Signed || d.Sets != "", Groups: d.Sets == setsByQID,
@@ -260,6 +266,7 @@ func flagOf(field string) string {
 		"TextColumn":   "-text-column",
 		"LabelKey":     "-label-key",
 		"TextKey":      "-text-key",
+		"Tokenizer":    "-views",
 
 		"LabelSeparator": "-label-separator",
 	}[field]

@@ -17,12 +17,14 @@ func TestDoors(t *testing.T) {
 		s.Feed([]byte("a x\xff\xc3 y"))
 		return s
 	}
+	rows := func() *token.Rows { return token.Tokenizer{Views: "a=words"}.Rows() }
 	doortest.Run(t, doortest.Package{
-		Good: []any{token.Tokenizer{}, scanner},
+		Good: []any{token.Tokenizer{}, scanner, rows},
 		Bad:  []any{token.Tokenizer{Pattern: "("}, token.Tokenizer{Pattern: "(a)(b)"}, token.Tokenizer{MinN: 3, MaxN: 2}},
 		Calls: [][]any{
 			{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts},
-			{token.ParseViews, "words + chars:2"},
+			{token.ParseViews, "words + chars:2"}, {(*token.RowError).Error, &token.RowError{}},
+			{(*token.Rows).Check, rows(), []byte(`{"a":"x"}`)},
 		},
 	})
 }

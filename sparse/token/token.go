@@ -72,7 +72,8 @@ type Tokenizer struct {
 	// tokenizers in their text form with + between, each with a weight and * before it where that isn't 1,
 	// such as "words:1..2 + 0.5*chars:2..5". words stands for word, chars for char_wb, and a range for
 	// ngrams=. Terms begin with a byte that numbers their view, 1 for the first. Embeddings give each view
-	// its share of a document by weight, however many terms it has.
+	// its share of a document by weight, however many terms it has. Where documents are rows, names of columns
+	// and = stand before each view, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
 	Views string `json:",omitempty"` // stores of clusters know the other fields alone
 }
 
@@ -186,7 +187,7 @@ func (t Tokenizer) String() string {
 
 // Parse reads the text form of a tokenizer, parts in any order. "" is the default.
 func Parse(s string) (Tokenizer, error) {
-	if name, _, _ := strings.Cut(s, ":"); strings.ContainsAny(name, "*+") || len(splitViews(s)) > 1 {
+	if name, _, _ := strings.Cut(s, ":"); strings.ContainsAny(name, `*+="`) || len(splitViews(s)) > 1 {
 		return ParseViews(s)
 	}
 	return parseOne(s)

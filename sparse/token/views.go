@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +14,10 @@ import (
 // View is one of several sets of terms that a document is cut into: see [Tokenizer.Views].
 type View struct {
 	Tokenizer
-	Weight float64 // share of the document, before shares are divided by their sum
+	Weight  float64  // share of the document, before shares are divided by their sum
+	Columns []string // of a row that it cuts; nil where documents are texts
+
+	knots [][]float64 // of columns of numbers; nil where they aren't fitted
 }
 
 // mostViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
@@ -23,7 +27,7 @@ const mostViews = 9
 func ParseViews(s string) (Tokenizer, error) {
 	t := Tokenizer{Views: cmp.Or(s, " ")}
 	views, err := t.Split()
-	if err == nil && len(views) == 1 && views[0].Weight == 1 {
+	if err == nil && len(views) == 1 && views[0].Weight == 1 && views[0].Columns == nil {
 		t = views[0].Tokenizer
 	}
 	return t.Canonical(), err
@@ -51,16 +55,33 @@ func (t Tokenizer) Split() ([]View, error) {
 			}
 			v.Weight, text = w, strings.TrimSpace(rest)
 		}
-		one, err := parseOne(viewForm(text))
-		if text == "" {
-			err = errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
-		}
-		if err != nil {
+		if err := v.parse(text); err != nil {
 			return nil, fmt.Errorf("token: view %q: %w", text, err)
 		}
-		v.Tokenizer = one.Canonical()
+		if (v.Columns == nil) != (views[0].Columns == nil) {
+			return nil, fmt.Errorf("token: view %q, expected columns before each view or before none, as in title=words", text)
+		}
 	}
 	return views, nil
+}
+
+// parse reads a view without its weight.
+func (v *View) parse(text string) (err error) {
+	var form string
+	if v.Columns, form, err = cutColumns(text); err != nil {
+		return err
+	}
+	form = strings.TrimSpace(form)
+	if name, scale, _ := strings.Cut(form, ":"); v.Columns != nil && name == string(Numbers) {
+		v.Analyzer = Numbers
+		return v.parseKnots(scale)
+	}
+	if form == "" {
+		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
+	}
+	one, err := parseOne(viewForm(form))
+	v.Tokenizer = one.Canonical()
+	return err
 }
 
 // Bounds of a view's weight.
@@ -107,7 +128,7 @@ func joinViews(views []View) string {
 		if v.Weight != 1 {
 			parts[i] = strconv.FormatFloat(v.Weight, 'g', -1, 64) + "*"
 		}
-		parts[i] += v.Tokenizer.String()
+		parts[i] += v.String()
 	}
 	return strings.Join(parts, " + ")
 }
@@ -153,18 +174,31 @@ func (t Tokenizer) Term(term string) string {
 		return term
 	}
 	views, err := t.Split()
-	if v := int(term[0]) - 1; err == nil && v >= 0 && v < len(views) && views[v].Analyzer != Word {
-		return fmt.Sprintf("chars %q", term[1:])
+	v := int(term[0]) - 1
+	if err != nil || v < 0 || v >= len(views) {
+		return term[1:]
 	}
-	return term[1:]
+	column := strings.Join(views[v].Columns, ",")
+	if column != "" {
+		column += ": "
+	}
+	switch views[v].Analyzer {
+	case Word:
+		return column + term[1:]
+	case Numbers:
+		return views[v].readNumber(term[1:])
+	}
+	return fmt.Sprintf("%schars %q", column, term[1:])
 }
 
 // Words returns a function that says whether a term counts as a word of its document: the shortest n-grams of
-// words; of characters the longest n-grams and, of char_wb, whole words; of views the words of the first.
+// words; of characters the longest n-grams and, of char_wb, whole words; of views the words of the first that isn't of
+// numbers; of numbers alone every term.
 func (t Tokenizer) Words() func(term []byte) bool {
 	var prefix []byte
 	if views, err := t.Split(); err == nil && len(views) > 0 {
-		prefix, t = []byte(prefixOf(0)), views[0].Tokenizer
+		first := max(slices.IndexFunc(views, func(v View) bool { return v.Analyzer != Numbers }), 0)
+		prefix, t = []byte(prefixOf(first)), views[first].Tokenizer
 	}
 	least, most := t.ngrams()
 	return func(term []byte) bool {
@@ -172,6 +206,8 @@ func (t Tokenizer) Words() func(term []byte) bool {
 		switch {
 		case !first || len(term) == 0:
 			return false
+		case t.Analyzer == Numbers:
+			return true
 		case t.Analyzer == Word:
 			return bytes.Count(term, []byte(" ")) < least
 		}
@@ -185,11 +221,20 @@ type viewScanners struct {
 	scanners []*Scanner
 	at       int    // the one that is being asked
 	term     []byte // the last term, its view in front
+
+	views   []View
+	rows    *Rows // nil where documents are texts
+	numbers []countedTerm
 }
 
 func newViewScanners(views []View) (*viewScanners, error) {
-	out := &viewScanners{scanners: make([]*Scanner, len(views))}
+	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views}
+	out.rows = Tokenizer{Views: joinViews(views)}.Rows()
 	for i, v := range views {
+		if v.Analyzer == Numbers { // which the row gives
+			out.scanners[i] = &Scanner{}
+			continue
+		}
 		var err error
 		if out.scanners[i], err = v.Tokenizer.NewScanner(); err != nil {
 			return nil, err
@@ -200,6 +245,10 @@ func newViewScanners(views []View) (*viewScanners, error) {
 
 func (v *viewScanners) feed(text []byte) {
 	v.at = 0
+	if v.rows != nil {
+		v.feedRow(text)
+		return
+	}
 	for _, s := range v.scanners {
 		s.Feed(text)
 	}
@@ -212,7 +261,7 @@ func (v *viewScanners) next() []byte {
 			return v.term
 		}
 	}
-	return nil
+	return v.nextNumber()
 }
 
 func (v *viewScanners) end() {

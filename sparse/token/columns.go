@@ -1,0 +1,381 @@
+package token
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A tokenizer whose views name columns cuts rows: texts that are JSON objects with these keys, such as
+// {"title":"Red bike","price":120}. Readers of tables and of JSON make them, see [Rows].
+
+// Numbers is the analyzer of a view whose columns hold numbers. It stands in views alone.
+//
+// A number becomes places on a scale of knots, which are up to 9 quantiles of the training documents: with u its
+// place among them, linear between neighbours, the term of knot k counts in proportion to exp(-2(u-k)²). The
+// Bhattacharyya product of two numbers is exp(-(u-u')²/2) then, to some percent: a Gaussian kernel (rbf) of
+// scaled numbers, and one of histograms, as those of words are. Source: Jebara, Kondor and Howard, JMLR 5 (2004), §3.1.
+const Numbers Analyzer = "numbers"
+
+// Knots of a column of numbers, and terms that a number counts.
+const mostKnots, numberTerms = 9, 64
+
+// parseNumber reads a value, which is NaN where it is missing: empty, NA, N/A, NaN, null or a question mark.
+func parseNumber(value string) (x float64, ok bool) {
+	value = strings.TrimSpace(value)
+	switch strings.ToLower(value) {
+	case "", "na", "n/a", "nan", "null", "?":
+		return math.NaN(), true
+	}
+	x, err := strconv.ParseFloat(value, 64)
+	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
+}
+
+// Rows says what rows a tokenizer cuts. It may be used concurrently.
+type Rows struct {
+	names   []string // the columns, each once
+	numbers []bool   // whether they hold numbers
+}
+
+// Rows returns the rows that the views name columns of; nil for a tokenizer of texts.
+func (t Tokenizer) Rows() *Rows {
+	views, _ := t.Split()
+	if len(views) == 0 || views[0].Columns == nil {
+		return nil
+	}
+	r := &Rows{}
+	for _, v := range views {
+		for _, name := range v.Columns {
+			at := slices.Index(r.names, name)
+			if at < 0 {
+				at, r.names, r.numbers = len(r.names), append(r.names, name), append(r.numbers, false)
+			}
+			r.numbers[at] = r.numbers[at] || v.Analyzer == Numbers
+		}
+	}
+	return r
+}
+
+// Names returns the columns, each once, in the order of the views; nil for nil.
+func (r *Rows) Names() []string {
+	if r == nil {
+		return nil
+	}
+	return slices.Clone(r.names)
+}
+
+// Text returns the text of a document: values[i] is that of Names()[i]. Values that lack are empty.
+func (r *Rows) Text(values []string) string {
+	object := map[string]string{}
+	if r != nil {
+		for i, name := range r.names {
+			object[name] = ""
+			if i < len(values) {
+				object[name] = values[i]
+			}
+		}
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.Encode(object) // strings can be encoded, with U+FFFD for what isn't UTF-8
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// RowError says what is wrong with a row.
+type RowError struct{ Found, Expected string }
+
+func (e *RowError) Error() string { return "token: " + e.Found + ", expected " + e.Expected }
+
+// Check checks that a text is a row with all columns and with numbers where they are expected, and counts those that
+// are missing. Any text is one for nil. Errors: a [*RowError].
+func (r *Rows) Check(text []byte) (missing int, err error) {
+	if r == nil {
+		return 0, nil
+	}
+	values, err := r.values(text)
+	if err != nil {
+		return 0, err
+	}
+	for i, v := range values {
+		x, ok := parseNumber(v)
+		switch {
+		case !r.numbers[i]:
+		case !ok:
+			return 0, &RowError{fmt.Sprintf("%.60q in the column %s", v, r.names[i]),
+				"a finite number, or nothing where it is missing"}
+		case math.IsNaN(x):
+			missing++
+		}
+	}
+	return missing, nil
+}
+
+// values returns the values of the columns of a row. Errors: a [*RowError].
+func (r *Rows) values(text []byte) ([]string, error) {
+	expected := "a JSON object with " + strings.Join(r.names, ", ")
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil || object == nil {
+		return nil, &RowError{fmt.Sprintf("the text %.60q", text), expected}
+	}
+	values := make([]string, len(r.names))
+	for i, name := range r.names {
+		raw, ok := object[name]
+		if !ok {
+			return nil, &RowError{"no " + name + " in an object", expected}
+		}
+		var bad *RowError
+		if values[i], bad = jsonValue(raw); bad != nil {
+			bad.Found += " of " + name
+			return nil, bad
+		}
+	}
+	return values, nil
+}
+
+// jsonValue returns a value of JSON as text: a string, a number, or null, which is empty.
+func jsonValue(raw json.RawMessage) (string, *RowError) {
+	switch s := strings.TrimSpace(string(raw)); {
+	case s == "null":
+		return "", nil
+	case strings.HasPrefix(s, `"`):
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			return text, nil
+		}
+	case s != "" && strings.ContainsRune("-0123456789", rune(s[0])):
+		return s, nil
+	}
+	return "", &RowError{fmt.Sprintf("the value %.60q", raw), "a string, a number or null"}
+}
+
+// Unfitted reports whether there are columns of numbers without a scale; see [Tokenizer.Fit].
+func (t Tokenizer) Unfitted() bool {
+	views, _ := t.Split()
+	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.knots == nil })
+}
+
+// Fit returns the tokenizer with scales for columns of numbers that have none: quantiles of rows. It changes no other.
+//
+// Errors: a text that is no row, a column without a number.
+func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
+	if err := t.Validate(); err != nil || !t.Unfitted() {
+		return t, err
+	}
+	r := t.Rows()
+	values := make([][]float64, len(r.names))
+	for i, row := range rows {
+		of, err := r.values([]byte(row))
+		if err == nil {
+			_, err = r.Check([]byte(row))
+		}
+		if err != nil {
+			return t, fmt.Errorf("document %d: %w", i+1, err)
+		}
+		for k, v := range of {
+			if x, _ := parseNumber(v); r.numbers[k] && !math.IsNaN(x) {
+				values[k] = append(values[k], x)
+			}
+		}
+	}
+	views, err := t.Split()
+	for i := range views {
+		v := &views[i]
+		if v.Analyzer != Numbers || v.knots != nil {
+			continue
+		}
+		for _, name := range v.Columns {
+			x := values[slices.Index(r.names, name)]
+			if len(x) == 0 {
+				return t, fmt.Errorf("token: no number in the column %s of %d rows, expected some", name, len(rows))
+			}
+			slices.Sort(x)
+			var knots []float64
+			for q := range mostKnots {
+				knots = append(knots, x[q*(len(x)-1)/(mostKnots-1)])
+			}
+			v.knots = append(v.knots, slices.Compact(knots))
+		}
+	}
+	t.Views = joinViews(views)
+	return t, err
+}
+
+// parseKnots reads the scale of numbers: of each column the knots, ascending, with | between; "" is none yet.
+func (v *View) parseKnots(s string) error {
+	if s == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		var knots []float64
+		for text := range strings.SplitSeq(part, "|") {
+			x, ok := parseNumber(text)
+			if !ok || math.IsNaN(x) || len(knots) > 0 && x <= knots[len(knots)-1] || len(knots) == mostKnots {
+				return fmt.Errorf("scale %q, expected up to %d ascending numbers such as 1|2.5|10, with commas between columns",
+					part, mostKnots)
+			}
+			knots = append(knots, x)
+		}
+		v.knots = append(v.knots, knots)
+	}
+	if len(v.knots) != len(v.Columns) {
+		return fmt.Errorf("%d scales for %d columns, expected one each", len(v.knots), len(v.Columns))
+	}
+	return nil
+}
+
+// String returns the text form of a view without its weight.
+func (v View) String() string {
+	var b strings.Builder
+	for i, name := range v.Columns {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if strings.ContainsAny(name, ",=+*:\"\\ ") || strconv.Quote(name) != `"`+name+`"` {
+			name = strconv.Quote(name)
+		}
+		b.WriteString(name)
+	}
+	if v.Columns != nil {
+		b.WriteByte('=')
+	}
+	if v.Analyzer != Numbers {
+		return b.String() + v.Tokenizer.String()
+	}
+	b.WriteString(string(Numbers))
+	for i, knots := range v.knots {
+		b.WriteByte(":,"[min(i, 1)])
+		for k, x := range knots {
+			if k > 0 {
+				b.WriteByte('|')
+			}
+			b.WriteString(strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "+", "")) // + is between views
+		}
+	}
+	return b.String()
+}
+
+// cutColumns cuts the columns off the front of a view's text: names, in quotes where need be, with commas between
+// and = behind.
+func cutColumns(s string) (columns []string, rest string, err error) {
+	rest = s
+	for {
+		var name string
+		rest = strings.TrimLeft(rest, " ")
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil && quoted[0] == '"' {
+			name, _ = strconv.Unquote(quoted)
+			rest = strings.TrimLeft(rest[len(quoted):], " ")
+		} else if at := strings.IndexAny(rest, ",=:"); at >= 0 && rest[at] != ':' {
+			name, rest = strings.TrimSpace(rest[:at]), rest[at:]
+		} else if columns == nil {
+			return nil, s, nil
+		} else {
+			return nil, s, errors.New("expected columns, =, and how they are cut, such as title,body=words")
+		}
+		if name == "" || rest == "" || rest[0] != ',' && rest[0] != '=' || slices.Contains(columns, name) {
+			return nil, s, errors.New("expected different names of columns with commas between and = behind, such as title,body=words")
+		}
+		columns = append(columns, name)
+		if rest[0] == '=' {
+			return columns, rest[1:], nil
+		}
+		rest = rest[1:]
+	}
+}
+
+// numberTerm is the term of a knot of a column, or of a number that is missing for knot -1.
+func (v *View) numberTerm(column, knot int) []byte {
+	return fmt.Appendf(nil, "%s\x00%d", v.Columns[column], knot)
+}
+
+// readNumber returns a term of numbers as people read it.
+func (v *View) readNumber(term string) string {
+	name, knot, _ := strings.Cut(term, "\x00")
+	k, err := strconv.Atoi(knot)
+	column := slices.Index(v.Columns, name)
+	if err != nil || column < 0 || column >= len(v.knots) || k >= len(v.knots[column]) {
+		return name
+	}
+	if k < 0 {
+		return name + " missing"
+	}
+	return fmt.Sprintf("%s ≈ %.6g", name, v.knots[column][k])
+}
+
+// numberCounts returns how often a number counts the term of each knot, numberTerms in all.
+func numberCounts(knots []float64, x float64) []int {
+	u := 0.0 // the place of x among the knots
+	for k := 1; k < len(knots); k++ {
+		u += min(max((x/2-knots[k-1]/2)/(knots[k]/2-knots[k-1]/2), 0), 1) // halves, which don't overflow
+	}
+	var total float64
+	shares := make([]float64, len(knots))
+	for k := range knots {
+		d := u - float64(k)
+		total += math.Exp(-2 * d * d)
+		shares[k] = total
+	}
+	counts, before := make([]int, len(knots)), 0
+	for k, s := range shares {
+		end := int(math.Round(numberTerms * s / total))
+		counts[k], before = end-before, end
+	}
+	return counts
+}
+
+// feedRow hands a row to the views of its columns. Of a text that is no row there are no terms.
+func (v *viewScanners) feedRow(text []byte) {
+	values, err := v.rows.values(text)
+	v.numbers = v.numbers[:0]
+	for i, view := range v.views {
+		var of []string
+		for _, name := range view.Columns {
+			if err == nil {
+				of = append(of, values[slices.Index(v.rows.names, name)])
+			}
+		}
+		if view.Analyzer != Numbers {
+			v.scanners[i].Feed([]byte(strings.Join(of, "\n")))
+			continue
+		}
+		for column, value := range of {
+			x, ok := parseNumber(value)
+			switch {
+			case !ok || view.knots == nil:
+			case math.IsNaN(x):
+				v.addNumber(i, column, -1, numberTerms)
+			default:
+				for knot, n := range numberCounts(view.knots[column], x) {
+					v.addNumber(i, column, knot, n)
+				}
+			}
+		}
+	}
+}
+
+// countedTerm is a term of a number that comes so often.
+type countedTerm struct {
+	term []byte
+	left int
+}
+
+func (v *viewScanners) addNumber(view, column, knot, count int) {
+	term := append([]byte(prefixOf(view)), v.views[view].numberTerm(column, knot)...)
+	v.numbers = append(v.numbers, countedTerm{term, count})
+}
+
+// nextNumber returns the next term of the numbers of a row, nil at their end.
+func (v *viewScanners) nextNumber() []byte {
+	for len(v.numbers) > 0 {
+		if n := &v.numbers[0]; n.left > 0 {
+			n.left--
+			return n.term
+		}
+		v.numbers = v.numbers[1:]
+	}
+	return nil
+}

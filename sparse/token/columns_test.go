@@ -1,0 +1,175 @@
+package token
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestColumnsParse(t *testing.T) {
+	for in, want := range map[string]string{
+		"title=words:1..2 + body = words + price,age=numbers": "title=word:ngrams=1..2 + body=word + price,age=numbers",
+		"0.5*title,body=chars:2..5":                           "0.5*title,body=char_wb:ngrams=2..5",
+		`"a + b","c=d"=words + x=numbers:1|2.5`:               `"a + b","c=d"=word + x=numbers:1|2.5`,
+		`"b*c"=words`:                                         `"b*c"=word`,
+		"x,y=numbers:-1|0|1e9,3":                              "x,y=numbers:-1|0|1e09,3",
+		"title=words + chars:2":                               "", // of no column
+		"words + title=chars:2":                               "",
+		"title,=words":                                        "",
+		"title,title=words":                                   "",
+		"title=":                                              "",
+		`"title"words`:                                        "",
+		`"title`:                                              "",
+		"x=numbers:2|1":                                       "",
+		"x=numbers:1|NaN":                                     "",
+		"x,y=numbers:1|2":                                     "",
+		"x=numbers:1|2|3|4|5|6|7|8|9|10":                      "",
+		"x=numbers:a":                                         "",
+		"numbers":                                             "",
+		"x=words + y=numbers,z=words":                         "",
+		"x=word:ngrams=2 + x=numbers + y=char":                "x=word:ngrams=2 + x=numbers + y=char",
+	} {
+		got, err := Parse(in)
+		if (err != nil) != (want == "") {
+			t.Errorf("%q: %v, %v", in, got, err)
+		}
+		if err != nil {
+			continue
+		}
+		if again, err := Parse(got.String()); got.String() != want || err != nil || again != got || again.WithPairs(false) != got {
+			t.Errorf("%q is %q, and read again %q, %v, expected %q", in, got, again, err, want)
+		}
+	}
+}
+
+// scanned returns how often a text has terms, as people read them.
+func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
+	t.Helper()
+	s, err := from.NewScanner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	s.Feed([]byte(text))
+	for term := s.Next(); term != nil; term = s.Next() {
+		counts[from.Term(string(term))]++
+	}
+	s.End()
+	return counts
+}
+
+func TestColumnsScan(t *testing.T) {
+	spec, err := Parse("title=words + title,body=chars:3 + price,age=numbers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []string{
+		`{"title":"Bike","body":"red","price":"1","age":2}`, `{"title":"Bike","body":"red","price":9,"age":null}`,
+		`{"title":"","body":null,"price":5,"age":" NaN "}`,
+	}
+	if !spec.Unfitted() {
+		t.Error("numbers without a scale pass for fitted")
+	}
+	fitted, err := spec.Fit(rows)
+	if err != nil || fitted.Unfitted() || !strings.HasSuffix(fitted.String(), "price,age=numbers:1|5|9,2") {
+		t.Fatalf("%v, %v", fitted, err)
+	}
+	if again, err := fitted.Fit(rows[:1]); err != nil || again != fitted {
+		t.Errorf("fitted again it is %v, %v", again, err)
+	}
+	got := scanned(t, fitted, rows[1])
+	for term, n := range map[string]int{"title: bike": 1, `title,body: chars "bik"`: 1, "price ≈ 5": 8, "price ≈ 9": 56,
+		"age missing": 64, "age ≈ 2": 0} {
+		if got[term] != n {
+			t.Errorf("%q counts %d, expected %d of %v", term, got[term], n, got)
+		}
+	}
+	for _, far := range []string{"-1e300", "1"} {
+		if got := scanned(t, fitted, `{"title":"","body":"","price":`+far+`,"age":7}`); got["price ≈ 1"] != 56 || got["age ≈ 2"] != 64 {
+			t.Errorf("%s counts %v", far, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"Bike": "a JSON object", `{"title":"a","body":"b","price":1}`: "no age", `{"title":["a"],"body":"b","price":1,"age":2}`: "title",
+		`{"title":"a","body":"b","price":"cheap","age":2}`: `"cheap" in the column price`,
+		`{"title":"a","body":"b","price":"Inf","age":2}`:   `"Inf" in the column price`, "null": "a JSON object",
+	} {
+		_, err := spec.Rows().Check([]byte(text))
+		var bad *RowError
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) || bad.Expected == "" {
+			t.Errorf("%s: %v, expected %s", text, err, want)
+		}
+		if _, err := spec.Fit([]string{text}); err == nil {
+			t.Errorf("scales of %s", text)
+		}
+	}
+	if n, err := spec.Rows().Check([]byte(rows[2])); n != 1 || err != nil {
+		t.Errorf("%d numbers are missing, %v", n, err)
+	}
+	if text := spec.Rows().Text([]string{"a \"b\"\n", "<"}); text != `{"age":"","body":"<","price":"","title":"a \"b\"\n"}` {
+		t.Error(text)
+	}
+	if _, err := spec.Fit([]string{strings.Replace(rows[2], `5`, `"?"`, 1)}); err == nil {
+		t.Error("a scale of no numbers")
+	}
+}
+
+// The product of two numbers is a Gaussian of the difference of their places.
+func TestNumbersAreGaussian(t *testing.T) {
+	knots := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	for x := 2.0; x <= 6; x += 0.25 {
+		for y := 2.0; y <= 6; y += 0.25 {
+			var product float64
+			b := numberCounts(knots, y)
+			for k, n := range numberCounts(knots, x) {
+				product += math.Sqrt(float64(n)*float64(b[k])) / numberTerms
+			}
+			// Sums over knots differ from integrals by 2exp(-π²/2) = 1.4 %, counts are rounded to 1/64, and below half of
+			// that they are 0, which the square root of a share makes more of.
+			if want := math.Exp(-(x - y) * (x - y) / 2); !(math.Abs(product-want) <= 0.06) {
+				t.Errorf("%v and %v: %v, expected %v", x, y, product, want)
+			}
+		}
+	}
+	for _, knots := range [][]float64{{3}, {1, 2}, {-1e308, 1e308}} {
+		for _, x := range []float64{-1e308, 1.5, 1e308} {
+			n := 0
+			for _, c := range numberCounts(knots, x) {
+				n += c
+			}
+			if n != numberTerms {
+				t.Errorf("%v among %v counts %d terms, expected %d", x, knots, n, numberTerms)
+			}
+		}
+	}
+}
+
+// What Check accepts can be cut, and every row that a reader makes is accepted unless a number isn't one.
+func FuzzRows(f *testing.F) {
+	f.Add("title=words + price=numbers", `{"title":"a b","price":1}`, "a", "1")
+	f.Add(`"x y",z=chars:2 + z=numbers:1|2`, `{"x y":"手机","z":null}`, "\xff", "?")
+	f.Fuzz(func(t *testing.T, spec, text, first, second string) {
+		from, err := Parse(spec)
+		if err != nil {
+			return
+		}
+		if again, err := Parse(from.String()); err != nil || again != from {
+			t.Fatalf("%q is %q, read again %q, %v", spec, from, again, err)
+		}
+		rows := from.Rows()
+		if rows == nil {
+			return
+		}
+		for _, text := range []string{text, rows.Text([]string{first, second})} {
+			_, err := rows.Check([]byte(text))
+			fitted, bad := from.Fit([]string{text})
+			if err != nil && from.Unfitted() && bad == nil {
+				t.Fatalf("%q is no row, %v, and gives the scales %s", text, err, fitted)
+			}
+			if terms := scanned(t, fitted, text); err != nil && text[0] != '{' && len(terms) > 0 {
+				t.Fatalf("%q is no row, %v, and has the terms %v", text, err, terms)
+			}
+		}
+	})
+}
