@@ -68,6 +68,9 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 			out.Schemes = out.Schemes[:1] // a machine for each two classes of a few documents costs more than it tells
 		}
 	}
+	if c.Documents.Views != nil {
+		out.Suited = func(k kernel.Kernel, _ int) kernel.Kernel { return undamped(k) }
+	}
 	histograms, vectors := chosenHistograms, chosenVectors
 	if c.Vocabulary == nil {
 		histograms, vectors = plainHistograms, plainVectors
