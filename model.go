@@ -96,6 +96,9 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 	if len(a.Vocabulary) > 0 {
 		text = a.Vocabulary[0]
 	}
+	if rows := a.Tokenizer.Rows(); rows != nil {
+		text = rows.Text(nil)
+	}
 	docs, err := m.count(ctx, []string{text})
 	for range 2 { // the second request of few texts makes the dense copy
 		if err == nil {

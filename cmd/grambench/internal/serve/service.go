@@ -22,6 +22,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
 )
 
 // What all requests may take together. Each computes on one processor, and as many at a time as there are
@@ -202,11 +203,14 @@ func isLocal(host string) bool {
 func failureOf(err error) *failure {
 	var f *failure
 	var tooLarge *http.MaxBytesError
+	var row *sparse.SyntaxError // of a text that isn't a row of the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &tooLarge):
 		return failed(http.StatusRequestEntityTooLarge, "a body of more than %d bytes", tooLarge.Limit)
+	case errors.As(err, &row):
+		return failed(http.StatusBadRequest, "%s: %s, expected %s", row.File, row.Found, row.Expected)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return failed(http.StatusRequestTimeout, "the request didn't arrive in time")
 	case errors.Is(err, context.DeadlineExceeded):
