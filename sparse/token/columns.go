@@ -1,9 +1,11 @@
 package token
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -98,59 +100,45 @@ func (r *Rows) Check(text []byte) (missing int, err error) {
 		return 0, nil
 	}
 	values, err := r.values(text)
-	if err != nil {
-		return 0, err
-	}
 	for i, v := range values {
-		x, ok := parseNumber(v)
-		switch {
-		case !r.numbers[i]:
-		case !ok:
-			return 0, &RowError{fmt.Sprintf("%.60q in the column %s", v, r.names[i]),
-				"a finite number, or nothing where it is missing"}
-		case math.IsNaN(x):
+		if x, _ := parseNumber(v); r.numbers[i] && math.IsNaN(x) {
 			missing++
 		}
 	}
-	return missing, nil
+	return missing, err
 }
 
 // values returns the values of the columns of a row. Errors: a [*RowError].
 func (r *Rows) values(text []byte) ([]string, error) {
 	expected := "a JSON object with " + strings.Join(r.names, ", ")
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(text, &object); err != nil || object == nil {
+	var object map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err := d.Decode(&object)
+	if _, end := d.Token(); err != nil || object == nil || end != io.EOF {
 		return nil, &RowError{fmt.Sprintf("the text %.60q", text), expected}
 	}
 	values := make([]string, len(r.names))
 	for i, name := range r.names {
-		raw, ok := object[name]
+		value, ok := object[name]
 		if !ok {
 			return nil, &RowError{"no " + name + " in an object", expected}
 		}
-		var bad *RowError
-		if values[i], bad = jsonValue(raw); bad != nil {
-			bad.Found += " of " + name
-			return nil, bad
+		switch v := value.(type) {
+		case nil: // missing
+		case string:
+			values[i] = v
+		case json.Number:
+			values[i] = v.String()
+		default:
+			return nil, &RowError{fmt.Sprintf("the value %.60q of %s", fmt.Sprint(v), name), "a string, a number or null"}
+		}
+		if _, ok := parseNumber(values[i]); r.numbers[i] && !ok {
+			return nil, &RowError{fmt.Sprintf("%.60q in the column %s", values[i], name),
+				"a finite number, or nothing where it is missing"}
 		}
 	}
 	return values, nil
-}
-
-// jsonValue returns a value of JSON as text: a string, a number, or null, which is empty.
-func jsonValue(raw json.RawMessage) (string, *RowError) {
-	switch s := strings.TrimSpace(string(raw)); {
-	case s == "null":
-		return "", nil
-	case strings.HasPrefix(s, `"`):
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			return text, nil
-		}
-	case s != "" && strings.ContainsRune("-0123456789", rune(s[0])):
-		return s, nil
-	}
-	return "", &RowError{fmt.Sprintf("the value %.60q", raw), "a string, a number or null"}
 }
 
 // Unfitted reports whether there are columns of numbers without a scale; see [Tokenizer.Fit].
@@ -170,9 +158,6 @@ func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
 	values := make([][]float64, len(r.names))
 	for i, row := range rows {
 		of, err := r.values([]byte(row))
-		if err == nil {
-			_, err = r.Check([]byte(row))
-		}
 		if err != nil {
 			return t, fmt.Errorf("document %d: %w", i+1, err)
 		}
@@ -287,12 +272,7 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 	}
 }
 
-// numberTerm is the term of a knot of a column, or of a number that is missing for knot -1.
-func (v *View) numberTerm(column, knot int) []byte {
-	return fmt.Appendf(nil, "%s\x00%d", v.Columns[column], knot)
-}
-
-// readNumber returns a term of numbers as people read it.
+// readNumber returns a term of numbers, which has a column and a knot, -1 where it is missing, as people read it.
 func (v *View) readNumber(term string) string {
 	name, knot, _ := strings.Cut(term, "\x00")
 	k, err := strconv.Atoi(knot)
@@ -342,40 +322,15 @@ func (v *viewScanners) feedRow(text []byte) {
 			v.scanners[i].Feed([]byte(strings.Join(of, "\n")))
 			continue
 		}
-		for column, value := range of {
-			x, ok := parseNumber(value)
-			switch {
-			case !ok || view.knots == nil:
-			case math.IsNaN(x):
-				v.addNumber(i, column, -1, numberTerms)
-			default:
-				for knot, n := range numberCounts(view.knots[column], x) {
-					v.addNumber(i, column, knot, n)
-				}
+		for column := range min(len(of), len(view.knots)) {
+			first, counts := -1, []int{numberTerms}
+			if x, _ := parseNumber(of[column]); !math.IsNaN(x) {
+				first, counts = 0, numberCounts(view.knots[column], x)
+			}
+			for k, n := range counts {
+				term := fmt.Appendf(nil, "%s%s\x00%d", prefixOf(i), view.Columns[column], first+k)
+				v.numbers = append(v.numbers, slices.Repeat([][]byte{term}, n)...)
 			}
 		}
 	}
-}
-
-// countedTerm is a term of a number that comes so often.
-type countedTerm struct {
-	term []byte
-	left int
-}
-
-func (v *viewScanners) addNumber(view, column, knot, count int) {
-	term := append([]byte(prefixOf(view)), v.views[view].numberTerm(column, knot)...)
-	v.numbers = append(v.numbers, countedTerm{term, count})
-}
-
-// nextNumber returns the next term of the numbers of a row, nil at their end.
-func (v *viewScanners) nextNumber() []byte {
-	for len(v.numbers) > 0 {
-		if n := &v.numbers[0]; n.left > 0 {
-			n.left--
-			return n.term
-		}
-		v.numbers = v.numbers[1:]
-	}
-	return nil
 }

@@ -223,8 +223,8 @@ type viewScanners struct {
 	term     []byte // the last term, its view in front
 
 	views   []View
-	rows    *Rows // nil where documents are texts
-	numbers []countedTerm
+	rows    *Rows    // nil where documents are texts
+	numbers [][]byte // terms of numbers that come
 }
 
 func newViewScanners(views []View) (*viewScanners, error) {
@@ -261,7 +261,12 @@ func (v *viewScanners) next() []byte {
 			return v.term
 		}
 	}
-	return v.nextNumber()
+	if len(v.numbers) == 0 {
+		return nil
+	}
+	term := v.numbers[0]
+	v.numbers = v.numbers[1:]
+	return term
 }
 
 func (v *viewScanners) end() {
