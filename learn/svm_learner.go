@@ -213,7 +213,9 @@ func (t machines) choose(
 	if err != nil {
 		return nil, err
 	}
-	from.LeastC = true
+	if from.LeastC = true; !o.given(nil).Fixed() {
+		from.Finer = Near
+	}
 	var reading sparse.Options
 	if trained.Terms, reading, err = o.cutting(ctx, c, DefaultTerms(c), &from); err != nil {
 		return nil, err

@@ -41,6 +41,10 @@ type Candidates struct {
 	// and so are values of C, where there are several. Default: the lists are all.
 	Near func(k kernel.Kernel) []kernel.Kernel
 
+	// Finer, if not nil, returns kernels near another one, which the round of C compares with the best, on more
+	// documents than the rounds before have.
+	Finer func(k kernel.Kernel) []kernel.Kernel
+
 	// Final is how many of the best are compared in a last round, and the best on each cut, by Folds folds
 	// (default [DefaultFolds]) of all documents, as far as Work allows; 0: there is no such round.
 	Final, Folds int

@@ -132,6 +132,13 @@ func (h *choosing) steps() (steps []choiceStep) {
 	}
 	add("scheme", keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
 	add("C", keptSchemes, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })
+	if n := len(steps) - 1; g.Finer != nil && n >= 0 && steps[n].what == "C" {
+		byC := steps[n].extend
+		steps[n].extend = func(best []Candidate) []Candidate {
+			finer := g.Finer(best[0].Kernel)
+			return g.suited(append(byC(best), extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...))
+		}
+	}
 	if g.Final > 0 {
 		steps = append(steps, choiceStep{"all", g.Folds, func(best []Candidate) []Candidate {
 			all := slices.Clone(best[:min(len(best), g.Final)])
