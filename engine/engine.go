@@ -32,7 +32,8 @@ type Options struct {
 	// it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
-	method string // byJoin or byTiles, for tests; "" for the cheaper one
+	method string        // byJoin or byTiles, for tests; "" for the cheaper one
+	joins  *atomic.Int64 // counts the joins that run, for tests; default nil
 }
 
 // Engine computes kernels on one set of documents, in float32 from head/tail panels.
@@ -45,8 +46,9 @@ type Options struct {
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
-	method   string // of Options
-	badNorms error  // why kernels that look at norms are refused
+	method   string        // of Options
+	joins    *atomic.Int64 // of Options
+	badNorms error         // why kernels that look at norms are refused
 	closed   atomic.Bool
 }
 
@@ -128,7 +130,7 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	for i, norm := range x.Norms {
 		c.Norms[i] = float32(norm)
 	}
-	e := &Engine{c: c, memory: opt.MemoryBytes, method: opt.method, badNorms: checkNorms(x)}
+	e := &Engine{c: c, memory: opt.MemoryBytes, method: opt.method, joins: opt.joins, badNorms: checkNorms(x)}
 	if opt.Device != nil {
 		if c.Backend, err = opt.Device(ctx, x); err != nil {
 			return nil, err

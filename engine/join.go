@@ -182,7 +182,11 @@ type unitRows struct {
 	a, b []float64
 }
 
+// checker returns the checker of a join that runs.
 func (s *search) checker(rows *sparse.Embedded) *checker {
+	if s.e.joins != nil {
+		s.e.joins.Add(1)
+	}
 	p := s.e.c.X.Embedder.Pairing
 	// Rounding moves each unit vector by 2⁻²⁴ of its length at most.
 	far := math.Sqrt(2*float64(s.most)) + 0x1p-22
