@@ -124,7 +124,9 @@ func Evaluate(
 		v.Terms = terms // others have no weights
 	}
 	if e.Training != nil {
-		return v, v.copies(ctx, c, e.Training, o)
+		if err := v.copies(ctx, c, e.Training, o); err != nil {
+			return nil, err
+		}
 	}
 	return v, nil
 }
@@ -251,6 +253,13 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 	const within = 0.02
 	if err := training.Validate(); err != nil {
 		return fmt.Errorf("learn: Training: %w", err)
+	}
+	need := o.HeldBytes
+	for _, d := range []*sparse.CSR{training.Documents, c.Documents} {
+		need += sparse.EmbeddedBytes(d.Rows(), d.NNZ())
+	}
+	if err := run.Fits(need, o.MemoryBytes, "learn: near copies of documents of %s", training.Source); err != nil {
+		return err
 	}
 	f := sparse.Sphere.Fit(training.Documents)
 	x, err := f.TransformRows(ctx, training.Documents, nil, o.Workers)
