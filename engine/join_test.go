@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -44,11 +45,14 @@ func planted(seed uint64, n, terms, length int) *sparse.CSR {
 	return m
 }
 
+// named are documents of a kind.
+type named struct {
+	name string
+	*sparse.CSR
+}
+
 // corpora are those on which joins and tiles must agree.
-func corpora() map[string]*sparse.CSR {
-	all := map[string]*sparse.CSR{
-		"drawn": planted(1, 240, 2000, 20), "short": planted(2, 200, 500, 4), "few terms": planted(3, 90, 12, 40),
-	}
+func corpora() []named {
 	same := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
 	empty := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
 	one := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
@@ -59,8 +63,10 @@ func corpora() map[string]*sparse.CSR {
 		one.Terms, one.Values = append(one.Terms, 4), append(one.Values, float32(1+i%3))
 		one.Offsets = append(one.Offsets, int64(len(one.Terms)))
 	}
-	all["all copies"], all["all empty"], all["one term"] = same, empty, one
-	return all
+	return []named{
+		{"drawn", planted(1, 240, 2000, 20)}, {"short", planted(2, 200, 500, 4)}, {"few terms", planted(3, 90, 12, 40)},
+		{"all copies", same}, {"all empty", empty}, {"one term", one},
+	}
 }
 
 type pair struct {
@@ -101,7 +107,8 @@ func TestJoinIsTiles(t *testing.T) {
 	var joins, none atomic.Int64
 	joined, tiled := forced(byJoin, &joins), forced(byTiles, &none)
 	embeddings := append(everyEmbedding(), sparse.Embedding{Weighting: sparse.Range, Upper: 1})
-	for name, m := range corpora() {
+	for _, d := range corpora() {
+		name, m := d.name, d.CSR
 		for at, emb := range embeddings {
 			if at%4 != 1 && emb.Pairing == sparse.Dot && name != "short" {
 				continue
@@ -150,7 +157,7 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 	for _, source := range []string{"goroot", data + "20news-bydate/train.tsv.gz", data + "reuters-modapte/train.tsv.gz",
 		data + "mnist/t10k-images-idx3-ubyte.gz"} {
 		c, err := sparse.Read(t.Context(), source, sparse.Options{MinDF: 1, Workers: 2})
-		if errors.Is(err, fs.ErrNotExist) && source != "goroot" { // which is there where Go is
+		if _, none := os.Stat(data); none != nil && source != "goroot" { // which is there where Go is
 			t.Log("without ", source)
 			continue
 		}
@@ -191,11 +198,15 @@ func every(n, some int) (docs []int) {
 // without.
 func TestJoinNeighbours(t *testing.T) {
 	var joins, none atomic.Int64
-	for name, m := range corpora() {
-		for spec, by := range map[string]int64{
-			"bhattacharyya": 1, "diffusion:t=0.5": 1, "cosine-power:p=1,embed=tfidf-l2": 1,
-			"linear:embed=tfidf-l2": 0, // by tiles, since norms count
+	for _, d := range corpora() {
+		name, m := d.name, d.CSR
+		for _, spec := range []string{
+			"bhattacharyya", "diffusion:t=0.5", "cosine-power:p=1,embed=tfidf-l2", "linear:embed=tfidf-l2",
 		} {
+			by := int64(1)
+			if strings.HasPrefix(spec, "linear") { // by tiles, since norms count
+				by = 0
+			}
 			k := kernel.MustParse(spec)
 			x := enginetest.Embedded(t, k.Embedding(), m)
 			other, err := x.Embedder.Transform(planted(7, 90, m.Cols, 20))
@@ -280,7 +291,8 @@ func TestJoinTemplates(t *testing.T) {
 // Pairs of documents of two sets are those of their definition, by a join and by tiles.
 func TestCrossWithin(t *testing.T) {
 	var joins, none atomic.Int64
-	for name, m := range corpora() {
+	for _, d := range corpora() {
+		name, m := d.name, d.CSR
 		for _, emb := range []sparse.Embedding{sparse.Sphere, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
 			x := enginetest.Embedded(t, emb, m)
 			half := make([]int, 0, m.Rows())
