@@ -234,3 +234,63 @@ func testUpdateText(t *testing.T, read sparse.Options) {
 		t.Error(err)
 	}
 }
+
+// A model that answers everything does so when it is updated, probabilities or not. One with a threshold says that
+// -reject must be given again.
+func TestUpdateReject(t *testing.T) {
+	const source = "synthetic:docs=240,terms=200,length=14,classes=3,seed=3"
+	all := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	small := some(all, func(i int) bool { return i%20 == 0 })
+	_, trainer, err := Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{C: 10}, {C: 10, Probabilities: true}, {C: 10, Reject: "coverage=0.6"}} {
+		old := loaded(t, doortest.Must(trainer.Train(t.Context(), small, o)))
+		var inherited Options
+		if err := inherited.Inherit(old); (err != nil) != (o.Reject != "") {
+			t.Fatalf("%q: %v", o.Reject, err)
+		}
+		inherited.Reject = o.Reject
+		if err := inherited.Inherit(old); err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := Update(t.Context(), trainer, all, inherited, old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []Model{m, loaded(t, m)} {
+			p := doortest.Must(m.Predict(t.Context(), all.Documents, Options{}))
+			calibrated := o.Probabilities || o.Reject != ""
+			if got := m.(Machines).Classifier.Rejection; (got != nil) != (o.Reject != "") || (p.Rejected != nil) != (got != nil) ||
+				m.About().Probabilities != calibrated || (p.Probabilities != nil) != calibrated {
+				t.Errorf("%q, probabilities %t: updated with %+v, probabilities %t", o.Reject, o.Probabilities, got,
+					m.About().Probabilities)
+			}
+		}
+	}
+}
+
+// A corpus that shares no term with a model holds none of its documents.
+func TestUpdateOfOtherTerms(t *testing.T) {
+	texts := func(words ...string) *sparse.Corpus {
+		var texts, labels []string
+		for i := range 30 {
+			texts = append(texts, strings.Repeat(words[i%2]+" ", 1+i%5)+words[2])
+			labels = append(labels, []string{"x", "y"}[i%2])
+		}
+		return doortest.Must(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))
+	}
+	c, other := texts("red", "blue", "green"), texts("one", "two", "three")
+	for _, spec := range []string{"c_svc", "landmark:m=4"} {
+		_, trainer, err := Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := doortest.Must(trainer.Train(t.Context(), c, Options{}))
+		if _, _, err := Update(t.Context(), trainer, other, Options{}, old); err == nil ||
+			!strings.Contains(err.Error(), " holds 0 of the ") {
+			t.Errorf("%s: %v, expected an error that says 0 are held", spec, err)
+		}
+	}
+}
