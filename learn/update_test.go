@@ -262,7 +262,8 @@ func TestUpdateReject(t *testing.T) {
 		for _, m := range []Model{m, loaded(t, m)} {
 			p := doortest.Must(m.Predict(t.Context(), all.Documents, Options{}))
 			calibrated := o.Probabilities || o.Reject != ""
-			if got := m.(Machines).Classifier.Rejection; (got != nil) != (o.Reject != "") || (p.Rejected != nil) != (got != nil) ||
+			got := m.(Machines).Classifier.Rejection
+			if (got != nil) != (o.Reject != "") || (p.Rejected != nil) != (got != nil) ||
 				m.About().Probabilities != calibrated || (p.Probabilities != nil) != calibrated {
 				t.Errorf("%q, probabilities %t: updated with %+v, probabilities %t", o.Reject, o.Probabilities, got,
 					m.About().Probabilities)
