@@ -60,7 +60,7 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	if err != nil {
 		return nil, err
 	}
-	err = s.decide(ctx, j, nil, plan, func(i, m int, same bool) error {
+	err = s.decide(ctx, j, plan, func(i, m int, same bool) error {
 		out.count(int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
 		groups.Join(i, m)
 		return nil
@@ -102,7 +102,7 @@ func CrossWithin(
 		return run.Guard("engine: visit", func() error { return visit(i, m, panel.C(rows, i, x, m)) })
 	}
 	if j != nil {
-		return plan, s.decide(ctx, j, rows, plan, func(i, m int, _ bool) error {
+		return plan, s.decide(ctx, j, plan, func(i, m int, _ bool) error {
 			for _, a := range j.Copies(i) {
 				for _, b := range j.OfColumn(m) {
 					if err := found(int(a), int(b)); err != nil {
@@ -159,11 +159,11 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 // decide hands all pairs of a join that are within the bound to visit, and whether they are the same, by
 // one goroutine at a time. Their copies are, too.
 func (s *search) decide(
-	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, visit func(i, m int, same bool) error,
+	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, same bool) error,
 ) (err error) {
 	ctx, report := s.e.c.Start(ctx, p.Matches)
 	defer report.Finish(&err)
-	k := s.checker(rows)
+	k := s.checker()
 	return j.Run(ctx, report.Add, func(w, i, m int) error {
 		c, ok := k.c(w, i, m)
 		if !ok || c > float64(s.most) || c > float64(s.scan.Sure) && !s.scan.Decide(i, m) {

@@ -167,7 +167,6 @@ const mostFar = 1 << 21
 // checker finds out which pairs of a join are wanted, and their keys.
 type checker struct {
 	s     *search
-	rows  *sparse.Embedded // that aren't the engine's own, or nil
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 	dot   bool
 	most  float64    // of ‖x - y‖² of float32 values
@@ -182,11 +181,11 @@ type unitRows struct {
 	a, b []float64
 }
 
-func (s *search) checker(rows *sparse.Embedded) *checker {
+func (s *search) checker() *checker {
 	p := s.e.c.X.Embedder.Pairing
 	// Rounding moves each unit vector by 2⁻²⁴ of its length at most.
 	far := math.Sqrt(2*float64(s.most)) + 0x1p-22
-	c := &checker{s: s, rows: rows, exact: panel.Exact(p), dot: p == sparse.Dot, most: far * far,
+	c := &checker{s: s, exact: panel.Exact(p), dot: p == sparse.Dot, most: far * far,
 		units: make([]unitRows, s.e.c.Workers)}
 	for w := range c.units {
 		c.units[w].row = -1
@@ -247,7 +246,7 @@ func (s *search) join(
 ) (err error) {
 	ctx, report := s.e.c.Start(ctx, p.Matches)
 	defer report.Finish(&err)
-	k := s.checker(rows)
+	k := s.checker()
 	found := func(i, m int, key float32) error {
 		if !(key <= s.most) || !s.scan.Wants(i, m, key) {
 			return context.Cause(ctx)
@@ -309,6 +308,9 @@ func (s *search) join(
 			full, k.far = k.far, nil
 		}
 		k.mu.Unlock()
+		if full == nil {
+			return context.Cause(ctx)
+		}
 		return k.tiles(ctx, full, found)
 	})
 	if err == nil {
@@ -343,7 +345,7 @@ func (k *checker) tiles(ctx context.Context, pairs []uint64, found func(i, m int
 	}
 	return run.Tasks(ctx, e.c.Workers, len(pieces), func(ctx context.Context, _, task int) error {
 		part := pairs[pieces[task].first:pieces[task].end]
-		r := &device.Request{From: k.rows, Lo: int(part[0]>>shift) * device.Columns, Workers: 1}
+		r := &device.Request{From: e.other(k.s.rows), Lo: int(part[0]>>shift) * device.Columns, Workers: 1}
 		r.Hi = min(r.Lo+device.Columns, e.Len())
 		for at, p := range part {
 			if i := int(uint32(p)); at == 0 || i != r.Docs[len(r.Docs)-1] {

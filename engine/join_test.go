@@ -166,7 +166,7 @@ func every(n, some int) (docs []int) {
 	return docs
 }
 
-// Neighbours of at least a value are the same by a join, of documents and of others, with folds and
+// Neighbours of at least a value are the same by a join, of documents, of others and of the same as others, with folds and
 // without.
 func TestJoinNeighbours(t *testing.T) {
 	for name, m := range corpora() {
@@ -206,15 +206,17 @@ func TestJoinNeighbours(t *testing.T) {
 					if opt.Groups != nil {
 						continue
 					}
-					if want, err = tiles.CrossNeighbours(t.Context(), k, other, opt); err != nil {
-						t.Fatal(err)
-					}
-					if got, err = joined.CrossNeighbours(t.Context(), k, other, opt); err != nil {
-						t.Fatal(err)
-					}
-					for i := range other.Rows() {
-						if !slices.Equal(got.Of(i), want.Of(i)) {
-							t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+					for _, test := range []*sparse.Embedded{other, x} {
+						if want, err = tiles.CrossNeighbours(t.Context(), k, test, opt); err != nil {
+							t.Fatal(err)
+						}
+						if got, err = joined.CrossNeighbours(t.Context(), k, test, opt); err != nil {
+							t.Fatal(err)
+						}
+						for i := range test.Rows() {
+							if !slices.Equal(got.Of(i), want.Of(i)) {
+								t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+							}
 						}
 					}
 				}

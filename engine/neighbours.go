@@ -131,8 +131,12 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	if r.From != nil {
-		s.rows = r.From
+	rows := r.From
+	if rows == nil && !r.Half { // the engine's own documents, as others
+		rows = e.c.X
+	}
+	if rows != nil {
+		s.rows = rows
 	}
 	m, count := len(r.Docs), min(opt.Count, most)
 	held := nearest.Bytes(m, count)
@@ -143,7 +147,7 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	lists := nearest.NewLists(m, count, s.most, opt.Groups)
-	j, plan, err := s.planned(ctx, r.From, true)
+	j, plan, err := s.planned(ctx, rows, true)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +156,7 @@ func (e *Engine) neighbours(
 		if opt.Groups == nil {
 			copies = count + 1 // of equal documents the first ones count
 		}
-		err = s.join(ctx, j, r.From, plan, copies, func(i, j int, key float32) error {
+		err = s.join(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
 			lists.Offer(i, key, j)
 			if r.Half {
 				lists.Offer(j, key, i)
