@@ -204,10 +204,13 @@ func (x *Index) check(q *sparse.Embedded, i int) error {
 
 // CompareRows returns c of row i of x and row j of y, embedded by one embedder, as a [Match] has it, and
 // whether it is within a bound. It takes no pass over the documents, which [New] or ValidateRows has
-// checked. Errors: a row out of range, different embedders.
+// checked. Errors: a row out of range, different embedders, a bound that is below 0 or no number.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {
+	if !(most >= 0) {
+		return 0, false, fmt.Errorf("engine: rows with c of at most %v, expected a number not below 0", most)
+	}
 	for _, s := range []struct {
 		x *sparse.Embedded
 		i int
