@@ -31,7 +31,7 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	groups, out := NewGroups(x.Rows()), &Within{Name: string(e.ISA())}
-	j, plan, err := s.planned(ctx, nil, false)
+	j, plan, err := s.planned(ctx, nil, false, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func CrossWithin(
 		return nil, err
 	}
 	s.rows = rows
-	j, plan, err := s.planned(ctx, rows, false)
+	j, plan, err := s.planned(ctx, rows, false, rows.Bytes())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,8 +56,10 @@ const (
 )
 
 // planned returns the join that finds pairs within s.most, nil where tiles are as cheap. valued says that
-// values are wanted, which tiles compute for far pairs.
-func (s *search) planned(ctx context.Context, rows *sparse.Embedded, valued bool) (*join.Join, *JoinPlan, error) {
+// values are wanted, which tiles compute for far pairs; held are the bytes of the caller beside the engine's.
+func (s *search) planned(
+	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
+) (*join.Join, *JoinPlan, error) {
 	e, n := s.e, s.e.Len()
 	p := &JoinPlan{Method: byTiles, Documents: n, Pairs: compute.PairsOf(n) - int64(n)}
 	if rows != nil {
@@ -85,6 +88,19 @@ func (s *search) planned(ctx context.Context, rows *sparse.Embedded, valued bool
 	if rows != nil {
 		x, y = rows, e.c.X
 	}
+	// Where memory doesn't hold a join, tiles may need less.
+	fits := func(bytes int64) (bool, error) {
+		err := e.fits(ctx, "a search for pairs", run.AddBytes(held, bytes))
+		if !forced && errors.As(err, new(*MemoryError)) {
+			return false, nil
+		}
+		return true, err
+	}
+	if ok, err := fits(GroupsBytes(p.Documents, x.Cols)); err != nil {
+		return nil, nil, err
+	} else if !ok {
+		return why("memory doesn't hold what a join knows of documents")
+	}
 	j, err := join.New(ctx, x, y, float64(s.most), e.c.Workers)
 	if err != nil {
 		return nil, nil, err
@@ -108,21 +124,15 @@ func (s *search) planned(ctx context.Context, rows *sparse.Embedded, valued bool
 		return why("tiles compare all pairs sooner")
 	}
 	forward, lists := j.Bytes(about.Before)
+	forward += forward / 4 // about
+	if ok, err := fits(forward + min(lists, 64<<20)); err != nil {
+		return nil, nil, err
+	} else if !ok {
+		return why("memory doesn't hold the terms before the cut")
+	}
 	room := int64(math.MaxInt64)
 	if e.memory > 0 {
-		if room = e.memory - e.Bytes() - forward*5/4; rows != nil {
-			room -= rows.Bytes()
-		}
-	}
-	least := min(lists, 64<<20)
-	if room < least {
-		if !forced {
-			return why("memory doesn't hold the terms before the cut")
-		}
-		room = least
-	}
-	if err := e.fits(ctx, "terms before the cut", forward+least); err != nil {
-		return nil, nil, err
+		room = e.memory - e.Bytes() - held - forward
 	}
 	if err := j.Build(ctx, room); err != nil {
 		return nil, nil, err

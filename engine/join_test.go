@@ -286,9 +286,7 @@ func TestCrossWithin(t *testing.T) {
 	}
 }
 
-// Copies cost nothing: a hundred thousand are a group, whatever the bound.
-func TestJoinCopies(t *testing.T) {
-	const n = 100_000
+func copies(n int) *sparse.CSR {
 	m := &sparse.CSR{Cols: 60, Offsets: []int64{0}}
 	for range n {
 		for k := range uint32(50) {
@@ -296,7 +294,13 @@ func TestJoinCopies(t *testing.T) {
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	x := enginetest.Embedded(t, sparse.Sphere, m)
+	return m
+}
+
+// Copies cost nothing: a hundred thousand are a group, whatever the bound.
+func TestJoinCopies(t *testing.T) {
+	const n = 100_000
+	x := enginetest.Embedded(t, sparse.Sphere, copies(n))
 	for _, c := range []float64{0, 0.02, 0.9} {
 		w, err := GroupsWithin(t.Context(), x, c, Options{Workers: 2})
 		if err != nil || len(w.Groups) != 1 || len(w.Groups[0]) != n || w.Pairs != n*(n-1)/2 || w.Same != w.Pairs {
@@ -314,6 +318,20 @@ func TestJoinMemory(t *testing.T) {
 	w, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
 	if !errors.As(err, new(*MemoryError)) {
 		t.Errorf("far too little memory: %v, %v", w, err)
+	}
+	// What the caller holds counts, and so do copies.
+	k, least := kernel.MustParse("bhattacharyya"), 0.9
+	n := x.Rows()
+	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
+	e.memory = e.Bytes() + NeighboursBytes(n, n) + 1<<12
+	near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Least: &least})
+	if !errors.As(err, new(*MemoryError)) {
+		t.Errorf("memory for lists alone: %v, %v", near, err)
+	}
+	x = enginetest.Embedded(t, sparse.Sphere, copies(10_000))
+	w, err = GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<19})
+	if !errors.As(err, new(*MemoryError)) {
+		t.Errorf("too little memory for copies: %v, %v", w, err)
 	}
 }
 

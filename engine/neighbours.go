@@ -146,11 +146,11 @@ func (e *Engine) neighbours(
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
 	}
-	lists := nearest.NewLists(m, count, s.most, opt.Groups)
-	j, plan, err := s.planned(ctx, rows, true)
+	j, plan, err := s.planned(ctx, rows, true, held)
 	if err != nil {
 		return nil, err
 	}
+	lists := nearest.NewLists(m, count, s.most, opt.Groups)
 	if j != nil {
 		copies := math.MaxInt
 		if opt.Groups == nil {
@@ -351,7 +351,7 @@ func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) 
 	if err := run.Given(ctx, "engine"); err != nil {
 		return err
 	}
-	j, plan, err := s.planned(ctx, nil, true)
+	j, plan, err := s.planned(ctx, nil, true, 0)
 	if err != nil {
 		return err
 	}

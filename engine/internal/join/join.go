@@ -173,10 +173,16 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Bytes bounds the memory of a search that has so many values before the cut, beside least bytes of lists.
+// Bytes bounds the memory of a search that has so many values before the cut: what stays, and all lists at once.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
-	n := int64(j.Counts.Distinct)
-	return 8*before + 120*n + 16*int64(len(j.rank)), 8*before + 8*int64(len(j.rank))
+	documents, sides := 0, j.sides()
+	for _, s := range sides {
+		documents += len(s.class)
+	}
+	columns := int64(len(j.rank))
+	// Of a document its class, copies, hash and places in the table, of a distinct one its sketch and offset.
+	forward = 8*before + 64*int64(documents) + 56*int64(j.Counts.Distinct) + 16*columns
+	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
 // Build cuts all documents, and counts matches. Lists take up to so many bytes at a time.
