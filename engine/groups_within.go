@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
@@ -37,36 +39,36 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	}
 	out.Plan = plan
 	if j == nil {
-		if err := e.panels(ctx, opt); err != nil {
-			return nil, err
+		if err = e.panels(ctx, opt); err == nil {
+			out.Name = e.Backend()
+			err = s.tiled(ctx, func(i, m int, c float32) error {
+				out.count(1, c == 0)
+				groups.Join(i, m)
+				return nil
+			})
 		}
-		out.Name = e.Backend()
-		err = s.tiled(ctx, func(i, m int, c float32) error {
-			out.count(1, c == 0)
-			groups.Join(i, m)
+	} else {
+		err = j.EachCopied(func(copies []uint32) error {
+			n := int64(len(copies))
+			out.count(n*(n-1)/2, true)
+			for _, i := range copies[1:] {
+				groups.Join(int(copies[0]), int(i))
+			}
 			return nil
 		})
-		out.Groups = groups.All()
-		return out, err
-	}
-	err = j.EachCopied(func(copies []uint32) error {
-		n := int64(len(copies))
-		out.count(n*(n-1)/2, true)
-		for _, i := range copies[1:] {
-			groups.Join(int(copies[0]), int(i))
+		if err == nil {
+			err = s.decide(ctx, j, plan, func(i, m int, same bool) error {
+				out.count(int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
+				groups.Join(i, m)
+				return nil
+			})
 		}
-		return nil
-	})
+	}
 	if err != nil {
 		return nil, err
 	}
-	err = s.decide(ctx, j, plan, func(i, m int, same bool) error {
-		out.count(int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
-		groups.Join(i, m)
-		return nil
-	})
 	out.Groups = groups.All()
-	return out, err
+	return out, nil
 }
 
 func (w *Within) count(pairs int64, same bool) {
@@ -150,6 +152,9 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 		return nil, nil, err
 	}
 	s, err := e.within(ctx, c)
+	if n := x.Rows(); err == nil && n > math.MaxInt32 {
+		err = fmt.Errorf("engine: pairs of %d documents, expected at most %d", n, math.MaxInt32)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
