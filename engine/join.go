@@ -167,9 +167,12 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 	return ns / float64(e.c.Workers) / 1e9
 }
 
+// errC is the greatest error of c in a tile.
+const errC = 1e-6
+
 // farC is the c from which on a tile has what its sums in float32 leave: exact values are for c below 0.1,
-// as tiles tell it, to 10⁻⁶.
-const farC = 0.1 - 1e-5
+// as tiles tell it.
+const farC = 0.1 - 2*errC
 
 // mostFar is how many pairs wait for tiles.
 const mostFar = 1 << 21
@@ -193,9 +196,7 @@ type unitRows struct {
 
 func (s *search) checker() *checker {
 	p := s.e.c.X.Embedder.Pairing
-	// Rounding moves each unit vector by 2⁻²⁴ of its length at most.
-	far := math.Sqrt(2*float64(s.most)) + 0x1p-22
-	c := &checker{s: s, exact: panel.Exact(p), dot: p == sparse.Dot, most: far * far,
+	c := &checker{s: s, exact: panel.Exact(p), dot: p == sparse.Dot, most: farthest(float64(s.most)),
 		units: make([]unitRows, s.e.c.Workers)}
 	for w := range c.units {
 		c.units[w].row = -1
@@ -217,6 +218,13 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	}
 	u.b = y.Unit64(j, u.b)
 	return k.exact(s, u.a, t, u.b), true
+}
+
+// farthest bounds ‖x - y‖² of float32 values with c of at most a bound: rounding moves each unit vector by 2⁻²⁴ of its
+// length at most.
+func farthest(c float64) float64 {
+	far := math.Sqrt(2*c) + 0x1p-22
+	return far * far
 }
 
 // near says whether ‖x - y‖² is at most a bound.
@@ -308,7 +316,7 @@ func (s *search) join(
 			return nil
 		case c < farC:
 			return found(i, m, float32(c))
-		case c > float64(s.most)+1e-5:
+		case c > float64(s.most)+2*errC:
 			return nil
 		}
 		k.mu.Lock()

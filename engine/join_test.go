@@ -315,23 +315,23 @@ func TestJoinCopies(t *testing.T) {
 // Where memory doesn't hold what is before the cut, that is an error before the work.
 func TestJoinMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 300, 900, 30))
-	w, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
+	_, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
 	if !errors.As(err, new(*MemoryError)) {
-		t.Errorf("far too little memory: %v, %v", w, err)
+		t.Errorf("far too little memory: %v", err)
 	}
 	// What the caller holds counts, and so do copies.
 	k, least := kernel.MustParse("bhattacharyya"), 0.9
 	n := x.Rows()
 	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
 	e.memory = e.Bytes() + NeighboursBytes(n, n) + 1<<12
-	near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Least: &least})
+	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Least: &least})
 	if !errors.As(err, new(*MemoryError)) {
-		t.Errorf("memory for lists alone: %v, %v", near, err)
+		t.Errorf("memory for lists alone: %v", err)
 	}
 	x = enginetest.Embedded(t, sparse.Sphere, copies(10_000))
-	w, err = GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<19})
+	_, err = GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<19})
 	if !errors.As(err, new(*MemoryError)) {
-		t.Errorf("too little memory for copies: %v, %v", w, err)
+		t.Errorf("too little memory for copies: %v", err)
 	}
 }
 

@@ -41,7 +41,8 @@ func newEntry(length float64, k int) entry {
 
 func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
 
-// least is the product of two lengths that matches have; products of float32 err by 2⁻²⁴.
+// least is the product of two lengths that matches have: it errs by 2⁻²⁴, as does each product that it is compared with,
+// and no length is too small, so that 2⁻²³ would do.
 func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-20)) }
 
 func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
