@@ -22,7 +22,7 @@ import (
 // definiteness and source.
 func Kernels() []kernel.Info { return kernel.Catalogue() }
 
-// SelectTerms returns the documents with at most most of their terms, those that have the most mutual
+// SelectTerms returns the documents with so many of their terms at most, those that have the most mutual
 // information with the class, and the ranking of all. Columns keep their numbers.
 //
 // It fails if most is below 1, or if no document has exactly one class.
@@ -64,9 +64,9 @@ func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) (_ []flo
 		return nil, err
 	}
 	n := c.Documents.Rows()
-	if need := spectrum.AllBytes(n) + 4*int64(n)*int64(n); o.MemoryBytes > 0 && need > o.MemoryBytes {
-		return nil, &run.MemoryError{What: fmt.Sprintf("gram: finding all eigenvalues of %d documents", n), Need: need,
-			Limit: o.MemoryBytes, Enough: true}
+	need := spectrum.AllBytes(n) + 4*int64(n)*int64(n)
+	if err := run.Fits(need, max(o.MemoryBytes, 0), "gram: finding all eigenvalues of %d documents", n); err != nil {
+		return nil, err
 	}
 	k, err := Gram(ctx, c, o.Kernel, o.Options)
 	if err != nil {

@@ -72,10 +72,10 @@ type Counts struct {
 // ErrFar says that the bound is so far that no column can be left out.
 var ErrFar = errors.New("join: a bound that leaves nothing out")
 
-// New prepares the search for pairs of x and y with c of at most most, nil for pairs of documents of x
-// alone: copies and ranks. Both are of one embedder, and valid.
-func New(ctx context.Context, x, y *sparse.Embedded, most float64, workers int) (*Join, error) {
-	j := &Join{tau: 1 - most, most: most, workers: max(workers, 1), rarest: 2}
+// New prepares the search for pairs of x and y within a bound on c, nil for pairs of documents of x alone: copies
+// and ranks. Both are of one embedder, and valid.
+func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int) (*Join, error) {
+	j := &Join{tau: 1 - bound, most: bound, workers: max(workers, 1), rarest: 2}
 	if !(j.tau > 0) {
 		return nil, ErrFar
 	}

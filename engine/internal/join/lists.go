@@ -193,19 +193,19 @@ func (w *worker) row(l *lists, r, first, end int) error {
 	return nil
 }
 
-// Query calls visit for the documents that may have c of at most most with document i of x, each once,
-// the first of its copies. Build has made the lists at once, for pairs of one set, and most is at most the
-// bound of New. x has the same embedder. It may be called concurrently.
-func (j *Join) Query(x *sparse.Embedded, i int, most float64, visit func(doc int)) {
+// Query calls visit for the documents that may be within a bound on c with document i of x, each once,
+// the first of its copies. Build has made the lists at once, for pairs of one set, and the bound is not above
+// that of New. x has the same embedder. It may be called concurrently.
+func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
 	one := &side{x: x, distinct: []uint32{uint32(i)}}
 	q := *j
-	q.rows, q.tau, q.most = one, 1-most, most
+	q.rows, q.tau, q.most = one, 1-bound, bound
 	var scratch cutter
 	scratch.cut(&q, one, 0)
 	one.parts = []part{{[]uint32{0, uint32(len(scratch.ranks))}, scratch.ranks, scratch.values}}
 	mine := scratch.sketch(&q, one, 0)
 	w := worker{j: &q}
-	least, limit, length := q.least(), float32(2*most+4*margin), 1+margin
+	least, limit, length := q.least(), float32(2*bound+4*margin), 1+margin
 	for at, r := range scratch.ranks {
 		near := newEntry(length, 0).length()
 		length -= float64(scratch.values[at]) * float64(scratch.values[at])
