@@ -32,8 +32,8 @@ type Evaluation struct {
 	Score    *svm.Score `json:"-"`
 	Outcomes []Outcome  `json:"-"` // by document
 
-	// Where each document has one class: by confidence, and the greatest of errors of at most 1, 2, 5 and
-	// 10 %; zero where there is none.
+	// Where each document has one class: the error of the surest documents, for each confidence; and the largest
+	// part of the documents with an error of at most 1, 2, 5 and 10 %, zero for none.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
@@ -124,7 +124,9 @@ func Evaluate(
 		v.Terms = terms // others have no weights
 	}
 	if e.Training != nil {
-		return v, v.copies(ctx, c, e.Training, o)
+		if err := v.copies(ctx, c, e.Training, o); err != nil {
+			return nil, err
+		}
 	}
 	return v, nil
 }
@@ -202,7 +204,7 @@ func (v *Evaluation) cover() {
 func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o Options, e EvaluateOptions) (err error) {
 	var wrong []int
 	for i, x := range v.Outcomes {
-		if x.Scored && !x.Right {
+		if x.Scored && !x.Right && x.Prediction != NoAnswer {
 			wrong = append(wrong, i)
 		}
 	}
@@ -216,9 +218,11 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 	if a.Kernel == model.Precomputed || kernel.IsHyperbolic(a.Kernel) || len(v.Mistakes) == 0 {
 		return nil // documents without terms
 	}
+	quiet := o
+	quiet.Progress = nil
 	p := e.Ready
 	if p == nil {
-		if p, err = Ready(ctx, m, o); err != nil {
+		if p, err = Ready(ctx, m, quiet); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
@@ -229,8 +233,6 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 			return err
 		}
 	}
-	quiet := o
-	quiet.Progress = nil
 	for k := range v.Mistakes {
 		x := &v.Mistakes[k]
 		if counter != nil {
@@ -252,6 +254,13 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 	if err := training.Validate(); err != nil {
 		return fmt.Errorf("learn: Training: %w", err)
 	}
+	need := o.HeldBytes
+	for _, d := range []*sparse.CSR{training.Documents, c.Documents} {
+		need += sparse.EmbeddedBytes(d.Rows(), d.NNZ())
+	}
+	if err := run.Fits(need, o.MemoryBytes, "learn: near copies of documents of %s", training.Source); err != nil {
+		return err
+	}
 	f := sparse.Sphere.Fit(training.Documents)
 	x, err := f.TransformRows(ctx, training.Documents, nil, o.Workers)
 	if err != nil {
@@ -262,8 +271,9 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 		return c.NameValue(err)
 	}
 	nearest := map[int]Copy{}
-	own := engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),
-		Progress: func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
+	own := engine.Options{ISA: o.ISA, Workers: o.Workers,
+		MemoryBytes: Left(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
+		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
 	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
 		best, known := nearest[i]
 		if terms, _ := c.Documents.Row(i); len(terms) > 0 &&

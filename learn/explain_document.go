@@ -124,7 +124,8 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	if err != nil {
 		return nil, err
 	}
-	x.a = x.m.About() // what a model is that has predicted
+	predicted.Rejected = nil // why the class that it would be
+	x.a = x.m.About()        // what a model is that has predicted
 	f, err := marginOf(&x.a, x.m, predicted, 0)
 	if err != nil {
 		return nil, err
@@ -235,13 +236,15 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 // comes second, "" where f is of the label alone. Errors: a model of one class, a prediction of another model,
 // no document i.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
-	foreign := fmt.Errorf("learn: document %d of another prediction or model", i)
+	foreign := func() (float64, string, error) {
+		return 0, "", fmt.Errorf("learn: document %d of another prediction or model", i)
+	}
 	if m == nil || p == nil || i < 0 {
-		return 0, "", foreign
+		return foreign()
 	}
 	if a.OneClass || a.Numbers {
 		if i >= len(p.Value) {
-			return 0, "", foreign
+			return foreign()
 		}
 		return p.Value[i], "", nil
 	}
@@ -252,7 +255,7 @@ func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second s
 			len(a.Machines) || len(a.Machines) != len(a.Classes)*(len(a.Classes)-1)/2) ||
 		!pairs && len(a.Classes) != len(a.Machines) ||
 		a.Scheme != solver.Labels && (i >= len(p.Class) || p.Class[i] < 0 || p.Class[i] >= len(a.Classes)) {
-		return 0, "", foreign
+		return foreign()
 	}
 	at, err := marginOf(a, m, p, i)
 	if err != nil {

@@ -48,6 +48,8 @@ func (l *Lines) check() error {
 		return errors.New("learn: no predictions to write, expected some")
 	case l.P.Rejected != nil && len(l.P.Rejected) != n:
 		return asMany(len(l.P.Rejected), n, "rejections")
+	case l.P.Probabilities != nil && len(l.P.Probabilities) != n:
+		return asMany(len(l.P.Probabilities), n, "probabilities")
 	case l.Of.OneClass || l.P.Value != nil:
 		return asMany(len(l.P.Value), n, "values")
 	case l.What == "probabilities" && len(l.P.Probabilities) != n:

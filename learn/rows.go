@@ -46,11 +46,6 @@ func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
 	if l.Documents() != c.Documents.Rows() {
 		return nil, asMany(l.Documents(), c.Documents.Rows(), "rows")
 	}
-	if !a.OneClass && !a.Numbers {
-		if err := asMany(len(p.Decisions), l.Documents(), "decision values"); err != nil {
-			return nil, err
-		}
-	}
 	out := make([]Row, l.Documents())
 	for i := range out {
 		r := &out[i]
@@ -71,17 +66,13 @@ func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
 		}
 		terms, _ := c.Documents.Row(i)
 		r.Known = len(terms)
-		if !a.OneClass && !a.Numbers && len(p.Decisions[i]) != len(a.Machines) ||
-			p.Probabilities != nil && len(p.Probabilities[i]) != len(a.Classes) {
-			return nil, fmt.Errorf("learn: document %d has %d decision values, expected %d, and a probability of each class",
-				i, len(p.Decisions[i]), len(a.Machines))
+		if p.Probabilities != nil && len(p.Probabilities[i]) != len(a.Classes) {
+			return nil, fmt.Errorf("learn: document %d has %d probabilities, expected one of each of %d classes", i,
+				len(p.Probabilities[i]), len(a.Classes))
 		}
-		f, err := marginOf(&a, m, p, i)
-		if err != nil {
+		var err error
+		if r.Margin, r.Second, err = a.Margin(m, p, i); err != nil {
 			return nil, err
-		}
-		if r.Margin = f.of(p, i); f.second >= 0 {
-			r.Second = a.Classes[f.second]
 		}
 		if p.Probabilities != nil && p.Class != nil {
 			r.Probability = &p.Probabilities[i][p.Class[i]]

@@ -69,7 +69,7 @@ func (t machines) settings(o *Options) (svm.Settings, error) {
 	s := svm.Settings{
 		Type: t.kind, Scheme: o.Scheme, C: cmp.Or(o.C, 1), Nu: cmp.Or(o.Nu, 0.5), Epsilon: cmp.Or(o.Epsilon, 0.1),
 		Weights: o.Weights, Balanced: o.Balanced, Tolerance: cmp.Or(o.Tolerance, 1e-3), KeepAll: o.KeepAll,
-		Calibrated: o.Probabilities, Thresholds: o.Thresholds, Seed: o.Seed,
+		Calibrated: o.Probabilities || o.Reject != "", Thresholds: o.Thresholds, Seed: o.Seed,
 	}
 	var err error
 	if o.Reject != "" {
@@ -266,7 +266,8 @@ func (t machines) chosenProblem(
 // mayFall says whether nothing asks for a kernel machine.
 func (t machines) mayFall(o *Options) bool {
 	return t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 && o.Device == nil && o.Store == nil &&
-		!(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities && !o.Thresholds
+		!(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities && !o.Thresholds &&
+		o.Reject == ""
 }
 
 // manyDocuments is how many make a kernel machine far more costly than a linear one: a matrix of 1.6 GB.

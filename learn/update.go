@@ -12,17 +12,10 @@ import (
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
-
-// Updater is a Trainer that can begin at an earlier model of its own.
-type Updater interface {
-	Trainer
-
-	// Update is Train from where the training of old ended, and ends at the same optimum, to the tolerance.
-	Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error)
-}
 
 // Updated says what a training has found of the model that it began at.
 type Updated struct {
@@ -41,15 +34,37 @@ func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Mod
 	if err := errors.Join(run.Given(ctx, "learn"), c.Validate(), valid(old)); err != nil {
 		return nil, nil, err
 	}
-	u, ok := t.(Updater)
-	switch a := old.About(); {
-	case !ok:
-		return nil, nil, fmt.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, "+
-			"landmark and knn: train it anew", a.Type)
-	case (c.Vocabulary == nil) != (a.Vocabulary == nil):
+	a := old.About()
+	if (c.Vocabulary == nil) != (a.Vocabulary == nil) {
 		return nil, nil, fmt.Errorf("-update: text and vectors, expected %s to hold what the model learnt from", c.Source)
 	}
-	return u.Update(ctx, c, o, old)
+	o.HeldBytes += a.Bytes
+	switch own := old.(type) {
+	case Machines:
+		if t, ok := t.(machines); ok && t.kind == own.Type {
+			return t.update(ctx, c, o, own)
+		}
+	case landmarkModel:
+		if t, ok := t.(*landmarks); ok {
+			return t.update(ctx, c, o, own)
+		}
+	case linearModel: // it keeps no α, and α made of its weights is no better than 0: an error of f in all documents,
+		if t, ok := t.(*lines); ok { // which share the bias, grows as many times as there are documents
+			return anew(ctx, t, c, o, own.Documents)
+		}
+	case neighboursModel: // its documents
+		if t, ok := t.(*nearest); ok {
+			return anew(ctx, t, c, o, own.Documents.Rows())
+		}
+	default:
+		return nil, nil, cannotUpdate(a.Type)
+	}
+	return nil, nil, fmt.Errorf("-update: a model of %s, expected one of the same -type", a.Type)
+}
+
+func cannotUpdate(name string) error {
+	return fmt.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, landmark and "+
+		"knn: train it anew", name)
 }
 
 // begun says how many documents a corpus has beside those of a model, 0 where it doesn't say, and what at has found.
@@ -73,13 +88,9 @@ func begun(c *sparse.Corpus, documents int, what string, at []int) (*Updated, er
 	return u, nil
 }
 
-// kindError is that of a model of another learner.
-func kindError(old Model, name string) error {
-	return fmt.Errorf("-update: a model of %s, found -type %s, expected the same type", old.About().Type, name)
-}
-
 // Inherit fills in, of what isn't given, what a model that can be updated was trained with, but for its type, scheme
-// and terms; nothing is chosen. Errors: a model that isn't valid.
+// and terms; nothing is chosen. Linear models don't keep weights of classes. Errors: a model that isn't valid, or
+// refuses documents by a target that isn't given again.
 func (o *Options) Inherit(m Model) error {
 	if err := valid(m); err != nil {
 		return err
@@ -88,6 +99,10 @@ func (o *Options) Inherit(m Model) error {
 	switch m := m.(type) {
 	case Machines:
 		s := m.Settings
+		if m.Classifier.Rejection != nil && o.Reject == "" {
+			return errors.New("-update: the model has a threshold below which it doesn't answer, but not what it was learnt " +
+				"for: -reject says it again")
+		}
 		c, nu, epsilon := m.Type.Used(s.C, s.Nu, s.Epsilon)
 		o.C, o.Nu, o.Epsilon = cmp.Or(o.C, c), cmp.Or(o.Nu, nu), cmp.Or(o.Epsilon, epsilon)
 		o.Kernel, o.Tolerance = cmp.Or(o.Kernel, m.Kernel), cmp.Or(o.Tolerance, s.Tolerance)
@@ -133,19 +148,20 @@ func TermsOf(m Model) (*Terms, error) {
 	return t, nil
 }
 
-// Update implements Updater.
-func (t machines) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
-	own, ok := old.(Machines)
-	if !ok || own.Type != t.kind {
-		return nil, nil, kindError(old, string(t.kind))
+// update is Train from the support vectors of the model that are found.
+func (t machines) update(ctx context.Context, c *sparse.Corpus, o Options, own Machines) (Model, *Updated, error) {
+	if t.kind != model.CSVC && t.kind != model.EpsilonSVR {
+		return nil, nil, cannotUpdate(string(t.kind))
 	}
-	o.Weights = maps.Clone(o.Weights) // which may be the model's
-	maps.DeleteFunc(o.Weights, func(class string, _ float64) bool { return !slices.Contains(c.Classes, class) })
+	o.Weights = maps.Clone(o.Weights) // which may be the model's, of classes that are no more
+	maps.DeleteFunc(o.Weights, func(class string, _ float64) bool {
+		return slices.Contains(own.Classes, class) && !slices.Contains(c.Classes, class)
+	})
 	s, err := t.settings(&o)
 	if err == nil {
 		err = o.checkReject(c)
 	}
-	if err == nil && own.Kernel == "precomputed" {
+	if err == nil && own.Kernel == model.Precomputed {
 		err = errors.New("-update: a precomputed kernel, whose documents have no terms to be known by: train it anew")
 	}
 	if err != nil {
@@ -169,7 +185,6 @@ func (t machines) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 		return nil, nil, err
 	}
 	values := c.Documents.NNZ()
-	o.HeldBytes += own.bytes()
 	opt := o.svm(svm.Task{Settings: s})
 	opt.Once = true
 	p, err := o.problem(ctx, c, []kernel.Kernel{s.Kernel}, opt)
@@ -183,25 +198,6 @@ func (t machines) Update(ctx context.Context, c *sparse.Corpus, o Options, old M
 	return Machines{m, &Trained{Report: *report, Settings: s, Values: values}}, u, nil
 }
 
-// Update implements Updater: a model of neighbours is its documents.
-func (t *nearest) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
-	own, ok := old.(neighboursModel)
-	if !ok {
-		return nil, nil, kindError(old, "knn")
-	}
-	return anew(ctx, t, c, o, own.Documents.Rows())
-}
-
-// Update implements Updater. Models don't keep α, and α that is made of their weights is no better than 0: an error of
-// f in all documents, which share the bias, grows as many times as there are documents.
-func (l *lines) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
-	own, ok := old.(linearModel)
-	if !ok {
-		return nil, nil, kindError(old, "linear")
-	}
-	return anew(ctx, l, c, o, own.Documents)
-}
-
 // anew trains from the beginning.
 func anew(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, documents int) (Model, *Updated, error) {
 	u, err := begun(c, documents, "", nil)
@@ -209,15 +205,16 @@ func anew(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, documents
 		return nil, nil, err
 	}
 	m, err := t.Train(ctx, c, o)
-	return m, u, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, u, nil
 }
 
-// Update implements Updater, on the landmarks of the model that are found.
-func (t *landmarks) Update(ctx context.Context, c *sparse.Corpus, o Options, old Model) (Model, *Updated, error) {
-	own, ok := old.(landmarkModel)
-	if !ok {
-		return nil, nil, kindError(old, "landmark")
-	}
+// update is Train on the landmarks of the model that are found, from their coefficients.
+func (t *landmarks) update(
+	ctx context.Context, c *sparse.Corpus, o Options, own landmarkModel,
+) (Model, *Updated, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, nil, err
@@ -230,7 +227,9 @@ func (t *landmarks) Update(ctx context.Context, c *sparse.Corpus, o Options, old
 	if err != nil {
 		return nil, nil, err
 	}
-	o.MemoryBytes = Left(o.MemoryBytes, own.Bytes())
 	m, err := landmark.Update(ctx, c, s, own.Model, at, o.landmarks())
-	return landmarkModel{m, nil}, u, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return landmarkModel{m, nil}, u, nil
 }

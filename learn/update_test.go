@@ -158,12 +158,12 @@ func TestUpdateRefuses(t *testing.T) {
 		{"c_svc", "c_svc", other, Options{}, "support vectors of the model, expected most of them: it must hold all"},
 		{"knn", "knn", small, Options{}, "holds 29 documents, and the model learnt from 60"},
 		{"landmark:m=9", "landmark:m=9", other, Options{}, "landmarks of the model, expected most of them"},
-		{"c_svc", "linear", c, Options{}, "a model of c_svc, found -type linear"},
-		{"linear", "c_svc", c, Options{}, "found -type c_svc"},
-		{"knn", "landmark", c, Options{}, "found -type landmark"},
-		{"linear", "knn", c, Options{}, "found -type knn"},
+		{"c_svc", "linear", c, Options{}, "a model of c_svc, expected one of the same -type"},
+		{"linear", "c_svc", c, Options{}, "expected one of the same -type"},
+		{"knn", "landmark", c, Options{}, "expected one of the same -type"},
+		{"linear", "knn", c, Options{}, "expected one of the same -type"},
 		{"logistic", "logistic", c, Options{}, "can't be updated, only those of c_svc"},
-		{"nu_svc", "nu_svc", c, Options{}, "an update of nu_svc, expected c_svc or epsilon_svr"},
+		{"nu_svc", "nu_svc", c, Options{}, "a model of nu_svc can't be updated, only those of c_svc"},
 		{"c_svc", "c_svc", c, Options{Scheme: solver.OneVsRest}, "of a model of c_svc, one-vs-one, expected the same"},
 	} {
 		_, first, err := Parse(q.old)

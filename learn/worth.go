@@ -83,9 +83,16 @@ func (f *Found) Train(ctx context.Context, c *sparse.Corpus, g *Grid, o Options)
 		return nil, errors.New("learn: a search without a best point to train, or its grid, expected one")
 	}
 	p := f.Points[f.Best]
+	if p.Cut > 0 && c != nil && c.Documents != nil { // which stay beside those that are cut anew
+		o.HeldBytes += c.Documents.Bytes()
+		for _, text := range c.Texts {
+			o.HeldBytes += int64(len(text))
+		}
+	}
 	switch {
 	case f.Terms != nil && p.Cut > 0:
-		c, err = f.Terms[p.Cut].Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+		c, err = f.Terms[p.Cut].Cut(ctx, c, sparse.Options{
+			Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes)})
 	case p.Cut > 0:
 		c, err = g.Corpus(ctx, p.Cut)
 	}

@@ -29,6 +29,7 @@
 //	temperature                      ({"t", "odds"} of the probabilities, as in solver.Temperature)
 //	rejection                        ({"below", "coverage", "error"}, as in solver.Rejection)
 //	vocabulary                       ({"terms": v, "bytes": b}, where there is a vocabulary)
+//	read                             (how the documents were read, a [sparse.Form])
 //	tokenizer                        (what cut the texts, in the text form of [sparse.Tokenizer]; where
 //	                                 it isn't there it is the default, as in files of earlier programs)
 //	embedding, open, fitted, terms   name of the embedding, (whether it is open,) documents it was

@@ -8,9 +8,7 @@ import (
 
 // apart is run where columns are scaled: it predicts each fold in a problem of its own, whose columns
 // are scaled by what the documents of the other folds have.
-func (w *work) apart(
-	ctx context.Context, p *Problem, kernels []kernelAt, keep func(f *folded, at kernelAt, out []outcome) error,
-) error {
+func (w *work) apart(ctx context.Context, p *Problem, kernels []kernelAt, keep keeper) error {
 	f, err := p.divide(&w.s, w.folds, w.seed, false)
 	if err != nil {
 		return err
@@ -25,7 +23,7 @@ func (w *work) apart(
 	for fold := range f.folds {
 		w.only = []int{fold}
 		one := &SearchOutcome{}
-		err := w.without(ctx, p, f, kernels, func(g *folded, _ kernelAt, out []outcome) error {
+		err := w.without(ctx, p, f, kernels, func(_ context.Context, g *folded, _ kernelAt, out []outcome) error {
 			var fits []FoldOutcome
 			for cell, o := range out {
 				fits = append(fits, g.outcome(o, fold))
@@ -53,7 +51,7 @@ func (w *work) apart(
 			}
 			all = append(all, *o)
 		}
-		if err := keep(f, at, all); err != nil {
+		if err := keep(ctx, f, at, all); err != nil {
 			return err
 		}
 	}
@@ -62,8 +60,7 @@ func (w *work) apart(
 
 // without runs the one fold of w.only.
 func (w *work) without(
-	ctx context.Context, p *Problem, f *folded, kernels []kernelAt,
-	keep func(f *folded, at kernelAt, out []outcome) error,
+	ctx context.Context, p *Problem, f *folded, kernels []kernelAt, keep keeper,
 ) error {
 	c, rows := p.truth(), make([]int, p.Len())
 	for i, doc := range p.corpus.order {

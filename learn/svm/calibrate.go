@@ -35,7 +35,7 @@ func (p *Problem) calibrate(
 	if err != nil {
 		return nil, err
 	}
-	way, found, answers, err := f.calibration(out[0])
+	way, found, answers, err := f.calibration(ctx, out[0])
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (p *Problem) calibrate(
 			return nil, err
 		}
 	}
-	fit, err := f.fit(c, out[0].classes.Decisions, -1)
+	fit, err := f.fit(ctx, c, out[0].classes.Decisions, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,15 @@ func (f *folded) inRuns() {
 		return -1
 	}
 	count, at := map[int]int{}, map[int]int{}
+	most := 1
 	for i, part := range f.parts {
 		if part >= 0 {
-			count[stratum(i)]++
+			k := stratum(i)
+			count[k]++
+			most = max(most, count[k])
 		}
 	}
+	f.folds = min(f.folds, most) // no part is empty
 	for i, part := range f.parts {
 		if part >= 0 {
 			k := stratum(i)
@@ -87,15 +91,14 @@ func (f *folded) inRuns() {
 			at[k]++
 		}
 	}
-	f.folds = slices.Max(f.parts) + 1
 }
 
 // calibrates says whether calibrate has enough documents: two of two classes each, or of a first label.
 func (p *Problem) calibrates(s *Settings) bool {
 	count, labelled, several := map[int32]int{}, 0, 0
 	for i := range p.Len() {
-		for _, c := range p.corpus.labels.Of(i)[:min(len(p.corpus.labels.Of(i)), 1)] {
-			if count[c]++; count[c] == 2 {
+		if ids := p.corpus.labels.Of(i); len(ids) > 0 {
+			if count[ids[0]]++; count[ids[0]] == 2 {
 				several++
 			}
 			labelled++
@@ -114,7 +117,9 @@ var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 // calibration returns the way of the least log loss, and what it gives, where each part's probabilities
 // are fitted on the others, with the most probable classes where these are asked for. An outcome without
 // decision values has none, nil.
-func (f *folded) calibration(o outcome) (way int, found *Calibration, answers []solver.Answer, err error) {
+func (f *folded) calibration(
+	ctx context.Context, o outcome,
+) (way int, found *Calibration, answers []solver.Answer, err error) {
 	if o.classes == nil || o.classes.Decisions == nil {
 		return 0, nil, nil, nil
 	}
@@ -127,7 +132,7 @@ func (f *folded) calibration(o outcome) (way int, found *Calibration, answers []
 		scores[w].keeps = f.s.rejects()
 	}
 	for part := range f.folds {
-		c, err := f.fit(o.classes.Fits[part], o.classes.Decisions, part)
+		c, err := f.fit(ctx, o.classes.Fits[part], o.classes.Decisions, part)
 		if err != nil {
 			return 0, nil, nil, err
 		}
@@ -140,6 +145,9 @@ func (f *folded) calibration(o outcome) (way int, found *Calibration, answers []
 			for i, own := range o.classes.Decisions {
 				if own == nil || f.parts[i] != part {
 					continue
+				}
+				if i%1024 == 0 && ctx.Err() != nil {
+					return 0, nil, nil, context.Cause(ctx)
 				}
 				if err := c.Probabilities(p, own); err != nil {
 					return 0, nil, nil, err
@@ -162,10 +170,15 @@ func (f *folded) calibration(o outcome) (way int, found *Calibration, answers []
 
 // fit returns a classifier with sigmoids that are fitted to the decision values of all parts but one, -1
 // for all.
-func (f *folded) fit(c *solver.Classifier, decisions [][]float64, without int) (*solver.Classifier, error) {
+func (f *folded) fit(
+	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
+) (*solver.Classifier, error) {
 	fit := *c
 	fit.Machines, fit.Temperature = slices.Clone(c.Machines), nil
 	for m, positive := range f.signs(c.Scheme, c.Classes) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if c.Machines[m] == nil {
 			continue
 		}

@@ -16,15 +16,15 @@ import (
 )
 
 // Candidates are what [Choose] chooses from. An empty list stands for the value that Settings have.
-// What is first in a list is what the others are first tried with, and wins where figures are equal.
+// What is first in a list is what the others are first tried with, and wins where figures and macro F1 are equal.
 type Candidates struct {
 	Kernels []kernel.Kernel
 	C       []float64
 	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
 
 	// Cuts are ways in which the text is cut into terms. Corpus returns the given documents, which ascend,
-	// or all for nil, cut in another way than the corpus, which is number 0; nil where there is none. It is
-	// called once per cut in the first round, and then for the one that is left, with all documents. Values,
+	// or all for nil, cut in another way than the corpus, which is number 0; nil where there is none. It may
+	// be called again for a cut when samples grow, and with nil when one cut is left. Values,
 	// if not nil, has the number of values per document of each cut, about, as a multiple of that of cut 0:
 	// dot products cost so much more. Counted, if not nil, has the number of terms per document that Corpus
 	// counts.

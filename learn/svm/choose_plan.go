@@ -192,7 +192,7 @@ func (h *choosing) mayTake(n float64) float64 {
 	return much
 }
 
-// least is how many documents the first sample has at least. Where terms are chosen, it is all of a few more.
+// least is how many documents the first sample has at least. A choice of terms takes all of at most 2·leastSample.
 func (h *choosing) least() int {
 	if n := len(h.order); h.from.Cuts > 1 && n <= 2*leastSample {
 		return min(n, h.most)
@@ -201,8 +201,8 @@ func (h *choosing) least() int {
 }
 
 // planned returns what a round of some candidates compares, and on how many documents, at least those
-// of the round before. Where the least sample costs too much for all, each candidate in turn is left out that the
-// work has no room for beside those before it, but none in a search that somebody asked for.
+// of the round before. Where the least sample is too dear for all candidates, it keeps the first, and then in order
+// each that still fits into the work; a search that somebody asked for keeps all.
 func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)

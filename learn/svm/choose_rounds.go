@@ -22,7 +22,7 @@ func (h *choosing) run(ctx context.Context) error {
 	least := h.least()
 	for _, at := range steps {
 		all, least = h.planned(at, at.extend(all), len(steps), least)
-		if len(all) < 2 && at.what != "all" {
+		if len(all) == 0 || len(all) < 2 && at.what != "all" {
 			continue // the others cost too much
 		}
 		r := &Round{Documents: least, Folds: at.folds, Compares: at.what}

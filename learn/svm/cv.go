@@ -138,10 +138,11 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	w := &work{s: s, cells: []cell{{s.C, s.Nu, s.Epsilon}}, folds: folds, seed: seed, stage: "validating", left: 1}
 	before := p.Cache().Computed
 	var v *Validation
-	err = w.run(ctx, p, []kernelAt{{0, s.Kernel}}, func(f *folded, _ kernelAt, out []outcome) (err error) {
-		v, err = f.result(out[0])
+	keep := func(ctx context.Context, f *folded, _ kernelAt, out []outcome) (err error) {
+		v, err = f.result(ctx, out[0])
 		return err
-	})
+	}
+	err = w.run(ctx, p, []kernelAt{{0, s.Kernel}}, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 }
 
 // result scores an outcome.
-func (f *folded) result(o outcome) (*Validation, error) {
+func (f *folded) result(ctx context.Context, o outcome) (*Validation, error) {
 	v := &Validation{Fold: inCorpus(f.corpus, f.parts), Measure: f.s.Measure()}
 	switch {
 	case o.values != nil:
@@ -179,7 +180,7 @@ func (f *folded) result(o outcome) (*Validation, error) {
 		v.Unfinished += fit.unfinished
 	}
 	v.Mean, v.SD = meanAndDeviation(v.Figures)
-	if _, v.Score.Calibration, _, err = f.calibration(o); v.Score.Calibration != nil {
+	if _, v.Score.Calibration, _, err = f.calibration(ctx, o); v.Score.Calibration != nil {
 		v.LogLoss = v.Score.Calibration.LogLoss
 	}
 	return v, err

@@ -288,11 +288,12 @@ type work struct {
 	gram, solve time.Duration // computing tiles before, and the rest
 }
 
+// keeper takes what a validation found of a kernel.
+type keeper func(ctx context.Context, f *folded, at kernelAt, out []outcome) error
+
 // run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
 // each other (inPath), and passes the outcomes of each to keep.
-func (w *work) run(
-	ctx context.Context, p *Problem, kernels []kernelAt, keep func(f *folded, at kernelAt, out []outcome) error,
-) (err error) {
+func (w *work) run(ctx context.Context, p *Problem, kernels []kernelAt, keep keeper) (err error) {
 	if p.Embedding().Scales() && !p.apart {
 		return w.apart(ctx, p, kernels, keep)
 	}
@@ -339,7 +340,7 @@ func (w *work) run(
 		}
 		w.left--
 		w.before = w.last().Done
-		if err := keep(f, at, out); err != nil {
+		if err := keep(ctx, f, at, out); err != nil {
 			return err
 		}
 		way.add(at.kernel, out[w.first()])

@@ -392,10 +392,10 @@ func (g *Grid) cells(s *Settings) ([]cell, error) {
 }
 
 // keep makes points of the outcomes of a kernel.
-func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
+func (q *searching) keep(ctx context.Context, f *folded, at kernelAt, out []outcome) error {
 	var points []*Point
 	for i, o := range out {
-		v, err := f.result(o)
+		v, err := f.result(ctx, o)
 		if err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutc
 	q.begin(own.part)
 	q.only, q.left = []int{fold}, len(own.path)
 	found := &SearchOutcome{}
-	err = q.work.run(ctx, p, own.path, func(f *folded, _ kernelAt, out []outcome) error {
+	err = q.work.run(ctx, p, own.path, func(_ context.Context, f *folded, _ kernelAt, out []outcome) error {
 		var fits []FoldOutcome
 		for _, o := range out {
 			fits = append(fits, f.outcome(o, fold))
@@ -312,7 +312,7 @@ func (t *SearchTasks) Assemble(
 				}
 				all = append(all, *o)
 			}
-			if err := q.keep(f, at, all); err != nil {
+			if err := q.keep(ctx, f, at, all); err != nil {
 				return nil, err
 			}
 		}

@@ -58,7 +58,7 @@ func Match(
 			class = classes[i]
 		}
 		key := digest(old, i, &numbers, c.Documents.Views, class)
-		if at[i] = -1; len(left[key]) > 0 {
+		if at[i] = -1; key[1] != 0 && len(left[key]) > 0 { // of none of the terms nothing is known
 			at[i], left[key] = left[key][0], left[key][1:]
 		}
 	}
