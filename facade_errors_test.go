@@ -90,6 +90,24 @@ func TestErrorsNameFields(t *testing.T) {
 	}
 }
 
+// Names of files stay what they are, even where they look like flags.
+func TestErrorsLeaveNames(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a-type -grid b")
+	_, read := gram.Read(t.Context(), folder, gram.ReadOptions{})
+	_, loaded := gram.Load(folder)
+	c := *few(t)
+	c.Source = folder
+	_, lmnn := gram.Train(t.Context(), &c, gram.TrainOptions{Type: "lmnn"})
+	for _, err := range []error{read, loaded, lmnn} {
+		if err == nil || !strings.Contains(err.Error(), folder) {
+			t.Errorf("%v, expected an error that names %s", err, folder)
+		}
+	}
+	if !strings.HasPrefix(lmnn.Error(), "gram: Type lmnn: ") {
+		t.Errorf("%v, expected an error that names Type", lmnn)
+	}
+}
+
 // A model to begin at is for Train alone.
 func TestUpdateOfComparisons(t *testing.T) {
 	c := few(t)

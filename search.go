@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -57,7 +58,7 @@ func (o *TrainOptions) fromScratch() error {
 
 func (o *Options) unfinished(e learn.Ended) {
 	if e.Unfinished > 0 {
-		o.warn("%s", e)
+		o.warn("%s", flagtext.Words(e.String()))
 	}
 }
 
