@@ -26,21 +26,20 @@ type IndexOptions struct {
 type Match = engine.Match
 
 // IndexQuery says what is looked for. At least one of K and Within must be given; with both, the K nearest of
-// those within the bound. By K alone, documents count that have no term in common with the text, at c = 1, and
-// of two texts without terms c is 0; give Within to find similar texts only.
+// those within the bound. With K alone, documents without a term in common with the text are found, too, at
+// c = 1; two texts without terms are at c = 0. Give Within to find similar texts only.
 type IndexQuery struct {
 	K       int                     // how many documents; default all within the bound
 	Within  *float64                // greatest c; default none
 	Allowed func(document int) bool // which documents may be found; default all. It may be called concurrently
 }
 
-// Index finds the texts that are nearest to others, exactly, while texts come and go. Documents are numbered
+// Index finds the documents that are nearest to a text, exactly, while documents come and go. They are numbered
 // from 0 in the order in which they come. The number of a removed document isn't given to another.
 //
 // Answers are those of a new index of the present documents, but with the weights that terms had at the last
 // build: idf doesn't change until [Index.Refit]. A term that is new since then counts as a term of one document.
-// Documents that were added since are compared one by one, so that queries take some microseconds longer
-// for each; Refit takes them in, too.
+// A query compares documents that were added since one by one, some microseconds each, until Refit takes them in.
 //
 // An Index may be used concurrently: queries go on while documents come and go, and each text of a query sees all of
 // a call of Add or Remove or nothing.
@@ -421,7 +420,7 @@ func (s *indexState) query(ctx context.Context, v *sparse.Embedded, q IndexQuery
 	return list, nil
 }
 
-// Age returns how much an index has changed since its terms got their weights.
+// Age returns how much an index has changed since its build, by [NewIndex], [LoadIndex] or [Index.Refit].
 func (x *Index) Age() IndexAge {
 	if x == nil || !x.made {
 		return IndexAge{}

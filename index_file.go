@@ -44,7 +44,8 @@ func (x *Index) Save(path string) (err error) {
 	documents := s.present()
 	m := matrixOf(documents, len(x.names))
 	out := savedIndex{Embedding: x.embedding.String(), Tokenizer: x.tokenizer.String(), Names: x.names, Next: s.next,
-		Offsets: m.Offsets, Terms: m.Terms, Counts: m.Values, Weights: sparse.Embedder{Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}}
+		Offsets: m.Offsets, Terms: m.Terms, Counts: m.Values,
+		Weights: sparse.Embedder{Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}}
 	if e.Weights != nil {
 		out.Weights.Weights = e.Weights[:s.known]
 	}

@@ -22,26 +22,26 @@ import (
 // definiteness and source.
 func Kernels() []kernel.Info { return kernel.Catalogue() }
 
-// SelectTerms returns the documents with so many of their terms at most, those that have the most mutual
-// information with the class, and the ranking of all. Columns keep their numbers.
+// SelectTerms returns the documents with the given number of terms, those that have the most mutual information
+// with the class, and the ranking of all terms. Columns keep their numbers.
 //
-// It fails if most is below 1, or if no document has exactly one class.
+// It fails if the number is below 1, or if no document has exactly one class. Where there are fewer terms, all stay.
 func SelectTerms(
-	ctx context.Context, c *sparse.Corpus, most int, o Options,
+	ctx context.Context, c *sparse.Corpus, terms int, o Options,
 ) (_ *sparse.Corpus, _ *selection.Ranking, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	if most < 1 {
-		return nil, nil, fmt.Errorf("gram: %d terms to select, expected 1 or more", most)
+	if terms < 1 {
+		return nil, nil, fmt.Errorf("gram: %d terms to select, expected 1 or more", terms)
 	}
 	r, err := selection.Rank(ctx, c, selection.Options{Workers: o.Workers})
 	if err != nil {
 		return nil, nil, err
 	}
 	out := *c
-	out.Documents = selection.Keep(c.Documents, r.Best(most))
+	out.Documents = selection.Keep(c.Documents, r.Best(terms))
 	return &out, r, nil
 }
 

@@ -166,8 +166,8 @@ func every(n, some int) (docs []int) {
 	return docs
 }
 
-// Neighbours of at least a value are the same by a join, of documents, of others and of the same as others, with folds and
-// without.
+// Neighbours of at least a value are the same by a join, of documents, of others and of the same as others, with
+// folds and without.
 func TestJoinNeighbours(t *testing.T) {
 	for name, m := range corpora() {
 		for _, spec := range []string{"bhattacharyya", "diffusion:t=0.5", "linear:embed=tfidf-l2"} {

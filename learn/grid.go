@@ -291,8 +291,8 @@ func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) 
 		if unused[0] == "c" {
 			meant = " (did you mean C?)"
 		}
-		return flagtext.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a parameter "+
-			"of a kernel that isn't made of others%s", unused[0], strings.Join(names, ", "), meant)
+		return flagtext.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a "+
+			"parameter of a kernel that isn't made of others%s", unused[0], strings.Join(names, ", "), meant)
 	}
 	for i, k := range all {
 		if slices.ContainsFunc(all[:i], func(other kernel.Kernel) bool { return kernel.Equal(other, k) }) {

@@ -392,7 +392,8 @@ func Parse(spec string) (*Learner, Trainer, error) {
 		}
 		set[key] = true
 		if err := f.Set(key, value); err != nil {
-			return nil, nil, flagtext.Errorf("-type %q: found %s=%s, expected %s", spec, key, value, flagtext.Words(f.Lookup(key).Usage))
+			return nil, nil, flagtext.Errorf("-type %q: found %s=%s, expected %s", spec, key, value,
+				flagtext.Words(f.Lookup(key).Usage))
 		}
 	}
 	return l, trainer, nil

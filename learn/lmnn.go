@@ -32,7 +32,8 @@ type metric struct{ s lmnn.Settings }
 // Check implements Trainer.
 func (t *metric) Check(o Options) error {
 	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 { // which mean defaults to the package
-		return flagtext.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, expected numbers above 0", t.s.K, t.s.Push, t.s.Tolerance)
+		return flagtext.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, expected numbers above 0", t.s.K, t.s.Push,
+			t.s.Tolerance)
 	}
 	return t.s.Validate()
 }

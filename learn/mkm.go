@@ -66,8 +66,8 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 		for w := range strings.SplitSeq(o.Width, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(w))
 			if err != nil {
-				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of each "+
-					"layer", o.Width)
+				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of "+
+					"each layer", o.Width)
 			}
 			s.Widths = append(s.Widths, n)
 		}

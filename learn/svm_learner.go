@@ -77,8 +77,8 @@ func (t machines) settings(o *Options) (svm.Settings, error) {
 			return s, err
 		}
 		if !t.kind.Classifies() || o.Scheme == solver.Labels {
-			return s, flagtext.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", o.Reject, t.kind,
-				o.Scheme)
+			return s, flagtext.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", o.Reject,
+				t.kind, o.Scheme)
 		}
 	}
 	if s.Kernel, err = o.kernelOf(o.spec()); err != nil {
@@ -105,7 +105,8 @@ func parseReject(text string) (r solver.RejectionTarget, err error) {
 		r.Coverage = share
 	}
 	if err = r.Validate(); bad != nil || err != nil {
-		return r, flagtext.Errorf("-reject %q, expected error=2%%, coverage=90%% or the like, a share above 0, at most 1", text)
+		return r, flagtext.Errorf("-reject %q, expected error=2%%, coverage=90%% or the like, a share above 0, at most 1",
+			text)
 	}
 	return r, nil
 }

@@ -36,7 +36,8 @@ func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Mod
 	}
 	a := old.About()
 	if (c.Vocabulary == nil) != (a.Vocabulary == nil) {
-		return nil, nil, flagtext.Errorf("-update: text and vectors, expected %s to hold what the model learnt from", c.Source)
+		return nil, nil, flagtext.Errorf("-update: text and vectors, expected %s to hold what the model learnt from",
+			c.Source)
 	}
 	o.HeldBytes += a.Bytes
 	switch own := old.(type) {
@@ -63,8 +64,8 @@ func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Mod
 }
 
 func cannotUpdate(name string) error {
-	return flagtext.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, landmark and "+
-		"knn: train it anew", name)
+	return flagtext.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, landmark "+
+		"and knn: train it anew", name)
 }
 
 // begun says how many documents a corpus has beside those of a model, 0 where it doesn't say, and what at has found.
@@ -79,8 +80,8 @@ func begun(c *sparse.Corpus, documents int, what string, at []int) (*Updated, er
 	}
 	switch {
 	case float64(u.Found) < leastFound*float64(u.Of):
-		return nil, flagtext.Errorf("-update: %s holds %d of the %d %s of the model, expected most of them: it must hold all "+
-			"documents, old and new, cut into the same terms", c.Source, u.Found, u.Of, what)
+		return nil, flagtext.Errorf("-update: %s holds %d of the %d %s of the model, expected most of them: it must hold "+
+			"all documents, old and new, cut into the same terms", c.Source, u.Found, u.Of, what)
 	case float64(n) < leastFound*float64(documents):
 		return nil, flagtext.Errorf("-update: %s holds %d documents, and the model learnt from %d, expected as many and new "+
 			"ones", c.Source, n, documents)
@@ -100,8 +101,8 @@ func (o *Options) Inherit(m Model) error {
 	case Machines:
 		s := m.Settings
 		if m.Classifier.Rejection != nil && o.Reject == "" {
-			return flagtext.Errorf("-update: the model has a threshold below which it doesn't answer, but not what it was learnt " +
-				"for: -reject says it again")
+			return flagtext.Errorf("-update: the model has a threshold below which it doesn't answer, but not what it was " +
+				"learnt for: -reject says it again")
 		}
 		c, nu, epsilon := m.Type.Used(s.C, s.Nu, s.Epsilon)
 		o.C, o.Nu, o.Epsilon = cmp.Or(o.C, c), cmp.Or(o.Nu, nu), cmp.Or(o.Epsilon, epsilon)

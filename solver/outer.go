@@ -95,7 +95,7 @@ func (s *search) solveAt(ctx context.Context, d *dual, from start, bytes int64) 
 	return s.solveFrom(ctx, d, d.beginAt(from), 1, bytes)
 }
 
-// solveFrom is solve from the values that d.alpha has, those of a start stretched by at least least.
+// solveFrom is solve from the values that d.alpha has, which are stretched if they are those of a start.
 func (s *search) solveFrom(ctx context.Context, d *dual, started bool, least float64, bytes int64) (outcome, error) {
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)

@@ -119,8 +119,8 @@ func (d *dual) shrink(plus, minus float64) {
 	}
 }
 
-// stretch multiplies all variables by the number, of at least least, that minimises the objective, as far as the
-// bounds allow.
+// stretch multiplies all variables by the number that minimises the objective, as far as bounds allow: those of the
+// variables, and least below it.
 func (d *dual) stretch(least float64) {
 	var square, linear float64
 	most := math.Inf(1)

@@ -41,8 +41,8 @@ func newEntry(length float64, k int) entry {
 
 func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
 
-// least is the product of two lengths that matches have: it errs by 2⁻²⁴, as does each product that it is compared with.
-// No length is so small that its errors are greater: N has a margin.
+// least is the product of two lengths that matches have: it errs by 2⁻²⁴, as does each product that it is compared
+// with. No length is so small that its errors are greater: N has a margin.
 func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
 
 // limit is the greatest square of a difference that matches have, 2c <= 2, in what alone sums. Squares of values err
