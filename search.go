@@ -51,7 +51,7 @@ func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (_ 
 // fromScratch refuses a model to begin at: what is compared is trained from scratch.
 func (o *TrainOptions) fromScratch() error {
 	if o.Update != nil {
-		return errors.New("gram: Update applies to Train only")
+		return errors.New("gram: Update applies to Train only, expected none: all that is compared is trained from scratch")
 	}
 	return nil
 }
