@@ -139,7 +139,7 @@ var allowed = map[string][]string{
 	"cmd/grambench": {module},
 
 	// The command's framework: each knows what stands before it. Commands know the framework and
-	// not each other.
+	// not each other; effects is what some of them share.
 	"internal/run":      {},
 	"internal/flagtext": {},
 	"internal/report":   {},
@@ -162,8 +162,9 @@ var allowed = map[string][]string{
 	// gram: no cli, no plots
 	"": slices.Concat(library, []string{
 		shared + "flagtext", "gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
-	own + "machines":   slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "explain":    slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "effects":    framework,
+	own + "machines":   slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
+	own + "explain":    slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
 	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "neighbours": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
