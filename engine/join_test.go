@@ -194,8 +194,8 @@ func every(n, some int) (docs []int) {
 	return docs
 }
 
-// Neighbours of at least a value are the same by a join, of documents and of others, with folds and
-// without.
+// Neighbours of at least a value are the same by a join, of documents, of others and of the same as others, with
+// folds and without.
 func TestJoinNeighbours(t *testing.T) {
 	var joins, none atomic.Int64
 	for _, d := range corpora() {
@@ -244,17 +244,21 @@ func TestJoinNeighbours(t *testing.T) {
 					if opt.Groups != nil {
 						continue
 					}
-					if want, err = tiles.CrossNeighbours(t.Context(), k, other, opt); err != nil {
-						t.Fatal(err)
-					}
-					if got, err = joined.CrossNeighbours(t.Context(), k, other, opt); err != nil {
-						t.Fatal(err)
-					}
-					ran(t, spec+" of others", &joins, &none, by)
-					for i := range other.Rows() {
-						found[1] += len(want.Of(i))
-						if !slices.Equal(got.Of(i), want.Of(i)) {
-							t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+					for _, test := range []*sparse.Embedded{other, x} {
+						if want, err = tiles.CrossNeighbours(t.Context(), k, test, opt); err != nil {
+							t.Fatal(err)
+						}
+						if got, err = joined.CrossNeighbours(t.Context(), k, test, opt); err != nil {
+							t.Fatal(err)
+						}
+						ran(t, spec+" of others", &joins, &none, by)
+						for i := range test.Rows() {
+							if test == other {
+								found[1] += len(want.Of(i))
+							}
+							if !slices.Equal(got.Of(i), want.Of(i)) {
+								t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+							}
 						}
 					}
 				}
@@ -339,9 +343,7 @@ func TestCrossWithin(t *testing.T) {
 	}
 }
 
-// Copies cost nothing: a hundred thousand are a group, whatever the bound.
-func TestJoinCopies(t *testing.T) {
-	const n = 100_000
+func copies(n int) *sparse.CSR {
 	m := &sparse.CSR{Cols: 60, Offsets: []int64{0}}
 	for range n {
 		for k := range uint32(50) {
@@ -349,7 +351,13 @@ func TestJoinCopies(t *testing.T) {
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	x := enginetest.Embedded(t, sparse.Sphere, m)
+	return m
+}
+
+// Copies cost nothing: a hundred thousand are a group, whatever the bound.
+func TestJoinCopies(t *testing.T) {
+	const n = 100_000
+	x := enginetest.Embedded(t, sparse.Sphere, copies(n))
 	for _, c := range []float64{0, 0.02, 0.9} {
 		w, err := GroupsWithin(t.Context(), x, c, Options{Workers: 2})
 		if err != nil || len(w.Groups) != 1 || len(w.Groups[0]) != n || w.Pairs != n*(n-1)/2 || w.Same != w.Pairs {
@@ -364,9 +372,23 @@ func TestJoinCopies(t *testing.T) {
 // Where memory doesn't hold what is before the cut, that is an error before the work.
 func TestJoinMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 300, 900, 30))
-	w, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
+	_, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
 	if !errors.As(err, new(*MemoryError)) {
-		t.Errorf("far too little memory: %v, %v", w, err)
+		t.Errorf("far too little memory: %v", err)
+	}
+	// What the caller holds counts, and so do copies.
+	k, least := kernel.MustParse("bhattacharyya"), 0.9
+	n := x.Rows()
+	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
+	e.memory = e.Bytes() + NeighboursBytes(n, n) + 1<<12
+	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Least: &least})
+	if !errors.As(err, new(*MemoryError)) {
+		t.Errorf("memory for lists alone: %v", err)
+	}
+	x = enginetest.Embedded(t, sparse.Sphere, copies(10_000))
+	_, err = GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<19})
+	if !errors.As(err, new(*MemoryError)) {
+		t.Errorf("too little memory for copies: %v", err)
 	}
 }
 

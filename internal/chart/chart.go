@@ -145,9 +145,6 @@ func Bars(p *plot.Plot, groups, series []string, value func(group, series int) f
 	}
 }
 
-// Endings are those of the files that Save writes.
-var Endings = []string{".png", ".svg"}
-
 // Save draws plots side by side into a file, each of a size in centimeters, through a temporary name: SVG
 // where the name ends in .svg, else PNG.
 func Save(path string, width, height float64, panels ...*plot.Plot) error {

@@ -26,7 +26,7 @@ type Surface struct {
 	Digits     string // the format of an error, such as %.2f
 }
 
-// Save draws the surface into a PNG file, through a temporary name; where one list has a single value, as
+// Save draws the surface into a PNG or SVG file, through a temporary name; where one list has a single value, as
 // a curve with its deviations.
 func (s *Surface) Save(path string) error {
 	p := New(s.Title, "C", "")

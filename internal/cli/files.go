@@ -112,14 +112,15 @@ func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 // tables are endings of files that programs open as tables.
 var tables = []string{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods"}
 
-// CheckTable refuses a name for -o whose ending promises a table of another form than those that are written.
-func CheckTable(path string, written ...string) error {
+// CheckTable refuses a name for a flag whose ending promises a table of another form than those that are written.
+// others says what helps beside another name.
+func CheckTable(flag, path, others string, written ...string) error {
 	ending := strings.ToLower(filepath.Ext(path))
 	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {
 		return nil
 	}
-	return Usagef("-o %s: no %s is written, expected a name that ends in %s, or -to FORMAT", path, ending,
-		strings.Join(written, " or "))
+	return Usagef("%s %s: no %s is written, expected a name that ends in %s%s", flag, path, ending,
+		strings.Join(written, " or "), others)
 }
 
 // Stores declares a flag that names a folder, in which files that owns knows may be replaced or

@@ -121,9 +121,7 @@ func (m *Matrix) shown() []CellDocument {
 
 // Excerpt is the beginning of a text, of so many characters at most, its white space made single blanks.
 func Excerpt(text string, most int) string {
-	if len(text) > 8*most {
-		text = strings.ToValidUTF8(text[:8*most], "")
-	}
+	text = strings.ToValidUTF8(text[:min(len(text), 8*most)], "")
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) > most {
 		text = string([]rune(text)[:most-1]) + "…"

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 
@@ -36,6 +37,15 @@ type Section struct {
 	Charts      []Chart
 	Matrix      *Matrix
 	Documents   []Document
+}
+
+// Section returns the section of a title, which it adds where there is none.
+func (p *Page) Section(title string) *Section {
+	at := slices.IndexFunc(p.Sections, func(s Section) bool { return s.Title == title })
+	if at < 0 {
+		at, p.Sections = len(p.Sections), append(p.Sections, Section{Title: title})
+	}
+	return &p.Sections[at]
 }
 
 // Chart is a picture, an svg element.

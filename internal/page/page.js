@@ -40,14 +40,14 @@ for (const matrix of document.querySelectorAll('.matrix')) {
   const { names, documents } = JSON.parse(matrix.querySelector('script').textContent);
   const panel = matrix.querySelector('.cell');
   const table = matrix.querySelector('table');
-  if (documents.length === 0) panel.remove();
   let pressed = null;
-  for (const button of table.querySelectorAll('td button')) {
+  for (const button of table.querySelectorAll('td :is(button, span)')) {
     const cell = button.parentElement;
     const is = cell.parentElement.sectionRowIndex, given = cell.cellIndex - 2;
     const what = is === given ? `${names[is]}, predicted rightly` : `${names[is]} predicted as ${names[given]}`;
-    button.setAttribute('aria-label', `${what}: ${button.textContent}`);
     button.title = `${what}: ${button.textContent}`;
+    if (!panel) continue;
+    button.setAttribute('aria-label', button.title);
     button.addEventListener('click', () => {
       if (pressed) pressed.removeAttribute('aria-pressed');
       (pressed = button).setAttribute('aria-pressed', 'true');

@@ -28,6 +28,7 @@ func WriteFile(file, command string, r report.Report) error {
 func Of(title string, r report.Report) *Page {
 	to := recorder{lines: Section{Title: "Summary"}}
 	r.WriteText(&to)
+	_, _ = to.Write([]byte("\n")) // where the last line has none
 	to.flush()
 	return &Page{Title: title, Lead: to.lead, Sections: append([]Section{to.lines}, to.tables...)}
 }

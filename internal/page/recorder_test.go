@@ -27,7 +27,7 @@ func TestOf(t *testing.T) {
 		fmt.Fprint(w, "after it\n\n")
 		report.NewTable("nothing").Write(w)
 		plain.Write(w)
-		fmt.Fprint(w, "\nthe last\n")
+		fmt.Fprint(w, "\nthe last")
 	}))
 	want := &Page{Title: "verify", Lead: "a.tsv: 3 documents", Sections: []Section{
 		{Title: "Summary", Text: "by tiles; since: few\nafter it\nthe last",
@@ -36,5 +36,8 @@ func TestOf(t *testing.T) {
 	}}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("got\n%+v, expected\n%+v", p, want)
+	}
+	if p.Section("Rates").Table != headed || p.Section("none").Title != "none" || len(p.Sections) != 5 {
+		t.Errorf("sections %+v", p.Sections)
 	}
 }

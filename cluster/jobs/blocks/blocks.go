@@ -27,6 +27,17 @@ func (h Half) Validate() error {
 	return nil
 }
 
+// Check returns an error unless a job of a kind has as many tasks and documents as h.
+func (h Half) Check(kind string, tasks, documents int) error {
+	switch {
+	case tasks != h.Tasks():
+		return fmt.Errorf("%s: %d tasks, the job has %d", kind, h.Tasks(), tasks)
+	case documents != h.Rows:
+		return fmt.Errorf("%s: %d documents, the job has %d", kind, documents, h.Rows)
+	}
+	return nil
+}
+
 // Blocks counts the ranges of documents.
 func (h Half) Blocks() int {
 	if h.Block < 1 {

@@ -111,14 +111,11 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("duplicates: %w", err)
 	}
-	if o.Tasks() != j.Tasks {
-		return nil, fmt.Errorf("duplicates: %d tasks, the job has %d", o.Tasks(), j.Tasks)
-	}
 	if o.corpus, err = j.Host.Corpus(ctx, j.Corpus); err != nil {
 		return nil, err
 	}
-	if n := o.corpus.Documents.Rows(); n != o.Rows {
-		return nil, fmt.Errorf("duplicates: %d documents, the job has %d", n, o.Rows)
+	if err := o.Check("duplicates", j.Tasks, o.corpus.Documents.Rows()); err != nil {
+		return nil, err
 	}
 	o.embedder = e.Fit(o.corpus.Documents)
 	return o, nil
@@ -131,12 +128,18 @@ func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return o
 func (o *opened) Close() error { return nil }
 
 // documents returns the numbers of a task's documents.
-func (o *opened) documents(task int) (all []int) {
+func (o *opened) documents(task int) []int {
 	i, j := blocks.Place(task)
-	for _, block := range []int{j, i}[:1+min(i-j, 1)] {
-		for at := o.Span(block); at[0] < at[1]; at[0]++ {
-			all = append(all, at[0])
-		}
+	all := appendSpan(nil, o.Span(j))
+	if i != j {
+		all = appendSpan(all, o.Span(i))
+	}
+	return all
+}
+
+func appendSpan(all []int, span [2]int) []int {
+	for i := span[0]; i < span[1]; i++ {
+		all = append(all, i)
 	}
 	return all
 }

@@ -133,6 +133,31 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 	return opened, gathered
 }
 
+// OtherHalf checks that a kind refuses a job whose description has other tasks or documents. Its tasks are blocks of
+// half of all pairs, its file is a .tsv.
+func OtherHalf(t testing.TB, k job.Kind, file string) {
+	t.Helper()
+	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, "-block", "40")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, gathered := Other(t, k, j, func(d *job.Description) { d.Tasks++ })
+	for _, err := range []error{opened, gathered} {
+		if err == nil || !strings.Contains(err.Error(), "the job has 4") {
+			t.Errorf("error %v, expected one about tasks", err)
+		}
+	}
+	opened, _ = Other(t, k, j, func(d *job.Description) {
+		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
+	})
+	if opened == nil || !strings.Contains(opened.Error(), "60 documents, the job has 50") {
+		t.Errorf("error %v, expected one about documents", opened)
+	}
+	if err := To(t, k, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected tsv") {
+		t.Errorf("another form: error %v", err)
+	}
+}
+
 // To returns the error of Gather in a form.
 func To(t testing.TB, k job.Kind, j *job.Job, form string) error {
 	t.Helper()

@@ -133,17 +133,14 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("neighbours: %w", err)
 	}
-	if o.Tasks() != j.Tasks {
-		return nil, fmt.Errorf("neighbours: %d tasks, the job has %d", o.Tasks(), j.Tasks)
-	}
 	if o.kernel, err = kernel.Parse(o.Kernel); err != nil {
 		return nil, err
 	}
 	if o.engine, err = j.Engine(ctx, o.kernel); err != nil {
 		return nil, err
 	}
-	if n := o.engine.Len(); n != o.Rows {
-		return nil, errors.Join(fmt.Errorf("neighbours: %d documents, the job has %d", n, o.Rows), o.Close())
+	if err := o.Check("neighbours", j.Tasks, o.engine.Len()); err != nil {
+		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/engine"
 )
@@ -71,28 +70,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// A job whose description has another number of tasks is of another program, or damaged.
-func TestOtherTasks(t *testing.T) {
-	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", "-block", "40")
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, gathered := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks++ })
-	for _, err := range []error{opened, gathered} {
-		if err == nil || !strings.Contains(err.Error(), "the job has 4") {
-			t.Errorf("error %v, expected one about tasks", err)
-		}
-	}
-	opened, _ = jobtest.Other(t, Kind, j, func(d *job.Description) {
-		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
-	})
-	if opened == nil || !strings.Contains(opened.Error(), "60 documents, the job has 50") {
-		t.Errorf("error %v, expected one about documents", opened)
-	}
-	if err := jobtest.To(t, Kind, j, "x"); err == nil || !strings.Contains(err.Error(), "-to x, expected tsv") {
-		t.Errorf("another form: error %v", err)
-	}
-}
+func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "near.tsv") }
 
 // Results that hold something else than their lists are refused.
 func TestDecode(t *testing.T) {

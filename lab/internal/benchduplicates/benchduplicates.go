@@ -81,7 +81,7 @@ func setup() (*peers.Bench, peers.Command) {
 			set.Float64Var(&b.within, "within", 0.02, "pairs of c = 1 - cosine of at most this, but for names")
 			set.IntVar(&b.names, "names", 20000, "so many names of companies, within a cosine of 0.8; 0 leaves them out")
 			set.IntVar(&b.grow, "grow", 0, "measure duplicates alone on synthetic documents, a tenth of so many up to all")
-			set.StringVar(&b.plot, "plot", "", "draw recall against seconds, of the last corpus, into this PNG file")
+			set.StringVar(&b.plot, "plot", "", "draw recall against seconds, of the last corpus, into this .png or .svg file")
 		},
 		Valid:    func() bool { return b.names >= 0 && b.within >= 0 && b.within < 1 && (b.grow == 0 || b.grow >= 100) },
 		Expected: "-names of at least 0, -within from 0 to below 1, and -grow of 0 or at least 100",
@@ -159,19 +159,13 @@ func (b *bench) grows(ctx context.Context) error {
 
 // all measures on all corpora.
 func (b *bench) all(ctx context.Context) error {
-	has := map[string]bool{}
-	for _, p := range programs {
-		if _, asked := has[p.module]; !asked {
-			has[p.module] = b.HasPython(ctx, p.module+", sklearn")
-		}
-	}
 	list, err := b.corpora()
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(b.Out, "%s, median of %d runs\n", b.Head(), b.Rounds)
 	for _, c := range list {
-		if err := b.measure(ctx, c, has); err != nil {
+		if err := b.measure(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
@@ -188,7 +182,7 @@ type answer struct {
 }
 
 // measure runs all in turn on one corpus.
-func (b *bench) measure(ctx context.Context, c corpus, has map[string]bool) error {
+func (b *bench) measure(ctx context.Context, c corpus) error {
 	vectors, bound := b.File("vectors.svm"), strconv.FormatFloat(c.within, 'g', -1, 64)
 	b.Say("%s: writing vectors", c.name)
 	if err := b.Vectors(ctx, c.source, "", c.embed[1], vectors, c.read...); err != nil {
@@ -203,7 +197,7 @@ func (b *bench) measure(ctx context.Context, c corpus, has map[string]bool) erro
 	}
 	answers := []*answer{{program: "grambench duplicates"}}
 	for _, p := range programs {
-		if has[p.module] && (c.texts != "" || !p.texts) {
+		if (c.texts != "" || !p.texts) && b.HasPython(ctx, p.module+", sklearn") {
 			answers = append(answers, &answer{program: p.name})
 		}
 	}

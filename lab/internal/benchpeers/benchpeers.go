@@ -74,15 +74,8 @@ func setup() (*peers.Bench, peers.Command) {
 
 // all measures on all corpora.
 func (b *bench) all(ctx context.Context) error {
-	has := map[string]bool{}
 	for _, p := range programs {
-		if p.more && !b.more {
-			continue
-		}
-		if _, asked := has[p.module]; !asked {
-			has[p.module] = b.HasPython(ctx, p.module+", sklearn")
-		}
-		if has[p.module] {
+		if (b.more || !p.more) && b.HasPython(ctx, p.module+", sklearn") {
 			b.peers = append(b.peers, p)
 		}
 	}

@@ -237,7 +237,7 @@ func (t *trial) regret(ctx context.Context, p part, s said) (float64, error) {
 	return best - own, nil
 }
 
-// sides puts an ending behind each name of a list.
+// sides appends an ending to each name of a list.
 func sides(names, ending string) string { return strings.ReplaceAll(names, ",", ending+",") + ending }
 
 // grid is grambench grid as it stands, with the training of its winner.

@@ -44,7 +44,7 @@ var Command = &cli.Command{
 		f.Uint64Var(&r.seed, "seed", 1, "seed of every random choice")
 		r.Compute.Declare(f)
 		f.Group("Output", "")
-		f.DrawsSeveral(&r.plot, "plot", "draw the learning curves into the PNG `FILE`, or several with its name")
+		f.DrawsSeveral(&r.plot, "plot", "draw the learning curves into `FILE`, a .png or .svg, or several with its name")
 		f.Check(r.check)
 		return r.work
 	},
@@ -198,7 +198,7 @@ func (r *run) draw(out *repro.Report) error {
 			ending := filepath.Ext(path) // such as .PNG
 			path = strings.TrimSuffix(path, ending) + "-" + f.Key + ending
 		}
-		if err := f.WritePNG(path); err != nil {
+		if err := f.Save(path); err != nil {
 			return err
 		}
 	}

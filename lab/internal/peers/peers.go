@@ -33,6 +33,7 @@ type Bench struct {
 	Out    io.Writer // for tables
 	env    *cli.Env
 	folder string
+	has    map[string]bool // what HasPython returned
 }
 
 // Program is a comparison with some programs.
@@ -156,11 +157,18 @@ func (b *Bench) NeedPython(ctx context.Context, modules string) {
 	}
 }
 
-// HasPython returns whether Python has modules, and says so where it hasn't.
+// HasPython returns whether Python has modules, and says so once where it hasn't.
 func (b *Bench) HasPython(ctx context.Context, modules string) bool {
+	if has, asked := b.has[modules]; asked {
+		return has
+	}
 	out, err := exec.CommandContext(ctx, b.Python, "-c", "import "+modules).CombinedOutput()
 	if err != nil {
 		b.Say("left out: %s, since %s says %v %.200s (PYTHON names another)", modules, b.Python, err, out)
 	}
+	if b.has == nil {
+		b.has = map[string]bool{}
+	}
+	b.has[modules] = err == nil
 	return err == nil
 }

@@ -41,9 +41,8 @@ type Point struct{ X, Y, SD float64 }
 // The size of a panel, in centimeters.
 const width, height = 12, 10
 
-// WritePNG draws the figure into a PNG file, through a temporary name. All panels have the same
-// scale of y.
-func (f *Figure) WritePNG(path string) error {
+// Save draws the figure into a .png or .svg file, through a temporary name. All panels have the same scale of y.
+func (f *Figure) Save(path string) error {
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("repro: figure %s has no panels, expected one at least", f.Key)
 	}

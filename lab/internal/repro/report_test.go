@@ -52,7 +52,7 @@ func TestFigure(t *testing.T) {
 		{Title: "nothing"},
 	}}
 	path := filepath.Join(t.TempDir(), "a.png")
-	if err := f.WritePNG(path); err != nil {
+	if err := f.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.Open(path)
@@ -120,7 +120,7 @@ func TestLegendCoversNothing(t *testing.T) {
 
 // A figure without panels is an error, and a mean that isn't finite doesn't spoil the whole report.
 func TestReportsOfNothing(t *testing.T) {
-	if err := (&Figure{Key: "none"}).WritePNG(filepath.Join(t.TempDir(), "a.png")); err == nil ||
+	if err := (&Figure{Key: "none"}).Save(filepath.Join(t.TempDir(), "a.png")); err == nil ||
 		!strings.Contains(err.Error(), "none") {
 		t.Errorf("a figure without panels: %v", err)
 	}

@@ -236,6 +236,9 @@ func (row *pairsRow) measure(ctx context.Context, m *machine) error {
 	return nil
 }
 
+// perSecond names the table that the chart is of.
+const perSecond = "Pairs per second"
+
 // summarise fills in the medians.
 func (row *pairsRow) summarise() {
 	least, most := ends(row.rounds)
@@ -262,7 +265,7 @@ func (r *pairsReport) WriteText(w io.Writer) {
 		}
 		t.Write(w)
 	}
-	table("Pairs per second", r.all(), func(row *pairsRow) []string {
+	table(perSecond, r.all(), func(row *pairsRow) []string {
 		cells := []string{
 			report.Rate(row.PairsPerS), report.Rate(row.PairsPerSLeast), report.Rate(row.PairsPerSMost),
 			fmt.Sprintf("%.1f", row.RatioToMerge),
@@ -321,6 +324,6 @@ func (r *pairsReport) CompletePage(p *page.Page) (err error) {
 	}
 	c := chart.New("By kernel and instruction set", "", "million pairs/s")
 	chart.Bars(c, kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
-	p.Sections[1].Charts, err = page.AddChart(nil, c, "as in the table")
+	p.Section(perSecond).Charts, err = page.AddChart(nil, c, "as in the table")
 	return errors.Join(err, r.header.CompletePage(p))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -31,7 +32,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	}
 	p.Stage("explaining")
 	out := &documentReport{Model: r.model, Document: "the text"}
-	if r.text == "" {
+	if r.document > 0 {
 		out.Document = source.NameOf(c, i)
 	}
 	if machines, ok := m.(learn.Machines); ok {
@@ -50,7 +51,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 
 // read returns documents cut as those of training were, and which of them is meant.
 func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*sparse.Corpus, int, error) {
-	if r.text != "" {
+	if r.document == 0 {
 		if a.Vocabulary == nil {
 			return nil, 0, fmt.Errorf("-text with %s, which learnt from vectors and knows no words, expected -in SOURCE "+
 				"-document N", r.model)
@@ -87,23 +88,14 @@ func (x *documentReport) WriteText(w io.Writer) {
 	if x.Against != "" {
 		against = " against " + x.Against
 	}
-	fmt.Fprintf(w, "%s: %s, by %s\ndecision value%s %.4g; %s of the document known\n", x.Document, x.Label, x.Model,
-		against, x.Value, report.Counted(x.Known, "term", "terms"))
+	fmt.Fprintf(w, "%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document\n", x.Document, x.Label,
+		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0: -0 is 0
 	if len(x.Terms) > 0 {
 		fmt.Fprintln(w)
-		t := report.NewTable("term", ">count", ">effect", "speaks for")
-		for _, e := range x.Terms {
-			t.Add(e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect))
-		}
-		t.Write(w)
+		effects.Terms(x.DocumentExplanation).Write(w)
 	}
 	if len(x.Support) > 0 {
 		fmt.Fprintf(w, "\nSupport vectors with the greatest share of the decision value, documents of %s\n", x.source)
-		t := report.NewTable(">document", "class", ">kernel", ">share", "speaks for")
-		for _, s := range x.Support {
-			t.Add(fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.Kernel), fmt.Sprintf("%+.4g", s.Effect),
-				x.Side(s.Effect))
-		}
-		t.Write(w)
+		effects.Support(x.DocumentExplanation, nil).Write(w)
 	}
 }

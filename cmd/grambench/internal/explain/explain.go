@@ -21,16 +21,15 @@ var Command = &cli.Command{
 	Name:    "explain",
 	Summary: "the terms by which a model decides: in all, or of one document",
 	Help: `
-Prints, for each class or pair of classes, the terms that speak most for it and against it: those
-with the greatest weights in its decision function. It explains logistic regression, with either
-margin, linear machines and support vector machines whose kernel is linear. A weight is for one unit
-of the embedded document. Spherical margins have the hyperplane's unit vector.
+Prints the terms that speak most for and against each class, or each pair of classes: those with
+the greatest weights in the decision function. The model must be logistic regression, with either
+margin, linear machines, or support vector machines with a linear kernel. A weight is the effect of
+one unit of the embedded document. Spherical margins have the hyperplane's unit vector.
 
-With a document, -text TEXT or -in SOURCE -document N, it says why the model, of any kind, predicts
-what it does of that one. The decision value f is that of the predicted class against the one that
-comes second. A term's effect is f less what f would be without the term: the model predicts the
-document without it. Support vector machines name the training documents with the greatest share of
-f, too.`,
+With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
+document. The decision value f is that of the predicted class against the class that comes second. A
+term's effect is f minus the f that the model predicts for the document without the term. Support
+vector machines also list the training documents with the greatest shares of f.`,
 	Examples: `
 grambench explain news.model
 grambench explain -text 'the shuttle reached orbit' news.model
@@ -41,10 +40,10 @@ grambench train -type logistic mail/ && grambench explain mail.model`,
 		r := &run{f: f}
 		f.Group("Model", "")
 		f.Reads(&r.model, "model", "explain the model in `FILE`")
-		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; of a document `N` in all")
+		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; for a document, N in all")
 		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all)")
-		f.StringVar(&r.text, "text", "", "explain what is predicted of `TEXT`")
-		f.IntVar(&r.document, "document", 0, "explain what is predicted of document `N` of -in, from 1")
+		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
+		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, counted from 1")
 		r.DeclareInput(f, "", &r.limits)
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})
 		r.limits.DeclareMemory(f)
@@ -71,14 +70,16 @@ func (r *run) check() error {
 		return cli.Usagef("-model FILE is missing")
 	case r.n < 1 || r.n > 1000:
 		return cli.Usagef("-n %d, expected 1 to 1000", r.n)
-	case r.text != "" && r.In != "":
+	case r.f.Given("text") && r.In != "":
 		return cli.Usagef("-text and -in %s, expected one of them", r.In)
+	case r.f.Given("text") && r.document != 0:
+		return cli.Usagef("-text and -document %d, expected one of them", r.document)
 	case (r.document != 0) != (r.In != ""):
-		return cli.Usagef("-document N says which document of -in SOURCE is explained, expected both or none")
+		return cli.Usagef("-document N is the number of a document of -in SOURCE, expected both or none")
 	case r.document < 0:
 		return cli.Usagef("-document %d, expected 1 or more", r.document)
-	case (r.document > 0 || r.text != "") && (r.class != "" || r.plot != ""):
-		return cli.Usagef("-class and -plot are about all that a model has learnt, expected neither with a document")
+	case (r.document > 0 || r.f.Given("text")) && (r.class != "" || r.plot != ""):
+		return cli.Usagef("-class and -plot apply to a whole model, expected neither with -text or -document")
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("-model %w", err)
 	}
-	if r.document > 0 || r.text != "" {
+	if r.document > 0 || r.f.Given("text") {
 		return r.one(ctx, e, m)
 	}
 	out := &explanation{Model: r.model}
@@ -108,7 +109,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		return r.class == "" || r.class == class || r.class == against
 	})
 	if err != nil {
-		return fmt.Errorf("-model %s: %w; of one document, -text TEXT or -in SOURCE -document N, any model can be explained",
+		return fmt.Errorf("-model %s: %w; any model can explain one document, -text TEXT or -in SOURCE -document N",
 			r.model, err)
 	}
 	if len(out.Rows) == 0 {

@@ -160,7 +160,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	if cut != "" {
 		titles = slices.Insert(titles, 3, cut)
 	}
-	t := report.NewTable(titles...)
+	t := report.NewTable(titles...).Named("The best of each round")
 	for i := 1; len(r.round(i)) > 0; i++ {
 		rows := r.round(i)
 		for _, row := range rows[:min(len(rows), shownRows)] {

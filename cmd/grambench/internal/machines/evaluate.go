@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -30,9 +27,9 @@ var Evaluate = &cli.Command{
 	Args:    "[SOURCE MODEL]",
 	Help: `
 Predicts labelled documents and compares: accuracy with its 95 % confidence interval, figures by
-class, the confusion matrix, how large a part of the surest predictions has few errors, how far
-probabilities are from the truth, and the worst mistakes, those of the greatest confidence, with
-the words that decided. A word's effect is the decision value less what it is without the word.
+class, the confusion matrix, coverage at a given error rate, calibration, and the worst mistakes,
+those of the greatest confidence, with the words that decided. A word's effect is the decision value
+minus what it is without the word.
 
 -report writes all of it as a page: one file, which fetches nothing. Columns sort by a click, a
 cell of the confusion matrix lists its documents, deciding words are marked. -o writes a line for
@@ -44,13 +41,9 @@ grambench evaluate -report news.html -training train.tsv.gz test.tsv.gz news.mod
 grambench evaluate -o predicted.csv -json test.tsv.gz news.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &evaluate{predict: predict{f: f, output: "labels"}}
-		r.DeclareInput(f, "", &r.Limits)
-		f.Arguments(source.Argument, cli.Argument{Flag: "model", What: "model"})
-		r.DeclareSets(f)
-		r.Compute.Declare(f)
-		f.Group("Evaluation", "")
-		f.Reads(&r.model, "model", "evaluate the model in `FILE`")
-		f.StringVar(&r.training, "training", "", "name near copies of documents of `SOURCE`, those of training")
+		r.declare("Evaluation", "evaluate")
+		f.StringVar(&r.training, "training", "",
+			"report test documents that nearly duplicate a training document of `SOURCE`")
 		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
 		f.Group("Output", "")
@@ -70,12 +63,13 @@ type evaluate struct {
 
 // check checks that the flags make sense together.
 func (r *evaluate) check() error {
-	r.to = strings.TrimPrefix(filepath.Ext(r.out), ".")
+	if err := r.named("evaluate with"); err != nil {
+		return err
+	}
+	r.to, r.Reread = ending(r.out), append(r.Reread, &r.training)
 	switch {
-	case r.model == "":
-		return cli.Usagef("-model FILE is missing")
-	case r.In == "":
-		return source.Missing("evaluate with")
+	case r.Sets != "" && r.training != "":
+		return cli.Usagef("-training with -sets, which has no terms to compare, expected one of them")
 	case r.out != "" && !slices.Contains(learn.TableFormats, r.to):
 		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv or .jsonl", r.out)
 	case r.mistakes < 0 || r.mistakes > 1000:
@@ -100,12 +94,16 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)
 	defer p.Clear()
-	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
+	r.keepTexts()
 	x, err := r.predict.predict(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	out := &evaluateReport{predictReport: x.report, Command: r.command(), corpus: x.corpus}
+	if err := r.haveTexts(e, x.corpus); err != nil {
+		return err
+	}
+	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
+		given([]string{"grambench", "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
 	out.fill(&x.about, &r.predict, x.predictor) // now, so that explanations don't count
 	held := heldBeside(&x.about) + x.corpus.Documents.Bytes()
 	if r.training != "" {
@@ -140,6 +138,19 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // the page is written
 }
 
+// haveTexts warns where there is text that wasn't kept, and fails where a file is to hold it.
+func (r *evaluate) haveTexts(e *cli.Env, c *sparse.Corpus) error {
+	if c.Texts != nil || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
+		return nil
+	}
+	lost := fmt.Sprintf("the texts of %s are more than %s, their part of -m", r.In, report.Bytes(r.KeepTexts))
+	if r.out != "" {
+		return fmt.Errorf("-o %s: %s", r.out, lost)
+	}
+	e.Warn("%s: no words are marked, and mistakes are explained by terms", lost)
+	return nil
+}
+
 // write writes the files that are asked for.
 func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) error {
 	if r.out != "" {
@@ -158,8 +169,8 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 
 // readTraining reads the training documents as the model's terms.
 func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*sparse.Corpus, error) {
-	if r.Sets != "" || x.about.Kernel == model.Precomputed {
-		return nil, cli.Usagef("-training compares documents, and %s learnt from sets or rows of kernel values", r.model)
+	if x.about.Kernel == model.Precomputed {
+		return nil, cli.Usagef("-training compares documents, and %s learnt from rows of kernel values", r.model)
 	}
 	d := r.Like(r.training, x.corpus)
 	d.TokenizerLater = func() (sparse.Tokenizer, error) { return x.about.Tokenizer, nil }
@@ -171,23 +182,11 @@ func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress
 	return c, err
 }
 
-// command is the command that was given, for a shell.
-func (r *evaluate) command() string {
-	words := []string{"grambench", "evaluate"}
-	for _, at := range [][2]string{{"-report", r.f.Page}, {"-o", r.out}, {"-training", r.training}} {
-		if at[1] != "" {
-			words = append(words, at[0], quoted(at[1]))
-		}
-	}
-	return strings.Join(append(words, quoted(r.In), quoted(r.model)), " ")
-}
-
 func (r *evaluateReport) WriteText(w io.Writer) {
 	r.predictReport.WriteText(w)
 	if a := r.Answered; len(a) == 4 {
-		fmt.Fprintf(w, "part of the documents, the surest, with at most so many errors: 1 %%: %s, 2 %%: %s, 5 %%: %s, "+
-			"10 %%: %s\n", report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part),
-			report.Percent(a[3].Part))
+		fmt.Fprintf(w, "coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s\n",
+			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
 	}
 	if r.Apart != nil {
 		fmt.Fprintf(w, "%s with near copies in training; of %s others %s right, %s\n", report.Documents(len(r.Copies)),

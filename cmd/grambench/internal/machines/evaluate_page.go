@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // What a page has of an evaluation at most.
@@ -113,12 +113,7 @@ func scoreFigures(p *page.Page, s *svm.Score) {
 
 // classesSection has the figures of each class.
 func classesSection(s *svm.Score) page.Section {
-	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
-	for _, k := range s.Classes {
-		t.Add(k.Name, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right), fmt.Sprintf("%.4f", k.Precision),
-			fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
-	}
-	return page.Section{Title: "Classes", Table: t}
+	return page.Section{Title: "Classes", Table: classTable(classRows(s))}
 }
 
 // newMatrix is the confusion matrix of a score.
@@ -199,6 +194,7 @@ func (r *evaluateReport) charts() ([]page.Chart, error) {
 
 // mistakesSection has the worst mistakes with what decided them.
 func (r *evaluateReport) mistakesSection() page.Section {
+	texts := r.trainingTexts()
 	s := page.Section{Title: "Worst mistakes", Text: "Wrong predictions of the greatest confidence. Words with a solid " +
 		"line speak for what was predicted, those with a dashed line against it: the effect is the decision value less " +
 		"what it is without the word."}
@@ -210,10 +206,10 @@ func (r *evaluateReport) mistakesSection() page.Section {
 		}
 		if m.Why != nil {
 			d.Tables = append(d.Tables,
-				page.Details{Title: "Terms that decided", Table: termsTable(m.Why), Open: len(d.Parts) == 0})
+				page.Details{Title: "Terms that decided", Table: effects.Terms(m.Why), Open: len(d.Parts) == 0})
 			if len(m.Why.Support) > 0 {
 				d.Tables = append(d.Tables, page.Details{Title: "Training documents with the greatest share",
-					Table: r.supportTable(m.Why)})
+					Table: effects.Support(m.Why, texts)})
 			}
 		}
 		s.Documents = append(s.Documents, d)
@@ -250,27 +246,15 @@ func parts(m *learn.Mistake) (out []page.Part) {
 	return out
 }
 
-// supportTable lists training documents by their share of a decision value, with the beginning of their
-// texts where these are known.
-func (r *evaluateReport) supportTable(x *learn.DocumentExplanation) *report.Table {
-	t := report.NewTable(">document", "class", ">kernel", ">share", "text")
-	for _, s := range x.Support {
-		text := ""
-		if i := int(s.Document) - 1; r.training != nil && r.training.Texts != nil && i >= 0 && i < len(r.training.Texts) {
-			text = page.Excerpt(r.training.Texts[i], 120)
-		}
-		t.Add(fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4f", s.Kernel), fmt.Sprintf("%+.4g", s.Effect), text)
+// trainingTexts returns the texts of -training where its documents are those that the model learnt from: their
+// numbers are those of support vectors then.
+func (r *evaluateReport) trainingTexts() []string {
+	m, own := r.found.m.(learn.Machines)
+	if c := r.training; own && c != nil && m.Documents == c.Documents.Rows() &&
+		(m.Source == c.Source || m.Corpus == c.Digest()) {
+		return c.Texts
 	}
-	return t
-}
-
-// termsTable lists terms by their effect.
-func termsTable(x *learn.DocumentExplanation) *report.Table {
-	t := report.NewTable("term", ">times", ">effect", "speaks for")
-	for _, e := range x.Terms {
-		t.Add(e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect))
-	}
-	return t
+	return nil
 }
 
 func joinTerms(terms []learn.TermWeight) string {
@@ -299,38 +283,31 @@ func (r *evaluateReport) copiesSection() page.Section {
 	return s
 }
 
-// modelSection says what the model is, and the commands.
+// modelSection says what the model is, and the command.
 func (r *evaluateReport) modelSection(x *found) page.Section {
 	a := &x.about
-	train := []string{"grambench", "train"}
-	s := page.Section{Title: "Model"}
-	add := func(name, flag, value string) {
+	s := page.Section{Title: "Model", Code: r.Command}
+	add := func(name, value string) {
 		if value != "" && value != "0" {
 			s.Facts = append(s.Facts, [2]string{name, value})
-			if flag != "" {
-				train = append(train, flag, quoted(value))
-			}
 		}
 	}
-	machines, own := x.m.(learn.Machines)
-	add("Learner", "-type", a.Type)
-	add("Kernel", map[bool]string{true: "-kernel"}[own], a.Kernel)
-	add("Embedding", map[bool]string{true: "-embed"}[!own], a.Embedding)
-	add("C", "-c", fmt.Sprint(a.C))
-	add("Scheme", "-scheme", a.SchemeName())
+	add("Learner", a.Type)
+	add("Kernel", a.Kernel)
+	add("Embedding", a.Embedding)
+	add("C", fmt.Sprint(a.C))
+	add("Scheme", a.SchemeName())
 	if a.Vocabulary != nil {
-		other := a.Tokenizer.WithPairs(false) != sparse.Tokenizer{}.WithPairs(false)
-		add("Terms", map[bool]string{true: "-views"}[other], a.Tokenizer.String())
-		add("Vocabulary", "", report.Counted(len(a.Vocabulary), "term", "terms"))
+		add("Terms", a.Tokenizer.String())
+		add("Vocabulary", report.Counted(len(a.Vocabulary), "term", "terms"))
 	}
-	if own && a.Probabilities {
-		add("Probabilities", "-b", "1")
+	if a.Probabilities {
+		add("Probabilities", "yes")
 	}
-	add("Classes", "", fmt.Sprint(len(a.Classes)))
-	add("Support vectors", "", report.Count(a.Support))
-	if own {
-		add("Trained on", "-in", machines.Source)
+	add("Classes", fmt.Sprint(len(a.Classes)))
+	add("Support vectors", report.Count(a.Support))
+	if machines, own := x.m.(learn.Machines); own {
+		add("Trained on", machines.Source)
 	}
-	s.Code = strings.Join(append(train, "-o", quoted(r.Model)), " ") + "\n" + r.Command
 	return s
 }

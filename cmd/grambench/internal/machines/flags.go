@@ -45,7 +45,8 @@ type machine struct {
 
 	chooseTime float64 // what a choice may cost
 
-	old learn.Model // of -update; nil for none
+	update string      // file of the model that the training begins at
+	old    learn.Model // from it; nil before it is loaded
 
 	scale    string // of columns
 	noCounts string // why vectors get a kernel of vectors by default: see sparse.CSR.NoCounts
@@ -82,8 +83,14 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Check(m.check)
 }
 
+// waits says that the model of -update, which isn't loaded yet, has settings for flags that weren't given.
+func (m *machine) waits() bool { return m.update != "" && m.old == nil }
+
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
+	if m.waits() {
+		return nil
+	}
 	err := m.shorthand.take(&m.kind)
 	if err == nil {
 		err = m.takeScale()

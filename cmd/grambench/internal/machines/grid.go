@@ -190,10 +190,11 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
 		return err
 	}
-	if err == nil && kept != nil && found.Best >= 0 {
+	complete := err == nil
+	if complete && kept != nil && found.Best >= 0 {
 		err = g.train(ctx, r, kept, found, points, j)
 	}
-	r.fill(e, j, found, err == nil)
+	r.fill(e, j, found, complete)
 	if err == nil && g.plot != "" {
 		err = r.draw(g.plot)
 	}

@@ -36,9 +36,10 @@ func (g *grid) train(
 	if err != nil {
 		return learn.Enough(c.NameValue(err), j.held)
 	}
-	r.File = g.out
-	r.FileBytes, err = matrixio.Make(g.out, func(w io.Writer) error { return m.Write(ctx, w) })
-	r.SecondsTrain = time.Since(begin).Seconds()
+	size, err := matrixio.Make(g.out, func(w io.Writer) error { return m.Write(ctx, w) })
+	if err == nil {
+		r.File, r.FileBytes, r.SecondsTrain = g.out, size, time.Since(begin).Seconds()
+	}
 	return err
 }
 
@@ -56,7 +57,7 @@ func (r *gridReport) writeParts(w io.Writer) {
 	if r.Parts == nil {
 		return
 	}
-	t := report.NewTable("terms", ">best with", ">best without", ">difference")
+	t := report.NewTable("terms", ">best with", ">best without", ">difference").Named("What terms are worth")
 	for _, p := range r.Parts {
 		se := strings.TrimSuffix(r.Measure.Format(float64(p.SE)), "%")
 		t.Add(p.Part, r.Measure.Format(float64(p.With)), r.Measure.Format(float64(p.Without)),

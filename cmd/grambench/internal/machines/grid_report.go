@@ -54,12 +54,12 @@ type gridReport struct {
 	c        []float64
 }
 
-// searchedLine is what a report says of a search for support vector machines beside that.
+// searchedLine is what a report says of a search for support vector machines in addition.
 type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
 	Fits        int     `json:"fits"` // classifiers that were trained: one a point and fold
 	DotProducts int64   `json:"dot_products"`
-	// those that training and predicting each fit by itself would have computed besides
+	// those that training and predicting each fit by itself would have computed in addition
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }
@@ -88,7 +88,7 @@ type gridRow struct {
 	*solvedLine // of support vector machines
 }
 
-// solvedLine is what a row says of support vector machines beside that.
+// solvedLine is what a row says of support vector machines in addition.
 type solvedLine struct {
 	Iterations int64   `json:"iterations"`
 	Support    float64 `json:"support_vectors"` // mean over the folds of the number of different ones
@@ -379,7 +379,7 @@ func (r *gridReport) table() *report.Table {
 		}
 		titles = append(titles, title)
 	}
-	t := report.NewTable(titles...)
+	t := report.NewTable(titles...).Named("Means over the folds")
 	for _, l := range r.lines() {
 		cells := []string{r.name(l)}
 		for _, c := range r.c {
@@ -446,31 +446,35 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 // commandLine is a train command, for a shell: with the flags that were given, but for the kernel,
 // C and others that are named, and after them the settings.
 func (m *machine) commandLine(others, settings []string) string {
-	words := []string{"grambench", "train", "-in", m.In}
-	m.f.Visit(func(fl *flag.Flag) {
-		switch {
-		case slices.Contains([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, fl.Name):
-		case slices.Contains(others, fl.Name):
-		case m.f.IsBool(fl.Name):
-			words = append(words, "-"+fl.Name)
-		default:
-			words = append(words, "-"+fl.Name, fl.Value.String())
-		}
-	})
+	words := given([]string{"grambench", "train", "-in", quoted(m.In)}, m.f,
+		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, others...)...)
 	if m.weights.balanced {
 		words = append(words, "-weight", "balanced")
 	}
 	for _, class := range slices.Sorted(maps.Keys(m.weights.of)) {
-		words = append(words, "-weight", fmt.Sprintf("%s=%v", class, m.weights.of[class]))
+		words = append(words, "-weight", quoted(fmt.Sprintf("%s=%v", class, m.weights.of[class])))
 	}
 	if m.Signed && !m.f.Given("signed") { // as -t has it
 		words = append(words, "-signed")
 	}
-	words = append(words, settings...)
-	for i, w := range words {
-		words[i] = quoted(w)
+	for _, w := range settings {
+		words = append(words, quoted(w))
 	}
 	return strings.Join(words, " ")
+}
+
+// given appends the flags that were given, but for others, as a shell reads them.
+func given(words []string, f *cli.Flags, others ...string) []string {
+	f.Visit(func(fl *flag.Flag) {
+		switch {
+		case slices.Contains(others, fl.Name):
+		case f.IsBool(fl.Name):
+			words = append(words, "-"+fl.Name)
+		default:
+			words = append(words, "-"+fl.Name, quoted(fl.Value.String()))
+		}
+	})
+	return words
 }
 
 // quoted writes a word so that a shell reads it as it is.

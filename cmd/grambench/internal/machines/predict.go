@@ -31,7 +31,7 @@ var Predict = &cli.Command{
 	Help: `
 Predicts documents with a model that grambench train or svm-train wrote, one line per document, in
 the order of the source. As with svm-predict, source, model and file for the predictions may follow
-the flags, those that no flag names. If the documents have labels that the model knows, a report
+the flags, except those given by a flag. If the documents have labels that the model knows, a report
 scores the predictions. Without -o these go to standard output, and the report to standard error.
 
 With -to, or -o and a name in .csv, .tsv or .jsonl, a table takes the place of lines: document,
@@ -50,12 +50,7 @@ printf 'the engine stalls at idle\n' | grambench predict -in - news.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &predict{f: f}
 		f.Prints = true
-		r.DeclareInput(f, "", &r.Limits)
-		f.Arguments(source.Argument, cli.Argument{Flag: "model", What: "model"}, cli.Argument{Flag: "o", What: "file"})
-		r.DeclareSets(f)
-		r.Compute.Declare(f)
-		f.Group("Prediction", "")
-		f.Reads(&r.model, "model", "predict with the model in `FILE`, - for standard input")
+		r.declare("Prediction", "predict with", cli.Argument{Flag: "o", What: "file"})
 		f.Choose(&r.output, "output", "", "write `WHAT`: labels, probabilities or decisions (default: labels)", outputs)
 		f.Var(&r.prob, "b", "-output probabilities, `0|1`")
 		f.Group("Output", "")
@@ -83,28 +78,58 @@ type predict struct {
 	texts      bool
 }
 
+// declare declares the flags of documents and of the model, whose group and use it is given. An argument may follow
+// the two that stand for them.
+func (r *predict) declare(group, use string, others ...cli.Argument) {
+	r.DeclareInput(r.f, "", &r.Limits)
+	r.f.Arguments(append([]cli.Argument{source.Argument, {Flag: "model", What: "model"}}, others...)...)
+	r.DeclareSets(r.f)
+	r.Compute.Declare(r.f)
+	r.f.Group(group, "")
+	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
+}
+
+// named checks that documents to do something with and a model are named.
+func (r *predict) named(what string) error {
+	switch {
+	case r.In == "":
+		return source.Missing(what)
+	case r.model == "":
+		return cli.Usagef("-model FILE is missing")
+	case r.model == "-":
+		r.model = "/dev/stdin"
+	}
+	r.StartsOver, r.Reread = true, []*string{&r.In, &r.Sets, &r.model} // what is found is written when all is known
+	return nil
+}
+
+// keepTexts keeps texts within a quarter of -m.
+func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64) }
+
+// ending is that of a file's name, which programs know in capitals, too.
+func ending(file string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(file), ".")) }
+
 // outputs are what a line of predictions may hold.
 var outputs = []string{"labels", "probabilities", "decisions"}
 
 // check checks that the flags make sense together.
 func (r *predict) check() error {
+	if err := r.named("predict"); err != nil {
+		return err
+	}
 	switch {
-	case r.In == "":
-		return source.Missing("predict")
-	case r.model == "":
-		return cli.Usagef("-model FILE is missing")
 	case bool(r.prob) && r.output != "" && r.output != "probabilities":
 		return cli.Usagef("-b 1 and -output %s, expected one of them", r.output)
 	case bool(r.prob):
 		r.output = "probabilities"
 	}
-	by := strings.TrimPrefix(filepath.Ext(r.out), ".")
+	by := ending(r.out)
 	if r.to == "" && r.output == "" && slices.Contains(learn.TableFormats, by) {
 		r.to = by
 	}
 	switch {
 	case r.to == "" && r.output == "":
-		if err := cli.CheckTable(r.out, ".csv", ".tsv", ".jsonl"); err != nil {
+		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", ".csv", ".tsv", ".jsonl"); err != nil {
 			return err
 		}
 	case r.to == "lines":
@@ -118,10 +143,6 @@ func (r *predict) check() error {
 			"without -b 1 and -output")
 	}
 	r.output = cmp.Or(r.output, "labels")
-	if r.model == "-" {
-		r.model = "/dev/stdin"
-	}
-	r.StartsOver, r.Reread = true, []*string{&r.In, &r.Sets, &r.model} // predictions are written when all are known
 	return nil
 }
 
@@ -141,7 +162,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		return nil, err
 	}
 	if r.texts && corpus.Texts == nil {
-		return nil, fmt.Errorf("-texts: %s holds no text, or more than a quarter of -m %s", r.In, report.Bytes(r.Bytes()))
+		return nil, fmt.Errorf("-texts: %s holds no text, or more than %s, their part of -m", r.In, report.Bytes(r.KeepTexts))
 	}
 	if corpus, err = r.objects(ctx, p, loaded.m, corpus); err != nil {
 		return nil, err
@@ -176,7 +197,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
 	if r.texts {
-		r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
+		r.keepTexts()
 	}
 	x, err := r.predict(ctx, e, p)
 	if err != nil {
@@ -186,7 +207,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	writing := time.Now()
 	lines := &learn.Lines{What: r.output, Of: *of, P: prediction}
 	if r.output != "labels" {
-		lines.Separator = map[string]string{".csv": ",", ".tsv": "\t"}[strings.ToLower(filepath.Ext(r.out))]
+		lines.Separator = map[string]string{"csv": ",", "tsv": "\t"}[ending(r.out)]
 	}
 	if r.names {
 		lines.Name = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }

@@ -79,6 +79,29 @@ type predictRow struct {
 	F1        float64 `json:"f1"`
 }
 
+// classRows returns the rows of a score.
+func classRows(s *svm.Score) []predictRow {
+	rows := []predictRow{}
+	for _, k := range s.Classes {
+		rows = append(rows, predictRow{k.Name, k.Of, k.Given, k.Right, k.Precision, k.Recall, k.F1})
+	}
+	return rows
+}
+
+// classTable is the table of rows.
+func classTable(rows []predictRow) *report.Table {
+	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
+	for _, k := range rows {
+		t.Add(k.cells()...)
+	}
+	return t
+}
+
+func (k predictRow) cells() []string {
+	return []string{k.Class, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
+		fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1)}
+}
+
 // confusion counts the documents of one class that were given another.
 type confusion struct {
 	Class     string `json:"class"`
@@ -123,9 +146,7 @@ func (r *predictReport) scored(s *svm.Score, of *learn.About) {
 	}
 	low, high := s.Interval()
 	r.Interval = []float64{low, high}
-	for _, k := range s.Classes {
-		r.Rows = append(r.Rows, predictRow{k.Name, k.Of, k.Given, k.Right, k.Precision, k.Recall, k.F1})
-	}
+	r.Rows = classRows(s)
 	r.Matrix = s.Confusion
 	for t, row := range s.Confusion {
 		for g, n := range row {
@@ -219,11 +240,6 @@ func (r *predictReport) writeScore(w io.Writer) {
 		fmt.Fprintf(w, "\nProbabilities: log loss %.4f, expected calibration error %.4f", *r.LogLoss, *r.ECE)
 	}
 	fmt.Fprint(w, "\n\n")
-	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
-	add := func(name, documents, predicted, right string, k predictRow) {
-		t.Add(name, documents, predicted, right,
-			fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
-	}
 	rows := r.Rows
 	if len(rows) > widestMatrix {
 		fmt.Fprintf(w, "The %d classes of the least F1 of %d; -json has all\n", widestMatrix, len(rows))
@@ -231,11 +247,13 @@ func (r *predictReport) writeScore(w io.Writer) {
 		slices.SortStableFunc(rows, func(a, b predictRow) int { return cmp.Compare(a.F1, b.F1) })
 		rows = rows[:widestMatrix]
 	}
-	for _, k := range rows {
-		add(k.Class, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right), k)
+	t := classTable(rows)
+	mean := func(name string, weight func(k predictRow) float64) {
+		k := r.mean(weight)
+		t.Add(append([]string{name, "", "", ""}, k.cells()[4:]...)...)
 	}
-	add("mean of classes", "", "", "", r.mean(func(k predictRow) float64 { return 1 }))
-	add("weighted by documents", "", "", "", r.mean(func(k predictRow) float64 { return float64(k.Of) }))
+	mean("mean of classes", func(k predictRow) float64 { return 1 })
+	mean("weighted by documents", func(k predictRow) float64 { return float64(k.Of) })
 	t.Write(w)
 	r.writeMatrix(w)
 	if len(r.Confusions) > 0 {

@@ -66,7 +66,7 @@ func (l *machineLine) text(others ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// solverLine is what the reports of train and cv say of support vector machines beside that.
+// solverLine is what the reports of train and cv say of support vector machines in addition.
 type solverLine struct {
 	Tolerance      float64   `json:"tolerance"`
 	Support        float64   `json:"support_vectors"` // of cv the mean over the folds; different ones count once

@@ -34,7 +34,6 @@ grambench train -in mail/ -o mail.model                    a folder with a sub-f
 grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		t := &train{}
-		f.Check(t.inherit) // before the flags are checked
 		t.declare(f)
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		t.shorthand.declare(f)
@@ -64,8 +63,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 type train struct {
 	machine
 	out, to string
-	folds   int    // of -v
-	update  string // file of the model that the training begins at
+	folds   int // of -v
 }
 
 // modelFormats are the forms in which a model is written.
@@ -74,6 +72,9 @@ var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 // check checks that the flags make sense together.
 func (t *train) check() error {
 	if t.f.Given("v") {
+		if t.update != "" {
+			return cli.Usagef("-update with -v, which writes no model, expected one of them")
+		}
 		t.out = "" // no model is written
 		return t.validation().check()
 	}
@@ -97,7 +98,7 @@ func defaultModel(source string) string {
 // checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
 // model.
 func (t *train) checkKernel() error {
-	if t.learner.Type == "" {
+	if t.waits() || t.learner.Type == "" {
 		return nil
 	}
 	k, err := t.kernelOf(nil)
@@ -147,6 +148,12 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	}
 	p := e.Progress(true)
 	defer p.Clear()
+	if t.waits() {
+		p.Stage("reading " + filepath.Base(t.update))
+		if err := t.inherit(ctx); err != nil {
+			return err
+		}
+	}
 	if t.to == "gram" {
 		t.keepTexts()
 	}

@@ -42,7 +42,7 @@ type trainReport struct {
 	details []string // of other learners than support vector machines
 }
 
-// trainedLine is what a report says of trained support vector machines beside that.
+// trainedLine is what a report says of trained support vector machines in addition.
 type trainedLine struct {
 	solverLine
 	Bounded    int             `json:"bounded_coefficients"`

@@ -13,17 +13,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// inherit loads the model of -update, whose type, scheme, kernel and terms stand in for flags that weren't given.
-func (t *train) inherit() (err error) {
-	switch {
-	case t.update == "":
-		return nil
-	case t.f.Given("v"):
-		return cli.Usagef("-update with -v, which writes no model, expected one of them")
-	}
+// inherit loads the model of -update, whose type, scheme, kernel and terms stand in for flags that weren't given, and
+// checks all flags.
+func (t *train) inherit(ctx context.Context) (err error) {
 	var o learn.Options
 	var terms *learn.Terms
-	if t.old, err = learn.Load(context.Background(), t.update, nil); err == nil {
+	if t.old, err = learn.Load(ctx, t.update, nil); err == nil {
 		err = o.Inherit(t.old)
 	}
 	if err == nil {
@@ -51,7 +46,10 @@ func (t *train) inherit() (err error) {
 	if terms != nil && !t.f.Given("min-df") {
 		t.MinDF = terms.MinDF
 	}
-	return nil
+	if err := t.machine.check(); err != nil {
+		return err
+	}
+	return t.checkKernel()
 }
 
 // train trains a model, from where another ended with -update.

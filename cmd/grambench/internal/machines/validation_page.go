@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
@@ -28,15 +27,18 @@ func (r *cvReport) CompletePage(out *page.Page) error {
 	return nil
 }
 
-// CompletePage makes the page of a search.
+// CompletePage adds the points of a search, and the command.
 func (r *gridReport) CompletePage(out *page.Page) error {
-	*out = page.Page{Title: "Search on " + filepath.Base(r.Corpus.Source),
-		Lead: r.text(report.Documents(r.Corpus.Documents), fmt.Sprintf("seed %d", r.Seed))}
+	out.Title = "Search on " + filepath.Base(r.Corpus.Source)
 	rows, train := r.Rows, r.Train
 	if r.Choice != nil {
 		rows, train = r.Choice.Rows, cmp.Or(train, r.Choice.Train)
 	}
-	t := report.NewTable("what", "scheme", "terms", ">C", ">documents", ">"+r.Measure.String(), ">± over folds", ">s")
+	titles := []string{"what", "scheme", "terms", ">C", ">documents", ">" + r.Measure.String(), ">± over folds", ">s"}
+	if r.Choice != nil {
+		titles = append(titles, ">round")
+	}
+	t := report.NewTable(titles...)
 	for i := range rows {
 		row := &rows[i]
 		c, documents := "", r.Corpus.Documents
@@ -46,17 +48,20 @@ func (r *gridReport) CompletePage(out *page.Page) error {
 		if row.Documents > 0 {
 			documents = row.Documents
 		}
-		t.Add(row.what(), row.Scheme, cmp.Or(row.Terms, row.NGrams), c, report.Count(documents),
-			r.Measure.Format(float64(row.Mean)), r.Measure.Format(float64(row.SD)), fmt.Sprintf("%.2f", row.Seconds))
+		cells := []string{describe(row.what(), 0, row.Nu, row.Epsilon), row.Scheme, cmp.Or(row.Terms, row.NGrams), c,
+			report.Count(documents), r.Measure.Format(float64(row.Mean)), r.Measure.Format(float64(row.SD)),
+			fmt.Sprintf("%.2f", row.Seconds), strconv.Itoa(row.Round)}
+		t.Add(cells[:len(titles)]...)
 	}
 	if b := r.Best; b != nil {
 		out.Figures = []page.Figure{{Name: "Best " + r.Measure.String(), Value: r.Measure.Format(float64(b.Mean)),
 			Note: describe(b.what(), b.C, b.Nu, b.Epsilon)}}
 	}
-	out.Sections = []page.Section{{Title: "Points", Table: t}}
+	if len(rows) > 0 {
+		out.Sections = append(out.Sections, page.Section{Title: "Points", Table: t})
+	}
 	if train != "" {
-		out.Sections = append(out.Sections, page.Section{Title: "Train with the best", Code: train,
-			Text: strings.Join(r.Hints, "; ")})
+		out.Sections = append(out.Sections, page.Section{Title: "Train with the best", Code: train})
 	}
 	return nil
 }

@@ -164,6 +164,9 @@ func (d *duplicates) check() (err error) {
 	if d.of != "" && d.keep != "" {
 		return cli.Usagef("-keep does not apply to -of: nothing is dropped")
 	}
+	if err := cli.CheckTable("-keep", d.keep, "", ".jsonl"); err != nil {
+		return err
+	}
 	if d.In == "-" && d.of == "-" {
 		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
 	}
@@ -196,6 +199,13 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	}
 	if err := d.haveTexts(corpus); err != nil {
 		return err
+	}
+	switch vectors := corpus.Vocabulary == nil; {
+	case d.keep == "" || corpus.Texts != nil:
+	case !vectors:
+		return fmt.Errorf("-keep: no texts of %s, expected text that fits -m", corpus.Source)
+	case strings.EqualFold(filepath.Ext(d.keep), ".jsonl"):
+		return fmt.Errorf("-keep %s: %s holds vectors, expected a name in .svm", d.keep, corpus.Source)
 	}
 	if others != nil {
 		return d.leaks(ctx, e, p, corpus, others)
@@ -344,6 +354,8 @@ func writeKept(
 			dropped[i] = true
 		}
 	}
+	var indices []uint64
+	var values []float64
 	return matrixio.Make(path, func(w io.Writer) error {
 		return writeLines(ctx, w, n, func(b []byte, i int) ([]byte, error) {
 			if dropped[i] {
@@ -360,13 +372,12 @@ func writeKept(
 				}{labels, c.Texts[i]})
 				return append(append(b, text...), '\n'), err
 			}
-			b = append(b, strings.Join(labels, ",")...)
-			terms, values := documents.Row(i)
+			terms, raw := documents.Row(i)
+			indices, values = indices[:0], values[:0]
 			for k, t := range terms {
-				b = append(strconv.AppendUint(append(b, ' '), uint64(t)+1, 10), ':')
-				b = strconv.AppendFloat(b, float64(values[k]), 'g', -1, 32)
+				indices, values = append(indices, uint64(t)), append(values, float64(raw[k]))
 			}
-			return append(b, '\n'), nil
+			return matrixio.AppendVector(b, strings.Join(labels, ","), indices, values, 32), nil
 		})
 	})
 }
@@ -398,7 +409,8 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 		embedded, _ := source.WorkBytes(c.Documents)
 		need += 2*c.Documents.Bytes() + embedded
 	}
-	if err := d.Fits("pairs with documents of "+d.of, backend.RuntimeBytes+need); err != nil {
+	need += backend.RuntimeBytes
+	if err := d.Fits("pairs with documents of "+d.of, need); err != nil {
 		return err
 	}
 	// Terms that one of them lacks count: weights are those of all documents.
@@ -418,6 +430,11 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 	r.Plan, err = engine.CrossWithin(ctx, rows, x, d.within, opt, func(i, j int, c float64) error {
 		if r.Pairs++; c == 0 {
 			r.Same++
+		}
+		if len(found) == cap(found) { // it grows, at most to twice its length, by a copy
+			if err := d.Fits("the list of pairs within "+report.Float(d.within), need+72*int64(len(found))); err != nil {
+				return err
+			}
 		}
 		found = append(found, leak{i, j, c})
 		return nil

@@ -78,7 +78,7 @@ func (r *duplicatesReport) CompletePage(p *page.Page) (err error) {
 			names = append(names, s.String())
 		}
 		chart.Bars(c, names, []string{""}, func(g, _ int) float64 { return float64(r.Sizes[g].Groups) })
-		p.Sections[1].Charts, err = page.AddChart(nil, c, "as in the table")
+		p.Section("Groups by size").Charts, err = page.AddChart(nil, c, "as in the table")
 	}
 	if r.texts.Documents != nil || r.texts.Table != nil {
 		p.Sections = append(p.Sections, r.texts)

@@ -45,7 +45,7 @@ func (s *search) check(formats map[string]string) error {
 	}
 	s.StartsOver = !matrixio.IsStream(s.out)
 	if s.format == "" {
-		if err := cli.CheckTable(s.out, slices.Sorted(maps.Keys(formats))[1:]...); err != nil {
+		if err := cli.CheckTable("-o", s.out, ", or -to FORMAT", slices.Sorted(maps.Keys(formats))[1:]...); err != nil {
 			return err
 		}
 		s.format = formats[""]
@@ -81,17 +81,8 @@ func (s *search) haveTexts(c *sparse.Corpus) error {
 	return nil
 }
 
-// mostText is how many bytes of a text a line has.
-const mostText = 200
-
 // beginning returns the beginning of a text on one line.
-func beginning(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), 4*mostText)], "")), " ")
-	if len(text) > mostText {
-		text = strings.ToValidUTF8(text[:mostText], "") + "…"
-	}
-	return text
-}
+func beginning(text string) string { return page.Excerpt(text, 200) }
 
 // shown is a document of a line of JSON, with its text where that is asked for.
 func (s *search) shown(c *sparse.Corpus, i int) any {

@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn"
 )
 
 //go:embed page.html
@@ -59,10 +59,15 @@ func (s *service) page(w http.ResponseWriter, r *http.Request) (*reply, error) {
 			return nil, failed(http.StatusBadRequest, "the body is no form")
 		}
 		out := &shown{Text: form.Get("text")}
-		if out.Answers, err = l.answers(ctx, out.Text); err != nil {
-			out.Error = failureOf(err).text
+		var refused error
+		if out.Answers, refused = l.answers(ctx, out.Text); refused != nil {
+			out.Error = failureOf(refused).text
 		}
-		return s.show(h, l, out)
+		page, err := s.show(h, l, out)
+		if err == nil {
+			page.refused = refused
+		}
+		return page, err
 	})
 }
 
@@ -72,7 +77,7 @@ func (s *service) show(h http.Header, l *loaded, out *shown) (*reply, error) {
 	h.Set("Referrer-Policy", "same-origin")
 	var b bytes.Buffer
 	err := parsed.Execute(&b, out)
-	return &reply{"text/html; charset=utf-8", b.Bytes()}, err
+	return &reply{kind: "text/html; charset=utf-8", body: b.Bytes()}, err
 }
 
 // answers says what the model predicts of a text, and why.
@@ -103,24 +108,18 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 	t.Add("words", fmt.Sprint(p.Words))
 	t.Add("of these known", fmt.Sprint(p.Known))
 	first := answer{Title: title, Table: t}
-	if 2*p.Known <= p.Words {
+	if 2*p.Known < p.Words || p.Words == 0 {
 		first.Note = "The model knows less than half of the words, so this says little."
 	}
-	if out = append(out, first); len(text) > mostExplained {
-		return out, nil
+	if len(text) > mostExplained {
+		first.Note += fmt.Sprintf(" Texts of more than %s aren't explained.", report.Bytes(mostExplained))
+		return append(out, first), nil
 	}
+	out = append(out, first)
 	why, err := l.model.ExplainText(ctx, text, 20)
 	if err != nil {
 		return out, err
 	}
-	return append(out, reasons(why)), nil
-}
-
-// reasons are the terms that decide.
-func reasons(why *learn.DocumentExplanation) answer {
-	t := report.NewTable("term", ">count", ">effect", "speaks for")
-	for _, e := range why.Terms {
-		t.Add(e.Term, fmt.Sprintf("%.4g", e.Count), fmt.Sprintf("%+.3g", e.Effect), why.Side(e.Effect))
-	}
-	return answer{"The terms that decide", "An effect is the margin less what it would be without the term.", t}
+	return append(out, answer{"The terms that decide", "An effect is the margin less what it would be without the term.",
+		effects.Terms(why)}), nil
 }

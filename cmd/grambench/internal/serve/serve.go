@@ -26,7 +26,7 @@ import (
 // Command is the command serve.
 var Command = &cli.Command{
 	Name:    "serve",
-	Summary: "answer over HTTP by a model: classes, reasons, neighbours; a page to paste text into",
+	Summary: "serve a model over HTTP: classes, reasons, neighbours; a page to paste text into",
 	NoJSON:  true,
 	Help: `
 Answers requests by a model of texts, of any kind, until ^C or SIGTERM:
@@ -112,7 +112,8 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("-addr %s: %w", r.addr, reason(err))
 	}
-	server := s.server(log.New(e.Stderr, e.Program+" serve: ", 0))
+	s.errors = log.New(e.Stderr, e.Program+" serve: ", 0)
+	server := s.server()
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
 		s.local = true
@@ -201,7 +202,8 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 		return out, nil
 	}
 	budget := cmp.Or(r.limits.Budget(), 1<<62)
-	out.texts, err = sparse.Read(ctx, r.of, sparse.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget})
+	out.texts, err = sparse.Read(ctx, r.of, sparse.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget,
+		Workers: r.limits.Workers})
 	if err == nil && out.texts.Texts == nil {
 		err = errors.New("vectors, or more text than fits, expected texts")
 	}
@@ -226,9 +228,9 @@ func (l *loaded) kind() string {
 }
 
 // server is the HTTP server, with bounds on all that a client may be slow with.
-func (s *service) server(errors *log.Logger) *http.Server {
+func (s *service) server() *http.Server {
 	return &http.Server{
-		Handler: s, ErrorLog: errors, ConnState: s.count,
+		Handler: s, ErrorLog: s.errors, ConnState: s.count,
 		ReadHeaderTimeout: min(s.timeout, 5*time.Second), ReadTimeout: s.timeout, WriteTimeout: 3 * s.timeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}

@@ -165,6 +165,38 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// What fails here has its status, on the page as well, and is told to the log alone; the page says what it leaves out.
+func TestInternalErrors(t *testing.T) {
+	s := start(t, gram.TrainOptions{Type: "linear"})
+	s.body = 1 << 20
+	const form = "application/x-www-form-urlencoded"
+	if half := bodyOf(t, ask(s, "POST", "/", form, "text=red+oak")); strings.Contains(half, "less than half") {
+		t.Errorf("a word of two is less than half:\n%s", half)
+	}
+	long := bodyOf(t, ask(s, "POST", "/", form, "text="+strings.Repeat("red+", 20_000)))
+	if !strings.Contains(long, "Texts of more than 64 KiB aren&#39;t explained.") {
+		t.Errorf("nothing of a long text's terms:\n%.3000s", long)
+	}
+	var said strings.Builder
+	s.errors = log.New(&said, "", 0)
+	broken := *s.current.Load()
+	broken.model = broken.model.With(gram.Options{MemoryBytes: 1})
+	s.use(&broken)
+	for _, path := range []string{"/", "/predict"} {
+		kind := map[string]string{"/": form}[path]
+		r := ask(s, "POST", path, kind, "text=red")
+		if text := bodyOf(t, r); r.StatusCode != 500 || !strings.Contains(text, "internal error") ||
+			strings.Contains(text, "memory") || strings.Contains(text, "<form") != (path == "/") {
+			t.Errorf("%s: %s\n%s", path, r.Status, text)
+		}
+		counts := bodyOf(t, ask(s, "GET", "/metrics", "", ""))
+		if want := fmt.Sprintf(`{path=%q,code="500"} 1`, path); !strings.Contains(counts, want) ||
+			!strings.Contains(said.String(), path+": ") || !strings.Contains(said.String(), "memory") {
+			t.Errorf("%s: no count %s, or a log of %q", path, want, said.String())
+		}
+	}
+}
+
 // A bad request gets the status that says why, and an error in JSON.
 func TestBadRequests(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
@@ -267,7 +299,8 @@ func TestOverload(t *testing.T) {
 // listen has a service listen, and returns its address.
 func listen(t testing.TB, s *service) string {
 	t.Helper()
-	return listenBy(t, s.server(log.New(io.Discard, "", 0)))
+	s.errors = log.New(io.Discard, "", 0)
+	return listenBy(t, s.server())
 }
 
 func listenBy(t testing.TB, server *http.Server) string {
@@ -332,7 +365,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 func TestSlowBodyEnds(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	s.timeout = time.Second
-	server := s.server(log.New(io.Discard, "", 0))
+	s.errors = log.New(io.Discard, "", 0)
+	server := s.server()
 	server.ReadHeaderTimeout = time.Minute // a busy machine doesn't end the request before its body is waited for
 	c, err := net.Dial("tcp", listenBy(t, server))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -39,6 +41,7 @@ type service struct {
 	body    int64         // most bytes of a request
 	timeout time.Duration // until it is there, and until it is answered
 	local   bool          // it serves this machine alone
+	errors  *log.Logger   // of what clients are told nothing about
 	origins *http.CrossOriginProtection
 
 	slots                      chan struct{} // one per request that computes
@@ -48,7 +51,7 @@ type service struct {
 }
 
 func newService(workers int, body int64, timeout time.Duration) *service {
-	s := &service{body: body, timeout: timeout, slots: make(chan struct{}, workers),
+	s := &service{body: body, timeout: timeout, errors: log.Default(), slots: make(chan struct{}, workers),
 		reasons: make(chan struct{}, max(workers/2, 1)), set: metrics.NewSet(), origins: http.NewCrossOriginProtection()}
 	for name, of := range map[string]func() int64{
 		"gram_connections": s.connections.Load, "gram_requests_waiting": s.waiting.Load, "gram_body_bytes": s.held.Load,
@@ -99,13 +102,14 @@ func failed(status int, format string, args ...any) *failure {
 
 // reply is an answer.
 type reply struct {
-	kind string // of content
-	body []byte
+	kind    string // of content
+	body    []byte
+	refused error // that the body shows
 }
 
 func jsonReply(v any) (*reply, error) {
 	body, err := json.Marshal(v)
-	return &reply{"application/json", append(body, '\n')}, err
+	return &reply{kind: "application/json", body: append(body, '\n')}, err
 }
 
 // route is what a path takes.
@@ -136,14 +140,22 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out, err := s.answer(w, r)
 	status := http.StatusOK
 	if err != nil {
-		f := failureOf(err)
-		if status = f.status; status == http.StatusServiceUnavailable {
-			w.Header().Set("Retry-After", "1")
-		}
-		out, _ = jsonReply(map[string]string{"error": f.text})
+		out, _ = jsonReply(map[string]string{"error": failureOf(err).text})
+		out.refused = err
 	}
 	if _, known := routes[path]; !known {
 		path = "other"
+	}
+	if err := out.refused; err != nil {
+		switch status = failureOf(err).status; status {
+		case http.StatusServiceUnavailable:
+			w.Header().Set("Retry-After", "1")
+		case http.StatusInternalServerError:
+			s.errors.Printf("%s: %v", path, err)
+			if failed := (*engine.PanicError)(nil); errors.As(err, &failed) {
+				s.errors.Printf("%s", failed.Stack)
+			}
+		}
 	}
 	s.set.GetOrCreateCounter(fmt.Sprintf(`gram_requests_total{path=%q,code="%d"}`, path, status)).Inc()
 	seconds := fmt.Sprintf(`gram_request_seconds{path=%q}`, path)
@@ -168,11 +180,11 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request) (*reply, error)
 		return nil, failed(http.StatusNotFound, "path %s, expected one of %s", r.URL.Path, report.Join(paths))
 	case !slices.Contains(at.methods, r.Method):
 		w.Header().Set("Allow", strings.Join(at.methods, ", "))
-		return nil, failed(http.StatusMethodNotAllowed, "%s of %s, expected %s", r.Method, r.URL.Path,
+		return nil, failed(http.StatusMethodNotAllowed, "method %s not allowed for %s, expected %s", r.Method, r.URL.Path,
 			strings.Join(at.methods, " or "))
 	}
 	if err := s.origins.Check(r); err != nil {
-		return nil, failed(http.StatusForbidden, "a request of another site's page")
+		return nil, failed(http.StatusForbidden, "cross-origin request refused")
 	}
 	return at.handle(s, w, r)
 }
@@ -202,7 +214,7 @@ func failureOf(err error) *failure {
 	case errors.Is(err, context.Canceled), errors.Is(err, io.ErrUnexpectedEOF):
 		return failed(http.StatusBadRequest, "the request broke off")
 	}
-	return failed(http.StatusInternalServerError, "%s", err)
+	return failed(http.StatusInternalServerError, "internal error") // it may say what is no client's business
 }
 
 // compute reads a body and calls work with it, when it is its turn. Who doesn't send its body is waited for
@@ -274,5 +286,5 @@ func (s *service) metrics(http.ResponseWriter, *http.Request) (*reply, error) {
 	var b strings.Builder
 	s.set.WritePrometheus(&b)
 	metrics.WriteProcessMetrics(&b)
-	return &reply{"text/plain; version=0.0.4; charset=utf-8", []byte(b.String())}, nil
+	return &reply{kind: "text/plain; version=0.0.4; charset=utf-8", body: []byte(b.String())}, nil
 }
