@@ -13,8 +13,7 @@ import (
 
 // What is chosen from where nothing is given, what the others are tried with first.
 var (
-	chosenC      = []float64{10, 3, 1}
-	plainC       = []float64{10, 1, 100} // where documents aren't text
+	chosenC      = []float64{10, 1, 100}
 	chosenScales = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
@@ -60,9 +59,6 @@ func (g *Given) Fixed() bool {
 // Candidates are what [svm.Choose] chooses from for a corpus: what is given stays.
 func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, error) {
 	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed}
-	if c.Vocabulary == nil {
-		out.C = plainC
-	}
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}

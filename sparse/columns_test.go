@@ -68,17 +68,20 @@ func TestReadColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err := counter.Count(context.Background(), got.Texts); err != nil || !reflect.DeepEqual(m.Values, want.Documents.Values) {
+	m, err := counter.Count(context.Background(), got.Texts)
+	if err != nil || !reflect.DeepEqual(m.Values, want.Documents.Values) {
 		t.Errorf("a counter of texts counts otherwise, %v", err)
 	}
 	var syntax *SyntaxError
-	if _, err := counter.Count(context.Background(), []string{got.Texts[0], "offer"}); !errors.As(err, &syntax) || syntax.File != "text 1" {
+	_, err = counter.Count(context.Background(), []string{got.Texts[0], "offer"})
+	if !errors.As(err, &syntax) || syntax.File != "text 1" {
 		t.Errorf("a text that is no row: %v", err)
 	}
 	opt = columnsOptions(t, "title=words + price=numbers", 2)
 	opt.MemoryBytes = 4 << 20
 	var memory *MemoryError
-	if _, err := ReadFrom(context.Background(), strings.NewReader(table.String()), "a.csv", opt); !errors.As(err, &memory) {
+	_, err = ReadFrom(context.Background(), strings.NewReader(table.String()), "a.csv", opt)
+	if !errors.As(err, &memory) {
 		t.Errorf("within 4 MiB: %v", err)
 	}
 }
@@ -88,8 +91,9 @@ func FuzzReadColumns(f *testing.F) {
 	f.Add([]byte("title,price,class\na b,1,x\nc,,y\n"))
 	f.Add([]byte("title;price\n\"a\nb\";1e3\n\xff;2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		want, wantErr := readBytes(readCSV, data, columnsOptions(t, "title=words + price,title=chars:2 + price=numbers", 1))
-		got, err := readBytes(readCSV, bytes.Clone(data), columnsOptions(t, "title=words + price,title=chars:2 + price=numbers", 2))
+		const views = "title=words + price,title=chars:2 + price=numbers"
+		want, wantErr := readBytes(readCSV, data, columnsOptions(t, views, 1))
+		got, err := readBytes(readCSV, bytes.Clone(data), columnsOptions(t, views, 2))
 		switch {
 		case (wantErr == nil) != (err == nil) || err != nil && err.Error() != wantErr.Error():
 			t.Fatalf("%v, and from 2 workers %v", wantErr, err)

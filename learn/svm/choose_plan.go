@@ -136,7 +136,8 @@ func (h *choosing) steps() (steps []choiceStep) {
 		byC := steps[n].extend
 		steps[n].extend = func(best []Candidate) []Candidate {
 			finer := g.Finer(best[0].Kernel)
-			return g.suited(append(byC(best), extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...))
+			near := extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })
+			return g.suited(append(byC(best), near...))
 		}
 	}
 	if g.Final > 0 {

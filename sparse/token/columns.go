@@ -262,7 +262,8 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 			return nil, s, errors.New("expected columns, =, and how they are cut, such as title,body=words")
 		}
 		if name == "" || rest == "" || rest[0] != ',' && rest[0] != '=' || slices.Contains(columns, name) {
-			return nil, s, errors.New("expected different names of columns with commas between and = behind, such as title,body=words")
+			return nil, s, errors.New("expected different names of columns with commas between and = behind, such as " +
+				"title,body=words")
 		}
 		columns = append(columns, name)
 		if rest[0] == '=' {

@@ -37,7 +37,8 @@ func TestColumnsParse(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if again, err := Parse(got.String()); got.String() != want || err != nil || again != got || again.WithPairs(false) != got {
+		again, err := Parse(got.String())
+		if got.String() != want || err != nil || again != got || again.WithPairs(false) != got {
 			t.Errorf("%q is %q, and read again %q, %v, expected %q", in, got, again, err, want)
 		}
 	}
@@ -86,12 +87,14 @@ func TestColumnsScan(t *testing.T) {
 		}
 	}
 	for _, far := range []string{"-1e300", "1"} {
-		if got := scanned(t, fitted, `{"title":"","body":"","price":`+far+`,"age":7}`); got["price ≈ 1"] != 56 || got["age ≈ 2"] != 64 {
+		got := scanned(t, fitted, `{"title":"","body":"","price":`+far+`,"age":7}`)
+		if got["price ≈ 1"] != 56 || got["age ≈ 2"] != 64 {
 			t.Errorf("%s counts %v", far, got)
 		}
 	}
 	for text, want := range map[string]string{
-		"Bike": "a JSON object", `{"title":"a","body":"b","price":1}`: "no age", `{"title":["a"],"body":"b","price":1,"age":2}`: "title",
+		"Bike": "a JSON object", `{"title":"a","body":"b","price":1}`: "no age",
+		`{"title":["a"],"body":"b","price":1,"age":2}`: "title",
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `"cheap" in the column price`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `"Inf" in the column price`, "null": "a JSON object",
 	} {
@@ -107,7 +110,8 @@ func TestColumnsScan(t *testing.T) {
 	if n, err := spec.Rows().Check([]byte(rows[2])); n != 1 || err != nil {
 		t.Errorf("%d numbers are missing, %v", n, err)
 	}
-	if text := spec.Rows().Text([]string{"a \"b\"\n", "<"}); text != `{"age":"","body":"<","price":"","title":"a \"b\"\n"}` {
+	text := spec.Rows().Text([]string{"a \"b\"\n", "<"})
+	if text != `{"age":"","body":"<","price":"","title":"a \"b\"\n"}` {
 		t.Error(text)
 	}
 	if _, err := spec.Fit([]string{strings.Replace(rows[2], `5`, `"?"`, 1)}); err == nil {
