@@ -94,7 +94,7 @@ func TestColumnsScan(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"Bike": "a JSON object", `{"title":"a","body":"b","price":1}`: "no age",
-		`{"title":["a"],"body":"b","price":1,"age":2}`: "title",
+		`{"title":["a"],"body":"b","price":1,"age":2}`:     "title",
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `"cheap" in the column price`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `"Inf" in the column price`, "null": "a JSON object",
 	} {
