@@ -26,10 +26,10 @@ func ExampleReadFrom_columns() {
 	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(offers), "offers.csv", o))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1}))
 	p := gram.Must(m.PredictTexts(ctx, []string{`{"title":"Red car","body":"for sale","price":2000}`}))
-	fmt.Println(p.Label(0))
+	fmt.Println(p.Label(0), m.Warm(ctx) == nil)
 	why := gram.Must(m.ExplainText(ctx, `{"title":"House","body":"wanted","price":1450}`, 2))
 	fmt.Println(why.Label, why.Terms[0].Term)
 	// Output:
-	// sale
+	// sale true
 	// wanted title: house
 }

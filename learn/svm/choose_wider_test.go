@@ -183,3 +183,22 @@ func TestBalanced(t *testing.T) {
 		t.Errorf("%v, given 7", ovo[c.Classes[0]])
 	}
 }
+
+// The round of C compares kernels near the best with it, once.
+func TestChooseFiner(t *testing.T) {
+	from := Candidates{
+		Kernels: kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Seed: 3, Work: 100,
+		Finer: func(k kernel.Kernel) []kernel.Kernel { return kernelsFor("diffusion:t=4", "diffusion:t=1") },
+	}
+	got, err := Choose(t.Context(), noisy(t), Settings{}, from, Options{})
+	if err != nil || len(got.Rounds) != 2 || got.Rounds[1].Compares != "C" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	tried := map[string]int{}
+	for _, p := range got.Rounds[1].Points {
+		tried[p.Kernel.String()]++
+	}
+	if len(tried) != 4 || tried["diffusion:t=4"] != 1 || tried["diffusion:t=1"] != 1 || tried["diffusion:t=2"] != 2 {
+		t.Errorf("tried %v, expected each near kernel once and the others by both C", tried)
+	}
+}
