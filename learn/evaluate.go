@@ -37,6 +37,8 @@ type Evaluation struct {
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
+	Novel []Novel `json:"by_novelty,omitempty"` // documents by their rank, where predictions have one
+
 	Mistakes []Mistake    `json:"mistakes"` // the worst, the worst first
 	Terms    *Explanation `json:"terms,omitempty"`
 	Copies   []Copy       `json:"copies,omitempty"` // in the order of their documents
@@ -62,6 +64,29 @@ type Coverage struct {
 
 // answered are the errors of Evaluation.Answered.
 var answered = []float64{0.01, 0.02, 0.05, 0.1}
+
+// Novel counts the documents whose nearest training document has a rank up to Most and above that of the one before
+// it, see [Novelty].
+type Novel struct {
+	Most      float64 `json:"nearest_rank"`
+	Documents int     `json:"documents"`
+	Right     int     `json:"right"`
+}
+
+// byNovelty counts documents by their rank.
+func (v *Evaluation) byNovelty() {
+	v.Novel = []Novel{{Most: 0.01}, {Most: 0.05}, {Most: 0.25}, {Most: 0.5}, {Most: 1}}
+	for i := range v.Outcomes {
+		x := &v.Outcomes[i]
+		if !x.Scored || x.Rank == nil {
+			continue
+		}
+		at := &v.Novel[slices.IndexFunc(v.Novel, func(n Novel) bool { return *x.Rank <= n.Most })]
+		if at.Documents++; x.Right {
+			at.Right++
+		}
+	}
+}
 
 // Mistake is a wrong prediction.
 type Mistake struct {
@@ -115,6 +140,9 @@ func Evaluate(
 	v := &Evaluation{Score: score, Outcomes: outcomesOf(&a, p, c, rows, score), Mistakes: []Mistake{}}
 	if !a.Numbers && a.Scheme != solver.Labels {
 		v.cover()
+	}
+	if p.Rank != nil && !a.Numbers {
+		v.byNovelty()
 	}
 	e.Mistakes, e.Terms = cmp.Or(e.Mistakes, 20), cmp.Or(e.Terms, 10)
 	if err := v.explain(ctx, m, c, o, e); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,7 @@ import (
 const (
 	mostText   = 4000 // bytes of a mistake's text
 	mostCopies = 200
+	mostNovel  = 50
 )
 
 // CompletePage makes the page of an evaluation.
@@ -47,6 +49,9 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 		}
 		add(page.Section{Title: "Confidence", Charts: charts, Text: "How errors fall when only the surest predictions are " +
 			"answered; where there are probabilities, how often predictions of each are right."})
+	}
+	if r.Novel != nil {
+		add(r.noveltySection())
 	}
 	if len(r.Mistakes) > 0 {
 		add(r.mistakesSection())
@@ -150,7 +155,37 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 	if x.Second != "" {
 		text += ", then " + x.Second
 	}
+	if x.Note != "" {
+		text += "; " + x.Note
+	}
 	return text
+}
+
+// noveltySection counts by rank, and lists the most novel documents.
+func (r *evaluateReport) noveltySection() page.Section {
+	s := page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training document " +
+		"among these documents' own: of documents like those of training 1 % have a rank of at most 1 %. "}
+	var parts []string
+	for _, n := range r.Novel {
+		parts = append(parts, fmt.Sprintf("up to %s: %s, %s right", percent(n.Most), report.Documents(n.Documents),
+			percent(report.Ratio(float64(n.Right), float64(n.Documents)))))
+	}
+	s.Text += strings.Join(parts, "; ") + fmt.Sprintf(". The %d of the least ranks at most:", mostNovel)
+	order := make([]int, len(r.Outcomes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
+	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
+	for _, i := range order[:min(len(order), mostNovel)] {
+		x := &r.Outcomes[i]
+		value := x.Note
+		if x.Nearest != nil {
+			value = fmt.Sprintf("%.4g", *x.Nearest)
+		}
+		s.Table.Add(x.Document, x.Truth, x.Prediction, fmt.Sprintf("%.4f", *x.Rank), value, page.Excerpt(x.Text, 120))
+	}
+	return s
 }
 
 // hundred are the ticks of an axis in percent.

@@ -3,6 +3,7 @@ package machines
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -214,6 +215,10 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	}
 	write := func(w io.Writer) error { return writeLines(ctx, w, lines) }
 	if r.to != "" {
+		if err := r.addNovelty(ctx, p, x, nil, held(x)); err != nil {
+			return err
+		}
+		writing = time.Now()
 		write = func(w io.Writer) error {
 			rows, err := learn.RowsOf(x.m, prediction, corpus)
 			if err != nil {
@@ -248,6 +253,21 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 		return report.Write(to, r.Timed(out), false)
 	}
 	return r.Report(e, r.f, out)
+}
+
+// held is what a process holds beside an engine on other documents.
+func held(x *found) int64 { return heldBeside(&x.about) + x.corpus.Documents.Bytes() }
+
+// addNovelty adds to the prediction how near its documents are to those of training; nil for those of the model.
+func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
+	p.Stage("comparing")
+	defer p.Clear()
+	n, err := learn.NewNovelty(ctx, x.m, x.predictor, training, learn.Options{ISA: r.ISA, Workers: r.Workers,
+		MemoryBytes: r.Budget(), HeldBytes: held})
+	if err != nil || n == nil {
+		return err
+	}
+	return errors.Join(n.Add(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
 // objects returns the sets of points of a corpus as documents, where the model learnt from sets, or
