@@ -37,6 +37,9 @@ type Evaluation struct {
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
+	// Where there are classes: first of all decisions, then by class.
+	Curves []Curve `json:"curves,omitempty"`
+
 	Novel []Novel `json:"by_novelty,omitempty"` // documents by their rank, where predictions have one
 
 	Mistakes []Mistake    `json:"mistakes"` // the worst, the worst first
@@ -50,8 +53,9 @@ type Outcome struct {
 	Row
 	Scored       bool
 	Right        bool
-	Class, Given int     // of Score.Classes: what it counts as, and was given; -1 where there is no such class
-	Confidence   float64 // the probability of the prediction or, without, the size of the decision value
+	Class, Given int      // of Score.Classes: what it counts as, and was given; -1 where there is no such class
+	own          []string // classes that it is of
+	Confidence   float64  // the probability of the prediction or, without, the size of the decision value
 }
 
 // Coverage is the part of the documents with a confidence of at least Confidence, and the share of them that
@@ -141,6 +145,9 @@ func Evaluate(
 	if !a.Numbers && a.Scheme != solver.Labels {
 		v.cover()
 	}
+	if !a.Numbers && !a.OneClass {
+		v.curves(&a, p)
+	}
 	if p.Rank != nil && !a.Numbers {
 		v.byNovelty()
 	}
@@ -180,6 +187,7 @@ func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, sco
 		if p.Rejected != nil { // Coverage is by the confidence, with or without an answer
 			given = []string{a.Classes[p.Class[i]]}
 		}
+		x.own = own
 		switch {
 		case a.Numbers:
 			if x.Scored = len(own) == 1; x.Scored {

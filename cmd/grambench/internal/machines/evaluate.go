@@ -193,6 +193,14 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s\n",
 			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
 	}
+	if c := r.Curves; len(c) > 1 {
+		var auc, precision float64
+		for _, k := range c[1:] {
+			auc, precision = auc+k.AUC/float64(len(c)-1), precision+k.AveragePrecision/float64(len(c)-1)
+		}
+		fmt.Fprintf(w, "ROC AUC: micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f\n", c[0].AUC, auc,
+			c[0].AveragePrecision, precision)
+	}
 	if n := r.Novel; n != nil {
 		fewer := learn.Novel{Documents: n[0].Documents + n[1].Documents, Right: n[0].Right + n[1].Right}
 		fmt.Fprintf(w, "novelty: %s with a rank of at most 5%% among training documents, %s right\n",
