@@ -65,6 +65,7 @@ func TestDoors(t *testing.T) {
 			{learn.ValidationOf, model.CSVC, point, svm.Accuracy},
 			{"Options.SetScheme", nil, "labels"},
 			{"About.Margin", m, prediction, 0}, {learn.CrossValidate, c, trainer, learn.Options{}, 2}, {learn.Search, c, grid},
+			{learn.LearningCurve, c, trainer, learn.Options{}, 2},
 		},
 		Elsewhere: map[string]string{"Given.Candidates": "TestCandidatesInTurn", // it parses all kernels each time
 			"Terms.Cut": "TestSearchTerms", "Found.Train": "TestSearchTerms", "Found.Worths": "TestSearchTerms"},
