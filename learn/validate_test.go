@@ -98,16 +98,16 @@ func TestLearningCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, spec := range []string{"logistic", "linear"} {
-		_, trainer, err := learn.Parse(spec)
+		_, trainer, err := Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := learn.Options{C: 1, Seed: 7}
-		all, err := learn.CrossValidate(t.Context(), c, trainer, o, 4)
+		o := Options{C: 1, Seed: 7}
+		all, err := CrossValidate(t.Context(), c, trainer, o, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
-		curve, err := learn.LearningCurve(t.Context(), c, trainer, o, 4)
+		curve, err := LearningCurve(t.Context(), c, trainer, o, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
