@@ -37,6 +37,9 @@ func TestDoors(t *testing.T) {
 	novelty := func() *learn.Novelty {
 		return doortest.Must(learn.NewNovelty(t.Context(), m, nil, c.Documents, learn.Options{}))
 	}
+	texts := doortest.Must(sparse.FromTexts(t.Context(), []string{"red green", "salt"}, []string{"a", "b"},
+		sparse.Options{MinDF: 1}))
+	words := doortest.Must(trainer.Train(t.Context(), texts, learn.Options{}))
 	problem := doortest.Must(svm.NewProblem(t.Context(), c, sparse.Sphere, svm.Options{}))
 	machines, _, err := problem.Train(t.Context(), svm.Settings{})
 	if err != nil {
@@ -55,6 +58,7 @@ func TestDoors(t *testing.T) {
 		Calls: [][]any{
 			{learn.DefaultTerms}, {learn.TextsToKeep},
 			{learn.VectorEmbedding}, {learn.Near}, {learn.Explain, m, 3}, {learn.ExplainDocument, m, c.Documents, 0, 3},
+			{learn.ExplainText, words, "red green", 3},
 			{learn.RowsOf, m, prediction, c}, {learn.Evaluate, m, prediction, c},
 			{learn.WriteRows, io.Discard, "csv"}, {learn.NewNovelty, m, nil, c.Documents}, {"Novelty.Add", prediction, c.Documents},
 			{"About.Known", []uint32{0, 1}},
