@@ -84,7 +84,8 @@ func (in *input) takeColumns(o *Options) {
 		line = head[:end]
 	}
 	split := func(c rune) bool { return c == '\t' || c == ',' || c == ';' }
-	if bytes.IndexByte(line, '\t') >= 0 {
+	tabs := bytes.IndexByte(line, '\t') >= 0
+	if tabs {
 		split = func(c rune) bool { return c == '\t' }
 	}
 	names := strings.FieldsFunc(string(line), split)
@@ -103,7 +104,7 @@ func (in *input) takeColumns(o *Options) {
 	switch {
 	case json && (key(f.TextKey) || f.TextKey == "" && key(f.LabelKey)):
 		take(Form{LabelKey: f.LabelKey, TextKey: f.TextKey, LabelSeparator: f.LabelSeparator})
-	case table && (named(f.TextColumn) || f.TextColumn == "" && named(f.LabelColumn)):
+	case table && (len(names) > 2 || named(f.LabelColumn) || !tabs) && (named(f.TextColumn) || f.TextColumn == "" && named(f.LabelColumn)):
 		take(Form{LabelColumn: f.LabelColumn, TextColumn: f.TextColumn, LabelSeparator: f.LabelSeparator})
 	case extension == ".tsv" && table && len(names) > 2:
 		text := slices.IndexFunc(names, func(name string) bool { return slices.Contains(textNames, name) })
@@ -116,7 +117,7 @@ func (in *input) takeColumns(o *Options) {
 		return
 	}
 	if table && o.Format == FormatAuto && extension != ".csv" && extension != ".tsv" {
-		if o.Format = FormatCSV; bytes.IndexByte(line, '\t') >= 0 {
+		if o.Format = FormatCSV; tabs {
 			o.Format = FormatTSV
 		}
 	}

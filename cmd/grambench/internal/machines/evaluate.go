@@ -218,7 +218,7 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 	t := report.NewTable("document", "class", "predicted", ">confidence", "by")
 	for _, m := range r.Mistakes {
 		t.Add(report.Shorten(m.Document, 32), named(m.Truth), named(m.Prediction),
-			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), deciding(m.Why, 5))
+			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5)))
 	}
 	t.Write(w)
 }

@@ -103,7 +103,8 @@ func (r *evaluateReport) addFigures(p *page.Page) {
 	}
 	if a := r.Rejection; a != nil {
 		add("Answered", percent(a.Coverage),
-			fmt.Sprintf("%s of these wrongly, the others are ?", percent(float64(a.Error))))
+			fmt.Sprintf("%s of these rightly; the accuracy counts the others, ?, by the class that they would have",
+				percent(1-float64(a.Error))))
 	}
 	if len(r.Answered) > 1 {
 		add("Answered with 2 % errors", percent(r.Answered[1].Part), "of the documents, the surest")

@@ -188,6 +188,16 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	if r.output == "probabilities" {
 		learn.MostProbable(x.prediction)
 	}
+	unknown := 0
+	for i := range corpus.Documents.Rows() {
+		if terms, _ := corpus.Documents.Row(i); r.Sets == "" && loaded.about.Kernel != model.Precomputed && loaded.about.Known(terms) == 0 {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		e.Warn("%s: %s of %s, predicted as an empty document is, however sure that looks", learn.NoKnownWord,
+			report.Documents(unknown), r.In)
+	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()
 	return x, nil
 }
