@@ -67,6 +67,9 @@ func TestEvaluate(t *testing.T) {
 		if last.Part != 1 || !(math.Abs(last.Error-1+v.Score.Accuracy) <= 1e-12) {
 			t.Errorf("%+v: coverage ends at %+v, accuracy %v", o, last, v.Score.Accuracy)
 		}
+		if len(v.Answered) != 4 {
+			t.Fatalf("%+v: %d parts are answered, expected those of four errors", o, len(v.Answered))
+		}
 		for k, at := range v.Answered {
 			best := 0.0
 			for _, c := range v.Coverage {

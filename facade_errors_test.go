@@ -90,6 +90,39 @@ func TestErrorsNameFields(t *testing.T) {
 	}
 }
 
+// Names of files stay what they are, even where they look like flags.
+func TestErrorsLeaveNames(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a-type -grid b")
+	_, read := gram.Read(t.Context(), folder, gram.ReadOptions{})
+	_, loaded := gram.Load(folder)
+	c := *few(t)
+	c.Source = folder
+	_, lmnn := gram.Train(t.Context(), &c, gram.TrainOptions{Type: "lmnn"})
+	for _, err := range []error{read, loaded, lmnn} {
+		if err == nil || !strings.Contains(err.Error(), folder) {
+			t.Errorf("%v, expected an error that names %s", err, folder)
+		}
+	}
+	if !strings.HasPrefix(lmnn.Error(), "gram: Type lmnn: ") {
+		t.Errorf("%v, expected an error that names Type", lmnn)
+	}
+}
+
+// A model to begin at is for Train alone.
+func TestUpdateOfComparisons(t *testing.T) {
+	c := few(t)
+	o := gram.TrainOptions{Kernel: "linear", C: 1}
+	o.Update = gram.Must(gram.Train(t.Context(), c, o))
+	_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
+	_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
+	for _, err := range []error{validated, searched} {
+		if err == nil || !strings.HasPrefix(err.Error(), "gram: Update applies to Train only") {
+			t.Errorf("%v, expected an error that names Update", err)
+		}
+	}
+	gram.Must(gram.Train(t.Context(), c, o))
+}
+
 // Errors number documents and columns from 0, as the arguments do.
 func TestErrorsCountFromZero(t *testing.T) {
 	numbers := func(v float64) (*sparse.Corpus, error) {

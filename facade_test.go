@@ -205,8 +205,9 @@ func TestImportsOfTheFacade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path := range strings.Lines(string(out)) {
-		if strings.TrimSpace(path) == "github.com/gramengine/gram/internal/run" {
-			continue // what every computation may use and how it reports
+		switch strings.TrimPrefix(strings.TrimSpace(path), "github.com/gramengine/gram/internal/") {
+		case "run", "flagtext": // what every computation may use and how it reports, and what errors call options
+			continue
 		}
 		for _, other := range []string{"gonum.org/v1/plot", "gram/internal/", "gram/cuda", "gram/cmd", "gram/cluster",
 			"gorgonia", "progressbar"} {

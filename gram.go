@@ -51,6 +51,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -108,21 +109,15 @@ func (o *Options) tell(stage string, done, total int64) {
 
 func (o *Options) warn(format string, args ...any) {
 	if o.Warn != nil {
-		o.Warn(fields.Replace(fmt.Sprintf(format, args...)))
+		o.Warn(flagtext.Sprintf(format, args...))
 	}
 }
-
-// fields turns the flags of the command, which package learn names, into fields of options.
-var fields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ", "-embed ", "Embedding ",
-	"-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ", "-reject ", "Reject ",
-	"-update: ", "Update: ",
-	"PredictOptions.Kernels", "Model.With(Options{Kernels: ...})")
 
 // fieldError is an error of the packages below in the words of this one: it begins with "gram: ", once.
 type fieldError struct{ error }
 
 func (e fieldError) Error() string {
-	text := strings.TrimPrefix(fields.Replace(e.error.Error()), "gram: ")
+	text := strings.TrimPrefix(flagtext.InFields(e.error), "gram: ")
 	for _, below := range layers {
 		text = strings.TrimPrefix(text, below)
 	}

@@ -26,24 +26,23 @@ type IndexOptions struct {
 type Match = engine.Match
 
 // IndexQuery says what is looked for. At least one of K and Within must be given; with both, the K nearest of
-// those within the bound. By K alone, documents count that have no term in common with the text, at c = 1, and
-// of two texts without terms c is 0; give Within to find similar texts only.
+// those within the bound. With K alone, documents without a term in common with the text are found, too, at
+// c = 1; two texts without terms are at c = 0. Give Within to find similar texts only.
 type IndexQuery struct {
 	K       int                     // how many documents; default all within the bound
 	Within  *float64                // greatest c; default none
 	Allowed func(document int) bool // which documents may be found; default all. It may be called concurrently
 }
 
-// Index finds the texts that are nearest to others, exactly, while texts come and go. Documents are numbered
+// Index finds the documents that are nearest to a text, exactly, while documents come and go. They are numbered
 // from 0 in the order in which they come. The number of a removed document isn't given to another.
 //
 // Answers are those of a new index of the present documents, but with the weights that terms had at the last
 // build: idf doesn't change until [Index.Refit]. A term that is new since then counts as a term of one document.
-// Documents that were added since are compared one by one, so that queries take some microseconds longer
-// for each; Refit takes them in, too.
+// A query compares documents that were added since one by one, some microseconds each, until Refit takes them in.
 //
-// An Index may be used concurrently: queries go on while documents come and go, and see all of a call of Add
-// or Remove or nothing.
+// An Index may be used concurrently: queries go on while documents come and go, and each text of a query sees all of
+// a call of Add or Remove or nothing.
 type Index struct {
 	o         IndexOptions
 	embedding sparse.Embedding
@@ -65,8 +64,34 @@ type indexState struct {
 	known     int              // columns of the build
 	documents []indexed        // those of the build, then those added, by number
 	built     int
-	removed   map[int]bool // places in documents
-	next      int          // number
+	removed   []uint64 // a bit for each place in documents, where one is set
+	gone      int      // of these that are set
+	next      int      // number
+}
+
+// has says whether the document of a place wasn't removed.
+func (s *indexState) has(at int) bool {
+	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
+}
+
+// present returns the documents that there are.
+func (s *indexState) present() (documents []indexed) {
+	for at, d := range s.documents {
+		if s.has(at) {
+			documents = append(documents, d)
+		}
+	}
+	return documents
+}
+
+// matrixOf returns the counts of documents in so many columns.
+func matrixOf(documents []indexed, columns int) *sparse.CSR {
+	m := &sparse.CSR{Cols: columns, Offsets: []int64{0}}
+	for _, d := range documents {
+		m.Terms, m.Values = append(m.Terms, d.terms...), append(m.Values, d.counts...)
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	return m
 }
 
 // indexed is a document with its counts and, where it was added, its vector.
@@ -101,20 +126,19 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if x.embedding.Scales() {
 		return nil, fmt.Errorf("gram: an index of documents embedded as %s, expected an embedding of text", x.embedding)
 	}
-	read := ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer}
-	first := texts
-	if len(texts) == 0 {
-		first = []string{""} // whose corpus says how text is cut
+	if views, err := o.Tokenizer.Split(); err != nil || views != nil {
+		return nil, cmp.Or(err, errors.New("gram: an index of views of text, expected one way to cut it"))
 	}
-	c, err := Texts(ctx, first, nil, read)
+	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as readers cut
+	c, documents := &sparse.Corpus{}, make([]indexed, len(texts))
+	if len(texts) > 0 {
+		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
+	} else {
+		err = errors.Join(run.Given(ctx, "gram"), o.check(), o.Tokenizer.Validate())
+	}
 	if err != nil {
 		return nil, err
 	}
-	if c.Documents.Views != nil {
-		return nil, errors.New("gram: an index of views of text, expected one way to cut it")
-	}
-	x.tokenizer = c.Tokenizer
-	documents := make([]indexed, len(texts))
 	for i := range documents {
 		terms, counts := c.Documents.Row(i)
 		documents[i] = indexed{number: i, terms: terms, counts: counts}
@@ -130,10 +154,16 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next int,
 ) error {
-	m := &sparse.CSR{Cols: len(names), Offsets: []int64{0}}
+	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns
+	// What is held beside the engine: counts, these once more meanwhile, terms and where they belong, the embedder.
+	held := 2*m.Bytes() + 32*int64(columns)
+	for _, name := range names {
+		held += 80 + int64(len(name))
+	}
+	if err := run.Fits(held, x.o.MemoryBytes, "gram: an index of %d documents", len(documents)); err != nil {
+		return err
+	}
 	for i := range documents {
-		m.Terms, m.Values = append(m.Terms, documents[i].terms...), append(m.Values, documents[i].counts...)
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 		documents[i].x = nil
 	}
 	s := &indexState{documents: documents, built: len(documents), known: len(names), next: next}
@@ -146,7 +176,7 @@ func (x *Index) build(
 	s.known = len(weights.Terms)
 	wide := sparse.Embedder{Embedding: x.embedding, Documents: max(weights.Documents, 1),
 		Terms: slices.Clone(weights.Terms), DF: slices.Clone(weights.DF), Weights: slices.Clone(weights.Weights)}
-	for t := len(wide.Terms); t < 2*len(names)+spareColumns; t++ {
+	for t := len(wide.Terms); t < columns; t++ {
 		wide.Terms, wide.DF = append(wide.Terms, uint32(t)), append(wide.DF, 1)
 		if weights.Weights != nil {
 			wide.Weights = append(wide.Weights, math.Log(float64(wide.Documents)))
@@ -161,7 +191,11 @@ func (x *Index) build(
 	if err != nil {
 		return err
 	}
-	if s.near, err = engine.NewIndex(ctx, embedded, x.o.engine(embedded, "indexing")); err != nil {
+	o := x.o.engine(embedded, "indexing")
+	if o.MemoryBytes > 0 {
+		o.MemoryBytes = max(o.MemoryBytes-held, 1)
+	}
+	if s.near, err = engine.NewIndex(ctx, embedded, o); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -170,29 +204,46 @@ func (x *Index) build(
 	return nil
 }
 
-// count counts the terms of a text; column says where a term belongs.
-func (x *Index) count(text string, column func(term string) uint32) (terms []uint32, counts []float32, err error) {
+// count counts the terms of a text, which are in the order in which they come.
+func (x *Index) count(ctx context.Context, text string) (terms []string, counts []float32, err error) {
 	scan, _ := x.scanners.Get().(*token.Scanner)
 	if scan == nil {
 		if scan, err = x.tokenizer.NewScanner(); err != nil {
 			return nil, nil, err
 		}
 	}
-	defer x.scanners.Put(scan)
-	own := map[uint32]float32{}
+	place := map[string]int{}
 	scan.Feed([]byte(text))
+	n := 0
 	for term := scan.Next(); term != nil; term = scan.Next() {
-		own[column(string(term))]++
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx) // without the scanner, which is in the middle of a text
+		}
+		at, ok := place[string(term)]
+		if !ok {
+			at = len(terms)
+			terms, counts = append(terms, string(term)), append(counts, 0)
+			place[terms[at]] = at
+		}
+		counts[at]++
 	}
 	scan.End()
-	for t := range own {
-		terms = append(terms, t)
-	}
-	slices.Sort(terms)
-	for _, t := range terms {
-		counts = append(counts, own[t])
-	}
+	x.scanners.Put(scan)
 	return terms, counts, nil
+}
+
+// inColumns returns counts in the order of their terms' columns, and these.
+func inColumns(terms []string, counts []float32, column func(term string) uint32) ([]uint32, []float32) {
+	columns, own := make([]uint32, len(terms)), make(map[uint32]float32, len(terms))
+	for k, term := range terms {
+		columns[k] = column(term)
+		own[columns[k]] = counts[k]
+	}
+	slices.Sort(columns)
+	for k, t := range columns {
+		counts[k] = own[t]
+	}
+	return columns, counts
 }
 
 // embed returns the vector of a text of the given counts.
@@ -228,9 +279,11 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 	}
 	for _, text := range texts {
 		d := indexed{number: changed.next}
-		if d.terms, d.counts, err = x.count(text, column); err != nil {
+		terms, counts, err := x.count(ctx, text)
+		if err != nil {
 			return nil, err
 		}
+		d.terms, d.counts = inColumns(terms, counts, column)
 		if d.x, err = s.embed(ctx, d.terms, d.counts); err != nil {
 			return nil, err
 		}
@@ -272,16 +325,15 @@ func (x *Index) Remove(numbers ...int) error {
 	}
 	defer x.writing.Unlock()
 	changed := *s
-	changed.removed = map[int]bool{}
-	for at := range s.removed {
-		changed.removed[at] = true
-	}
+	changed.removed = make([]uint64, (len(s.documents)+63)/64)
+	copy(changed.removed, s.removed)
 	for _, n := range numbers {
 		at, ok := slices.BinarySearchFunc(s.documents, n, func(d indexed, n int) int { return cmp.Compare(d.number, n) })
-		if !ok || changed.removed[at] {
+		if !ok || !changed.has(at) {
 			return fmt.Errorf("gram: no document %d in the index", n)
 		}
-		changed.removed[at] = true
+		changed.removed[at/64] |= 1 << (at % 64)
+		changed.gone++
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -305,24 +357,22 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 	}
 	out := make([][]Match, len(texts))
 	for i, text := range texts {
-		unseen := map[string]uint32{}
+		terms, counts, err := x.count(ctx, text)
+		if err != nil {
+			return nil, err
+		}
 		x.mu.RLock()
-		s := x.state
-		terms, counts, err := x.count(text, func(term string) uint32 {
+		s, unseen := x.state, 0
+		columns, counts := inColumns(terms, counts, func(term string) uint32 {
 			at, ok := x.column[term]
 			if !ok {
-				if at, ok = unseen[term]; !ok {
-					at = uint32(len(x.names) + len(unseen)) // no document has it
-					unseen[term] = at
-				}
+				at = uint32(len(x.names) + unseen) // no document has it
+				unseen++
 			}
 			return at
 		})
 		x.mu.RUnlock()
-		if err != nil {
-			return nil, err
-		}
-		v, err := s.embed(ctx, terms, counts)
+		v, err := s.embed(ctx, columns, counts)
 		if err != nil {
 			return nil, err
 		}
@@ -336,7 +386,7 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 // query returns the documents that are nearest to a vector.
 func (s *indexState) query(ctx context.Context, v *sparse.Embedded, q IndexQuery) (list []Match, err error) {
 	allowed := func(at int) bool {
-		return !s.removed[at] && (q.Allowed == nil || q.Allowed(s.documents[at].number))
+		return s.has(at) && (q.Allowed == nil || q.Allowed(s.documents[at].number))
 	}
 	within := 2.0
 	if q.Within != nil {
@@ -370,7 +420,7 @@ func (s *indexState) query(ctx context.Context, v *sparse.Embedded, q IndexQuery
 	return list, nil
 }
 
-// Age returns how much an index has changed since its terms got their weights.
+// Age returns how much an index has changed since its build, by [NewIndex], [LoadIndex] or [Index.Refit].
 func (x *Index) Age() IndexAge {
 	if x == nil || !x.made {
 		return IndexAge{}
@@ -378,8 +428,8 @@ func (x *Index) Age() IndexAge {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.state
-	return IndexAge{Documents: len(s.documents) - len(s.removed), Added: len(s.documents) - s.built,
-		Removed: len(s.removed), NewTerms: len(x.names) - s.known}
+	return IndexAge{Documents: len(s.documents) - s.gone, Added: len(s.documents) - s.built,
+		Removed: s.gone, NewTerms: len(x.names) - s.known}
 }
 
 // Refit builds the index again from its present documents, which keep their numbers, and weighs their terms
@@ -391,43 +441,31 @@ func (x *Index) Refit(ctx context.Context) (err error) {
 		return err
 	}
 	defer x.writing.Unlock()
-	names, documents := x.living(s)
+	names, documents, err := x.living(s)
+	if err != nil {
+		return err
+	}
 	return x.build(ctx, names, documents, nil, s.next)
 }
 
 // living returns the documents that there are, with columns for their terms alone, in the order of these.
-func (x *Index) living(s *indexState) (names []string, documents []indexed) {
-	used := make([]uint32, len(x.names)) // first whether, then where
-	for at, d := range s.documents {
-		if s.removed[at] {
-			continue
-		}
-		documents = append(documents, indexed{number: d.number, counts: slices.Clone(d.counts),
-			terms: slices.Clone(d.terms)})
-		for _, t := range d.terms {
-			used[t] = 1
-		}
+func (x *Index) living(s *indexState) (names []string, documents []indexed, err error) {
+	documents = s.present()
+	m, used := matrixOf(documents, len(x.names)), make([]bool, len(x.names))
+	for _, t := range m.Terms {
+		used[t] = true
 	}
 	for t, is := range used {
-		if is > 0 {
+		if is {
 			names = append(names, x.names[t])
 		}
 	}
 	slices.Sort(names)
-	column := columnsOf(names)
-	for t := range used {
-		used[t] = column[x.names[t]]
+	if m, err = reordered(&sparse.Corpus{Documents: m, Vocabulary: x.names}, columnsOf(names), len(names)); err != nil {
+		return nil, nil, err
 	}
-	for _, d := range documents {
-		count := map[uint32]float32{}
-		for k, t := range d.terms {
-			d.terms[k] = used[t]
-			count[used[t]] = d.counts[k]
-		}
-		slices.Sort(d.terms)
-		for k, t := range d.terms {
-			d.counts[k] = count[t]
-		}
+	for i := range documents {
+		documents[i].terms, documents[i].counts = m.Row(i)
 	}
-	return names, documents
+	return names, documents, nil
 }

@@ -41,17 +41,16 @@ func (x *Index) Save(path string) (err error) {
 	}
 	defer x.writing.Unlock()
 	e := s.embedder
+	documents := s.present()
+	m := matrixOf(documents, len(x.names))
 	out := savedIndex{Embedding: x.embedding.String(), Tokenizer: x.tokenizer.String(), Names: x.names, Next: s.next,
-		Offsets: []int64{0}, Weights: sparse.Embedder{Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}}
+		Offsets: m.Offsets, Terms: m.Terms, Counts: m.Values,
+		Weights: sparse.Embedder{Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}}
 	if e.Weights != nil {
 		out.Weights.Weights = e.Weights[:s.known]
 	}
-	for at, d := range s.documents {
-		if !s.removed[at] {
-			out.Numbers = append(out.Numbers, d.number)
-			out.Terms, out.Counts = append(out.Terms, d.terms...), append(out.Counts, d.counts...)
-			out.Offsets = append(out.Offsets, int64(len(out.Terms)))
-		}
+	for _, d := range documents {
+		out.Numbers = append(out.Numbers, d.number)
 	}
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(&out); err != nil {
@@ -83,7 +82,14 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 		return nil, fmt.Errorf("gram: %w", err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(f)
+	var b []byte
+	info, err := f.Stat()
+	if err == nil {
+		err = run.Fits(info.Size(), o.MemoryBytes, "reading the index")
+	}
+	if err == nil {
+		b, err = io.ReadAll(f)
+	}
 	if err == nil {
 		var x *Index
 		if x, err = readIndex(ctx, b, o); err == nil {

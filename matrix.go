@@ -118,7 +118,7 @@ func sameTerms(ctx context.Context, c, as *sparse.Corpus) (*sparse.CSR, error) {
 		return nil, mixed(c.Source, as.Source, c.Vocabulary != nil)
 	case c.Vocabulary == nil:
 		return c.Documents, nil
-	case !sameCut(c.Tokenizer, as.Tokenizer):
+	case !c.Tokenizer.SameCut(as.Tokenizer):
 		return nil, fmt.Errorf("gram: the text of %s was cut by %s and that of %s by %s, expected the same Tokenizer",
 			c.Source, c.Tokenizer, as.Source, as.Tokenizer)
 	}

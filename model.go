@@ -289,15 +289,12 @@ func (m *Model) documents(ctx context.Context, c *sparse.Corpus) (*sparse.CSR, e
 		return c.Documents, nil
 	case c.Texts != nil:
 		return m.count(ctx, c.Texts)
-	case !sameCut(c.Tokenizer, a.Tokenizer):
+	case !c.Tokenizer.SameCut(a.Tokenizer):
 		return nil, fmt.Errorf("gram: the text of %s was cut by %s and that of training by %s, expected the same: read it "+
 			"with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
 	}
 	return reordered(c, m.columnsOf(a.Vocabulary), len(a.Vocabulary))
 }
-
-// sameCut says whether tokenizers cut a text into the same terms. Readers set Pairs by what they read.
-func sameCut(a, b sparse.Tokenizer) bool { return a.WithPairs(true) == b.WithPairs(true) }
 
 // PredictTexts predicts texts, which are cut as those of training were; into words for a model of [Terms].
 //

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -25,14 +26,14 @@ type ValidateOptions struct {
 // of each class. The measure is the accuracy, the micro F1 of labels, or the mean squared error of
 // regression. Documents without a label are left out, unless each label is learnt for itself.
 //
-// Errors: those of [Train], fewer than 2 folds or more than documents, the type one_class, whose
+// Errors: those of [Train], an Update, fewer than 2 folds or more than documents, the type one_class, whose
 // predictions there is nothing to compare with.
-func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (*learn.Validation, error) {
-	if err := checked(ctx, c); err != nil {
+func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (_ *learn.Validation, err error) {
+	defer facade(&err)
+	if err := cmp.Or(checked(ctx, c), o.fromScratch()); err != nil {
 		return nil, err
 	}
-	c, err := o.cut(ctx, c)
-	if err != nil {
+	if c, err = o.cut(ctx, c); err != nil {
 		return nil, err
 	}
 	_, trainer, own, err := o.learner(c)
@@ -41,15 +42,23 @@ func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (*l
 	}
 	v, err := learn.CrossValidate(ctx, c, trainer, own, cmp.Or(o.Folds, svm.DefaultFolds))
 	if err != nil {
-		return nil, inFields(c.NameValue(err))
+		return nil, c.NameValue(err)
 	}
 	o.unfinished(v.Ended)
 	return v, nil
 }
 
+// fromScratch refuses a model to begin at: what is compared is trained from scratch.
+func (o *TrainOptions) fromScratch() error {
+	if o.Update != nil {
+		return errors.New("gram: Update applies to Train only, expected none: all that is compared is trained from scratch")
+	}
+	return nil
+}
+
 func (o *Options) unfinished(e learn.Ended) {
 	if e.Unfinished > 0 {
-		o.warn("%s", e)
+		o.warn("%s", flagtext.Words(e.String()))
 	}
 }
 
@@ -94,8 +103,9 @@ type SearchResult struct {
 // another error, the result has the points that are complete, if any.
 //
 // Errors: those of [CrossValidate], parameters that are not known, values out of range.
-func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResult, error) {
-	if err := checked(ctx, c); err != nil {
+func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (_ *SearchResult, err error) {
+	defer facade(&err)
+	if err := cmp.Or(checked(ctx, c), o.fromScratch()); err != nil {
 		return nil, err
 	}
 	for i, cut := range o.Cuts {
@@ -104,8 +114,7 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 		}
 	}
 	o.ChooseWork = cmp.Or(o.ChooseWork, learn.SearchWork)
-	c, err := o.cut(ctx, c)
-	if err != nil {
+	if c, err = o.cut(ctx, c); err != nil {
 		return nil, err
 	}
 	l, _, own, err := o.learner(c)
@@ -121,7 +130,7 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 	}
 	found, err := learn.Search(ctx, c, g, own)
 	if found == nil || err != nil && len(found.Points) == 0 {
-		return nil, inFields(c.NameValue(err))
+		return nil, c.NameValue(err)
 	}
 	out := &SearchResult{Measure: found.Measure, Best: found.Best, Worths: found.Worths(), Train: o.TrainOptions}
 	documents := c.Documents.Rows()
@@ -148,7 +157,7 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (*SearchResu
 	if out.Best >= 0 {
 		out.Train = out.Points[out.Best].Options
 	}
-	return out, inFields(c.NameValue(err))
+	return out, c.NameValue(err)
 }
 
 // grid is what is searched.
@@ -163,7 +172,7 @@ func (o *SearchOptions) grid(own learn.Options) (*learn.Grid, error) {
 	}
 	g, err := learn.NewGrid(o.Type, lists, own)
 	if err != nil {
-		return nil, inFields(err)
+		return nil, err
 	}
 	if g.Folds = o.Folds; len(o.Cuts) > 0 {
 		if !g.Samples {

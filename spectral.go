@@ -22,26 +22,26 @@ import (
 // definiteness and source.
 func Kernels() []kernel.Info { return kernel.Catalogue() }
 
-// SelectTerms returns the documents with at most most of their terms, those that have the most mutual
-// information with the class, and the ranking of all. Columns keep their numbers.
+// SelectTerms returns the documents with the given number of terms, those that have the most mutual information
+// with the class, and the ranking of all terms. Columns keep their numbers.
 //
-// It fails if most is below 1, or if no document has exactly one class.
+// It fails if the number is below 1, or if no document has exactly one class. Where there are fewer terms, all stay.
 func SelectTerms(
-	ctx context.Context, c *sparse.Corpus, most int, o Options,
+	ctx context.Context, c *sparse.Corpus, terms int, o Options,
 ) (_ *sparse.Corpus, _ *selection.Ranking, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, nil, err
 	}
-	if most < 1 {
-		return nil, nil, fmt.Errorf("gram: %d terms to select, expected 1 or more", most)
+	if terms < 1 {
+		return nil, nil, fmt.Errorf("gram: %d terms to select, expected 1 or more", terms)
 	}
 	r, err := selection.Rank(ctx, c, selection.Options{Workers: o.Workers})
 	if err != nil {
 		return nil, nil, err
 	}
 	out := *c
-	out.Documents = selection.Keep(c.Documents, r.Best(most))
+	out.Documents = selection.Keep(c.Documents, r.Best(terms))
 	return &out, r, nil
 }
 
@@ -64,9 +64,9 @@ func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) (_ []flo
 		return nil, err
 	}
 	n := c.Documents.Rows()
-	if need := spectrum.AllBytes(n) + 4*int64(n)*int64(n); o.MemoryBytes > 0 && need > o.MemoryBytes {
-		return nil, &run.MemoryError{What: fmt.Sprintf("gram: finding all eigenvalues of %d documents", n), Need: need,
-			Limit: o.MemoryBytes, Enough: true}
+	need := spectrum.AllBytes(n) + 4*int64(n)*int64(n)
+	if err := run.Fits(need, max(o.MemoryBytes, 0), "gram: finding all eigenvalues of %d documents", n); err != nil {
+		return nil, err
 	}
 	k, err := Gram(ctx, c, o.Kernel, o.Options)
 	if err != nil {

@@ -44,7 +44,7 @@ type TrainOptions struct {
 	// Update, if not nil, is a model of a part of the documents, mostly. Training begins where it ended, and fields
 	// that are zero are those that it was trained with; nothing is chosen. Old and new documents must be there. The
 	// result is the optimum that training from scratch finds, to the tolerance. Type must be c_svc, epsilon_svr,
-	// linear, landmark or knn. Default: none.
+	// linear, landmark or knn. It applies to Train only. Default: none.
 	Update *Model
 
 	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
@@ -64,7 +64,8 @@ type TrainOptions struct {
 //
 // Errors: options out of range, or that don't apply to the Type; documents without labels or of one class;
 // values that the embedding refuses; more memory than o allows.
-func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error) {
+func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err error) {
+	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
@@ -73,8 +74,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 			return nil, err
 		}
 	}
-	c, err := o.cut(ctx, c)
-	if err != nil {
+	if c, err = o.cut(ctx, c); err != nil {
 		return nil, err
 	}
 	_, trainer, own, err := o.learner(c)
@@ -90,7 +90,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (*Model, error
 		m, err = trainer.Train(ctx, c, own)
 	}
 	if err != nil {
-		return nil, inFields(c.NameValue(err))
+		return nil, c.NameValue(err)
 	}
 	a := m.About()
 	for _, note := range a.Notes {
@@ -115,7 +115,7 @@ func (o *TrainOptions) inherit(c *sparse.Corpus) error {
 	case o.Terms != nil || terms == nil || c.Vocabulary == nil:
 	case c.Texts != nil:
 		o.Terms = terms
-	case !sameCut(c.Tokenizer, a.Tokenizer):
+	case !c.Tokenizer.SameCut(a.Tokenizer):
 		return fmt.Errorf("gram: the text of %s was cut by %s and that of Update by %s, expected the same, or texts that "+
 			"were kept", c.Source, c.Tokenizer, a.Tokenizer)
 	}
@@ -127,8 +127,7 @@ func (o *TrainOptions) cut(ctx context.Context, c *sparse.Corpus) (*sparse.Corpu
 	if o.Terms == nil {
 		return c, nil
 	}
-	c, err := o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
-	return c, inFields(err)
+	return o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
 }
 
 // applies checks that a learner has a use for the fields that are set, and C.
@@ -195,8 +194,5 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	if err == nil {
 		err = trainer.Check(own)
 	}
-	if err != nil {
-		return nil, nil, own, inFields(err)
-	}
-	return l, trainer, own, nil
+	return l, trainer, own, err
 }

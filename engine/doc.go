@@ -7,8 +7,7 @@
 // [HyperbolicGram] has a way of its own: it compares sets of points, as [normal.Distributions], by a distance
 // that is no function of a cosine.
 //
-// Kernels, their algebra and their specifications are in package kernel; this package has their
-// names, too.
+// Kernels, their algebra and their specifications are in package kernel.
 //
 // # Pairings
 //

@@ -32,7 +32,8 @@ type Options struct {
 	// it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
-	method string // byJoin or byTiles, for tests; "" for the cheaper one
+	method string        // byJoin or byTiles, for tests; "" for the cheaper one
+	joins  *atomic.Int64 // counts the joins that run, for tests; default nil
 }
 
 // Engine computes kernels on one set of documents, in float32 from head/tail panels.
@@ -45,8 +46,9 @@ type Options struct {
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
-	method   string // of Options
-	badNorms error  // why kernels that look at norms are refused
+	method   string        // of Options
+	joins    *atomic.Int64 // of Options
+	badNorms error         // why kernels that look at norms are refused
 	closed   atomic.Bool
 }
 
@@ -128,13 +130,21 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	for i, norm := range x.Norms {
 		c.Norms[i] = float32(norm)
 	}
-	e := &Engine{c: c, memory: opt.MemoryBytes, method: opt.method, badNorms: checkNorms(x)}
+	e := &Engine{c: c, memory: opt.MemoryBytes, method: opt.method, joins: opt.joins, badNorms: checkNorms(x)}
 	if opt.Device != nil {
+		if err := e.allowed(); err != nil {
+			return nil, err
+		}
 		if c.Backend, err = opt.Device(ctx, x); err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
+}
+
+// allowed checks, before anything is copied, what copies take, whatever the head or the device.
+func (e *Engine) allowed() error {
+	return compute.Allowed(what, NewBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memory)
 }
 
 // panels makes the processor's back end of an engine without one, and closes the engine where that fails.
@@ -145,11 +155,10 @@ func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
 			err = errors.Join(err, e.Close())
 		}
 	}()
-	// Before anything is copied: what the copies take, whatever the head will be.
-	if err := compute.Allowed(what, NewBytes(c.Len(), c.X.Cols, c.X.NNZ()), e.memory); err != nil {
-		return err
-	}
 	if c.Backend == nil {
+		if err := e.allowed(); err != nil {
+			return err
+		}
 		own := panel.Options{Kernels: c.Kernels, Workers: c.Workers, HeadTerms: opt.HeadTerms, KeptBytes: opt.KeptBytes}
 		b, err := panel.New(ctx, c.X, own)
 		if err != nil {

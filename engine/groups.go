@@ -12,7 +12,7 @@ type Groups struct {
 	of []int32 // parent of each document in the tree of its group; the root is the least, its own parent
 }
 
-// NewGroups makes n documents of a group each. It panics where n is above 2³¹-1, which no corpus has.
+// NewGroups makes n documents of a group each. It panics where n is above 2³¹-1.
 func NewGroups(n int) *Groups {
 	if n > math.MaxInt32 {
 		panic(fmt.Sprintf("engine: NewGroups: %d documents, expected at most %d", n, math.MaxInt32))

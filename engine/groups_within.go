@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
@@ -31,42 +33,42 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	groups, out := NewGroups(x.Rows()), &Within{Name: string(e.ISA())}
-	j, plan, err := s.planned(ctx, nil, false)
+	j, plan, err := s.planned(ctx, nil, false, 0)
 	if err != nil {
 		return nil, err
 	}
 	out.Plan = plan
 	if j == nil {
-		if err := e.panels(ctx, opt); err != nil {
-			return nil, err
+		if err = e.panels(ctx, opt); err == nil {
+			out.Name = e.Backend()
+			err = s.tiled(ctx, func(i, m int, c float32) error {
+				out.count(1, c == 0)
+				groups.Join(i, m)
+				return nil
+			})
 		}
-		out.Name = e.Backend()
-		err = s.tiled(ctx, func(i, m int, c float32) error {
-			out.count(1, c == 0)
-			groups.Join(i, m)
+	} else {
+		err = j.EachCopied(func(copies []uint32) error {
+			n := int64(len(copies))
+			out.count(n*(n-1)/2, true)
+			for _, i := range copies[1:] {
+				groups.Join(int(copies[0]), int(i))
+			}
 			return nil
 		})
-		out.Groups = groups.All()
-		return out, err
-	}
-	err = j.EachCopied(func(copies []uint32) error {
-		n := int64(len(copies))
-		out.count(n*(n-1)/2, true)
-		for _, i := range copies[1:] {
-			groups.Join(int(copies[0]), int(i))
+		if err == nil {
+			err = s.decide(ctx, j, plan, func(i, m int, same bool) error {
+				out.count(int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
+				groups.Join(i, m)
+				return nil
+			})
 		}
-		return nil
-	})
+	}
 	if err != nil {
 		return nil, err
 	}
-	err = s.decide(ctx, j, nil, plan, func(i, m int, same bool) error {
-		out.count(int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
-		groups.Join(i, m)
-		return nil
-	})
 	out.Groups = groups.All()
-	return out, err
+	return out, nil
 }
 
 func (w *Within) count(pairs int64, same bool) {
@@ -94,7 +96,7 @@ func CrossWithin(
 		return nil, err
 	}
 	s.rows = rows
-	j, plan, err := s.planned(ctx, rows, false)
+	j, plan, err := s.planned(ctx, rows, false, rows.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func CrossWithin(
 		return run.Guard("engine: visit", func() error { return visit(i, m, panel.C(rows, i, x, m)) })
 	}
 	if j != nil {
-		return plan, s.decide(ctx, j, rows, plan, func(i, m int, _ bool) error {
+		return plan, s.decide(ctx, j, plan, func(i, m int, _ bool) error {
 			for _, a := range j.Copies(i) {
 				for _, b := range j.OfColumn(m) {
 					if err := found(int(a), int(b)); err != nil {
@@ -150,6 +152,9 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 		return nil, nil, err
 	}
 	s, err := e.within(ctx, c)
+	if n := x.Rows(); err == nil && n > math.MaxInt32 {
+		err = fmt.Errorf("engine: pairs of %d documents, expected at most %d", n, math.MaxInt32)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
@@ -159,11 +164,11 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 // decide hands all pairs of a join that are within the bound to visit, and whether they are the same, by
 // one goroutine at a time. Their copies are, too.
 func (s *search) decide(
-	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, visit func(i, m int, same bool) error,
+	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, same bool) error,
 ) (err error) {
 	ctx, report := s.e.c.Start(ctx, p.Matches)
 	defer report.Finish(&err)
-	k := s.checker(rows)
+	k := s.checker()
 	return j.Run(ctx, report.Add, func(w, i, m int) error {
 		c, ok := k.c(w, i, m)
 		if !ok || c > float64(s.most) || c > float64(s.scan.Sure) && !s.scan.Decide(i, m) {

@@ -240,7 +240,7 @@ func TestHyperbolicAgainst(t *testing.T) {
 	for _, e := range []sparse.Embedding{{}, sparse.Sphere} { // an embedding wouldn't help
 		_, err := newEngine(t, embedded(t, e, zipf(5, 20, 4, 1)), Options{}).Gram(t.Context(), k)
 		if err == nil ||
-			!strings.Contains(err.Error(), "compares sets of points, found documents: FitNormals estimates") {
+			!strings.Contains(err.Error(), "compares sets of points, found documents: normal.Fit estimates") {
 			t.Errorf("an engine's matrix of %v on documents embedded as %s: %v", k, e, err)
 		}
 	}

@@ -34,13 +34,14 @@ type Match struct {
 	C        float32
 }
 
-// NewIndex makes an index of documents, which must stay unchanged. Errors: those of [New].
+// NewIndex makes an index of documents, which must stay unchanged. It keeps panels where memory holds them, unless
+// opt.KeptBytes is less. Errors: those of [New], a device.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
+	if opt.Device != nil {
+		return nil, errors.New("engine: an index by a device, expected one by the processor")
+	}
 	if opt.KeptBytes == 0 {
 		opt.KeptBytes = math.MaxInt64
-		if opt.MemoryBytes > 0 {
-			opt.KeptBytes = opt.MemoryBytes / 4
-		}
 	}
 	e, err := NewContext(ctx, x, opt)
 	if err != nil {
@@ -48,26 +49,33 @@ func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, err
 	}
 	out := &Index{e: e}
 	out.spare.New = func() any { return new(make([]float32, e.Len())) }
-	if out.j, err = join.New(ctx, x, nil, listedC, e.c.Workers); err == nil {
-		out.j.ForQueries()
-		var about join.Counts
-		if about, err = out.j.Estimate(ctx); err == nil {
-			forward, lists := out.j.Bytes(about.Before)
-			if err = e.fits(ctx, "lists of an index", forward+lists); err == nil {
-				err = out.j.Build(ctx, math.MaxInt64)
-			}
-		}
-	}
-	if err != nil {
+	if err := out.build(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	// A first query decides that panels are kept, a second one makes them.
-	for range 2 {
-		if _, err := out.row(ctx, x, min(0, e.Len()-1)); err != nil {
-			return nil, errors.Join(err, e.Close())
-		}
-	}
 	return out, nil
+}
+
+// build makes lists, and keeps panels.
+func (x *Index) build(ctx context.Context) (err error) {
+	e := x.e
+	if err := e.fits(ctx, "an index", GroupsBytes(e.Len(), e.c.X.Cols)); err != nil {
+		return err
+	}
+	if x.j, err = join.New(ctx, e.c.X, nil, listedC, e.c.Workers); err != nil {
+		return err
+	}
+	x.j.ForQueries()
+	about, err := x.j.Estimate(ctx)
+	if err != nil {
+		return err
+	}
+	forward, lists := x.j.Bytes(about.Before)
+	need := forward + forward/4 + lists
+	if err := e.fits(ctx, "lists of an index", need); err != nil {
+		return err
+	}
+	e.c.Backend.(*panel.Backend).Keep(func(bytes int64) bool { return e.fits(ctx, "panels", need+bytes) == nil })
+	return x.j.Build(ctx, math.MaxInt64)
 }
 
 // Len returns the number of documents.
@@ -81,10 +89,7 @@ func (x *Index) Len() int {
 // row returns c of document i of q with all documents, as tiles have it.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
 	row := x.spare.Get().(*[]float32)
-	if i < 0 {
-		return row, nil
-	}
-	one := *q // another one than the engine's own, so that panels are kept for it
+	one := *q // another one than the engine's own, so that kept panels serve it
 	r := &device.Request{From: &one, Docs: []int{i}, Hi: x.e.Len(), Workers: 1}
 	return row, x.e.c.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
 		for j := range t.Cols() {
@@ -114,7 +119,7 @@ func (x *Index) Nearest(
 	if err != nil {
 		return nil, err
 	}
-	const rounding = 4e-6 // of two c, with room
+	const rounding = 2*errC + 0x1p-22 // of two c by tiles, and of two in float32
 	// The k-th least c, of those in a list that is sorted when it has grown to twice as many.
 	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
 	full := func() {
@@ -131,14 +136,18 @@ func (x *Index) Nearest(
 	}
 	full()
 	var out []Match
+	apart := 0 // without a common term, where c is 1
 	for j, c := range *row {
-		if c <= limit+rounding && (allowed == nil || allowed(j)) {
-			m := Match{j, c}
-			if c != 1 { // without a common term it is 1
-				m.C = exactMatch(q, i, x.e.c.X, j)
-			}
-			out = append(out, m)
+		if !(float64(c) <= float64(limit)+rounding) || c == 1 && apart == k || allowed != nil && !allowed(j) {
+			continue
 		}
+		m := Match{j, c}
+		if c == 1 {
+			apart++
+		} else {
+			m.C = exactMatch(q, i, x.e.c.X, j)
+		}
+		out = append(out, m)
 	}
 	SortMatches(out)
 	return out[:min(k, len(out))], nil
@@ -166,7 +175,7 @@ func (x *Index) Within(
 			out = append(out, Match{j, exactMatch(q, i, own, j)})
 		}
 	}
-	const slack = 2e-6 // so that c is no closer to a bound of lists or tiles than it may err
+	const slack = 2 * errC // so that c is no closer to a bound of lists or tiles than it may err
 	if c < listedC-slack {
 		x.j.Query(q, i, c+slack, func(j int) {
 			for _, same := range x.j.Copies(j) {
@@ -204,10 +213,13 @@ func (x *Index) check(q *sparse.Embedded, i int) error {
 
 // CompareRows returns c of row i of x and row j of y, embedded by one embedder, as a [Match] has it, and
 // whether it is within a bound. It takes no pass over the documents, which [New] or ValidateRows has
-// checked. Errors: a row out of range, different embedders.
+// checked. Errors: a row out of range, different embedders, a bound that is below 0 or no number.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {
+	if !(most >= 0) {
+		return 0, false, fmt.Errorf("engine: rows with c of at most %v, expected a number not below 0", most)
+	}
 	for _, s := range []struct {
 		x *sparse.Embedded
 		i int
@@ -221,10 +233,9 @@ func CompareRows(
 			return 0, false, fmt.Errorf("engine: row %d of a matrix whose lists don't fit together", s.i)
 		}
 	}
-	far := math.Sqrt(2*most) + 0x1p-20
 	s, a := x.Row(i)
 	t, b := y.Row(j)
-	if x.Embedder.Pairing == sparse.Dot && !near(s, a, t, b, far*far) {
+	if x.Embedder.Pairing == sparse.Dot && !near(s, a, t, b, farthest(most)) {
 		return 0, false, nil
 	}
 	return exactMatch(x, i, y, j), panel.Within(x, i, y, j, most), nil

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,8 +56,10 @@ const (
 )
 
 // planned returns the join that finds pairs within s.most, nil where tiles are as cheap. valued says that
-// values are wanted, which tiles compute for far pairs.
-func (s *search) planned(ctx context.Context, rows *sparse.Embedded, valued bool) (*join.Join, *JoinPlan, error) {
+// values are wanted, which tiles compute for far pairs; held are the bytes of the caller beside the engine's.
+func (s *search) planned(
+	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
+) (*join.Join, *JoinPlan, error) {
 	e, n := s.e, s.e.Len()
 	p := &JoinPlan{Method: byTiles, Documents: n, Pairs: compute.PairsOf(n) - int64(n)}
 	if rows != nil {
@@ -85,6 +88,19 @@ func (s *search) planned(ctx context.Context, rows *sparse.Embedded, valued bool
 	if rows != nil {
 		x, y = rows, e.c.X
 	}
+	// Where memory doesn't hold a join, tiles may need less.
+	fits := func(bytes int64) (bool, error) {
+		err := e.fits(ctx, "a search for pairs", run.AddBytes(held, bytes))
+		if !forced && errors.As(err, new(*MemoryError)) {
+			return false, nil
+		}
+		return true, err
+	}
+	if ok, err := fits(GroupsBytes(p.Documents, x.Cols)); err != nil {
+		return nil, nil, err
+	} else if !ok {
+		return why("memory doesn't hold what a join knows of documents")
+	}
 	j, err := join.New(ctx, x, y, float64(s.most), e.c.Workers)
 	if err != nil {
 		return nil, nil, err
@@ -108,21 +124,15 @@ func (s *search) planned(ctx context.Context, rows *sparse.Embedded, valued bool
 		return why("tiles compare all pairs sooner")
 	}
 	forward, lists := j.Bytes(about.Before)
+	forward += forward / 4 // about
+	if ok, err := fits(forward + min(lists, 64<<20)); err != nil {
+		return nil, nil, err
+	} else if !ok {
+		return why("memory doesn't hold the terms before the cut")
+	}
 	room := int64(math.MaxInt64)
 	if e.memory > 0 {
-		if room = e.memory - e.Bytes() - forward*5/4; rows != nil {
-			room -= rows.Bytes()
-		}
-	}
-	least := min(lists, 64<<20)
-	if room < least {
-		if !forced {
-			return why("memory doesn't hold the terms before the cut")
-		}
-		room = least
-	}
-	if err := e.fits(ctx, "terms before the cut", forward+least); err != nil {
-		return nil, nil, err
+		room = e.memory - e.Bytes() - held - forward
 	}
 	if err := j.Build(ctx, room); err != nil {
 		return nil, nil, err
@@ -157,9 +167,12 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 	return ns / float64(e.c.Workers) / 1e9
 }
 
+// errC is the greatest error of c in a tile.
+const errC = 1e-6
+
 // farC is the c from which on a tile has what its sums in float32 leave: exact values are for c below 0.1,
-// as tiles tell it, to 10⁻⁶.
-const farC = 0.1 - 1e-5
+// as tiles tell it.
+const farC = 0.1 - 2*errC
 
 // mostFar is how many pairs wait for tiles.
 const mostFar = 1 << 21
@@ -167,7 +180,6 @@ const mostFar = 1 << 21
 // checker finds out which pairs of a join are wanted, and their keys.
 type checker struct {
 	s     *search
-	rows  *sparse.Embedded // that aren't the engine's own, or nil
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 	dot   bool
 	most  float64    // of ‖x - y‖² of float32 values
@@ -182,11 +194,13 @@ type unitRows struct {
 	a, b []float64
 }
 
-func (s *search) checker(rows *sparse.Embedded) *checker {
+// checker returns the checker of a join that runs.
+func (s *search) checker() *checker {
+	if s.e.joins != nil {
+		s.e.joins.Add(1)
+	}
 	p := s.e.c.X.Embedder.Pairing
-	// Rounding moves each unit vector by 2⁻²⁴ of its length at most.
-	far := math.Sqrt(2*float64(s.most)) + 0x1p-22
-	c := &checker{s: s, rows: rows, exact: panel.Exact(p), dot: p == sparse.Dot, most: far * far,
+	c := &checker{s: s, exact: panel.Exact(p), dot: p == sparse.Dot, most: farthest(float64(s.most)),
 		units: make([]unitRows, s.e.c.Workers)}
 	for w := range c.units {
 		c.units[w].row = -1
@@ -208,6 +222,13 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	}
 	u.b = y.Unit64(j, u.b)
 	return k.exact(s, u.a, t, u.b), true
+}
+
+// farthest bounds ‖x - y‖² of float32 values with c of at most a bound: rounding moves each unit vector by 2⁻²⁴ of its
+// length at most.
+func farthest(c float64) float64 {
+	far := math.Sqrt(2*c) + 0x1p-22
+	return far * far
 }
 
 // near says whether ‖x - y‖² is at most a bound.
@@ -247,7 +268,7 @@ func (s *search) join(
 ) (err error) {
 	ctx, report := s.e.c.Start(ctx, p.Matches)
 	defer report.Finish(&err)
-	k := s.checker(rows)
+	k := s.checker()
 	found := func(i, m int, key float32) error {
 		if !(key <= s.most) || !s.scan.Wants(i, m, key) {
 			return context.Cause(ctx)
@@ -299,7 +320,7 @@ func (s *search) join(
 			return nil
 		case c < farC:
 			return found(i, m, float32(c))
-		case c > float64(s.most)+1e-5:
+		case c > float64(s.most)+2*errC:
 			return nil
 		}
 		k.mu.Lock()
@@ -309,6 +330,9 @@ func (s *search) join(
 			full, k.far = k.far, nil
 		}
 		k.mu.Unlock()
+		if full == nil {
+			return context.Cause(ctx)
+		}
 		return k.tiles(ctx, full, found)
 	})
 	if err == nil {
@@ -343,7 +367,7 @@ func (k *checker) tiles(ctx context.Context, pairs []uint64, found func(i, m int
 	}
 	return run.Tasks(ctx, e.c.Workers, len(pieces), func(ctx context.Context, _, task int) error {
 		part := pairs[pieces[task].first:pieces[task].end]
-		r := &device.Request{From: k.rows, Lo: int(part[0]>>shift) * device.Columns, Workers: 1}
+		r := &device.Request{From: e.other(k.s.rows), Lo: int(part[0]>>shift) * device.Columns, Workers: 1}
 		r.Hi = min(r.Lo+device.Columns, e.Len())
 		for at, p := range part {
 			if i := int(uint32(p)); at == 0 || i != r.Docs[len(r.Docs)-1] {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
@@ -28,19 +31,13 @@ func planted(seed uint64, n, terms, length int) *sparse.CSR {
 		}
 		for range r.IntN(21) {
 			counts[uint32(r.IntN(terms))]++
-			for t := range counts {
-				if counts[t]--; counts[t] <= 0 {
-					delete(counts, t)
-				}
-				break
+			terms := slices.Sorted(maps.Keys(counts))
+			t := terms[r.IntN(len(terms))]
+			if counts[t]--; counts[t] <= 0 {
+				delete(counts, t)
 			}
 		}
-		row := make([]uint32, 0, len(counts))
-		for t := range counts {
-			row = append(row, t)
-		}
-		slices.Sort(row)
-		for _, t := range row {
+		for _, t := range slices.Sorted(maps.Keys(counts)) {
 			m.Terms, m.Values = append(m.Terms, t), append(m.Values, counts[t])
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
@@ -48,11 +45,14 @@ func planted(seed uint64, n, terms, length int) *sparse.CSR {
 	return m
 }
 
+// named are documents of a kind.
+type named struct {
+	name string
+	*sparse.CSR
+}
+
 // corpora are those on which joins and tiles must agree.
-func corpora() map[string]*sparse.CSR {
-	all := map[string]*sparse.CSR{
-		"drawn": planted(1, 240, 2000, 20), "short": planted(2, 200, 500, 4), "few terms": planted(3, 90, 12, 40),
-	}
+func corpora() []named {
 	same := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
 	empty := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
 	one := &sparse.CSR{Cols: 9, Offsets: []int64{0}}
@@ -63,8 +63,10 @@ func corpora() map[string]*sparse.CSR {
 		one.Terms, one.Values = append(one.Terms, 4), append(one.Values, float32(1+i%3))
 		one.Offsets = append(one.Offsets, int64(len(one.Terms)))
 	}
-	all["all copies"], all["all empty"], all["one term"] = same, empty, one
-	return all
+	return []named{
+		{"drawn", planted(1, 240, 2000, 20)}, {"short", planted(2, 200, 500, 4)}, {"few terms", planted(3, 90, 12, 40)},
+		{"all copies", same}, {"all empty", empty}, {"one term", one},
+	}
 }
 
 type pair struct {
@@ -85,21 +87,38 @@ func allPairs(t *testing.T, e *Engine, c float64) (pairs []pair) {
 	return pairs
 }
 
+// forced are options that search by a method, and count the joins that run.
+func forced(method string, joins *atomic.Int64) Options {
+	return Options{Workers: 2, method: method, joins: joins}
+}
+
+// ran checks how many joins ran since its last call, and that none did where tiles were asked for: what a
+// plan says of its method it says before the work.
+func ran(t *testing.T, what string, joins, byTiles *atomic.Int64, want int64) {
+	t.Helper()
+	if n, none := joins.Swap(0), byTiles.Swap(0); n != want || none != 0 {
+		t.Fatalf("%s: %d joins ran, expected %d, and %d where tiles were asked for", what, n, want, none)
+	}
+}
+
 // A join finds the pairs of tiles, no other, with the same bits, and so do groups and neighbours.
 func TestJoinIsTiles(t *testing.T) {
 	bounds := []float64{0, 1e-6, 0.02, 0.1, 0.3, 0.9}
+	var joins, none atomic.Int64
+	joined, tiled := forced(byJoin, &joins), forced(byTiles, &none)
 	embeddings := append(everyEmbedding(), sparse.Embedding{Weighting: sparse.Range, Upper: 1})
-	for name, m := range corpora() {
+	for _, d := range corpora() {
+		name, m := d.name, d.CSR
 		for at, emb := range embeddings {
 			if at%4 != 1 && emb.Pairing == sparse.Dot && name != "short" {
 				continue
 			}
-			x := enginetest.Embedded(t, emb, m)
-			tiles := newEngine(t, x, Options{Workers: 2, method: byTiles})
-			joined := newEngine(t, x, Options{Workers: 2, method: byJoin})
+			x, pairs := enginetest.Embedded(t, emb, m), 0
+			tiles, join := newEngine(t, x, tiled), newEngine(t, x, joined)
 			for _, c := range bounds {
-				want, got := allPairs(t, tiles, c), allPairs(t, joined, c)
-				if !slices.Equal(got, want) {
+				want, got := allPairs(t, tiles, c), allPairs(t, join, c)
+				ran(t, "pairs", &joins, &none, 1)
+				if pairs += len(want); !slices.Equal(got, want) {
 					t.Fatalf("%s, %v, within %v: %d pairs by join, %d by tiles", name, emb, c, len(got), len(want))
 				}
 				groups, same := NewGroups(x.Rows()), int64(0)
@@ -108,10 +127,11 @@ func TestJoinIsTiles(t *testing.T) {
 						same++
 					}
 				}
-				w, err := GroupsWithin(t.Context(), x, c, Options{Workers: 2, method: byJoin})
+				w, err := GroupsWithin(t.Context(), x, c, joined)
 				if err != nil {
 					t.Fatal(err)
 				}
+				ran(t, "groups", &joins, &none, 1)
 				if fmt.Sprint(w.Groups) != fmt.Sprint(groups.All()) || w.Pairs != int64(len(want)) || w.Same != same {
 					t.Fatalf("%s, %v, within %v: %d groups, %d pairs, %d the same; by tiles %d, %d, %d", name, emb, c,
 						len(w.Groups), w.Pairs, w.Same, len(groups.All()), len(want), same)
@@ -119,6 +139,9 @@ func TestJoinIsTiles(t *testing.T) {
 				if w.Plan.Method != byJoin {
 					t.Fatalf("method %v", w.Plan)
 				}
+			}
+			if pairs == 0 {
+				t.Errorf("%s, %v: no pairs within any bound", name, emb)
 			}
 		}
 	}
@@ -130,10 +153,11 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 		t.Skip("minutes under the race detector")
 	}
 	const data = "../../shared/data/"
+	var joins, none atomic.Int64
 	for _, source := range []string{"goroot", data + "20news-bydate/train.tsv.gz", data + "reuters-modapte/train.tsv.gz",
 		data + "mnist/t10k-images-idx3-ubyte.gz"} {
 		c, err := sparse.Read(t.Context(), source, sparse.Options{MinDF: 1, Workers: 2})
-		if errors.Is(err, fs.ErrNotExist) {
+		if _, none := os.Stat(data); none != nil && source != "goroot" { // which is there where Go is
 			t.Log("without ", source)
 			continue
 		}
@@ -145,13 +169,17 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 			bounds    []float64
 		}{{4000, []float64{0, 1e-6, 0.02, 0.1}}, {500, []float64{0.3, 0.9}}} {
 			x := enginetest.Embedded(t, sparse.Sphere, c.Select(every(c.Documents.Rows(), some.documents)).Documents)
-			tiles := newEngine(t, x, Options{Workers: 2, method: byTiles})
-			joined := newEngine(t, x, Options{Workers: 2, method: byJoin})
+			tiles, join := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
+			pairs := 0
 			for _, bound := range some.bounds {
-				want, got := allPairs(t, tiles, bound), allPairs(t, joined, bound)
-				if !slices.Equal(got, want) {
+				want, got := allPairs(t, tiles, bound), allPairs(t, join, bound)
+				ran(t, source, &joins, &none, 1)
+				if pairs += len(want); !slices.Equal(got, want) {
 					t.Errorf("%s, within %v: %d pairs by join, %d by tiles", source, bound, len(got), len(want))
 				}
+			}
+			if pairs == 0 {
+				t.Errorf("%s: no pairs of %d documents", source, some.documents)
 			}
 		}
 	}
@@ -166,11 +194,19 @@ func every(n, some int) (docs []int) {
 	return docs
 }
 
-// Neighbours of at least a value are the same by a join, of documents and of others, with folds and
-// without.
+// Neighbours of at least a value are the same by a join, of documents, of others and of the same as others, with
+// folds and without.
 func TestJoinNeighbours(t *testing.T) {
-	for name, m := range corpora() {
-		for _, spec := range []string{"bhattacharyya", "diffusion:t=0.5", "linear:embed=tfidf-l2"} {
+	var joins, none atomic.Int64
+	for _, d := range corpora() {
+		name, m := d.name, d.CSR
+		for _, spec := range []string{
+			"bhattacharyya", "diffusion:t=0.5", "cosine-power:p=1,embed=tfidf-l2", "linear:embed=tfidf-l2",
+		} {
+			by := int64(1)
+			if strings.HasPrefix(spec, "linear") { // by tiles, since norms count
+				by = 0
+			}
 			k := kernel.MustParse(spec)
 			x := enginetest.Embedded(t, k.Embedding(), m)
 			other, err := x.Embedder.Transform(planted(7, 90, m.Cols, 20))
@@ -178,8 +214,8 @@ func TestJoinNeighbours(t *testing.T) {
 				t.Fatal(err)
 			}
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
-			tiles := newEngine(t, x, Options{Workers: 2, method: byTiles})
-			joined := newEngine(t, x, Options{Workers: 2, method: byJoin})
+			tiles, joined := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
+			found := [2]int{} // of documents, and of others
 			folds := make([]int32, x.Rows())
 			for i := range folds {
 				folds[i] = int32(i % 3)
@@ -198,7 +234,9 @@ func TestJoinNeighbours(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					ran(t, spec, &joins, &none, by)
 					for i := range x.Rows() {
+						found[0] += len(want.Of(i))
 						if !slices.Equal(got.Of(i), want.Of(i)) {
 							t.Fatalf("%s, %s, %v: document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
 						}
@@ -206,18 +244,27 @@ func TestJoinNeighbours(t *testing.T) {
 					if opt.Groups != nil {
 						continue
 					}
-					if want, err = tiles.CrossNeighbours(t.Context(), k, other, opt); err != nil {
-						t.Fatal(err)
-					}
-					if got, err = joined.CrossNeighbours(t.Context(), k, other, opt); err != nil {
-						t.Fatal(err)
-					}
-					for i := range other.Rows() {
-						if !slices.Equal(got.Of(i), want.Of(i)) {
-							t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+					for _, test := range []*sparse.Embedded{other, x} {
+						if want, err = tiles.CrossNeighbours(t.Context(), k, test, opt); err != nil {
+							t.Fatal(err)
+						}
+						if got, err = joined.CrossNeighbours(t.Context(), k, test, opt); err != nil {
+							t.Fatal(err)
+						}
+						ran(t, spec+" of others", &joins, &none, by)
+						for i := range test.Rows() {
+							if test == other {
+								found[1] += len(want.Of(i))
+							}
+							if !slices.Equal(got.Of(i), want.Of(i)) {
+								t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+							}
 						}
 					}
 				}
+			}
+			if by > 0 && (found[0] == 0 || found[1] == 0) {
+				t.Errorf("%s, %s: %d neighbours of documents and of others", name, spec, found)
 			}
 		}
 	}
@@ -247,7 +294,9 @@ func TestJoinTemplates(t *testing.T) {
 
 // Pairs of documents of two sets are those of their definition, by a join and by tiles.
 func TestCrossWithin(t *testing.T) {
-	for name, m := range corpora() {
+	var joins, none atomic.Int64
+	for _, d := range corpora() {
+		name, m := d.name, d.CSR
 		for _, emb := range []sparse.Embedding{sparse.Sphere, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
 			x := enginetest.Embedded(t, emb, m)
 			half := make([]int, 0, m.Rows())
@@ -258,6 +307,7 @@ func TestCrossWithin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			pairs := 0
 			for _, c := range []float64{0, 0.02, 0.3} {
 				var want []pair
 				for i := range rows.Rows() {
@@ -267,9 +317,14 @@ func TestCrossWithin(t *testing.T) {
 						}
 					}
 				}
+				pairs += len(want)
 				for _, method := range []string{byJoin, byTiles} {
+					opt := forced(byJoin, &joins)
+					if method == byTiles {
+						opt = forced(byTiles, &none)
+					}
 					var got []pair
-					_, err := CrossWithin(t.Context(), rows, x, c, Options{Workers: 2, method: method},
+					_, err := CrossWithin(t.Context(), rows, x, c, opt,
 						func(i, j int, c float64) error {
 							got = append(got, pair{i, j, float32(c)})
 							return nil
@@ -279,14 +334,16 @@ func TestCrossWithin(t *testing.T) {
 						t.Fatalf("%s, %v, within %v by %s: %d pairs, %v, expected %d", name, emb, c, method, len(got), err, len(want))
 					}
 				}
+				ran(t, "pairs of two sets", &joins, &none, 1)
+			}
+			if pairs == 0 {
+				t.Errorf("%s, %v: no pairs within any bound", name, emb)
 			}
 		}
 	}
 }
 
-// Copies cost nothing: a hundred thousand are a group, whatever the bound.
-func TestJoinCopies(t *testing.T) {
-	const n = 100_000
+func copies(n int) *sparse.CSR {
 	m := &sparse.CSR{Cols: 60, Offsets: []int64{0}}
 	for range n {
 		for k := range uint32(50) {
@@ -294,7 +351,13 @@ func TestJoinCopies(t *testing.T) {
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	x := enginetest.Embedded(t, sparse.Sphere, m)
+	return m
+}
+
+// Copies cost nothing: a hundred thousand are a group, whatever the bound.
+func TestJoinCopies(t *testing.T) {
+	const n = 100_000
+	x := enginetest.Embedded(t, sparse.Sphere, copies(n))
 	for _, c := range []float64{0, 0.02, 0.9} {
 		w, err := GroupsWithin(t.Context(), x, c, Options{Workers: 2})
 		if err != nil || len(w.Groups) != 1 || len(w.Groups[0]) != n || w.Pairs != n*(n-1)/2 || w.Same != w.Pairs {
@@ -309,9 +372,23 @@ func TestJoinCopies(t *testing.T) {
 // Where memory doesn't hold what is before the cut, that is an error before the work.
 func TestJoinMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 300, 900, 30))
-	w, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
+	_, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
 	if !errors.As(err, new(*MemoryError)) {
-		t.Errorf("far too little memory: %v, %v", w, err)
+		t.Errorf("far too little memory: %v", err)
+	}
+	// What the caller holds counts, and so do copies.
+	k, least := kernel.MustParse("bhattacharyya"), 0.9
+	n := x.Rows()
+	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
+	e.memory = e.Bytes() + NeighboursBytes(n, n) + 1<<12
+	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Least: &least})
+	if !errors.As(err, new(*MemoryError)) {
+		t.Errorf("memory for lists alone: %v", err)
+	}
+	x = enginetest.Embedded(t, sparse.Sphere, copies(10_000))
+	_, err = GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<19})
+	if !errors.As(err, new(*MemoryError)) {
+		t.Errorf("too little memory for copies: %v", err)
 	}
 }
 

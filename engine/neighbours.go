@@ -131,8 +131,12 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	if r.From != nil {
-		s.rows = r.From
+	rows := r.From
+	if rows == nil && !r.Half { // the engine's own documents, as others
+		rows = e.c.X
+	}
+	if rows != nil {
+		s.rows = rows
 	}
 	m, count := len(r.Docs), min(opt.Count, most)
 	held := nearest.Bytes(m, count)
@@ -142,17 +146,17 @@ func (e *Engine) neighbours(
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
 	}
-	lists := nearest.NewLists(m, count, s.most, opt.Groups)
-	j, plan, err := s.planned(ctx, r.From, true)
+	j, plan, err := s.planned(ctx, rows, true, held)
 	if err != nil {
 		return nil, err
 	}
+	lists := nearest.NewLists(m, count, s.most, opt.Groups)
 	if j != nil {
 		copies := math.MaxInt
 		if opt.Groups == nil {
 			copies = count + 1 // of equal documents the first ones count
 		}
-		err = s.join(ctx, j, r.From, plan, copies, func(i, j int, key float32) error {
+		err = s.join(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
 			lists.Offer(i, key, j)
 			if r.Half {
 				lists.Offer(j, key, i)
@@ -347,7 +351,7 @@ func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) 
 	if err := run.Given(ctx, "engine"); err != nil {
 		return err
 	}
-	j, plan, err := s.planned(ctx, nil, true)
+	j, plan, err := s.planned(ctx, nil, true, 0)
 	if err != nil {
 		return err
 	}

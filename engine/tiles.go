@@ -142,17 +142,14 @@ func (e *Engine) checkCross(test *sparse.Embedded) error {
 
 // bindCross checks that a kernel and test documents fit.
 func (e *Engine) bindCross(k kernel.Kernel, test *sparse.Embedded) (kernel.Kernel, error) {
-	if err := e.open(); err != nil {
+	k, err := e.bind(k)
+	if err != nil {
 		return nil, err
 	}
-	k, err := e.bind(k)
 	if err := e.checkCross(test); err != nil {
 		return nil, err
 	}
-	if err != nil || test == e.c.X {
-		return k, err
-	}
-	if kernel.UsesNorms(k) {
+	if test != e.c.X && kernel.UsesNorms(k) {
 		if err := checkNorms(test); err != nil {
 			return nil, fmt.Errorf("engine: kernel %s is a function of the test documents' norms: %w", k, err)
 		}

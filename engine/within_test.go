@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
@@ -284,6 +285,18 @@ func TestNeighboursOfEqualValues(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: neighbours %v, expected %v", spec, got, want)
+		}
+	}
+}
+
+// Nothing is within a bound that is no number, or below 0; it is an error of what is exported.
+func TestCompareRowsBound(t *testing.T) {
+	x := enginetest.Embed(t, sparse.Sphere, [][]float32{{1, 2}, {2, 1}, {1, 2}})
+	for _, bound := range []float64{math.NaN(), -1, math.Inf(-1)} {
+		for j := range 3 {
+			if _, _, err := CompareRows(x, 0, x, j, bound); err == nil || panel.Within(x, 0, x, j, bound) {
+				t.Errorf("rows 0 and %d within %v: %v", j, bound, err)
+			}
 		}
 	}
 }

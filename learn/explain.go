@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -36,7 +37,7 @@ type TermWeight struct {
 }
 
 // explained says which models have weights.
-const explained = "logistic regression, -type linear or a support vector machine with a linear kernel"
+const explained flagtext.Words = "logistic regression, -type linear or a support vector machine with a linear kernel"
 
 // Explain returns the n terms that speak most for each class or pair of classes, and as many against
 // it, those of equal weights by their columns. If keep isn't nil, it says of which machines. Spherical
@@ -101,7 +102,7 @@ func weightsOf(m Model) (*weights, string, error) {
 	weighted, ok := m.(Weighted)
 	if !ok {
 		name, _, _ := strings.Cut(a.Type, ":")
-		return nil, "", fmt.Errorf("a model of -type %s has no weights by term, expected %s", name, explained)
+		return nil, "", flagtext.Errorf("a model of -type %s has no weights by term, expected %s", name, explained)
 	}
 	all, columns, of := weighted.Weights()
 	t, kind := &weights{vocabulary: a.Vocabulary, tokenizer: a.Tokenizer, columns: columns}, a.Type+", "+a.Embedding
@@ -117,7 +118,7 @@ func weightsOf(m Model) (*weights, string, error) {
 // weightsOfMachines computes the weights of support vector machines, Σ coefficient · vector.
 func weightsOfMachines(m *model.Model) (*weights, string, error) {
 	if name, _, _ := strings.Cut(m.Kernel, ":"); name != "linear" {
-		return nil, "", fmt.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
+		return nil, "", flagtext.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
 	}
 	if _, err := kernel.Parse(m.Kernel); err != nil {
 		return nil, "", err

@@ -1,6 +1,7 @@
 package learn_test
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -166,6 +167,7 @@ func TestExplainEveryLearner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const document = 7
 	for _, spec := range []string{
 		"linear", "logistic", "knn:k=3", "landmark:m=20", "mkm", "c_svc", "nu_svc", "one_class",
 	} {
@@ -178,20 +180,77 @@ func TestExplainEveryLearner(t *testing.T) {
 			t.Errorf("%s: %v", spec, err)
 			continue
 		}
-		x, err := learn.ExplainDocument(t.Context(), m, c.Documents, 7, 3, learn.Options{})
+		x, err := learn.ExplainDocument(t.Context(), m, c.Documents, document, 3, learn.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", spec, err)
 			continue
 		}
-		if x.Known == 0 || len(x.Terms) > 3 || x.Label == "" || math.IsNaN(x.Value) {
+		columns, counts := c.Documents.Row(document)
+		if x.Known != len(columns) || len(x.Terms) != min(3, x.Known) || x.Label == "" {
 			t.Errorf("%s: %+v", spec, x)
 		}
-		for i := 1; i < len(x.Terms); i++ {
-			if math.Abs(x.Terms[i].Effect) > math.Abs(x.Terms[i-1].Effect) {
+		whole := valueOf(t, m, x, c.Documents.Cols, columns, counts)
+		if x.Value != whole {
+			t.Errorf("%s: value %v, predicted %v", spec, x.Value, whole)
+		}
+		effects := make([]float64, len(columns)) // of all terms
+		for j := range columns {
+			effects[j] = whole - valueOf(t, m, x, c.Documents.Cols, slices.Delete(slices.Clone(columns), j, j+1),
+				slices.Delete(slices.Clone(counts), j, j+1))
+		}
+		for i, e := range x.Terms {
+			j := slices.IndexFunc(columns, func(column uint32) bool { return e.Term == c.Vocabulary[column] })
+			if j < 0 || e.Count != float64(counts[j]) || !(math.Abs(e.Effect-effects[j]) <= 1e-9*(1+math.Abs(whole))) {
+				t.Errorf("%s: %+v, by predictions without each of %v %v", spec, e, columns, effects)
+			}
+			if i > 0 && !(math.Abs(e.Effect) <= math.Abs(x.Terms[i-1].Effect)) {
 				t.Errorf("%s: effects aren't sorted: %v", spec, x.Terms)
 			}
 		}
+		slices.SortFunc(effects, func(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) })
+		for i, e := range x.Terms { // no other term has a greater effect
+			if !(math.Abs(math.Abs(e.Effect)-math.Abs(effects[i])) <= 1e-9*(1+math.Abs(whole))) {
+				t.Errorf("%s: effect %d is %v, the greatest are %v", spec, i, e.Effect, effects)
+			}
+		}
+		if !(math.Abs(x.Terms[0].Effect) > 0) {
+			t.Errorf("%s: no term has an effect", spec)
+		}
 	}
+}
+
+// valueOf predicts a document, and returns f as DocumentExplanation defines it: a decision value, or by how much
+// that of the label leads; of energies, of which the least wins, by how much it is behind.
+func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int, columns []uint32,
+	counts []float32) float64 {
+	t.Helper()
+	docs := &sparse.CSR{Cols: cols, Offsets: []int64{0, int64(len(columns))}, Terms: columns, Values: counts}
+	p, err := m.Predict(t.Context(), docs, learn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := m.About()
+	if a.OneClass {
+		return p.Value[0]
+	}
+	label, against := slices.Index(a.Classes, x.Label), slices.Index(a.Classes, x.Against)
+	if _, is := m.(learn.Machines); !is || a.Scheme != solver.OneVsOne {
+		f := p.Decisions[0][label] - p.Decisions[0][against]
+		if a.Type == "mkm" {
+			return -f
+		}
+		return f
+	}
+	for k, pair := range solver.Pairs(len(a.Classes)) {
+		switch pair {
+		case [2]int{label, against}:
+			return p.Decisions[0][k]
+		case [2]int{against, label}:
+			return -p.Decisions[0][k]
+		}
+	}
+	t.Fatalf("no machine for %q against %q", x.Label, x.Against)
+	return 0
 }
 
 // A long document is explained in parts, and ends with its context.

@@ -2,13 +2,13 @@ package learn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -48,11 +48,11 @@ func checkList(t model.Type, list kernel.List) error {
 		return nil
 	}
 	if !has {
-		return fmt.Errorf("-grid %s: type %s has no %s", list.Name, t, list.Name)
+		return flagtext.Errorf("-grid %s: type %s has no %s", list.Name, t, list.Name)
 	}
 	for _, v := range list.Values {
 		if !(v > least && v <= most) {
-			return fmt.Errorf("-grid %s: %v, expected numbers above %v and at most %v", list.Name, v, least, most)
+			return flagtext.Errorf("-grid %s: %v, expected numbers above %v and at most %v", list.Name, v, least, most)
 		}
 	}
 	return nil
@@ -135,11 +135,11 @@ func NewGrid(spec string, lists []Words, o Options) (*Grid, error) {
 			kernels = list.Values
 			continue
 		case list.Name == "embed" || list.Name == "scheme" || list.Name == "ngrams":
-			return nil, fmt.Errorf("-grid %s does not apply to -type %s", list.Name, l.Name)
+			return nil, flagtext.Errorf("-grid %s does not apply to -type %s", list.Name, l.Name)
 		case list.Name == "c":
-			return nil, errors.New("-grid c: no such parameter (did you mean C?)")
+			return nil, flagtext.Errorf("-grid c: no such parameter (did you mean C?)")
 		case list.Name == "C" && g.C == nil:
-			return nil, fmt.Errorf("-grid C: -type %s has no C", l.Name)
+			return nil, flagtext.Errorf("-grid C: -type %s has no C", l.Name)
 		case list.Name == "C":
 			if g.C, err = list.numbers(); err != nil {
 				return nil, err
@@ -163,7 +163,7 @@ func NewGrid(spec string, lists []Words, o Options) (*Grid, error) {
 		specs = more
 	}
 	if n := len(g.C); n > 0 && !(g.C[0] > 0 && g.C[n-1] < 1e300) {
-		return nil, fmt.Errorf("-grid C: %v, expected numbers above 0, below 1e300", g.C)
+		return nil, flagtext.Errorf("-grid C: %v, expected numbers above 0, below 1e300", g.C)
 	}
 	for _, spec := range specs {
 		for _, o.Kernel = range kernels {
@@ -185,7 +185,7 @@ func (w *Words) numbers() (values []float64, err error) {
 	for _, text := range w.Values {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || v != v {
-			return nil, fmt.Errorf("-grid %s: %s, expected numbers", w.Name, strings.Join(w.Values, ","))
+			return nil, flagtext.Errorf("-grid %s: %s, expected numbers", w.Name, strings.Join(w.Values, ","))
 		}
 		values = append(values, v)
 	}
@@ -205,7 +205,7 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 			g.embeddings = list.Values
 			for _, name := range list.Values {
 				if _, err := sparse.ParseEmbedding(name); err != nil {
-					return nil, fmt.Errorf("-grid embed: %w", err)
+					return nil, flagtext.Errorf("-grid embed: %w", err)
 				}
 			}
 		case "ngrams":
@@ -214,14 +214,14 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 			for _, name := range list.Values {
 				one := Options{}
 				if err := one.SetScheme(nil, name, nil); err != nil || one.Scheme == solver.Labels || name == "" {
-					return nil, fmt.Errorf("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
+					return nil, flagtext.Errorf("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
 				}
 				g.machines.Schemes = append(g.machines.Schemes, one.Scheme)
 			}
 		default:
 			values, err := list.numbers()
 			if err != nil && Has(list.Name) {
-				err = fmt.Errorf("-grid %s=%s: a parameter of learners, which -type names: grambench help learners", list.Name,
+				err = flagtext.Errorf("-grid %s=%s: a parameter of learners, which -type names: grambench help learners", list.Name,
 					strings.Join(list.Values, ","))
 			}
 			if err != nil {
@@ -291,8 +291,8 @@ func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) 
 		if unused[0] == "c" {
 			meant = " (did you mean C?)"
 		}
-		return fmt.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a parameter "+
-			"of a kernel that isn't made of others%s", unused[0], strings.Join(names, ", "), meant)
+		return flagtext.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a "+
+			"parameter of a kernel that isn't made of others%s", unused[0], strings.Join(names, ", "), meant)
 	}
 	for i, k := range all {
 		if slices.ContainsFunc(all[:i], func(other kernel.Kernel) bool { return kernel.Equal(other, k) }) {

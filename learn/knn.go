@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/knn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -42,7 +43,7 @@ func (t *nearest) settings(o Options) (knn.Settings, error) {
 		s.Kernel = k.String()
 	}
 	if s.K < 1 {
-		return s, fmt.Errorf("-type knn:k=%d, expected at least 1", s.K)
+		return s, flagtext.Errorf("-type knn:k=%d, expected at least 1", s.K)
 	}
 	return s, s.Validate()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -87,11 +88,11 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 		s.Kernel = k.String()
 	}
 	if s.Iterations < 1 || t.limit < 0 || !(t.work >= 0) {
-		return s, fmt.Errorf("-type landmark:passes=%d,time=%v,work=%v, expected at least 1, and at least 0", s.Iterations,
-			t.limit, t.work)
+		return s, flagtext.Errorf("-type landmark:passes=%d,time=%v,work=%v, expected at least 1, and at least 0",
+			s.Iterations, t.limit, t.work)
 	}
 	if s.Landmarks > 0 && (t.limit > 0 || t.work > 0) {
-		return s, errors.New("-type landmark:time=D,work=W apply to m=auto only")
+		return s, flagtext.Errorf("-type landmark:time=D,work=W apply to m=auto only")
 	}
 	return s, s.Validate()
 }
@@ -152,8 +153,8 @@ func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, 
 		return []Model{m}, err
 	}
 	if s.Landmarks == 0 {
-		return nil, fmt.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of landmarks",
-			prices)
+		return nil, flagtext.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of "+
+			"landmarks", prices)
 	}
 	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
 	var out []Model

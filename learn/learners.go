@@ -17,6 +17,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -343,7 +344,7 @@ func (o *Options) SetScheme(l *Learner, name string, c *sparse.Corpus) error {
 	}
 	if o.Scheme == solver.OneVsOne && l != nil && l.Type == "" {
 		if o.Scheme = solver.OneVsRest; o.FixedScheme {
-			return fmt.Errorf("-scheme one-vs-one does not apply to -type %s, expected one-vs-rest or labels", l.Name)
+			return flagtext.Errorf("-scheme one-vs-one does not apply to -type %s, expected one-vs-rest or labels", l.Name)
 		}
 	}
 	if c != nil && l != nil && (l.Type == "" || l.Type.Classifies()) {
@@ -383,7 +384,7 @@ func Parse(spec string) (*Learner, Trainer, error) {
 		for _, l := range machineLearners {
 			types = append(types, l.Name)
 		}
-		return nil, nil, fmt.Errorf("-type %q, expected one of %s, or a learner: %s", spec, strings.Join(types, ", "),
+		return nil, nil, flagtext.Errorf("-type %q, expected one of %s, or a learner: %s", spec, strings.Join(types, ", "),
 			strings.Join(Names(), ", "))
 	}
 	l := All[at]
@@ -397,16 +398,17 @@ func Parse(spec string) (*Learner, Trainer, error) {
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		switch {
 		case !ok:
-			return nil, nil, fmt.Errorf("-type %q: found %q, expected parameter=value", spec, one)
+			return nil, nil, flagtext.Errorf("-type %q: found %q, expected parameter=value", spec, one)
 		case f.Lookup(key) == nil:
-			return nil, nil, fmt.Errorf("-type %q: %s has no parameter %q, expected one of %s", spec, name, key,
+			return nil, nil, flagtext.Errorf("-type %q: %s has no parameter %q, expected one of %s", spec, name, key,
 				parametersOf(f))
 		case set[key]:
-			return nil, nil, fmt.Errorf("-type %q: %s a second time", spec, key)
+			return nil, nil, flagtext.Errorf("-type %q: %s a second time", spec, key)
 		}
 		set[key] = true
 		if err := f.Set(key, value); err != nil {
-			return nil, nil, fmt.Errorf("-type %q: found %s=%s, expected %s", spec, key, value, f.Lookup(key).Usage)
+			return nil, nil, flagtext.Errorf("-type %q: found %s=%s, expected %s", spec, key, value,
+				flagtext.Words(f.Lookup(key).Usage))
 		}
 	}
 	return l, trainer, nil

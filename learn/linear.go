@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/linear"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -70,13 +71,13 @@ func lineEmbedding(c *sparse.Corpus, o Options) sparse.Embedding {
 func (l *lines) Check(o Options) error {
 	switch {
 	case !(l.bias >= 0 && l.bias <= math.MaxFloat32):
-		return fmt.Errorf("-type linear: bias=%v, expected a number from 0", l.bias)
+		return flagtext.Errorf("-type linear: bias=%v, expected a number from 0", l.bias)
 	case l.passes < 1:
-		return fmt.Errorf("-type linear: passes=%d, expected at least 1", l.passes)
+		return flagtext.Errorf("-type linear: passes=%d, expected at least 1", l.passes)
 	case o.Tolerance >= 1:
-		return fmt.Errorf("-tolerance %v, expected a number below 1: a share of the objective", o.Tolerance)
+		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the objective", o.Tolerance)
 	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
-		return fmt.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
+		return flagtext.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -31,7 +32,8 @@ type metric struct{ s lmnn.Settings }
 // Check implements Trainer.
 func (t *metric) Check(o Options) error {
 	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 { // which mean defaults to the package
-		return fmt.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, expected numbers above 0", t.s.K, t.s.Push, t.s.Tolerance)
+		return flagtext.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, expected numbers above 0", t.s.K, t.s.Push,
+			t.s.Tolerance)
 	}
 	return t.s.Validate()
 }
@@ -39,7 +41,7 @@ func (t *metric) Check(o Options) error {
 // Train implements Trainer.
 func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	if c.Vocabulary != nil {
-		return nil, fmt.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes",
+		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes",
 			c.Source)
 	}
 	opt := o.metrics()

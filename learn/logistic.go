@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -121,13 +122,13 @@ func (r *regression) Check(o Options) error {
 	s := r.settings(o)
 	switch {
 	case s.Starts < 0 || r.s.Margin == logistic.Spherical && s.Starts < 1:
-		return fmt.Errorf("-type %s: starts=%d, expected at least 1", r.name, s.Starts)
+		return flagtext.Errorf("-type %s: starts=%d, expected at least 1", r.name, s.Starts)
 	case !(s.Pull >= 0) || math.IsInf(s.Pull, 0):
-		return fmt.Errorf("-type %s: pull=%v, expected a number of at least 0", r.name, s.Pull)
+		return flagtext.Errorf("-type %s: pull=%v, expected a number of at least 0", r.name, s.Pull)
 	case o.Tolerance >= 1:
-		return fmt.Errorf("-tolerance %v, expected a number below 1: a share of the gradient at 0", o.Tolerance)
+		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the gradient at 0", o.Tolerance)
 	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
-		return fmt.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
+		return flagtext.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
 	}
 	return nil
 }

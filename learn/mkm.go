@@ -2,13 +2,13 @@ package learn
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/mkm"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -66,24 +66,24 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 		for w := range strings.SplitSeq(o.Width, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(w))
 			if err != nil {
-				return s, fmt.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of each "+
-					"layer", o.Width)
+				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of "+
+					"each layer", o.Width)
 			}
 			s.Widths = append(s.Widths, n)
 		}
 	}
 	switch {
 	case s.Components == 0 || s.Base == 0 || s.Parts == 0: // which mean defaults to the package
-		return s, fmt.Errorf("-type mkm:components=%d,base=%d,part=%d, expected numbers above 0", s.Components, s.Base,
+		return s, flagtext.Errorf("-type mkm:components=%d,base=%d,part=%d, expected numbers above 0", s.Components, s.Base,
 			s.Parts)
 	case o.Scheme == solver.Labels:
-		return s, errors.New("-type mkm gives each document one class, expected no separate labels")
+		return s, flagtext.Errorf("-type mkm gives each document one class, expected no separate labels")
 	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
-		return s, errors.New("-kernel and c apply to -type mkm:final=svm only; layers names the kernels of layers")
+		return s, flagtext.Errorf("-kernel and c apply to -type mkm:final=svm only; layers names the kernels of layers")
 	case s.Final != mkm.Metric && s.Steps != 0:
-		return s, errors.New("-type mkm:steps=N applies to final=lmnn only")
+		return s, flagtext.Errorf("-type mkm:steps=N applies to final=lmnn only")
 	case s.Final != mkm.Neighbours && s.K != 0:
-		return s, errors.New("-type mkm:k=K applies to final=knn only")
+		return s, flagtext.Errorf("-type mkm:k=K applies to final=knn only")
 	}
 	return s, s.Validate()
 }

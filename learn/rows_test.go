@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -83,6 +86,78 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// Predictions of another model are errors, not panics.
+func TestRowsOfOtherPredictions(t *testing.T) {
+	const source = "synthetic:docs=90,terms=80,length=9,classes=3,seed=1"
+	c := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	_, trainer, err := learn.Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := doortest.Must(trainer.Train(t.Context(), c, learn.Options{Probabilities: true}))
+	for what, spoil := range map[string]func(p *model.Prediction){
+		"2 probabilities":                   func(p *model.Prediction) { p.Probabilities[7] = p.Probabilities[7][:2] },
+		"0 probabilities":                   func(p *model.Prediction) { p.Probabilities[0] = nil },
+		"4 probabilities":                   func(p *model.Prediction) { p.Probabilities[89] = make([]float64, 4) },
+		"probabilities of 89 documents":     func(p *model.Prediction) { p.Probabilities = p.Probabilities[:89] },
+		"document 5 was given class 3":      func(p *model.Prediction) { p.Class[5] = 3 },
+		"rejections of 1 documents":         func(p *model.Prediction) { p.Rejected = []bool{true} },
+		"classes of 80 documents, expected": func(p *model.Prediction) { p.Class = p.Class[:80] },
+	} {
+		p := doortest.Must(m.Predict(t.Context(), c.Documents, learn.Options{}))
+		if _, err := learn.RowsOf(m, p, c); err != nil {
+			t.Fatal(err)
+		}
+		spoil(p)
+		if rows, err := learn.RowsOf(m, p, c); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%d rows, %v, expected an error with %q", len(rows), err, what)
+		}
+		if _, err := learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{}); err == nil ||
+			!strings.Contains(err.Error(), what) {
+			t.Errorf("evaluated: %v, expected an error with %q", err, what)
+		}
+	}
+}
+
+// Mistakes are wrong answers: a document without an answer is none.
+func TestMistakesAreAnswered(t *testing.T) {
+	const source = "synthetic:docs=600,terms=400,length=14,classes=4,seed=3"
+	all := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	var train, test []int
+	for i := range all.Documents.Rows() {
+		if i%3 == 0 {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	_, trainer, err := learn.Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := doortest.Must(trainer.Train(t.Context(), all.Select(train), learn.Options{C: 10, Reject: "coverage=0.6"}))
+	c := all.Select(test)
+	p := doortest.Must(m.Predict(t.Context(), c.Documents, learn.Options{}))
+	v := doortest.Must(learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{Mistakes: len(test)}))
+	want, without := []int{}, 0
+	for i, x := range v.Outcomes {
+		if right := int(c.Labels.Of(i)[0]) == p.Class[i]; x.Right != right {
+			t.Errorf("document %d right: %t", i, x.Right)
+		} else if !right && p.Rejected[i] {
+			without++
+		} else if !right {
+			want = append(want, i)
+		}
+	}
+	var got []int
+	for _, x := range v.Mistakes {
+		got = append(got, x.Index)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) || len(want) == 0 || without == 0 {
+		t.Errorf("mistakes %v, expected %v, beside %d without an answer", got, want, without)
+	}
+}
+
 // Wilson's interval has the ends where a test of the true accuracy p would just reject what was seen:
 // |right/n - p| = z·√(p(1-p)/n).
 func TestInterval(t *testing.T) {
@@ -90,11 +165,11 @@ func TestInterval(t *testing.T) {
 		s := svm.Score{Right: c[0], Documents: c[1]}
 		low, high := s.Interval()
 		n, seen := float64(c[1]), float64(c[0])/float64(c[1])
-		if !(low <= seen && seen <= high) {
+		if !(low < seen || low == 0 && seen == 0) || !(seen < high || high == 1 && seen == 1) {
 			t.Errorf("%v: %v to %v", c, low, high)
 		}
 		for _, p := range []float64{low, high} {
-			if p == seen { // an end of [0, 1]
+			if p == seen && (p == 0 || p == 1) { // no p beyond it
 				continue
 			}
 			if z := math.Abs(seen-p) / math.Sqrt(p*(1-p)/n); !(math.Abs(z-1.959963984540054) <= 1e-6) {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -77,15 +77,15 @@ func (t machines) settings(o *Options) (svm.Settings, error) {
 			return s, err
 		}
 		if !t.kind.Classifies() || o.Scheme == solver.Labels {
-			return s, fmt.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", o.Reject, t.kind,
-				o.Scheme)
+			return s, flagtext.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", o.Reject,
+				t.kind, o.Scheme)
 		}
 	}
 	if s.Kernel, err = o.kernelOf(o.spec()); err != nil {
 		return s, err
 	}
 	if o.Thresholds && o.Scheme != solver.Labels {
-		return s, fmt.Errorf("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", o.Scheme)
+		return s, flagtext.Errorf("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", o.Scheme)
 	}
 	return s, nil
 }
@@ -105,7 +105,8 @@ func parseReject(text string) (r solver.RejectionTarget, err error) {
 		r.Coverage = share
 	}
 	if err = r.Validate(); bad != nil || err != nil {
-		return r, fmt.Errorf("-reject %q, expected error=2%%, coverage=90%% or the like, a share above 0, at most 1", text)
+		return r, flagtext.Errorf("-reject %q, expected error=2%%, coverage=90%% or the like, a share above 0, at most 1",
+			text)
 	}
 	return r, nil
 }
@@ -113,7 +114,7 @@ func parseReject(text string) (r solver.RejectionTarget, err error) {
 // checkReject checks that no class has the name of documents without an answer.
 func (o *Options) checkReject(c *sparse.Corpus) error {
 	if o.Reject != "" && slices.Contains(c.Classes, NoAnswer) {
-		return fmt.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
+		return flagtext.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
 			"other names", o.Reject, c.Source, NoAnswer)
 	}
 	return nil
@@ -354,7 +355,7 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 // CrossValidate implements Searcher.
 func (t machines) CrossValidate(ctx context.Context, c *sparse.Corpus, o Options, folds int) (*Validation, error) {
 	if t.kind == model.OneClass {
-		return nil, fmt.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
+		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
 	}
 	s, err := t.settings(&o)
 	if err != nil {

@@ -2,11 +2,11 @@ package learn
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -15,7 +15,7 @@ import (
 // Grid implements Searcher.
 func (t machines) Grid(lists []Words, o Options) (*Grid, error) {
 	if t.kind == model.OneClass {
-		return nil, fmt.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
+		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
 	}
 	return newMachinesGrid(t, lists, o)
 }

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/landmark"
@@ -36,7 +36,8 @@ func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Mod
 	}
 	a := old.About()
 	if (c.Vocabulary == nil) != (a.Vocabulary == nil) {
-		return nil, nil, fmt.Errorf("-update: text and vectors, expected %s to hold what the model learnt from", c.Source)
+		return nil, nil, flagtext.Errorf("-update: text and vectors, expected %s to hold what the model learnt from",
+			c.Source)
 	}
 	o.HeldBytes += a.Bytes
 	switch own := old.(type) {
@@ -59,12 +60,12 @@ func Update(ctx context.Context, t Trainer, c *sparse.Corpus, o Options, old Mod
 	default:
 		return nil, nil, cannotUpdate(a.Type)
 	}
-	return nil, nil, fmt.Errorf("-update: a model of %s, expected one of the same -type", a.Type)
+	return nil, nil, flagtext.Errorf("-update: a model of %s, expected one of the same -type", a.Type)
 }
 
 func cannotUpdate(name string) error {
-	return fmt.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, landmark and "+
-		"knn: train it anew", name)
+	return flagtext.Errorf("-update: a model of %s can't be updated, only those of c_svc, epsilon_svr, linear, landmark "+
+		"and knn: train it anew", name)
 }
 
 // begun says how many documents a corpus has beside those of a model, 0 where it doesn't say, and what at has found.
@@ -79,10 +80,10 @@ func begun(c *sparse.Corpus, documents int, what string, at []int) (*Updated, er
 	}
 	switch {
 	case float64(u.Found) < leastFound*float64(u.Of):
-		return nil, fmt.Errorf("-update: %s holds %d of the %d %s of the model, expected most of them: it must hold all "+
-			"documents, old and new, cut into the same terms", c.Source, u.Found, u.Of, what)
+		return nil, flagtext.Errorf("-update: %s holds %d of the %d %s of the model, expected most of them: it must hold "+
+			"all documents, old and new, cut into the same terms", c.Source, u.Found, u.Of, what)
 	case float64(n) < leastFound*float64(documents):
-		return nil, fmt.Errorf("-update: %s holds %d documents, and the model learnt from %d, expected as many and new "+
+		return nil, flagtext.Errorf("-update: %s holds %d documents, and the model learnt from %d, expected as many and new "+
 			"ones", c.Source, n, documents)
 	}
 	return u, nil
@@ -100,8 +101,8 @@ func (o *Options) Inherit(m Model) error {
 	case Machines:
 		s := m.Settings
 		if m.Classifier.Rejection != nil && o.Reject == "" {
-			return errors.New("-update: the model has a threshold below which it doesn't answer, but not what it was learnt " +
-				"for: -reject says it again")
+			return flagtext.Errorf("-update: the model has a threshold below which it doesn't answer, but not what it was " +
+				"learnt for: -reject says it again")
 		}
 		c, nu, epsilon := m.Type.Used(s.C, s.Nu, s.Epsilon)
 		o.C, o.Nu, o.Epsilon = cmp.Or(o.C, c), cmp.Or(o.Nu, nu), cmp.Or(o.Epsilon, epsilon)
@@ -162,7 +163,7 @@ func (t machines) update(ctx context.Context, c *sparse.Corpus, o Options, own M
 		err = o.checkReject(c)
 	}
 	if err == nil && own.Kernel == model.Precomputed {
-		err = errors.New("-update: a precomputed kernel, whose documents have no terms to be known by: train it anew")
+		err = flagtext.Errorf("-update: a precomputed kernel, whose documents have no terms to be known by: train it anew")
 	}
 	if err != nil {
 		return nil, nil, err

@@ -89,8 +89,8 @@ func TestUpdate(t *testing.T) {
 		{"fewer duplicates", "c_svc", Options{}, Options{}, copies, all, true},
 		{"regression", "epsilon_svr", Options{}, Options{}, some(&numbers, few), &numbers, true},
 		{"linear", "linear", Options{}, Options{}, some(all, few), all, false},
-		{"landmark", "landmark:m=40", Options{}, Options{}, all, all, true},
-		{"landmark, squared hinge", "landmark:m=40,loss=hinge2", Options{}, Options{}, all, all, true},
+		{"landmark", "landmark:m=40", Options{}, Options{}, some(all, few), all, true},
+		{"landmark, squared hinge", "landmark:m=40,loss=hinge2", Options{}, Options{}, some(all, few), all, true},
 		{"landmark, other C", "landmark:m=40,loss=logistic", Options{}, Options{C: 2}, all, all, false},
 	} {
 		t.Run(q.name, func(t *testing.T) {
@@ -105,6 +105,17 @@ func TestUpdate(t *testing.T) {
 				q.o.C = q.then.C
 			}
 			scratch := doortest.Must(trainer.Train(t.Context(), q.all, q.o))
+			if m, is := loaded(t, old).(landmarkModel); is && q.old != q.all {
+				// From scratch its landmarks would be of all documents: on those of the old ones, from coefficients of 0.
+				for i := range m.Machines {
+					clear(m.Machines[i].Coefficients)
+					m.Machines[i].Bias = 0
+				}
+				var err error
+				if scratch, _, err = Update(t.Context(), trainer, q.all, q.o, m); err != nil {
+					t.Fatal(err)
+				}
+			}
 			var written []string
 			for _, q.o.Workers = range []int{1, 3} {
 				m, u, err := Update(t.Context(), trainer, q.all, q.o, loaded(t, old))
@@ -221,5 +232,66 @@ func testUpdateText(t *testing.T, read sparse.Options) {
 	var b bytes.Buffer
 	if err := got.Write(t.Context(), &b); err != nil || b.Len() == 0 {
 		t.Error(err)
+	}
+}
+
+// A model that answers everything does so when it is updated, probabilities or not. One with a threshold says that
+// -reject must be given again.
+func TestUpdateReject(t *testing.T) {
+	const source = "synthetic:docs=240,terms=200,length=14,classes=3,seed=3"
+	all := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	small := some(all, func(i int) bool { return i%20 == 0 })
+	_, trainer, err := Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{C: 10}, {C: 10, Probabilities: true}, {C: 10, Reject: "coverage=0.6"}} {
+		old := loaded(t, doortest.Must(trainer.Train(t.Context(), small, o)))
+		var inherited Options
+		if err := inherited.Inherit(old); (err != nil) != (o.Reject != "") {
+			t.Fatalf("%q: %v", o.Reject, err)
+		}
+		inherited.Reject = o.Reject
+		if err := inherited.Inherit(old); err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := Update(t.Context(), trainer, all, inherited, old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []Model{m, loaded(t, m)} {
+			p := doortest.Must(m.Predict(t.Context(), all.Documents, Options{}))
+			calibrated := o.Probabilities || o.Reject != ""
+			got := m.(Machines).Classifier.Rejection
+			if (got != nil) != (o.Reject != "") || (p.Rejected != nil) != (got != nil) ||
+				m.About().Probabilities != calibrated || (p.Probabilities != nil) != calibrated {
+				t.Errorf("%q, probabilities %t: updated with %+v, probabilities %t", o.Reject, o.Probabilities, got,
+					m.About().Probabilities)
+			}
+		}
+	}
+}
+
+// A corpus that shares no term with a model holds none of its documents.
+func TestUpdateOfOtherTerms(t *testing.T) {
+	texts := func(words ...string) *sparse.Corpus {
+		var texts, labels []string
+		for i := range 30 {
+			texts = append(texts, strings.Repeat(words[i%2]+" ", 1+i%5)+words[2])
+			labels = append(labels, []string{"x", "y"}[i%2])
+		}
+		return doortest.Must(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))
+	}
+	c, other := texts("red", "blue", "green"), texts("one", "two", "three")
+	for _, spec := range []string{"c_svc", "landmark:m=4"} {
+		_, trainer, err := Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := doortest.Must(trainer.Train(t.Context(), c, Options{}))
+		if _, _, err := Update(t.Context(), trainer, other, Options{}, old); err == nil ||
+			!strings.Contains(err.Error(), " holds 0 of the ") {
+			t.Errorf("%s: %v, expected an error that says 0 are held", spec, err)
+		}
 	}
 }

@@ -235,21 +235,13 @@ func (d *dual) shareOut(each float64) {
 	}
 }
 
-// starts says whether the search begins at a start, which needn't satisfy the two equations of ν-SVC.
-func (p *problem) starts() bool { return p.start != nil && p.nu == 0 }
-
 // solve trains the machine.
 func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, error) {
 	d, err := p.dual(s.m, nil)
 	if err != nil {
 		return nil, err
 	}
-	var o outcome
-	if p.starts() {
-		o, err = s.solveAt(ctx, d, p.start, bytes)
-	} else {
-		o, err = s.solve(ctx, d, nil, bytes)
-	}
+	o, err := s.solveAt(ctx, d, p.start, bytes)
 	if err != nil {
 		return nil, err
 	}

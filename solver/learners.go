@@ -49,22 +49,13 @@ func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Op
 	if err := checkStart(t.Start, src.n); err != nil {
 		return nil, err
 	}
-	from := startFrom(t.Start)
-	if t.Nu > 0 {
-		from = nil
-	}
-	return solveOne(ctx, src, d, from, &opt)
+	return solveOne(ctx, src, d, startFrom(t.Start), &opt)
 }
 
-// solveOne solves one problem with all workers, from a start; nil means the values that d.alpha has.
+// solveOne solves one problem with all workers.
 func solveOne(ctx context.Context, m *source, d *dual, from start, opt *Options) (*Machine, error) {
-	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (_ *Machine, err error) {
-		var out outcome
-		if from != nil {
-			out, err = s.solveAt(ctx, d, from, bytes)
-		} else {
-			out, err = s.solve(ctx, d, nil, bytes)
-		}
+	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (*Machine, error) {
+		out, err := s.solveAt(ctx, d, from, bytes)
 		if err != nil {
 			return nil, err
 		}

@@ -385,9 +385,7 @@ func trainTogether(
 			if duals[i], err = p.dual(m, nil); err != nil {
 				return err
 			}
-			if p.starts() {
-				duals[i].beginAt(p.start)
-			}
+			duals[i].beginAt(p.start)
 		}
 		all := func(ctx context.Context, _, _ int) error { return newMultiSMO(m, duals, opt, report).solve(ctx) }
 		if err := run.Tasks(ctx, 1, 1, all); err != nil { // which catches panics

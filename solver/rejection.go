@@ -55,9 +55,10 @@ func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, error)
 		return nil, err
 	}
 	type counts struct{ given, wrong float64 }
-	place := map[int]int{} // of a part among those that have answers
+	const most = 1 + 0x1p-24 // one-vs-one divides probabilities by their sum about 2²⁷ times at most, each within 2⁻⁵²
+	place := map[int]int{}   // of a part among those that have answers
 	for i, a := range answers {
-		if !(a.Probability >= 0 && a.Probability <= 1+1e-6) {
+		if !(a.Probability >= 0 && a.Probability <= most) {
 			return nil, errUser("answer %d has probability %v, expected a number from 0 to 1", i, a.Probability)
 		}
 		if _, ok := place[a.Part]; !ok {

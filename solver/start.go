@@ -34,16 +34,26 @@ func checkStart(m *Machine, n int) error {
 	return nil
 }
 
-// begin sets the variables of a problem with one equation near a start, within their bounds. The
-// equation Σ yα = 0 must hold: those of the sign with the greater sum are made smaller.
-func (d *dual) begin(from start) {
+// starts says whether a search begins at a start, which needn't satisfy the two equations of ν-forms.
+func (d *dual) starts(from start) bool { return from != nil && !d.perClass }
+
+// begin sets the variables near a start, within their bounds, if the search begins at one. The equation
+// Σ yα = 0 must hold: those of the sign with the greater sum are made smaller.
+func (d *dual) begin(from start) (started bool) {
+	if !d.starts(from) {
+		return false
+	}
 	plus, minus := d.place(from)
 	d.shrink(plus, minus)
+	return true
 }
 
 // beginAt is begin at a solution for nearly the same documents: what is at a bound stays there as far as the
 // others can make up for the difference of the sums.
-func (d *dual) beginAt(from start) {
+func (d *dual) beginAt(from start) (started bool) {
+	if !d.starts(from) {
+		return false
+	}
 	plus, minus := d.place(from)
 	free, side := 0.0, int8(1)
 	if minus > plus {
@@ -66,6 +76,7 @@ func (d *dual) beginAt(from start) {
 	case excess > rounding*(plus+minus):
 		d.shrink(plus, minus)
 	}
+	return true
 }
 
 // place sets the variables to a start, within their bounds, and returns their sums by sign.
@@ -108,8 +119,8 @@ func (d *dual) shrink(plus, minus float64) {
 	}
 }
 
-// stretch multiplies all variables by the number, of at least least, that minimises the objective, as far as the
-// bounds allow.
+// stretch multiplies all variables by the number that minimises the objective, as far as bounds allow: those of the
+// variables, and least below it.
 func (d *dual) stretch(least float64) {
 	var square, linear float64
 	most := math.Inf(1)

@@ -379,11 +379,7 @@ func (t *Training) tune(
 	var jobs []job
 	for _, p := range open {
 		jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
-			from := startFrom(c.Machines[p.place])
-			if p.nu > 0 {
-				from = nil
-			}
-			own, err := p.heldOut(ctx, s, pick(t.Parts, p.docs), parts, from, bytes)
+			own, err := p.heldOut(ctx, s, pick(t.Parts, p.docs), parts, startFrom(c.Machines[p.place]), bytes)
 			if err != nil {
 				return err
 			}

@@ -307,9 +307,8 @@ type swept interface {
 	// constant is the machine for all parameters, if none needs to be trained.
 	constant() (machine *Machine, ok bool)
 
-	// next is the problem with parameters i: last itself, if it suffices to raise its bounds. warm
-	// says whether a search may begin at another solution.
-	next(i int, last *dual) (d *dual, warm bool, err error)
+	// next is the problem with parameters i: last itself, if it suffices to raise its bounds.
+	next(i int, last *dual) (*dual, error)
 
 	machine(d *dual, o outcome) (*Machine, error)
 }
@@ -329,12 +328,9 @@ func (v *validating) add(documents int, classes [2]int, make func() (swept, star
 		var last *dual
 		for _, i := range v.order {
 			begin := time.Now()
-			d, warm, err := p.next(i, last)
+			d, err := p.next(i, last)
 			if err != nil {
 				return err
-			}
-			if !warm {
-				from = nil
 			}
 			var o outcome
 			if d == last {
@@ -409,14 +405,12 @@ func (c *classSweep) constant() (machine *Machine, ok bool) {
 	return machine, machine != nil
 }
 
-func (c *classSweep) next(i int, last *dual) (d *dual, warm bool, err error) {
+func (c *classSweep) next(i int, last *dual) (*dual, error) {
 	c.set(&c.pars[i])
-	warm = c.nu == 0
-	if last != nil && warm && !last.perClass && c.raise(last) {
-		return last, warm, nil
+	if last != nil && c.nu == 0 && !last.perClass && c.raise(last) {
+		return last, nil
 	}
-	d, err = c.dual(c.m, nil)
-	return d, warm, err
+	return c.dual(c.m, nil)
 }
 
 // raise makes the bounds of a solved problem those that p has now, unless one of them was greater.

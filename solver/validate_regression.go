@@ -103,7 +103,7 @@ type regressionSweep struct {
 
 func (r *regressionSweep) constant() (*Machine, bool) { return nil, false }
 
-func (r *regressionSweep) next(i int, last *dual) (d *dual, warm bool, err error) {
+func (r *regressionSweep) next(i int, last *dual) (*dual, error) {
 	par := r.pars[i]
 	same := par.Nu == 0 && r.last.Nu == 0 && par.Epsilon == r.last.Epsilon
 	r.last = par
@@ -111,10 +111,9 @@ func (r *regressionSweep) next(i int, last *dual) (d *dual, warm bool, err error
 		for t := range last.upper {
 			last.upper[t] = par.C // which grows
 		}
-		return last, true, nil
+		return last, nil
 	}
-	d, err = regressionDual(r.m, r.docs, r.targets, &par)
-	return d, par.Nu == 0, err
+	return regressionDual(r.m, r.docs, r.targets, &par)
 }
 
 func (r *regressionSweep) machine(d *dual, o outcome) (*Machine, error) { return d.machine(o) }

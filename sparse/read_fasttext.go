@@ -33,7 +33,7 @@ func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
 		}
 		switch {
 		case len(name) == 0:
-			return fault(quote(text), "a name behind "+fastTextLabel)
+			return fault(quote(text), "a name after "+fastTextLabel)
 		case !utf8.Valid(name):
 			return badName(name)
 		}

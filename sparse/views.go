@@ -118,7 +118,7 @@ func (f *Embedder) eachView(terms []uint32, do func(k, view int)) {
 
 // ShareTerms gives two corpora the columns of the terms of both, so that terms which one of them lacks count: of
 // text by their vocabularies, which must be sorted, as those that reading makes are, of vectors by their numbers.
-// Both must be text, cut by one tokenizer, or both vectors. Errors: corpora of which this isn't so.
+// Both must be text, cut by one tokenizer, or both vectors. Errors: corpora of which this isn't so; these don't change.
 func ShareTerms(a, b *Corpus) error {
 	if a == nil || b == nil || a.Documents == nil || b.Documents == nil {
 		return errors.New("sparse: a corpus that is nil or has no documents, expected two")
@@ -132,7 +132,7 @@ func ShareTerms(a, b *Corpus) error {
 		b.Documents.Cols = a.Documents.Cols
 		return nil
 	}
-	if a.Tokenizer != b.Tokenizer {
+	if !a.Tokenizer.SameCut(b.Tokenizer) {
 		return fmt.Errorf("sparse: %s is cut by %s and %s by %s, expected one tokenizer", a.Source, a.Tokenizer, b.Source,
 			b.Tokenizer)
 	}
@@ -143,8 +143,10 @@ func ShareTerms(a, b *Corpus) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range []*Corpus{a, b} {
-		to, column := make([]uint32, len(c.Vocabulary)), 0
+	var to [2][]uint32 // columns
+	for i, c := range []*Corpus{a, b} {
+		to[i] = make([]uint32, len(c.Vocabulary))
+		column := 0
 		for j, term := range c.Vocabulary {
 			if j > 0 && c.Vocabulary[j-1] >= term {
 				return fmt.Errorf("sparse: term %d of %s, %q, is not after the one before it, expected a sorted vocabulary", j,
@@ -153,11 +155,13 @@ func ShareTerms(a, b *Corpus) error {
 			for all[column] != term {
 				column++
 			}
-			to[j] = uint32(column)
+			to[i][j] = uint32(column)
 		}
+	}
+	for i, c := range []*Corpus{a, b} {
 		m := c.Documents
 		for at, j := range m.Terms {
-			m.Terms[at] = to[j]
+			m.Terms[at] = to[i][j]
 		}
 		m.Cols, m.Views, c.Vocabulary = len(all), views, all
 	}

@@ -191,6 +191,22 @@ func TestShareTerms(t *testing.T) {
 			t.Errorf("%q: text shares terms with vectors", tokenizer)
 		}
 	}
+	// Readers set Pairs where a text has such a script, so that corpora which one tokenizer has cut may differ in it.
+	chinese, err := FromTexts(t.Context(), []string{"手机 good"}, nil, Options{MinDF: 1})
+	english, other := FromTexts(t.Context(), []string{"good phone"}, nil, Options{MinDF: 1})
+	if err != nil || other != nil || chinese.Tokenizer == english.Tokenizer {
+		t.Fatalf("%v, %v, tokenizers %v and %v", err, other, chinese.Tokenizer, english.Tokenizer)
+	}
+	if err := ShareTerms(chinese, english); err != nil || !slices.Equal(chinese.Vocabulary, english.Vocabulary) {
+		t.Errorf("Chinese and English share %q and %q, %v", chinese.Vocabulary, english.Vocabulary, err)
+	}
+	// An error leaves both as they were.
+	first := &Corpus{Documents: &CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}},
+		Vocabulary: []string{"b"}}
+	unsorted := &Corpus{Documents: &CSR{Cols: 2}, Vocabulary: []string{"c", "a"}}
+	if err := ShareTerms(first, unsorted); err == nil || first.Documents.Terms[0] != 0 || len(first.Vocabulary) != 1 {
+		t.Errorf("%v: terms %v of %q", err, first.Documents.Terms, first.Vocabulary)
+	}
 	a, b := &Corpus{Documents: &CSR{Cols: 3}}, &Corpus{Documents: &CSR{Cols: 7}}
 	if err := ShareTerms(a, b); err != nil || a.Documents.Cols != 7 {
 		t.Errorf("vectors of %d columns, error %v", a.Documents.Cols, err)

@@ -472,8 +472,11 @@ func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *CSR, unk
 
 // Known returns how many terms of a document of [Counter.Count] are words.
 func (c *Counter) Known(terms []uint32) (words int) {
+	if c == nil {
+		return 0
+	}
 	for _, t := range terms {
-		if c != nil && int(t) < len(c.words) && c.words[t] {
+		if int(t) < len(c.words) && c.words[t] {
 			words++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,12 +26,17 @@ type browser struct {
 // patience bounds what a browser takes for one thing on a busy machine.
 const patience = 3 * time.Minute
 
-// newBrowser starts a browser that ends with the test, or skips it where there is none.
+// newBrowser starts a browser that ends with the test. Where there is none the test is skipped, or fails with CI=true.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	driver, err := exec.LookPath("chromedriver")
-	if _, none := exec.LookPath("chromium"); err != nil || none != nil {
-		t.Skip("no chromium or no chromedriver: on Debian, apt-get install chromium chromium-driver")
+	_, none := exec.LookPath("chromium")
+	if err := errors.Join(err, none); err != nil {
+		missing := t.Skip
+		if os.Getenv("CI") == "true" {
+			missing = t.Fatal
+		}
+		missing(err, "\non Debian: apt-get install chromium chromium-driver")
 	}
 	home, err := os.MkdirTemp("", "browser") // not the test's, which must go at its end though processes still write
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,7 +57,7 @@ func peakOf(t *testing.T, folder string, args ...string) (int64, *os.ProcessStat
 
 // A few hundred KiB of file may say what takes any memory. The program reads it or refuses it within -m, by the
 // system's own count. Where other work takes the processors, Go's collector may come late: the bound may then be
-// passed by less than a quarter, but not in five runs.
+// passed by less than a quarter, in two runs of five at most.
 func TestHostileFilesStayWithinMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector has its own memory")
@@ -186,20 +185,19 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 			source, _, _ := strings.Cut(test.file, "/")
 			args := append([]string{"corpus", "-in", source, "-m", fmt.Sprint(limit >> 20), "-workers", "2"},
 				strings.Fields(test.args)...)
-			peak, state, said := int64(math.MaxInt64), (*os.ProcessState)(nil), ""
-			for try := 0; try < 5 && peak > limit; try++ {
-				peak, state, said = peakOf(t, folder, args...)
-				if peak > limit+limit/4 {
-					break
+			for runs, above := 0, 0; runs == 0 || above > 0 && runs < 5 && !t.Failed(); runs++ {
+				peak, state, said := peakOf(t, folder, args...)
+				if !state.Success() && !strings.Contains(said, "memory") && !strings.Contains(said, "expected") {
+					t.Errorf("%v: %.300s, expected what needs memory", state, said)
 				}
+				if peak > limit {
+					above++
+				}
+				if above > 2 || peak > limit+limit/4 {
+					t.Errorf("peak %s, expected at most %s", report.Bytes(peak), report.Bytes(limit))
+				}
+				t.Logf("%v peak %s: %.300s", state, report.Bytes(peak), said)
 			}
-			if !state.Success() && !strings.Contains(said, "memory") && !strings.Contains(said, "expected") {
-				t.Errorf("%v: %.300s, expected what needs memory", state, said)
-			}
-			if peak > limit {
-				t.Errorf("peak %s, expected at most %s", report.Bytes(peak), report.Bytes(limit))
-			}
-			t.Logf("%v peak %s: %.300s", state, report.Bytes(peak), said)
 		})
 	}
 }

@@ -134,12 +134,14 @@ var allowed = map[string][]string{
 	},
 	"learn/svm": {
 		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", module + "/solver",
+		shared + "flagtext",
 	},
 	"cmd/grambench": {module},
 
 	// The command's framework: each knows what stands before it. Commands know the framework and
 	// not each other; effects is what some of them share.
 	"internal/run":      {},
+	"internal/flagtext": {},
 	"internal/report":   {},
 	"internal/matrixio": {module + "/tiles/atomicfile"},
 	"internal/chart":    {shared + "matrixio", "gonum.org/v1/plot"},
@@ -156,9 +158,10 @@ var allowed = map[string][]string{
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
 	own + "matrices":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	"learn":                slices.Concat(library, []string{"gonum.org/v1/gonum"}),
+	"learn":                slices.Concat(library, []string{shared + "flagtext", "gonum.org/v1/gonum"}),
 	// gram: no cli, no plots
-	"":              slices.Concat(library, []string{"gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
+	"": slices.Concat(library, []string{
+		shared + "flagtext", "gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
 	own + "effects": framework,
 	own + "machines": slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot",
 		"github.com/parquet-go/parquet-go"}),

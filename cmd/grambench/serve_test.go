@@ -14,22 +14,34 @@ import (
 )
 
 // The program serves until ^C or SIGTERM, which are its ordinary end: it exits with 0 even while a client
-// keeps a request half sent. SIGHUP reloads.
+// keeps a request half sent. SIGHUP reads the model that has taken the place of its own.
 func TestServeEnds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
 	}
 	folder := t.TempDir()
-	pets := []byte("cat\tmeow purr\ndog\tbark bone\n")
-	if err := os.WriteFile(filepath.Join(folder, "pets.tsv"), pets, 0o600); err != nil {
-		t.Fatal(err)
+	write := func(name string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	var said strings.Builder
-	train := "train -q -kernel linear -c 1 -min-df 1 " + folder + "/pets.tsv " + folder + "/pets.model"
-	if code := run(strings.Fields(train), io.Discard, &said); code != 0 {
-		t.Fatal(said.String())
+	var models [2][]byte // of the second, what purrs is a dog
+	for i, pets := range []string{"cat\tmeow purr\ndog\tbark bone\n", "dog\tmeow purr\ncat\tbark bone\n"} {
+		write("pets.tsv", []byte(pets))
+		var said strings.Builder
+		train := "train -q -kernel linear -c 1 -min-df 1 " + folder + "/pets.tsv " + folder + "/pets.model"
+		if code := run(strings.Fields(train), io.Discard, &said); code != 0 {
+			t.Fatal(said.String())
+		}
+		var err error
+		if models[i], err = os.ReadFile(filepath.Join(folder, "pets.model")); err != nil {
+			t.Fatal(err)
+		}
 	}
+	answers := []string{`"labels":["cat"]`, `"labels":["dog"]`}
 	for _, end := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		write("pets.model", models[0])
 		c := exec.Command("grambench", "serve", "-addr", "localhost:0", "pets.model")
 		c.Dir = folder
 		stderr, err := c.StderrPipe()
@@ -45,8 +57,12 @@ func TestServeEnds(t *testing.T) {
 		if !ok {
 			t.Fatalf("it says %q", lines.Text())
 		}
-		for _, signal := range []os.Signal{nil, syscall.SIGHUP} {
+		for i, signal := range []os.Signal{nil, syscall.SIGHUP} {
 			if signal != nil {
+				write("new.model", models[1])
+				if err := os.Rename(filepath.Join(folder, "new.model"), filepath.Join(folder, "pets.model")); err != nil {
+					t.Fatal(err)
+				}
 				if err := c.Process.Signal(signal); err != nil {
 					t.Fatal(err)
 				}
@@ -59,8 +75,8 @@ func TestServeEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			body, err := io.ReadAll(r.Body)
-			if err != nil || r.StatusCode != 200 || !strings.Contains(string(body), `"cat"`) {
-				t.Errorf("%s %s, %v", r.Status, body, err)
+			if err != nil || r.StatusCode != 200 || !strings.Contains(string(body), answers[i]) {
+				t.Errorf("%s %s, %v, expected %s", r.Status, body, err, answers[i])
 			}
 			r.Body.Close()
 		}

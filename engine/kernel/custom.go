@@ -182,7 +182,7 @@ func Check(k Kernel) error {
 	}
 	if _, sets := HyperbolicOf(k); sets {
 		return fmt.Errorf("engine: kernel %s compares sets of points, found documents: "+
-			"FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)
+			"normal.Fit estimates the distributions of sets, and NewHyperbolic compares these", k)
 	}
 	if IsPrecomputed(k) {
 		return fmt.Errorf("engine: kernel %s is a matrix that was computed elsewhere, and can't be computed "+

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -186,7 +187,7 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 	}
 	for i, k := range p.opt.Kernels {
 		if k == nil {
-			return nil, fmt.Errorf("svm: PredictOptions.Kernels[%d] is nil, expected a kernel", i)
+			return nil, flagtext.Errorf("svm: PredictOptions.Kernels[%d] is nil, expected a kernel", i)
 		}
 		if k.String() == spec {
 			return k, nil
@@ -194,7 +195,7 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 	}
 	k, err := kernel.Parse(spec)
 	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {
-		return nil, fmt.Errorf("svm: the model's kernel %q is unknown: give it by PredictOptions.Kernels", spec)
+		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown: give it by PredictOptions.Kernels", spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's kernel: %w", err)

@@ -150,6 +150,9 @@ func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 	return t
 }
 
+// SameCut says whether tokenizers cut a text into the same terms. Readers set Pairs by what they read.
+func (t Tokenizer) SameCut(as Tokenizer) bool { return t.WithPairs(true) == as.WithPairs(true) }
+
 // String returns the tokenizer as [Parse] reads it, in one form only: the analyzer and, behind a
 // colon, what differs from the default, such as "word", "word:ngrams=1..2,digits" or
 // "char_wb:ngrams=2..4,case,normalize=NFKC,accents=strip,pattern=…,stop=…". Pattern and stop words

@@ -72,10 +72,10 @@ type Counts struct {
 // ErrFar says that the bound is so far that no column can be left out.
 var ErrFar = errors.New("join: a bound that leaves nothing out")
 
-// New prepares the search for pairs of x and y with c of at most most, nil for pairs of documents of x
-// alone: copies and ranks. Both are of one embedder, and valid.
-func New(ctx context.Context, x, y *sparse.Embedded, most float64, workers int) (*Join, error) {
-	j := &Join{tau: 1 - most, most: most, workers: max(workers, 1), rarest: 2}
+// New prepares the search for pairs of x and y within a bound on c, nil for pairs of documents of x alone: copies
+// and ranks. Both are of one embedder, and valid.
+func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int) (*Join, error) {
+	j := &Join{tau: 1 - bound, most: bound, workers: max(workers, 1), rarest: 2}
 	if !(j.tau > 0) {
 		return nil, ErrFar
 	}
@@ -173,10 +173,16 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Bytes bounds the memory of a search that has so many values before the cut, beside least bytes of lists.
+// Bytes bounds the memory of a search that has so many values before the cut: what stays, and all lists at once.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
-	n := int64(j.Counts.Distinct)
-	return 8*before + 120*n + 16*int64(len(j.rank)), 8*before + 8*int64(len(j.rank))
+	documents, sides := 0, j.sides()
+	for _, s := range sides {
+		documents += len(s.class)
+	}
+	columns := int64(len(j.rank))
+	// Of a document its class, copies, hash and places in the table, of a distinct one its sketch and offset.
+	forward = 8*before + 64*int64(documents) + 56*int64(j.Counts.Distinct) + 16*columns
+	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
 // Build cuts all documents, and counts matches. Lists take up to so many bytes at a time.

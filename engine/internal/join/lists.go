@@ -35,14 +35,19 @@ func (p *postings) list(r int) []entry { return p.entries[p.offsets[r]:p.offsets
 type entry uint64
 
 func newEntry(length float64, k int) entry {
-	up := float32(length) * (1 + 0x1p-22) // not below
+	up := float32(length) * (1 + 0x1p-22) // not below, by 2⁻²³ at least: both roundings err by 2⁻²⁴
 	return entry(^math.Float32bits(up))<<32 | entry(uint32(k))
 }
 
 func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
 
-// least is the product of two lengths that matches have; products of float32 err by 2⁻²⁴.
-func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-20)) }
+// least is the product of two lengths that matches have: it errs by 2⁻²⁴, as does each product that it is compared
+// with. No length is so small that its errors are greater: N has a margin.
+func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
+
+// limit is the greatest square of a difference that matches have, 2c <= 2, in what alone sums. Squares of values err
+// by a margin in that, c by half of one, and the 6 roundings of the sum and the limit by 2⁻²³ each: 3.5 margins.
+func (j *Join) limit() float32 { return float32(2*j.most + 4*margin) }
 
 func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 	l := &lists{j: j, first: first}
@@ -151,7 +156,7 @@ func (w *worker) row(l *lists, r, first, end int) error {
 	if n := len(l.of[1].list(r)); n == 0 || self && n < 2 {
 		return nil
 	}
-	least, limit := j.least(), float32(2*j.most+4*margin)
+	least, limit := j.least(), j.limit()
 	w.b = gather(w.b, j.cols, l.of[1].list(r))
 	var a []met
 	if self {
@@ -192,19 +197,19 @@ func (w *worker) row(l *lists, r, first, end int) error {
 	return nil
 }
 
-// Query calls visit for the documents that may have c of at most most with document i of x, each once,
-// the first of its copies. Build has made the lists at once, for pairs of one set, and most is at most the
-// bound of New. x has the same embedder. It may be called concurrently.
-func (j *Join) Query(x *sparse.Embedded, i int, most float64, visit func(doc int)) {
+// Query calls visit for the documents that may be within a bound on c with document i of x, each once,
+// the first of its copies. Build has made the lists at once, for pairs of one set, and the bound is not above
+// that of New. x has the same embedder. It may be called concurrently.
+func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
 	one := &side{x: x, distinct: []uint32{uint32(i)}}
 	q := *j
-	q.rows, q.tau, q.most = one, 1-most, most
+	q.rows, q.tau, q.most = one, 1-bound, bound
 	var scratch cutter
 	scratch.cut(&q, one, 0)
 	one.parts = []part{{[]uint32{0, uint32(len(scratch.ranks))}, scratch.ranks, scratch.values}}
 	mine := scratch.sketch(&q, one, 0)
 	w := worker{j: &q}
-	least, limit, length := q.least(), float32(2*most+4*margin), 1+margin
+	least, limit, length := q.least(), q.limit(), 1+margin
 	for at, r := range scratch.ranks {
 		near := newEntry(length, 0).length()
 		length -= float64(scratch.values[at]) * float64(scratch.values[at])

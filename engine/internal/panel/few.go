@@ -49,29 +49,49 @@ func (k *kept) bytes() int64 {
 // keep returns the columns as panels, nil where a request isn't for them: it has many documents, or
 // is the first one, or they don't fit.
 func (b *Backend) keep(r *device.Request) [][]float32 {
-	own, width := b.own.x, b.kernels.Panel
+	own := b.own.x
 	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
 		return nil
 	}
-	n := (r.Hi + width - 1) / width
-	size := b.layout.head() * width
-	if 4*int64(n)*int64(size) > b.kept.limit || b.kept.asked.Add(1) < 2 {
+	if b.keptBytes() > b.kept.limit || b.kept.asked.Add(1) < 2 {
 		return nil
 	}
+	b.makeKept()
+	return *b.kept.panels.Load()
+}
+
+// keptBytes returns what all columns take in dense form.
+func (b *Backend) keptBytes() int64 {
+	width := b.kernels.Panel
+	return 4 * int64((b.own.x.Rows()+width-1)/width) * int64(b.layout.head()*width)
+}
+
+// Keep makes the columns' dense form now, if it is within Options.KeptBytes and fits; else it is never made.
+func (b *Backend) Keep(fits func(bytes int64) bool) {
+	if bytes := b.keptBytes(); bytes > b.kept.limit || !fits(bytes) {
+		b.kept.limit = -1
+		return
+	}
+	b.kept.asked.Add(1)
+	b.makeKept()
+}
+
+func (b *Backend) makeKept() {
 	b.kept.make.Do(func() {
+		width, rows := b.kernels.Panel, b.own.x.Rows()
+		n, size := (rows+width-1)/width, b.layout.head()*width
 		all, panels := tiles.Make(n*size), make([][]float32, n)
 		p := &panel{b: b, from: b.own}
 		for i := range panels {
 			panels[i] = all[i*size : (i+1)*size : (i+1)*size]
 			p.dense, p.docs = panels[i], p.docs[:0]
-			for d := i * width; d < min((i+1)*width, r.Hi); d++ {
+			for d := i * width; d < min((i+1)*width, rows); d++ {
 				p.docs = append(p.docs, d)
 			}
 			p.scatter(false)
 		}
 		b.kept.panels.Store(&panels)
 	})
-	return *b.kept.panels.Load()
 }
 
 // few computes the rows of a request one by one.

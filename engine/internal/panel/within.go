@@ -48,21 +48,20 @@ func proportional(x *sparse.Embedded, i int, y *sparse.Embedded, j int) bool {
 }
 
 // Within says whether c of row i of x and row j of y, which one embedder has made, rounded to float64, is
-// at most most: so 1/10 is within 0.1,
-// and 3/10 within 0.3, a float64 below it. Where [C] is too close to tell, twice its digits do; but powers
-// other than the square root and logarithms of a pairing are known in float64 only, and c that is so
-// close counts.
-func Within(x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64) bool {
+// at most a bound: so 1/10 is within 0.1, and 3/10 within 0.3, a float64 below it; nothing is within NaN. Where [C]
+// is too close to tell, twice its digits do; but powers other than the square root and logarithms of a pairing are
+// known in float64 only, and c that is so close counts.
+func Within(x *sparse.Embedded, i int, y *sparse.Embedded, j int, bound float64) bool {
 	c := C(x, i, y, j)
 	n := x.Offsets[i+1] - x.Offsets[i] + y.Offsets[j+1] - y.Offsets[j]
-	far := math.Abs(math.Sqrt(2*c)-math.Sqrt(2*most)) > float64(n)*0x1p-53+0x1p-44
-	if c == 0 || most == 0 || far {
-		return c <= most
+	near := math.Abs(math.Sqrt(2*c)-math.Sqrt(2*bound)) <= float64(n)*0x1p-53+0x1p-44
+	if c == 0 || bound == 0 || !near {
+		return c <= bound
 	}
 	if e := x.Embedder; e.Pairing == sparse.JensenShannon || e.Power != 0 && e.Power != sparse.Root {
 		return true
 	}
-	return roundedC(x, i, y, j) <= most
+	return roundedC(x, i, y, j) <= bound
 }
 
 // roundedC returns c of row i of x and row j of y, rounded to float64, for weighted values u and v:

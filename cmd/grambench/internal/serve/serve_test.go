@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -16,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +36,12 @@ var (
 
 // save trains a model of the texts and writes it, and the texts, to a folder.
 func save(t testing.TB, o gram.TrainOptions) (model, source string) {
+	t.Helper()
+	return saveOf(t, labels, o)
+}
+
+// saveOf does so with other labels.
+func saveOf(t testing.TB, labels []string, o gram.TrainOptions) (model, source string) {
 	t.Helper()
 	folder := t.TempDir()
 	model, source = filepath.Join(folder, "a.model"), filepath.Join(folder, "a.tsv")
@@ -253,23 +261,25 @@ func TestBadRequests(t *testing.T) {
 // Who comes when too many wait, when bodies take too much, or whose turn doesn't come, is told to come again.
 func TestOverload(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
-	refused := func(what string) {
+	refused := func(path, what string) {
 		t.Helper()
-		if r := ask(s, "POST", "/predict", "", "red"); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" {
+		if r := ask(s, "POST", path, "", "red"); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %s", what, r.Status)
 		}
 	}
 	s.waiting.Store(mostWaiting)
-	refused("too many wait")
+	refused("/predict", "too many wait")
 	s.waiting.Store(0)
 	s.held.Store(mostHeld)
-	refused("too much is held")
+	refused("/predict", "too much is held")
 	s.held.Store(0)
 	for range cap(s.slots) {
 		s.slots <- struct{}{}
 	}
-	s.timeout = 1
-	refused("all compute")
+	const answers = 200 * time.Millisecond // in which whoever has a turn answers
+	s.timeout = answers
+	refused("/predict", "all compute")
+	refused("/explain", "all compute")
 	for range cap(s.slots) {
 		<-s.slots
 	}
@@ -277,6 +287,9 @@ func TestOverload(t *testing.T) {
 	for range cap(s.reasons) {
 		s.reasons <- struct{}{} // explanations leave room for predictions
 	}
+	s.timeout = answers
+	refused("/explain", "all explain")
+	s.timeout = time.Minute
 	r := ask(s, "POST", "/predict", "", "red")
 	if r.StatusCode != 200 || s.waiting.Load() != 0 || s.held.Load() != 0 || len(s.slots) != 0 {
 		t.Errorf("afterwards: %s, %d wait, %d bytes", r.Status, s.waiting.Load(), s.held.Load())
@@ -286,12 +299,16 @@ func TestOverload(t *testing.T) {
 // listen has a service listen, and returns its address.
 func listen(t testing.TB, s *service) string {
 	t.Helper()
+	s.errors = log.New(io.Discard, "", 0)
+	return listenBy(t, s.server())
+}
+
+func listenBy(t testing.TB, server *http.Server) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.errors = log.New(io.Discard, "", 0)
-	server := s.server()
 	go server.Serve(l)
 	t.Cleanup(func() { _ = server.Close() })
 	return l.Addr().String()
@@ -347,8 +364,11 @@ func TestConnectionsAreBounded(t *testing.T) {
 // A body that doesn't arrive in time is given up, and the connection with it.
 func TestSlowBodyEnds(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
-	s.timeout = 50 * time.Millisecond
-	c, err := net.Dial("tcp", listen(t, s))
+	s.timeout = time.Second
+	s.errors = log.New(io.Discard, "", 0)
+	server := s.server()
+	server.ReadHeaderTimeout = time.Minute // a busy machine doesn't end the request before its body is waited for
+	c, err := net.Dial("tcp", listenBy(t, server))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,10 +386,9 @@ func TestSlowBodyEnds(t *testing.T) {
 // model where the new one is none, and ends with its context.
 func TestReload(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
-	good, err := os.ReadFile(model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	swapped, _ := saveOf(t, slices.Concat(labels[3:], labels[:3]), gram.TrainOptions{Kernel: "linear", C: 1})
+	files := [2][]byte{gram.Must(os.ReadFile(model)), gram.Must(os.ReadFile(swapped))}
+	answers := [2]string{"spice", "colour"}
 	said, stderr := io.Pipe()
 	lines := bufio.NewScanner(said)
 	next := func(want string) string {
@@ -388,15 +407,17 @@ func TestReload(t *testing.T) {
 
 	var answered atomic.Int64
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
-	predict := func() {
+	predict := func(want ...string) { // one of these
 		r, err := client.Post(address+"/predict", "text/plain", strings.NewReader("salt"))
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer r.Body.Close()
-		if body, err := io.ReadAll(r.Body); err != nil || r.StatusCode != 200 || !bytes.Contains(body, []byte("spice")) {
-			t.Errorf("%s: %s, %v", r.Status, body, err)
+		var got struct{ Predictions []prediction }
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.StatusCode != 200 || len(got.Predictions) != 1 ||
+			!slices.Contains(want, got.Predictions[0].Labels[0]) {
+			t.Errorf("%s: %+v, %v, expected %v", r.Status, got, err, want)
 		}
 		answered.Add(1)
 	}
@@ -409,7 +430,7 @@ func TestReload(t *testing.T) {
 				case <-stop:
 					return
 				default:
-					predict()
+					predict(answers[:]...)
 				}
 			}
 		})
@@ -423,21 +444,29 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 5 {
+	predict(answers[0])
+	current := 0
+	for range 5 { // its classes change places each time
+		current = 1 - current
+		other := filepath.Join(t.TempDir(), "other")
+		if err := errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)); err != nil {
+			t.Fatal(err)
+		}
 		before := answered.Load()
 		hangUp()
 		next("read " + model + " again, linear")
+		predict(answers[current])
 		for answered.Load() < before+8 {
-			predict()
+			predict(answers[current])
 		}
 	}
-	for _, bad := range []string{"", string(good[:len(good)/2]), "svm_type c_svc\n"} {
+	for _, bad := range []string{"", string(files[0][:len(files[0])/2]), "svm_type c_svc\n"} {
 		if err := os.WriteFile(model, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		hangUp()
 		next("still serving what was read at ")
-		predict()
+		predict(answers[current])
 	}
 	close(stop)
 	clients.Wait()

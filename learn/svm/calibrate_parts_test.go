@@ -1,0 +1,147 @@
+package svm
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/solver"
+)
+
+// divided is a problem of 90 documents in three classes and parts, with decision values that know a little.
+func divided(scheme solver.Scheme, seed uint64) (f *folded, c *solver.Classifier, decisions [][]float64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	c = &solver.Classifier{Scheme: scheme, Classes: 3, Machines: []*solver.Machine{{}, {}, {}}}
+	f = &folded{s: &Settings{Scheme: scheme, Calibrated: true}, folds: 3}
+	for i := range 90 {
+		f.parts = append(f.parts, i/3%3)
+		if scheme == solver.Labels {
+			f.sets = append(f.sets, []int{i % 3})
+		} else {
+			f.labels = append(f.labels, i%3)
+		}
+		decisions = append(decisions, make([]float64, 3))
+	}
+	for m, positive := range f.signs(scheme, 3) {
+		for i := range decisions {
+			decisions[i][m] = r.NormFloat64() + float64(positive(i))/2
+		}
+	}
+	return f, c, decisions
+}
+
+// redrawn has other decision values for the documents of a part.
+func redrawn(f *folded, decisions [][]float64, part int) [][]float64 {
+	_, _, others := divided(f.s.Scheme, 9)
+	out := slices.Clone(decisions)
+	for i := range out {
+		if f.parts[i] == part {
+			out[i] = others[i]
+		}
+	}
+	return out
+}
+
+// What makes the probabilities of a part knows nothing of it: whatever its decision values are, sigmoids and
+// temperatures for it are the same bits. Those for new documents know all parts.
+func TestCalibrationIsOfOtherParts(t *testing.T) {
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+		f, c, decisions := divided(scheme, 3)
+		made := func(decisions [][]float64, without, way int) (sigmoids []solver.Sigmoid, at *solver.Temperature) {
+			fit, err := f.fit(t.Context(), c, decisions, without)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.sets == nil {
+				if err := f.temper(fit, decisions, without, way); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, m := range fit.Machines {
+				sigmoids = append(sigmoids, *m.Sigmoid)
+			}
+			return sigmoids, fit.Temperature
+		}
+		// tempered gives the temperature of the same sigmoids, which the decision values don't change here.
+		tempered := func(others [][]float64, without, way int) float64 {
+			fit, err := f.fit(t.Context(), c, decisions, without)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.temper(fit, others, without, way); err != nil {
+				t.Fatal(err)
+			}
+			return fit.Temperature.T
+		}
+		for part := range f.folds {
+			changed := redrawn(f, decisions, part)
+			for way := range ways {
+				s, at := made(decisions, part, way)
+				others, then := made(changed, part, way)
+				if !slices.Equal(s, others) {
+					t.Errorf("%s: sigmoids without part %d are %v, and %v after a change of it", scheme, part, s, others)
+				}
+				if (at == nil) != (then == nil) || at != nil && *at != *then {
+					t.Errorf("%s: temperature without part %d is %v, and %v after a change of it", scheme, part, at, then)
+				}
+				all, _ := made(decisions, -1, way)
+				others, _ = made(changed, -1, way)
+				for m := range all {
+					if all[m] == others[m] || all[m] == s[m] {
+						t.Errorf("%s: sigmoid %d of all is %v whatever part %d is", scheme, m, all[m], part)
+					}
+				}
+				if !ways[way].temperature || f.sets != nil {
+					continue
+				}
+				if a, b := tempered(decisions, -1, way), tempered(changed, -1, way); a == b {
+					t.Errorf("%s: the temperature of all is %v whatever part %d is", scheme, a, part)
+				}
+			}
+		}
+	}
+}
+
+// What a calibration says of itself, it says of each document by the other parts.
+func TestCalibrationIsHeldOut(t *testing.T) {
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+		f, c, decisions := divided(scheme, 3)
+		tried := ways
+		if f.sets != nil {
+			tried = ways[:1]
+		}
+		best, loss := 0, math.Inf(1)
+		for way := range tried {
+			var sum reliability
+			for part := range f.folds {
+				fit, err := f.fit(t.Context(), c, decisions, part)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := f.temper(fit, decisions, part, way); err != nil {
+					t.Fatal(err)
+				}
+				p := make([]float64, 3)
+				for i, own := range decisions {
+					if f.parts[i] != part {
+						continue
+					}
+					if err := fit.Probabilities(p, own); err != nil {
+						t.Fatal(err)
+					}
+					sum.add(p, []int{i % 3}, f.sets != nil)
+				}
+			}
+			if own := sum.result().LogLoss; own < loss {
+				best, loss = way, own
+			}
+		}
+		fits := slices.Repeat([]*solver.Classifier{c}, f.folds)
+		held := outcome{classes: &solver.Validation{Fits: fits, Decisions: decisions}}
+		way, found, _, err := f.calibration(t.Context(), held)
+		if err != nil || way != best || found.LogLoss != loss {
+			t.Errorf("%s: way %d, %+v, %v, expected way %d of log loss %v", scheme, way, found, err, best, loss)
+		}
+	}
+}
