@@ -5,8 +5,12 @@ import "math"
 // Slopes returns the derivatives of k(c, x, y) by c and by the first norm x, of the definition in float64:
 // differences of fourth order in the angle arccos(1-c) and in x. Relative accuracy: some 10⁻⁸ of the kernel's
 // greatest value, for kernels that are smooth over a thousandth of either. c lies between 0 and 2; at its ends
-// there may be no derivative, and near them digits are lost. NaN where Eval is.
+// there may be no derivative, and near them digits are lost. NaN where Eval is, and of kernels
+// from [New].
 func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
+	if _, ok := k.(component); Check(k) != nil || !ok {
+		return math.NaN(), math.NaN()
+	}
 	at := angle(c)
 	h := min(1e-3, at/4, (math.Pi-at)/4)
 	byC = slope(at, h, func(a float64) float64 {
