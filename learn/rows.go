@@ -18,17 +18,17 @@ import (
 
 // Row says what is known of a document that was predicted.
 type Row struct {
-	Document    string   `json:"document" parquet:"document"`            // its file, or its number from 1
-	Text        string   `json:"text,omitempty" parquet:"text,optional"` // where texts were kept
-	Truth       string   `json:"truth,omitempty" parquet:"truth,optional"`
-	Prediction  string   `json:"prediction" parquet:"prediction"`                        // several labels have commas between them
-	Probability *float64 `json:"probability,omitempty" parquet:"probability,optional"`   // of the prediction, where the model has them
-	Second      string   `json:"second,omitempty" parquet:"second,optional"`             // the class that comes second
-	Margin      float64  `json:"margin" parquet:"margin"`                                // the decision value f, see [DocumentExplanation]
-	Nearest     *float64 `json:"nearest,omitempty" parquet:"nearest,optional"`           // the greatest kernel value to a training document
-	Rank        *float64 `json:"nearest_rank,omitempty" parquet:"nearest_rank,optional"` // its rank among these documents' own: small is new, see [Novelty]
-	Known       int      `json:"terms_known" parquet:"terms_known"`                      // different terms that the model knows
-	Note        string   `json:"note,omitempty" parquet:"note,optional"`                 // NoKnownWord, or nothing
+	Document    string   `json:"document"`       // its file, or its number from 1
+	Text        string   `json:"text,omitempty"` // where texts were kept
+	Truth       string   `json:"truth,omitempty"`
+	Prediction  string   `json:"prediction"`             // several labels have commas between them
+	Probability *float64 `json:"probability,omitempty"`  // of the prediction, where the model has them
+	Second      string   `json:"second,omitempty"`       // the class that comes second
+	Margin      float64  `json:"margin"`                 // the decision value f, see [DocumentExplanation]
+	Nearest     *float64 `json:"nearest,omitempty"`      // the greatest kernel value to a training document
+	Rank        *float64 `json:"nearest_rank,omitempty"` // its rank among these documents' own: small is new, see [Novelty]
+	Known       int      `json:"terms_known"`            // different terms that the model knows
+	Note        string   `json:"note,omitempty"`         // NoKnownWord, or nothing
 }
 
 // NoKnownWord notes a document of which the model knows nothing: what is predicted is that of an empty one.

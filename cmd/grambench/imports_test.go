@@ -162,9 +162,8 @@ var allowed = map[string][]string{
 	// gram: no cli, no plots
 	"": slices.Concat(library, []string{
 		shared + "flagtext", "gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
-	own + "effects": framework,
-	own + "machines": slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot",
-		"github.com/parquet-go/parquet-go"}),
+	own + "effects":    framework,
+	own + "machines":   slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
 	own + "explain":    slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
 	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "neighbours": slices.Concat(framework, []string{"gonum.org/v1/plot"}),

@@ -24,9 +24,8 @@ const RuntimeBytes = 32 << 20
 
 // programBytes is the part of it that the collector doesn't know of: the pages of the program's own
 // file that are in use, and what a collection that comes late leaves on a busy machine. With 14 MiB
-// the peak of a grid search came within 2 MiB of -m, with 20 it stayed 7 MiB below; the library that writes Parquet
-// takes 4 more.
-const programBytes = 26 << 20
+// the peak of a grid search came within 2 MiB of -m, with 20 it stays 7 MiB below.
+const programBytes = 20 << 20
 
 // Limits are the flags that say how much of the machine a command may take.
 type Limits struct {

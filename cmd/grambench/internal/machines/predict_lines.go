@@ -2,11 +2,7 @@ package machines
 
 import (
 	"context"
-	"errors"
 	"io"
-	"slices"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
@@ -18,26 +14,6 @@ func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
 		return err
 	}
 	return l.Write(ctx, w)
-}
-
-// tables are what predict and evaluate write: parquet isn't for package learn, which programs embed.
-var tables = append(slices.Clone(learn.TableFormats), "parquet")
-
-// writeRows writes a table of predictions. Parquet has a column for each field, compressed by zstd.
-func writeRows(ctx context.Context, w io.Writer, format string, rows []learn.Row) error {
-	if format != "parquet" {
-		return learn.WriteRows(ctx, w, format, rows)
-	}
-	const group = 64 << 10 // rows
-	out := parquet.NewGenericWriter[learn.Row](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(group))
-	for len(rows) > 0 && ctx.Err() == nil {
-		n := min(len(rows), 1024)
-		if _, err := out.Write(rows[:n]); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return errors.Join(ctx.Err(), out.Close())
 }
 
 // predictedObject is the prediction of one document in JSON.
