@@ -37,7 +37,7 @@ scores the predictions. Without -o these go to standard output, and the report t
 
 With -to, or -o and a name in .csv, .tsv or .jsonl, a table takes the place of lines: document,
 truth, prediction, its probability, the class that comes second, the decision value between the two,
-how many terms the model knows, and with -texts the text.
+the nearest training document's kernel value and rank (small is new), terms known, -texts.
 
 A line has the class (several are separated by commas, - means none), the estimate of a regression,
 or 1 for documents like those of training and -1 for others. With -output probabilities it has the
