@@ -58,7 +58,7 @@ func TestDoors(t *testing.T) {
 			{gram.Texts, fewTexts, []string{"x", "x", "x", "y", "y", "y"}, gram.ReadOptions{MinDF: 1}}, {gram.Train},
 			{"Model.Save", "a.model"}, {"Model.Explain", 3}, {"Model.ExplainText", "red", 3}, {"Model.ExplainDocument", c, 0, 3},
 			{"Model.Evaluate", c, gram.EvaluateOptions{Mistakes: 2, Training: c}},
-			{"Model.PredictTexts", fewTexts}, {"Model.Warm"}, {gram.NewIndex, fewTexts, gram.IndexOptions{}},
+			{"Model.PredictTexts", fewTexts}, {"Model.Warm"}, {"Model.WithNovelty", c}, {gram.NewIndex, fewTexts, gram.IndexOptions{}},
 			{gram.LoadIndex, doortest.File(t, "index", indexed), gram.Options{}}, {"Index.Save", "a.index"},
 			{"Index.Query", fewTexts, gram.IndexQuery{K: 2}}, {"Index.Add", fewTexts}, {"Index.Remove", []int{1}},
 			{"Model.PredictTerms", [][]string{{"red"}}}, {"Rows.Add", []uint32{0, 2}, []float64{1, 2}, nil},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/learn"
@@ -28,6 +27,10 @@ type Model struct {
 	ready   learn.Predictor // made at the first prediction
 	counter *sparse.Counter
 	columns map[string]uint32
+
+	novel    bool // predictions have Nearest and Ranks
+	training *sparse.Corpus
+	novelty  *learn.Novelty // made at the first prediction
 }
 
 // Load reads a model of any kind that this program, an earlier version of it, grambench or LIBSVM's
@@ -59,7 +62,18 @@ func (m *Model) With(o Options) *Model {
 	if m.made() != nil {
 		return m
 	}
-	return &Model{m: m.m, o: o}
+	return &Model{m: m.m, o: o, novel: m.novel, training: m.training}
+}
+
+// WithNovelty returns a copy of the model whose predictions say how near documents are to those of training:
+// [Predictions.Nearest] and Ranks. training are the model's documents; nil for those that it keeps, support vectors
+// or neighbours. The first prediction compares up to 2,000 of them with all, and each takes as many kernel values
+// again. The copy shares no prepared state with m.
+func (m *Model) WithNovelty(training *sparse.Corpus) *Model {
+	if m.made() != nil {
+		return m
+	}
+	return &Model{m: m.m, o: m.o, novel: true, training: training}
 }
 
 // made is an error where there is no model.
@@ -199,6 +213,11 @@ type Predictions struct {
 	// Rejected says of each document that its greatest probability is below the model's threshold
 	// ([TrainOptions.Reject]): its label is "?". Nil where the model has none.
 	Rejected []bool
+
+	// Nearest are, by document, the greatest kernel value to a training document, and Ranks the ranks among these
+	// documents' own ([learn.Novelty]): small is new. NaN and 0 without a known term. Nil but for models
+	// of [Model.WithNovelty] that have documents to compare with.
+	Nearest, Ranks []float64
 
 	// Known is, by document, how many of its different words the model knows. Words are n-grams of words of
 	// the least length, or n-grams of characters of the greatest and shorter words, where About().Tokenizer
@@ -402,10 +421,10 @@ func (m *Model) Close() (err error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ready == nil {
-		return nil
+	err = m.novelty.Close()
+	if m.novelty = nil; m.ready != nil {
+		err = errors.Join(err, m.ready.Close())
 	}
-	err = m.ready.Close()
 	m.ready = nil
 	return err
 }
@@ -434,6 +453,11 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *sparse.Cou
 	if err != nil {
 		return nil, err
 	}
+	if m.novel {
+		if err := m.addNovelty(ctx, p, found, docs); err != nil {
+			return nil, err
+		}
+	}
 	a := m.About()
 	out := predictionsOf(a, found, docs, words)
 	for i := range out.Known {
@@ -446,21 +470,41 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *sparse.Cou
 	return out, nil
 }
 
+// addNovelty adds how near documents are to those of training.
+func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Prediction, docs *sparse.CSR) error {
+	m.mu.Lock()
+	n := m.novelty
+	m.mu.Unlock()
+	if n == nil {
+		var training *sparse.CSR
+		var err error
+		if m.training != nil {
+			if training, err = m.documents(ctx, m.training); err != nil {
+				return err
+			}
+		}
+		if n, err = learn.NewNovelty(ctx, m.m, by, training, m.o.learn()); err != nil || n == nil {
+			return err
+		}
+		m.mu.Lock()
+		m.novelty = n
+		m.mu.Unlock()
+	}
+	return n.Add(ctx, p, docs)
+}
+
 // predictionsOf names what was predicted.
 func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *sparse.Counter) *Predictions {
 	out := &Predictions{Scores: p.Decisions, Machines: a.Machines, Probabilities: p.Probabilities,
-		Rejected: p.Rejected}
+		Rejected: p.Rejected, Nearest: p.Nearest, Ranks: p.Rank}
 	if a.Numbers {
 		out.Values = p.Value
 	}
 	for i := range docs.Rows() {
 		terms, _ := docs.Row(i)
-		known := len(terms)
-		switch {
-		case words != nil:
+		known := a.Known(terms)
+		if words != nil {
 			known = words.Known(terms)
-		case a.Vocabulary == nil && a.Columns != nil:
-			known = common(terms, a.Columns)
 		}
 		out.Known = append(out.Known, known)
 		if !a.Numbers {
@@ -468,17 +512,6 @@ func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *
 		}
 	}
 	return out
-}
-
-// common counts the columns of a document that are among others; both rise.
-func common(terms, columns []uint32) (n int) {
-	for _, t := range terms {
-		at, found := slices.BinarySearch(columns, t)
-		if columns = columns[at:]; found {
-			n++
-		}
-	}
-	return n
 }
 
 // learn returns the options as package learn has them.

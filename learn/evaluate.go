@@ -37,6 +37,11 @@ type Evaluation struct {
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
+	// Where there are classes: first of all decisions, then by class.
+	Curves []Curve `json:"curves,omitempty"`
+
+	Novel []Novel `json:"by_novelty,omitempty"` // documents by their rank, where predictions have one
+
 	Mistakes []Mistake    `json:"mistakes"` // the worst, the worst first
 	Terms    *Explanation `json:"terms,omitempty"`
 	Copies   []Copy       `json:"copies,omitempty"` // in the order of their documents
@@ -48,8 +53,9 @@ type Outcome struct {
 	Row
 	Scored       bool
 	Right        bool
-	Class, Given int     // of Score.Classes: what it counts as, and was given; -1 where there is no such class
-	Confidence   float64 // the probability of the prediction or, without, the size of the decision value
+	Class, Given int      // of Score.Classes: what it counts as, and was given; -1 where there is no such class
+	own          []string // classes that it is of
+	Confidence   float64  // the probability of the prediction or, without, the size of the decision value
 }
 
 // Coverage is the part of the documents with a confidence of at least Confidence, and the share of them that
@@ -62,6 +68,29 @@ type Coverage struct {
 
 // answered are the errors of Evaluation.Answered.
 var answered = []float64{0.01, 0.02, 0.05, 0.1}
+
+// Novel counts the documents whose nearest training document has a rank up to Most and above that of the one before
+// it, see [Novelty].
+type Novel struct {
+	Most      float64 `json:"nearest_rank"`
+	Documents int     `json:"documents"`
+	Right     int     `json:"right"`
+}
+
+// byNovelty counts documents by their rank.
+func (v *Evaluation) byNovelty() {
+	v.Novel = []Novel{{Most: 0.01}, {Most: 0.05}, {Most: 0.25}, {Most: 0.5}, {Most: 1}}
+	for i := range v.Outcomes {
+		x := &v.Outcomes[i]
+		if !x.Scored || x.Rank == nil {
+			continue
+		}
+		at := &v.Novel[slices.IndexFunc(v.Novel, func(n Novel) bool { return *x.Rank <= n.Most })]
+		if at.Documents++; x.Right {
+			at.Right++
+		}
+	}
+}
 
 // Mistake is a wrong prediction.
 type Mistake struct {
@@ -116,6 +145,12 @@ func Evaluate(
 	if !a.Numbers && a.Scheme != solver.Labels {
 		v.cover()
 	}
+	if !a.Numbers && !a.OneClass {
+		v.curves(&a, p)
+	}
+	if p.Rank != nil && !a.Numbers {
+		v.byNovelty()
+	}
 	e.Mistakes, e.Terms = cmp.Or(e.Mistakes, 20), cmp.Or(e.Terms, 10)
 	if err := v.explain(ctx, m, c, o, e); err != nil {
 		return nil, err
@@ -152,6 +187,7 @@ func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, sco
 		if p.Rejected != nil { // Coverage is by the confidence, with or without an answer
 			given = []string{a.Classes[p.Class[i]]}
 		}
+		x.own = own
 		switch {
 		case a.Numbers:
 			if x.Scored = len(own) == 1; x.Scored {

@@ -43,6 +43,10 @@ type TermEffect struct {
 	Term   string  `json:"term"`
 	Count  float64 `json:"count"` // in the document
 	Effect float64 `json:"effect"`
+
+	// Slope is ∂f/∂count, how fast f grows when the term is more frequent, of terms and support vector machines; else
+	// nil. It is exact to some 10⁻⁸ of f's scale, see [kernel.Slopes].
+	Slope *float64 `json:"slope,omitempty"`
 }
 
 // SupportEffect is a support vector s with its share α·k(s, x) of f.
@@ -89,7 +93,7 @@ func explainTerms(
 	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, i, n int, o Options,
 ) (*DocumentExplanation, error) {
 	columns, counts := docs.Row(i)
-	x := &explaining{m: m, p: p, n: n, o: o, whole: docs.SelectRows([]int{i}), parts: len(columns)}
+	x := &explaining{m: m, p: p, n: n, o: o, whole: docs.SelectRows([]int{i}), parts: len(columns), slopes: true}
 	x.without = func(first, end int) (*sparse.CSR, error) {
 		out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 		for j := first; j < end; j++ {
@@ -115,6 +119,7 @@ type explaining struct {
 
 	whole   *sparse.CSR                               // the document
 	parts   int                                       // of it, terms or words
+	slopes  bool                                      // they are terms
 	without func(first, end int) (*sparse.CSR, error) // a document for each part, which lacks it
 }
 
@@ -148,12 +153,26 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	}
 	for _, j := range strongest(effects, x.n) {
 		name, count := part(j)
-		out.Terms = append(out.Terms, TermEffect{name, count, effects[j]})
+		out.Terms = append(out.Terms, TermEffect{name, count, effects[j], nil})
 	}
-	if ready, ok := x.p.(machinesReady); ok {
-		err = out.support(ctx, x.m.(Machines), ready.Predictor, f, x.whole, x.n)
+	ready, ok := x.p.(machinesReady)
+	if !ok {
+		return out, nil
 	}
-	return out, err
+	m := x.m.(Machines)
+	alpha := f.alpha(m)
+	if x.slopes && ready.Engine() != nil {
+		all, err := slopes(ctx, m, ready.Kernel(), alpha, x.whole)
+		if err != nil {
+			return nil, err
+		}
+		for k, j := range strongest(effects, x.n) {
+			if all != nil && !math.IsNaN(all[j]) && !math.IsInf(all[j], 0) {
+				out.Terms[k].Slope = &all[j]
+			}
+		}
+	}
+	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
 }
 
 // margin is what a document's f is made of: the decision values first and, if not below 0, second,
@@ -300,14 +319,8 @@ func strongest(effects []float64, n int) []int {
 	return order[:min(n, len(order))]
 }
 
-// support lists the support vectors with the greatest share of f, Σ αₛ k(s, x).
-func (x *DocumentExplanation) support(
-	ctx context.Context, m Machines, p *svm.Predictor, f *margin, whole *sparse.CSR, n int,
-) error {
-	row, err := p.KernelRows(ctx, whole)
-	if err != nil || row == nil {
-		return err
-	}
+// alpha returns the coefficients of support vectors in f.
+func (f *margin) alpha(m Machines) []float64 {
 	alpha := make([]float64, m.Support.Rows())
 	add := func(machine int, sign float64) {
 		if machine < 0 {
@@ -320,6 +333,17 @@ func (x *DocumentExplanation) support(
 	}
 	add(f.first, f.sign)
 	add(f.less, -f.sign)
+	return alpha
+}
+
+// support lists the support vectors with the greatest share of f, Σ αₛ k(s, x); it changes alpha.
+func (x *DocumentExplanation) support(
+	ctx context.Context, m Machines, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
+) error {
+	row, err := p.KernelRows(ctx, whole)
+	if err != nil || row == nil {
+		return err
+	}
 	values := row.Row(0)
 	for s := range alpha {
 		alpha[s] *= float64(values[s])

@@ -2,9 +2,12 @@ package learn
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -21,6 +24,40 @@ const (
 	mostWords   = 400
 	longestText = 64 << 10
 )
+
+// ExplainText explains the prediction of a text by its words, and marks them: the n without which f changes most, in
+// the text's order. An effect is f(x) - f(the text without the word, wherever it stands), whatever terms the model makes
+// of words. The first 400 different words are tried, at a prediction each; a text of more than 64 KiB
+// isn't explained: the result is nil. Errors: those of [ExplainDocument], a model that learnt from vectors.
+func ExplainText(
+	ctx context.Context, m Model, text string, n int, o Options,
+) (_ *DocumentExplanation, _ []Mark, err error) {
+	if err := run.Given(ctx, "learn"); err != nil {
+		return nil, nil, err
+	}
+	if m == nil || n < 1 {
+		return nil, nil, fmt.Errorf("learn: %d words of a text to name, expected a model and 1 or more", n)
+	}
+	if err := valid(m); err != nil {
+		return nil, nil, err
+	}
+	a := m.About()
+	if a.Vocabulary == nil {
+		return nil, nil, errors.New("learn: a text for a model that learnt from vectors, and knows no words")
+	}
+	counter, err := sparse.NewCounter(a.Tokenizer, a.Vocabulary)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := o.Ready
+	if p == nil {
+		if p, err = Ready(ctx, m, o); err != nil {
+			return nil, nil, err
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+	}
+	return explainWords(ctx, m, p, counter, text, n, o)
+}
 
 // explainWords explains a text as [ExplainDocument] does, but by words: an effect is f(x) - f(the text
 // without the word, wherever it stands). So it means the same whatever the model makes of words, such as

@@ -34,6 +34,12 @@ func TestDoors(t *testing.T) {
 	about := m.About()
 	logistic := train("logistic")
 	probable := doortest.Must(logistic.Predict(t.Context(), c.Documents, learn.Options{}))
+	novelty := func() *learn.Novelty {
+		return doortest.Must(learn.NewNovelty(t.Context(), m, nil, c.Documents, learn.Options{}))
+	}
+	texts := doortest.Must(sparse.FromTexts(t.Context(), []string{"red green", "salt"}, []string{"a", "b"},
+		sparse.Options{MinDF: 1}))
+	words := doortest.Must(trainer.Train(t.Context(), texts, learn.Options{}))
 	problem := doortest.Must(svm.NewProblem(t.Context(), c, sparse.Sphere, svm.Options{}))
 	machines, _, err := problem.Train(t.Context(), svm.Settings{})
 	if err != nil {
@@ -45,15 +51,17 @@ func TestDoors(t *testing.T) {
 	grid := doortest.Must(learn.NewGrid("linear", prices, learn.Options{}))
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, doortest.As[learn.Model](m), doortest.As[learn.Trainer](trainer), learner, prediction,
-			about, problem, machines, learn.Machines{Model: machines}, logistic, learn.Words{},
+			about, novelty, problem, machines, learn.Machines{Model: machines}, logistic, learn.Words{},
 			doortest.As[kernel.Kernel](kernel.MustParse("diffusion:t=1")), &learn.Ended{}, &learn.Given{},
 			&learn.Lines{P: prediction, Of: about}, &learn.Options{}, learn.Point{Trainer: trainer}},
 		Bad: []any{doortest.As[learn.Model](learn.Machines{}), doortest.As[learn.Model](train("knn"))},
 		Calls: [][]any{
 			{learn.DefaultTerms}, {learn.TextsToKeep},
 			{learn.VectorEmbedding}, {learn.Near}, {learn.Explain, m, 3}, {learn.ExplainDocument, m, c.Documents, 0, 3},
+			{learn.ExplainText, words, "red green", 3},
 			{learn.RowsOf, m, prediction, c}, {learn.Evaluate, m, prediction, c},
-			{learn.WriteRows, io.Discard, "csv"},
+			{learn.WriteRows, io.Discard, "csv"}, {learn.NewNovelty, m, nil, c.Documents}, {"Novelty.Add", prediction, c.Documents},
+			{"About.Known", []uint32{0, 1}},
 			{learn.NewGrid, "linear", prices}, {learn.Names},
 			{learn.Has}, {learn.Parse, "linear"}, {learn.Of}, {learn.Help}, {learn.MostProbable, probable}, {learn.Ready},
 			{learn.Update, trainer, c, learn.Options{}, m}, {learn.TermsOf, m}, {"Options.Inherit", m},
@@ -61,6 +69,7 @@ func TestDoors(t *testing.T) {
 			{learn.ValidationOf, model.CSVC, point, svm.Accuracy},
 			{"Options.SetScheme", nil, "labels"},
 			{"About.Margin", m, prediction, 0}, {learn.CrossValidate, c, trainer, learn.Options{}, 2}, {learn.Search, c, grid},
+			{learn.LearningCurve, c, trainer, learn.Options{}, 2},
 		},
 		Elsewhere: map[string]string{"Given.Candidates": "TestCandidatesInTurn", // it parses all kernels each time
 			"Terms.Cut": "TestSearchTerms", "Found.Train": "TestSearchTerms", "Found.Worths": "TestSearchTerms"},

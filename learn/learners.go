@@ -178,6 +178,21 @@ type About struct {
 	Rows  []any    // the same for JSON, by machine
 }
 
+// Known counts the different terms of a document, ascending, that the model knows.
+func (a *About) Known(terms []uint32) int {
+	if a.Vocabulary != nil || a.Columns == nil {
+		return len(terms)
+	}
+	n, columns := 0, a.Columns
+	for _, t := range terms {
+		at, found := slices.BinarySearch(columns, t)
+		if columns = columns[at:]; found {
+			n++
+		}
+	}
+	return n
+}
+
 // Ended counts machines, and those that stopped before they had converged.
 type Ended struct {
 	Machines, Unfinished int

@@ -48,6 +48,8 @@ func (l *Lines) check() error {
 		return errors.New("learn: no predictions to write, expected some")
 	case l.P.Rejected != nil && len(l.P.Rejected) != n:
 		return asMany(len(l.P.Rejected), n, "rejections")
+	case l.P.Rank != nil && (len(l.P.Rank) != n || len(l.P.Nearest) != n):
+		return asMany(min(len(l.P.Rank), len(l.P.Nearest)), n, "novelty")
 	case l.P.Probabilities != nil && len(l.P.Probabilities) != n:
 		return asMany(len(l.P.Probabilities), n, "probabilities")
 	case l.Of.OneClass || l.P.Value != nil:

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -19,12 +21,18 @@ type Row struct {
 	Document    string   `json:"document"`       // its file, or its number from 1
 	Text        string   `json:"text,omitempty"` // where texts were kept
 	Truth       string   `json:"truth,omitempty"`
-	Prediction  string   `json:"prediction"`            // several labels have commas between them
-	Probability *float64 `json:"probability,omitempty"` // of the prediction, where the model has them
-	Second      string   `json:"second,omitempty"`      // the class that comes second
-	Margin      float64  `json:"margin"`                // the decision value f, see [DocumentExplanation]
-	Known       int      `json:"terms_known"`           // different terms that the model knows
+	Prediction  string   `json:"prediction"`             // several labels have commas between them
+	Probability *float64 `json:"probability,omitempty"`  // of the prediction, where the model has them
+	Second      string   `json:"second,omitempty"`       // the class that comes second
+	Margin      float64  `json:"margin"`                 // the decision value f, see [DocumentExplanation]
+	Nearest     *float64 `json:"nearest,omitempty"`      // the greatest kernel value to a training document
+	Rank        *float64 `json:"nearest_rank,omitempty"` // its rank among these documents' own: small is new, see [Novelty]
+	Known       int      `json:"terms_known"`            // different terms that the model knows
+	Note        string   `json:"note,omitempty"`         // NoKnownWord, or nothing
 }
+
+// NoKnownWord notes a document of which the model knows nothing: what is predicted is that of an empty one.
+const NoKnownWord = "no known word"
 
 // RowsOf describes predictions of a corpus, one row per document. Errors: predictions of another model or
 // corpus.
@@ -65,7 +73,14 @@ func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
 			r.Truth = strings.Join(truth, ",")
 		}
 		terms, _ := c.Documents.Row(i)
-		r.Known = len(terms)
+		if r.Known = a.Known(terms); r.Known == 0 && a.Kernel != model.Precomputed && !kernel.IsHyperbolic(a.Kernel) {
+			r.Note = NoKnownWord
+		}
+		if p.Rank != nil {
+			if r.Rank = &p.Rank[i]; !math.IsNaN(p.Nearest[i]) {
+				r.Nearest = &p.Nearest[i]
+			}
+		}
 		if p.Probabilities != nil && len(p.Probabilities[i]) != len(a.Classes) {
 			return nil, fmt.Errorf("learn: document %d has %d probabilities, expected one of each of %d classes", i,
 				len(p.Probabilities[i]), len(a.Classes))
@@ -81,6 +96,14 @@ func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
 		}
 	}
 	return out, nil
+}
+
+// optional writes a number that may be missing.
+func optional(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', 6, 64)
 }
 
 // TableFormats are what [WriteRows] knows.
@@ -125,15 +148,13 @@ func WriteRows(ctx context.Context, w io.Writer, format string, rows []Row) erro
 		{"text", func(r *Row) string { return r.Text }},
 		{"truth", func(r *Row) string { return r.Truth }},
 		{"prediction", func(r *Row) string { return r.Prediction }},
-		{"probability", func(r *Row) string {
-			if r.Probability == nil {
-				return ""
-			}
-			return strconv.FormatFloat(*r.Probability, 'g', 6, 64)
-		}},
+		{"probability", func(r *Row) string { return optional(r.Probability) }},
 		{"second", func(r *Row) string { return r.Second }},
 		{"margin", func(r *Row) string { return strconv.FormatFloat(r.Margin, 'g', -1, 64) }},
+		{"nearest", func(r *Row) string { return optional(r.Nearest) }},
+		{"nearest_rank", func(r *Row) string { return optional(r.Rank) }},
 		{"terms_known", func(r *Row) string { return strconv.Itoa(r.Known) }},
+		{"note", func(r *Row) string { return r.Note }},
 	}
 	var header []string
 	filled := columns[:0]

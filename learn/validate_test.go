@@ -90,3 +90,34 @@ func TestSearchRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The last point of a learning curve is the cross-validation, and parts are those of each class.
+func TestLearningCurve(t *testing.T) {
+	c, err := sparse.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range []string{"logistic", "linear"} {
+		_, trainer, err := Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{C: 1, Seed: 7}
+		all, err := CrossValidate(t.Context(), c, trainer, o, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		curve, err := LearningCurve(t.Context(), c, trainer, o, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := curve[3]; last.Part != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {
+			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v", spec, last, all.Mean, all.SD)
+		}
+		for k, want := range []int{11, 22, 45} { // each fold's classes are dealt out in turn, within one document of each part
+			if n := curve[k].Documents; n < want || n > want+3 {
+				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Part, n, want)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -105,7 +106,12 @@ func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, error)
 		}
 	}
 	if best == nil {
-		return nil, errUser("no threshold keeps the error of a new part at %v, expected %.3g or more", target.Error, least)
+		few := ""
+		if one := 1 / float64(len(answers)+1); one > target.Error {
+			few = fmt.Sprintf(": %d answers are too few, since even without a mistake the bound is %.3g", len(answers), one)
+		}
+		return nil, errUser("no threshold keeps the error of a new part at %v, expected %.3g or more%s", target.Error, least,
+			few)
 	}
 	return best, nil
 }

@@ -291,6 +291,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 
 // readInput reads an open file or stream.
 func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *Corpus, err error) {
+	in.takeColumns(opt)
 	format, guessed := opt.Format, ""
 	if format == FormatAuto {
 		if format, guessed, err = in.detect(); err != nil {

@@ -155,7 +155,11 @@ func Save(path string, width, height float64, panels ...*plot.Plot) error {
 		io.WriterTo
 	} = vgimg.PngCanvas{Canvas: vgimg.New(w, h)}
 	if strings.EqualFold(filepath.Ext(path), ".svg") {
-		img = vgsvg.New(w, h)
+		svg := titledSVG{Canvas: vgsvg.New(w, h)}
+		for _, p := range panels {
+			svg.titles = append(svg.titles, strings.ReplaceAll(p.Title.Text, "\n", ", "))
+		}
+		img = svg
 	}
 	canvas := draw.New(img)
 	canvas.SetColor(color.White)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"image/color"
+	"io"
 	"regexp"
 	"strings"
 
@@ -45,4 +46,23 @@ func SVG(p *plot.Plot, description string, width, height float64) (string, error
 	text = strings.NewReplacer(colors...).Replace(fonts.ReplaceAllString(text, ""))
 	return fmt.Sprintf(`<svg role="img" fill="currentColor" viewBox=%s aria-label="%s"><title>%s</title>%s`, size,
 		html.EscapeString(title+": "+description), html.EscapeString(title), text), nil
+}
+
+// titledSVG is a file that says what it shows to who can't see it: the titles of its plots.
+type titledSVG struct {
+	*vgsvg.Canvas
+	titles []string
+}
+
+// WriteTo implements io.WriterTo.
+func (c titledSVG) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	if _, err := c.Canvas.WriteTo(&b); err != nil {
+		return 0, err
+	}
+	before, after, _ := strings.Cut(b.String(), "<svg")
+	attributes, body, _ := strings.Cut(after, ">")
+	n, err := fmt.Fprintf(w, "%s<svg role=\"img\"%s>\n<title>%s</title>%s", before, attributes,
+		html.EscapeString(strings.Join(c.titles, "; ")), body)
+	return int64(n), err
 }

@@ -17,4 +17,8 @@ type Prediction struct {
 	// Rejected says of each document whether the greatest probability is below the model's threshold, so
 	// that Class is no answer; nil where the model has no threshold.
 	Rejected []bool
+
+	// Nearest are, by document, the greatest kernel value to a training document, and Rank its rank among these
+	// documents' own, where they were asked for (learn.Novelty), else nil.
+	Nearest, Rank []float64
 }

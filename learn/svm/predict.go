@@ -169,6 +169,9 @@ func (p *Predictor) Model() *model.Model { return p.m }
 // model has no support vectors.
 func (p *Predictor) Engine() *engine.Engine { return p.e }
 
+// Kernel returns the kernel, with all its parameters.
+func (p *Predictor) Kernel() kernel.Kernel { return p.k }
+
 // chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, and
 // few enough for workers to end together.
 const chunkDocuments = 256

@@ -4,17 +4,27 @@ package effects
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
 )
 
-// Terms is the table of terms by their effect.
+// Terms is the table of terms by their effect, with slopes where they are known.
 func Terms(x *learn.DocumentExplanation) *report.Table {
-	t := report.NewTable("term", ">count", ">effect", "speaks for")
+	titles := []string{"term", ">count", ">effect", "speaks for", ">slope"}
+	if !slices.ContainsFunc(x.Terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
+		titles = titles[:4]
+	}
+	t := report.NewTable(titles...)
 	for _, e := range x.Terms {
-		t.Add(e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect))
+		slope := ""
+		if e.Slope != nil {
+			slope = fmt.Sprintf("%+.4g", *e.Slope)
+		}
+		cells := []string{e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect), slope}
+		t.Add(cells[:len(titles)]...)
 	}
 	return t
 }

@@ -29,7 +29,9 @@ one unit of the embedded document. Spherical margins have the hyperplane's unit 
 With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
 document. The decision value f is that of the predicted class against the class that comes second. A
 term's effect is f minus the f that the model predicts for the document without the term. Support
-vector machines also list the training documents with the greatest shares of f.`,
+vector machines also say the slope, the derivative of f along the term's count, and list the
+training documents with the greatest shares of f. Words of a text that decide are marked: bold for,
+underlined against what is predicted; with [+ ] and [- ] where there is no terminal.`,
 	Examples: `
 grambench explain news.model
 grambench explain -text 'the shuttle reached orbit' news.model
@@ -39,7 +41,7 @@ grambench train -type logistic mail/ && grambench explain mail.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &run{f: f}
 		f.Group("Model", "")
-		f.Reads(&r.model, "model", "explain the model in `FILE`")
+		f.Reads(&r.model, "model", "explain the model in `FILE`, - for standard input")
 		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; for a document, N in all")
 		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all)")
 		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
@@ -68,6 +70,8 @@ func (r *run) check() error {
 	switch {
 	case r.model == "":
 		return cli.Usagef("-model FILE is missing")
+	case r.model == "-" && r.In == "-":
+		return cli.Usagef("-in - and -model -, both from standard input, expected a file for one of them")
 	case r.n < 1 || r.n > 1000:
 		return cli.Usagef("-n %d, expected 1 to 1000", r.n)
 	case r.f.Given("text") && r.In != "":
@@ -92,6 +96,9 @@ type explanation struct {
 
 // run reads and reports.
 func (r *run) run(ctx context.Context, e *cli.Env) error {
+	if r.model == "-" {
+		r.model = "/dev/stdin"
+	}
 	m, err := learn.Load(ctx, r.model, nil)
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
 		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)

@@ -21,7 +21,8 @@ Says how well a support vector machine would do on documents that it wasn't trai
 is predicted by a machine that was trained on the others. Nothing is written. A fold holds a part of
 each class. The measure is the accuracy, for labels the micro F1, for regression the mean squared
 error; the last line, over all documents, is that of svm-train -v. idf weights come from all
-documents, the scale of columns from the other folds.`,
+documents, the scale of columns from the other folds. -learning-curve repeats it with 1/8, 1/4, 1/2
+and all of the documents that each fold's machine may learn from: would more of them help?`,
 	Examples: `
 grambench cv -in mail/                                 one sub-folder per class, 5 folds
 grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
@@ -32,6 +33,8 @@ grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 		v.shorthand.declare(f)
 		v.DeclareSets(f)
 		v.declareFolds(f)
+		f.Group("Training", "")
+		f.BoolVar(&v.curve, "learning-curve", false, "validate with 1/8, 1/4, 1/2 and all of the documents of training, too")
 		f.Check(v.check)
 		f.Check(v.named)
 		return v.run
@@ -42,6 +45,7 @@ grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 type validation struct {
 	*machine
 	folds int
+	curve bool
 }
 
 func (v *validation) declareFolds(f *cli.Flags) {
@@ -85,6 +89,13 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	}
 	r := &cvReport{Corpus: source.NewLine(j.corpus)}
 	begin := time.Now()
+	if v.curve {
+		r.Curve, err = learn.LearningCurve(ctx, j.corpus, v.learner.trainer, j.o, v.folds)
+		if err != nil {
+			return j.named(err)
+		}
+	}
+	begin = time.Now()
 	found, err := learn.CrossValidate(ctx, j.handOver(), v.learner.trainer, j.o, v.folds)
 	if err != nil {
 		return j.named(err)

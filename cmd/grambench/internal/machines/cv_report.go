@@ -37,6 +37,8 @@ type cvReport struct {
 
 	Rows []foldRow `json:"rows"`
 
+	Curve []learn.Learned `json:"learning_curve,omitempty"`
+
 	score *svm.Score
 }
 
@@ -82,6 +84,11 @@ func (r *cvReport) WriteText(w io.Writer) {
 	writeMean(w, r.Measure, float64(r.Mean), float64(r.SD))
 	r.writeAll(w)
 	r.writeLines(w)
+	if r.Curve != nil {
+		fmt.Fprint(w, "\nLearning curve\n")
+		r.curveTable().Write(w)
+		fmt.Fprintln(w)
+	}
 	var prepared string
 	if r.solverLine != nil {
 		r.Cache.write(w, r.DotProducts)
@@ -126,6 +133,17 @@ func (r *cvReport) table() *report.Table {
 			}
 		}
 		t.Add(cells...)
+	}
+	return t
+}
+
+// curveTable lists the points of the learning curve.
+func (r *cvReport) curveTable() *report.Table {
+	t := report.NewTable("part of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s").
+		Named("Learning curve")
+	for _, x := range r.Curve {
+		t.Add(fmt.Sprintf("%g", x.Part), report.Count(x.Documents), r.Measure.Format(x.Mean), r.Measure.Format(x.SD),
+			fmt.Sprintf("%.2f", x.Took.Seconds()))
 	}
 	return t
 }

@@ -105,12 +105,17 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
 		given([]string{"grambench", "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
 	out.fill(&x.about, &r.predict, x.predictor) // now, so that explanations don't count
-	held := heldBeside(&x.about) + x.corpus.Documents.Bytes()
+	held := held(x)
+	var training *sparse.CSR
 	if r.training != "" {
 		if out.training, err = r.readTraining(ctx, e, p, x); err != nil {
 			return err
 		}
-		held += out.training.Documents.Bytes()
+		training = out.training.Documents
+		held += training.Bytes()
+	}
+	if err := r.addNovelty(ctx, p, x, training, held); err != nil {
+		return x.corpus.NameValue(err)
 	}
 	p.Stage("explaining")
 	own := learn.EvaluateOptions{Mistakes: cmp.Or(r.mistakes, -1), Training: out.training, Ready: x.predictor}
@@ -188,6 +193,19 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s\n",
 			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
 	}
+	if c := r.Curves; len(c) > 1 {
+		var auc, precision float64
+		for _, k := range c[1:] {
+			auc, precision = auc+k.AUC/float64(len(c)-1), precision+k.AveragePrecision/float64(len(c)-1)
+		}
+		fmt.Fprintf(w, "ROC AUC: micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f\n", c[0].AUC, auc,
+			c[0].AveragePrecision, precision)
+	}
+	if n := r.Novel; n != nil {
+		fewer := learn.Novel{Documents: n[0].Documents + n[1].Documents, Right: n[0].Right + n[1].Right}
+		fmt.Fprintf(w, "novelty: %s with a rank of at most 5%% among training documents, %s right\n",
+			report.Documents(fewer.Documents), report.Percent(report.Ratio(float64(fewer.Right), float64(fewer.Documents))))
+	}
 	if r.Apart != nil {
 		fmt.Fprintf(w, "%s with near copies in training; of %s others %s right, %s\n", report.Documents(len(r.Copies)),
 			report.Count(r.Apart.Documents), report.Count(r.Apart.Right),
@@ -200,7 +218,7 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 	t := report.NewTable("document", "class", "predicted", ">confidence", "by")
 	for _, m := range r.Mistakes {
 		t.Add(report.Shorten(m.Document, 32), named(m.Truth), named(m.Prediction),
-			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), deciding(m.Why, 5))
+			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5)))
 	}
 	t.Write(w)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,8 @@ import (
 const (
 	mostText   = 4000 // bytes of a mistake's text
 	mostCopies = 200
+	mostNovel  = 50
+	mostCurves = 4 // of classes
 )
 
 // CompletePage makes the page of an evaluation.
@@ -47,6 +50,16 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 		}
 		add(page.Section{Title: "Confidence", Charts: charts, Text: "How errors fall when only the surest predictions are " +
 			"answered; where there are probabilities, how often predictions of each are right."})
+	}
+	if r.Curves != nil {
+		section, err := curvesSection(r.Curves)
+		if err != nil {
+			return err
+		}
+		add(section)
+	}
+	if r.Novel != nil {
+		add(r.noveltySection())
 	}
 	if len(r.Mistakes) > 0 {
 		add(r.mistakesSection())
@@ -90,7 +103,8 @@ func (r *evaluateReport) addFigures(p *page.Page) {
 	}
 	if a := r.Rejection; a != nil {
 		add("Answered", percent(a.Coverage),
-			fmt.Sprintf("%s of these wrongly, the others are ?", percent(float64(a.Error))))
+			fmt.Sprintf("%s of these rightly; the accuracy counts the others, ?, by the class that they would have",
+				percent(1-float64(a.Error))))
 	}
 	if len(r.Answered) > 1 {
 		add("Answered with 2 % errors", percent(r.Answered[1].Part), "of the documents, the surest")
@@ -150,7 +164,75 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 	if x.Second != "" {
 		text += ", then " + x.Second
 	}
+	if x.Note != "" {
+		text += "; " + x.Note
+	}
 	return text
+}
+
+// curvesSection draws the curves of all decisions and of the classes of the least AUC, and lists all.
+func curvesSection(curves []learn.Curve) (page.Section, error) {
+	worst := slices.Clone(curves[1:])
+	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
+	s := page.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells its " +
+		"documents from others over all thresholds: of the decisions of all classes (micro) and of the classes of the " +
+		"least area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
+	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
+	precision := chart.New("Precision and recall", "recall, %", "precision, %")
+	roc.Legend.Left, precision.Legend.Left = false, true
+	chart.Curve(roc, "", chart.Gray, plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	var parts [2][]string
+	for i, c := range append(curves[:1:1], worst...) {
+		name := cmp.Or(report.Shorten(c.Class, 24), "micro")
+		s.Table.Add(cmp.Or(c.Class, "micro"), report.Count(c.Documents), fmt.Sprintf("%.4f", c.AUC),
+			fmt.Sprintf("%.4f", c.AveragePrecision))
+		if i > mostCurves {
+			continue
+		}
+		for k, points := range [][][2]float64{c.ROC, c.Precision} {
+			var xy plotter.XYs
+			for _, at := range points {
+				xy = append(xy, plotter.XY{X: 100 * at[0], Y: 100 * at[1]})
+			}
+			chart.Curve([]*plot.Plot{roc, precision}[k], name, chart.Colors[i], xy, false)
+			parts[k] = append(parts[k], fmt.Sprintf("%s %.4f", name, []float64{c.AUC, c.AveragePrecision}[k]))
+		}
+	}
+	for _, p := range []*plot.Plot{roc, precision} {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.Tick.Marker, p.Y.Tick.Marker = 0, 100, 0, 100, hundred, hundred
+	}
+	charts, err := page.AddChart(nil, roc, "areas: "+strings.Join(parts[0], "; "))
+	if err == nil {
+		s.Charts, err = page.AddChart(charts, precision, "average precision: "+strings.Join(parts[1], "; "))
+	}
+	return s, err
+}
+
+// noveltySection counts by rank, and lists the most novel documents.
+func (r *evaluateReport) noveltySection() page.Section {
+	s := page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training document " +
+		"among these documents' own: of documents like those of training 1 % have a rank of at most 1 %. "}
+	var parts []string
+	for _, n := range r.Novel {
+		parts = append(parts, fmt.Sprintf("up to %s: %s, %s right", percent(n.Most), report.Documents(n.Documents),
+			percent(report.Ratio(float64(n.Right), float64(n.Documents)))))
+	}
+	s.Text += strings.Join(parts, "; ") + fmt.Sprintf(". The %d of the least ranks at most:", mostNovel)
+	order := make([]int, len(r.Outcomes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
+	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
+	for _, i := range order[:min(len(order), mostNovel)] {
+		x := &r.Outcomes[i]
+		value := x.Note
+		if x.Nearest != nil {
+			value = fmt.Sprintf("%.4g", *x.Nearest)
+		}
+		s.Table.Add(x.Document, x.Truth, x.Prediction, fmt.Sprintf("%.4f", *x.Rank), value, page.Excerpt(x.Text, 120))
+	}
+	return s
 }
 
 // hundred are the ticks of an axis in percent.

@@ -3,6 +3,7 @@ package machines
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -36,7 +37,7 @@ scores the predictions. Without -o these go to standard output, and the report t
 
 With -to, or -o and a name in .csv, .tsv or .jsonl, a table takes the place of lines: document,
 truth, prediction, its probability, the class that comes second, the decision value between the two,
-how many terms the model knows, and with -texts the text.
+the nearest training document's kernel value and rank (small is new), terms known, -texts.
 
 A line has the class (several are separated by commas, - means none), the estimate of a regression,
 or 1 for documents like those of training and -1 for others. With -output probabilities it has the
@@ -187,6 +188,16 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	if r.output == "probabilities" {
 		learn.MostProbable(x.prediction)
 	}
+	unknown := 0
+	for i := range corpus.Documents.Rows() {
+		if terms, _ := corpus.Documents.Row(i); r.Sets == "" && loaded.about.Kernel != model.Precomputed && loaded.about.Known(terms) == 0 {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		e.Warn("%s: %s of %s, predicted as an empty document is, however sure that looks", learn.NoKnownWord,
+			report.Documents(unknown), r.In)
+	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()
 	return x, nil
 }
@@ -214,6 +225,10 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	}
 	write := func(w io.Writer) error { return writeLines(ctx, w, lines) }
 	if r.to != "" {
+		if err := r.addNovelty(ctx, p, x, nil, held(x)); err != nil {
+			return err
+		}
+		writing = time.Now()
 		write = func(w io.Writer) error {
 			rows, err := learn.RowsOf(x.m, prediction, corpus)
 			if err != nil {
@@ -248,6 +263,21 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 		return report.Write(to, r.Timed(out), false)
 	}
 	return r.Report(e, r.f, out)
+}
+
+// held is what a process holds beside an engine on other documents.
+func held(x *found) int64 { return heldBeside(&x.about) + x.corpus.Documents.Bytes() }
+
+// addNovelty adds to the prediction how near its documents are to those of training; nil for those of the model.
+func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
+	p.Stage("comparing")
+	defer p.Clear()
+	n, err := learn.NewNovelty(ctx, x.m, x.predictor, training, learn.Options{ISA: r.ISA, Workers: r.Workers,
+		MemoryBytes: r.Budget(), HeldBytes: held})
+	if err != nil || n == nil {
+		return err
+	}
+	return errors.Join(n.Add(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
 // objects returns the sets of points of a corpus as documents, where the model learnt from sets, or

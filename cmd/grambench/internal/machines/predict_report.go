@@ -228,8 +228,9 @@ func (r *predictReport) writeScore(w io.Writer) {
 	}
 	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", round6(100*float64(*r.Accuracy)), r.Right, r.Scored)
 	if a := r.Rejection; a != nil {
-		fmt.Fprintf(w, "Answered: %.2f%% (%d/%d), of these wrongly: %.2f%%; the accuracy counts all\n",
-			100*a.Coverage, a.Answered, r.Scored, 100*float64(a.Error))
+		fmt.Fprintf(w, "Answered: %.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; the accuracy above counts the "+
+			"others by the class that they would have\n",
+			100*a.Coverage, a.Answered, r.Scored, 100*float64(a.Error), 100*(1-float64(a.Error)))
 	}
 	fmt.Fprintf(w, "95 %% confidence interval of the accuracy: %.2f to %.2f %%\n", 100*r.Interval[0], 100*r.Interval[1])
 	fmt.Fprintf(w, "F1: micro %.4f, macro %.4f", *r.MicroF1, *r.MacroF1)

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/svm"
@@ -20,6 +24,28 @@ func (r *cvReport) CompletePage(out *page.Page) error {
 		return nil
 	}
 	scoreFigures(out, r.score)
+	if r.Curve != nil {
+		section := out.Section("Learning curve")
+		section.Text = "Each fold is predicted by models of a part of the documents of the others, with the standard " +
+			"deviation over the folds: a curve that still rises says that more documents would help."
+		p := chart.New("Learning curve", "documents of training", r.Measure.String()+", %")
+		var mean, low, high plotter.XYs
+		var parts []string
+		for _, x := range r.Curve {
+			n := float64(x.Documents)
+			mean = append(mean, plotter.XY{X: n, Y: 100 * x.Mean})
+			low = append(low, plotter.XY{X: n, Y: 100 * (x.Mean - x.SD)})
+			high = append(high, plotter.XY{X: n, Y: 100 * (x.Mean + x.SD)})
+			parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
+		}
+		chart.Curve(p, "", chart.Gray, low, false)
+		chart.Curve(p, "", chart.Gray, high, false)
+		chart.Curve(p, "", chart.Colors[0], mean, true)
+		var err error
+		if section.Charts, err = page.AddChart(section.Charts, p, strings.Join(parts, "; ")); err != nil {
+			return err
+		}
+	}
 	out.Sections = append(out.Sections, classesSection(r.score))
 	if r.score.Confusion != nil {
 		out.Sections = append(out.Sections, page.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/learn"
 )
 
 // Bounds on a request: its texts, the terms or neighbours that it asks for, and the bytes of a text to explain.
@@ -101,6 +102,7 @@ type prediction struct {
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
+	Note        string   `json:"note,omitempty"` // no known word
 }
 
 func predict(ctx context.Context, l *loaded, q *request) (any, error) {
@@ -117,6 +119,9 @@ func predict(ctx context.Context, l *loaded, q *request) (any, error) {
 
 func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	out := prediction{Labels: []string{}, Known: p.Known[i], Words: p.Words[i]}
+	if out.Known == 0 {
+		out.Note = learn.NoKnownWord
+	}
 	switch {
 	case p.Values != nil:
 		out.Value = &p.Values[i]

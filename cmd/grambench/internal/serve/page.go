@@ -108,7 +108,9 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 	t.Add("words", fmt.Sprint(p.Words))
 	t.Add("of these known", fmt.Sprint(p.Known))
 	first := answer{Title: title, Table: t}
-	if 2*p.Known < p.Words || p.Words == 0 {
+	if p.Note != "" {
+		first.Note = "No known word: this is what the model says of an empty text."
+	} else if 2*p.Known < p.Words || p.Words == 0 {
 		first.Note = "The model knows less than half of the words, so this says little."
 	}
 	if len(text) > mostExplained {

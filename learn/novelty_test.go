@@ -1,0 +1,138 @@
+package learn_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// The nearest document and its rank are those of a double loop over the kernel's definition.
+func TestNovelty(t *testing.T) {
+	ctx := t.Context()
+	read := func(seed int) *sparse.Corpus {
+		c, err := sparse.Read(ctx, fmt.Sprintf("synthetic:docs=40,terms=60,length=9,classes=2,seed=%d", seed), sparse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	train, test := read(1), read(2)
+	test.Documents = test.Documents.SelectRows([]int{3, 0, 7, 9})
+	empty := test.Documents
+	empty.Offsets = append(empty.Offsets, empty.Offsets[len(empty.Offsets)-1]) // a document without terms
+	for _, of := range []struct {
+		spec, kernel string
+		training     bool
+	}{
+		{"c_svc", "diffusion:t=0.3", false}, {"c_svc", "rbf:gamma=0.2", true},
+		{"knn", "bhattacharyya", false}, {"linear", "", true}, {"linear", "", false},
+	} {
+		_, trainer, err := learn.Parse(of.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := learn.Options{Kernel: of.kernel, C: 1}
+		m, err := trainer.Train(ctx, train, o)
+		if err != nil {
+			t.Fatal(of, err)
+		}
+		p, err := learn.Ready(ctx, m, learn.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		docs, given := train.Documents, (*sparse.CSR)(nil)
+		if of.training {
+			given = docs
+		} else if machines, ok := m.(learn.Machines); ok {
+			docs = machines.Support
+		}
+		n, err := learn.NewNovelty(ctx, m, p, given, learn.Options{})
+		if err != nil {
+			t.Fatal(of, err)
+		}
+		if none := of.spec == "linear" && !of.training; (n == nil) != none {
+			t.Fatalf("%v: a novelty: %v, expected none: %v", of, n, none)
+		}
+		if n == nil {
+			continue
+		}
+		var got model.Prediction
+		if err := n.Add(ctx, &got, test.Documents); err != nil {
+			t.Fatal(err)
+		}
+		k := kernel.MustParse("bhattacharyya")
+		if of.kernel != "" {
+			k = kernel.MustParse(of.kernel)
+		}
+		f := k.Embedding().Fit(train.Documents)
+		x, y := transform(t, f, docs), transform(t, f, test.Documents)
+		greatest := func(a []float64, norm float64, but int) float64 {
+			best := math.Inf(-1)
+			for j := range docs.Rows() {
+				if j != but {
+					best = max(best, k.Eval(1-dot(a, dense(x, j)), norm, x.Norms[j]))
+				}
+			}
+			return best
+		}
+		for i := range 4 {
+			// Kernel values are float32: of numbers below 1, to some units of 2⁻²⁴ with the error of c of 10⁻⁶ at most.
+			want := greatest(dense(y, i), y.Norms[i], -1)
+			if !(math.Abs(got.Nearest[i]-want) <= 1e-5) {
+				t.Errorf("%v: document %d has a nearest value of %v, expected %v", of, i, got.Nearest[i], want)
+			}
+			least, most := 1, 1
+			for j := range docs.Rows() {
+				own := greatest(dense(x, j), x.Norms[j], j)
+				if own <= want-1e-5 {
+					least++
+				}
+				if own <= want+1e-5 {
+					most++
+				}
+			}
+			rank := got.Rank[i] * float64(docs.Rows()+1)
+			if !(rank >= float64(least)-1e-9 && rank <= float64(most)+1e-9) {
+				t.Errorf("%v: document %d has the rank %v, expected %d to %d", of, i, rank, least, most)
+			}
+		}
+		if !math.IsNaN(got.Nearest[4]) || got.Rank[4] != 0 {
+			t.Errorf("%v: an empty document has %v and the rank %v, expected NaN and 0", of, got.Nearest[4], got.Rank[4])
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func transform(t *testing.T, f *sparse.Embedder, docs *sparse.CSR) *sparse.Embedded {
+	t.Helper()
+	x, err := f.Transform(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// dense returns row i of embedded documents.
+func dense(x *sparse.Embedded, i int) []float64 {
+	out := make([]float64, x.Cols)
+	unit := x.Unit64(i, nil)
+	for k, at := range x.Terms[x.Offsets[i]:x.Offsets[i+1]] {
+		out[at] = unit[k]
+	}
+	return out
+}
+
+func dot(a, b []float64) (sum float64) {
+	for k := range a {
+		sum += a[k] * b[k]
+	}
+	return sum
+}
