@@ -88,14 +88,13 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r := &cvReport{Corpus: source.NewLine(j.corpus)}
-	begin := time.Now()
 	if v.curve {
 		r.Curve, err = learn.LearningCurve(ctx, j.corpus, v.learner.trainer, j.o, v.folds)
 		if err != nil {
 			return j.named(err)
 		}
 	}
-	begin = time.Now()
+	begin := time.Now()
 	found, err := learn.CrossValidate(ctx, j.handOver(), v.learner.trainer, j.o, v.folds)
 	if err != nil {
 		return j.named(err)
