@@ -15,8 +15,8 @@ import (
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over the thresholds, falling
 //
-// AUC is by trapezoids: the probability that a positive scores above a negative, ties count half. Sources: Fawcett, Pattern
-// Recognition Letters 27 (2006); Davis and Goadrich, ICML 2006. Both are those of scikit-learn.
+// AUC is by trapezoids: the probability that a positive scores above a negative, ties count half. Sources: Fawcett,
+// Pattern Recognition Letters 27 (2006); Davis and Goadrich, ICML 2006. Both are those of scikit-learn.
 type Curve struct {
 	Class            string       `json:"class,omitempty"` // "" for all classes' decisions pooled: micro
 	Documents        int          `json:"documents"`       // positives

@@ -13,8 +13,8 @@ import (
 //
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
 //
-// the latter where the norm isn't the same for all documents. The kernel's own derivatives are [kernel.Slopes]. A support
-// vector that is the document has a least c there and counts nothing. The result is nil where histograms are
+// the latter where the norm isn't the same for all documents. The kernel's own derivatives are [kernel.Slopes]. A
+// support vector that is the document has a least c there and counts nothing. The result is nil where histograms are
 // paired, and where the kernel looks at norms that depend on n otherwise.
 func slopes(ctx context.Context, m Machines, k kernel.Kernel, beta []float64, doc *sparse.CSR) ([]float64, error) {
 	f, power := m.Embedder, m.Embedder.Power

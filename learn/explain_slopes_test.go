@@ -45,7 +45,8 @@ func TestExplainSlopes(t *testing.T) {
 	}{
 		{"diffusion:t=0.5", false}, {"diffusion:t=0.5", true}, {"ngd", false}, {"ngd", true}, {"arccos:n=1", false},
 		{"arccos:n=0,layers=2", false}, {"rbf:gamma=0.02", false}, {"rbf:gamma=1,embed=tfidf-l2", true},
-		{"polynomial:degree=3,gamma=0.1,r=1", false}, {"linear:embed=logtfidf-l2", false}, {"diffusion:t=0.5,embed=tfidf-l1-sqrt", true},
+		{"polynomial:degree=3,gamma=0.1,r=1", false}, {"linear:embed=logtfidf-l2", false},
+		{"diffusion:t=0.5,embed=tfidf-l1-sqrt", true},
 		{"product(diffusion:t=1,ngd-exp:t=2)", false}, {"rbf:embed=standard", false}, {"ngd:embed=tf-l1-pow0.75", false},
 	} {
 		t.Run(of.kernel+"/views="+strconv.FormatBool(of.views), func(t *testing.T) {
@@ -75,7 +76,10 @@ func TestExplainSlopes(t *testing.T) {
 					t.Fatal(err)
 				}
 				machine, sign := 0, 0.0 // of the pairs 0/1, 0/2, 1/2
-				for q, pair := range [][2]string{{m.Classes[0], m.Classes[1]}, {m.Classes[0], m.Classes[2]}, {m.Classes[1], m.Classes[2]}} {
+				classes := m.Classes
+				for q, pair := range [][2]string{
+					{classes[0], classes[1]}, {classes[0], classes[2]}, {classes[1], classes[2]},
+				} {
 					if pair == [2]string{why.Label, why.Against} {
 						machine, sign = q, 1
 					} else if pair == [2]string{why.Against, why.Label} {
@@ -134,7 +138,11 @@ func first(n int) []int {
 func place(t *testing.T, c *sparse.Corpus, doc *sparse.CSR, term string) int {
 	t.Helper()
 	for k, at := range doc.Terms {
-		if c.Vocabulary != nil && c.Tokenizer.Term(c.Vocabulary[at]) == term || c.Vocabulary == nil && strconv.Itoa(int(at)) == term {
+		name := strconv.Itoa(int(at))
+		if c.Vocabulary != nil {
+			name = c.Tokenizer.Term(c.Vocabulary[at])
+		}
+		if name == term {
 			return k
 		}
 	}

@@ -26,9 +26,9 @@ const (
 )
 
 // ExplainText explains the prediction of a text by its words, and marks them: the n without which f changes most, in
-// the text's order. An effect is f(x) - f(the text without the word, wherever it stands), whatever terms the model makes
-// of words. The first 400 different words are tried, at a prediction each; a text of more than 64 KiB
-// isn't explained: the result is nil. Errors: those of [ExplainDocument], a model that learnt from vectors.
+// the text's order. An effect is f(x) - f(the text without the word, wherever it stands), whatever terms the model
+// makes of words. The first 400 different words are tried, at a prediction each; a text of more than 64 KiB isn't
+// explained: the result is nil. Errors: those of [ExplainDocument], a model that learnt from vectors.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {

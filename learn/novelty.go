@@ -17,10 +17,10 @@ import (
 //
 //	v(x) = max k(x, sᵢ),   v(sᵢ) = max k(sᵢ, sⱼ) over j ≠ i,   rank(x) = (1 + #{i: v(sᵢ) <= v(x)}) / (n + 1)
 //
-// A small rank is new: of documents like those of training, a share of r has a rank of at most r. Kernels that grow with
-// the lengths of documents find long ones near everything. The documents are the model's support vectors or
-// neighbours, or those that [NewNovelty] is given. v(sᵢ) is computed for 2,000 of them, or all: a rank is
-// within .011 of that of all as a standard error. A Novelty may be used concurrently.
+// A small rank is new: of documents like those of training, a share of r has a rank of at most r. Kernels that grow
+// with the lengths of documents find long ones near everything. The documents are the model's support vectors or
+// neighbours, or those that [NewNovelty] is given. v(sᵢ) is computed for 2,000 of them, or all: a rank is within .011
+// of that of all as a standard error. A Novelty may be used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
 type Novelty struct {

@@ -15,7 +15,8 @@ import (
 func TestNovelty(t *testing.T) {
 	ctx := t.Context()
 	read := func(seed int) *sparse.Corpus {
-		c, err := sparse.Read(ctx, fmt.Sprintf("synthetic:docs=40,terms=60,length=9,classes=2,seed=%d", seed), sparse.Options{})
+		spec := fmt.Sprintf("synthetic:docs=40,terms=60,length=9,classes=2,seed=%d", seed)
+		c, err := sparse.Read(ctx, spec, sparse.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ type Row struct {
 	Second      string   `json:"second,omitempty"`       // the class that comes second
 	Margin      float64  `json:"margin"`                 // the decision value f, see [DocumentExplanation]
 	Nearest     *float64 `json:"nearest,omitempty"`      // the greatest kernel value to a training document
-	Rank        *float64 `json:"nearest_rank,omitempty"` // its rank among these documents' own: small is new, see [Novelty]
+	Rank        *float64 `json:"nearest_rank,omitempty"` // among these documents' own: small is new, see [Novelty]
 	Known       int      `json:"terms_known"`            // different terms that the model knows
 	Note        string   `json:"note,omitempty"`         // NoKnownWord, or nothing
 }

@@ -161,10 +161,10 @@ type Learned struct {
 	Took      time.Duration `json:"-"`
 }
 
-// LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4, 1/2 and all of the documents that each fold's
-// model may learn from: the same part of each class, each part within the next, by o.Seed. It takes up to twice the
-// time of a cross-validation, without its shared tiles. Errors: those of CrossValidate; a model of numbers or of one
-// class.
+// LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4, 1/2 and all of the documents that each
+// fold's model may learn from: the same part of each class, each part within the next, by o.Seed. It takes up to twice
+// the time of a cross-validation, without its shared tiles. Errors: those of CrossValidate; a model of numbers or of
+// one class.
 func LearningCurve(ctx context.Context, c *sparse.Corpus, t Trainer, o Options, folds int) ([]Learned, error) {
 	if err := run.Given(ctx, "learn"); err != nil {
 		return nil, err

@@ -112,9 +112,11 @@ func TestLearningCurve(t *testing.T) {
 			t.Fatal(err)
 		}
 		if last := curve[3]; last.Part != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {
-			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v", spec, last, all.Mean, all.SD)
+			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v",
+				spec, last, all.Mean, all.SD)
 		}
-		for k, want := range []int{11, 22, 45} { // each fold's classes are dealt out in turn, within one document of each part
+		// Each fold's classes are dealt out in turn, within one document of each part.
+		for k, want := range []int{11, 22, 45} {
 			if n := curve[k].Documents; n < want || n > want+3 {
 				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Part, n, want)
 			}

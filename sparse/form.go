@@ -69,8 +69,8 @@ func (o *Options) takeLike(extension string) (err error) {
 }
 
 // takeColumns sets the columns or keys that Options.Like names and the options don't, for a source of another name or a
-// stream, where its beginning has them: the column of the text, or else of labels, in the first line, or the key in JSON.
-// Without these, it sets those of a first line of TABs that names a text, labels and more.
+// stream, where its beginning has them: the column of the text, or else of labels, in the first line, or the key in
+// JSON. Without these, it sets those of a first line of TABs that names a text, labels and more.
 func (in *input) takeColumns(o *Options) {
 	if o.LabelColumn+o.TextColumn+o.LabelKey+o.TextKey != "" || o.Format == FormatFolder {
 		return
@@ -104,7 +104,8 @@ func (in *input) takeColumns(o *Options) {
 	switch {
 	case json && (key(f.TextKey) || f.TextKey == "" && key(f.LabelKey)):
 		take(Form{LabelKey: f.LabelKey, TextKey: f.TextKey, LabelSeparator: f.LabelSeparator})
-	case table && (len(names) > 2 || named(f.LabelColumn) || !tabs) && (named(f.TextColumn) || f.TextColumn == "" && named(f.LabelColumn)):
+	case table && (len(names) > 2 || named(f.LabelColumn) || !tabs) &&
+		(named(f.TextColumn) || f.TextColumn == "" && named(f.LabelColumn)):
 		take(Form{LabelColumn: f.LabelColumn, TextColumn: f.TextColumn, LabelSeparator: f.LabelSeparator})
 	case extension == ".tsv" && table && len(names) > 2:
 		text := slices.IndexFunc(names, func(name string) bool { return slices.Contains(textNames, name) })

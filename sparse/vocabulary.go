@@ -47,8 +47,8 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 		return nil, err
 	}
 	if opt.Tokenizer.Rows() != nil && !opt.rows {
-		return nil, fmt.Errorf("sparse: views of columns, %s, for texts without columns: expected a CSV table or JSON objects",
-			opt.Tokenizer)
+		return nil, fmt.Errorf("sparse: views of columns, %s, for texts without columns: "+
+			"expected a CSV table or JSON objects", opt.Tokenizer)
 	}
 	keep, fits := *opt, opt.Tokenizer.Unfitted()
 	if fits {

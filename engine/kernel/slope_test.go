@@ -15,13 +15,14 @@ func TestSlopes(t *testing.T) {
 		if c < 0.1 {
 			a = 2 * math.Asin(math.Sqrt(c/2))
 		}
+		b := math.Pi - a
 		for spec, want := range map[string][2]float64{
 			"diffusion:t=0.3":                       {-2 * a / 0.3 * math.Exp(-a*a/0.3) / math.Sin(a), 0},
 			"ngd":                                   {-2 / math.Sin(a), 0},
 			"linear":                                {-x * y, y * (1 - c)},
 			"polynomial:degree=3,gamma=0.5,coef0=1": {-1.5 * x * y * poly(x*y, c), 1.5 * y * (1 - c) * poly(x*y, c)},
 			"rbf:gamma=0.4":                         {-0.8 * x * y * rbf(x, y, c), -0.8 * (x - y*(1-c)) * rbf(x, y, c)},
-			"arccos:n=1":                            {-x * y * (math.Pi - a) / math.Pi, y * (math.Sin(a) + (math.Pi-a)*(1-c)) / math.Pi},
+			"arccos:n=1":                            {-x * y * b / math.Pi, y * (math.Sin(a) + b*(1-c)) / math.Pi},
 			"product(linear,linear)":                {-2 * x * y * x * y * (1 - c), 2 * x * y * y * (1 - c) * (1 - c)},
 		} {
 			k, err := kernel.Parse(spec)

@@ -174,9 +174,9 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 func curvesSection(curves []learn.Curve) (page.Section, error) {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
-	s := page.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells its " +
-		"documents from others over all thresholds: of the decisions of all classes (micro) and of the classes of the " +
-		"least area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
+	s := page.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
+		"its documents from others over all thresholds: of the decisions of all classes (micro) and of the classes of " +
+		"the least area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
 	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
 	precision := chart.New("Precision and recall", "recall, %", "precision, %")
 	roc.Legend.Left, precision.Legend.Left = false, true
@@ -210,8 +210,8 @@ func curvesSection(curves []learn.Curve) (page.Section, error) {
 
 // noveltySection counts by rank, and lists the most novel documents.
 func (r *evaluateReport) noveltySection() page.Section {
-	s := page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training document " +
-		"among these documents' own: of documents like those of training 1 % have a rank of at most 1 %. "}
+	s := page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training " +
+		"document among these documents' own: of documents like those of training 1 % have a rank of at most 1 %. "}
 	var parts []string
 	for _, n := range r.Novel {
 		parts = append(parts, fmt.Sprintf("up to %s: %s, %s right", percent(n.Most), report.Documents(n.Documents),

@@ -189,9 +189,11 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		learn.MostProbable(x.prediction)
 	}
 	unknown := 0
-	for i := range corpus.Documents.Rows() {
-		if terms, _ := corpus.Documents.Row(i); r.Sets == "" && loaded.about.Kernel != model.Precomputed && loaded.about.Known(terms) == 0 {
-			unknown++
+	if r.Sets == "" && loaded.about.Kernel != model.Precomputed {
+		for i := range corpus.Documents.Rows() {
+			if terms, _ := corpus.Documents.Row(i); loaded.about.Known(terms) == 0 {
+				unknown++
+			}
 		}
 	}
 	if unknown > 0 {
