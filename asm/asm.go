@@ -32,14 +32,18 @@ type Kernels struct {
 	Panel int  // R, the number of documents in a panel
 	Cost  Cost // what the parts of a dot product cost, for choosing the head
 
-	PanelDot   func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
-	TailAdd    func(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
-	TailDirect func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
-	Finish     func(index []uint32, c []float32, limit float32) int
-	Select     func(index []uint32, c []float32, stride int, lines, places []float32) int
-	Least      func(least []float32, levels int, c []float32, stride, lines, places, group int)
-	TailStore  func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
-	Transpose  func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
+	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
+	TailStore func(dst []float32, dstStride int, sums []int32, stride, rows, cols int)
+	Finish    func(index []uint32, c []float32, limit float32) int
+	Select    func(index []uint32, c []float32, stride int, lines, places []float32) int
+	Least     func(least []float32, levels int, c []float32, stride, lines, places, group int)
+	Transpose func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
+
+	PanelDotLast func(
+		index []uint32, first int, limit float32,
+		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
+	) int
 
 	ChiSquare, JensenShannon Pairing // similarities of histograms that take the place of dot products
 
@@ -93,7 +97,7 @@ type Cost struct {
 	HeadFar      float64 // PanelDot: what is added where the panel's row isn't in the first-level cache
 	HeadDocument float64 // PanelDot: a document with values in a segment, besides its values
 	TailMatch    float64 // TailAdd: a match
-	TailList     float64 // TailAdd: a posting list in a block, besides its matches
+	TailList     float64 // TailAdd: a visit, besides its matches
 	L3Byte       float64 // a byte of a panel that comes from the third-level cache
 }
 

@@ -135,15 +135,15 @@ func kernelCases() map[string]kernelCase {
 		"JensenShannon.Panel": panel,
 		"ChiSquare.Terms":     terms,
 		"JensenShannon.Terms": terms,
+		"PanelDotLast": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			index := place(m, make([]uint32, n*k.Panel))
+			return append([]any{index, 5, float32(0.4)}, panelArgs(k, r, m, n)...)
+		}, nil, []int{4}},
 		"TailAdd": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			columns := min(n, 5)
-			doc, value, cursors := postings(r, m, n, columns)
-			return []any{out64(m, columns*n), n, doc, value, cursors, uint32(postingsBase), uint32(postingsBase + n)}
+			doc, value, visits := postings(r, m, n, columns)
+			return []any{place(m, make([]int32, columns*n)), n, doc, value, visits}
 		}, []int{4}, first},
-		"TailDirect": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			doc, value, cursors := postings(r, m, n, k.Panel)
-			return []any{out32(m, k.Panel*n), doc, value, cursors, uint32(postingsBase), uint32(postingsBase + n)}
-		}, []int{3}, nil},
 		"Finish": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			return []any{place(m, make([]uint32, n)), place(m, numbers[float32](r, n, -1.1, 1.1)), float32(0.7)}
 		}, []int{1}, nil},
@@ -159,7 +159,13 @@ func kernelCases() map[string]kernelCase {
 			least := numbers[float32](r, levels*n, 5, 6)
 			return []any{place(m, least), levels, place(m, c), stride, lines, n, 1 + r.IntN(3)}
 		}, nil, nil},
-		"TailStore": turned(func(m memory, r *rand.Rand, n int) any { return place(m, numbers[float64](r, n, -1, 1)) }),
+		"TailStore": turned(func(m memory, r *rand.Rand, n int) any {
+			sums := make([]int32, n)
+			for i := range sums {
+				sums[i] = int32(r.Uint32())
+			}
+			return place(m, sums)
+		}),
 		"Transpose": turned(func(m memory, r *rand.Rand, n int) any { return c32(m, r, n) }),
 
 		"Add":        twoInputs(),
@@ -304,21 +310,21 @@ func panelArgs(k *Kernels, r *rand.Rand, m memory, n int) []any {
 	return []any{place(m, out), place(m, panel), place(m, start), place(m, doc), place(m, offset), place(m, value)}
 }
 
-const postingsBase = 40
-
-// postings makes posting lists of documents from postingsBase on, n of them, one list for each
-// column.
-func postings(r *rand.Rand, m memory, n, columns int) (doc []uint32, value []float32, cursors []Cursor) {
+// postings makes posting lists of n documents, one list for each column.
+func postings(r *rand.Rand, m memory, n, columns int) (doc []uint16, value []float32, visits []Visit) {
 	for c := range columns {
-		cursors = append(cursors, Cursor{Next: int64(len(doc)), Scale: 0.1 + r.Float32(), Column: uint32(c)})
+		v := Visit{First: uint32(len(doc)), Scale: 0.1 + r.Float32(), Column: uint32(c)}
 		for d := range n {
 			if r.IntN(4) > 0 {
-				doc = append(doc, uint32(postingsBase+d))
+				doc = append(doc, uint16(d))
 			}
 		}
-		doc = append(doc, math.MaxUint32)
+		if v.Count = uint32(len(doc)) - v.First; v.Count > 0 {
+			visits = append(visits, v)
+		}
 	}
-	return place(m, doc), place(m, numbers[float32](r, len(doc), 0.1, 1)), place(m, cursors)
+	doc = append(doc, make([]uint16, TailSlack)...)
+	return place(m, doc), place(m, numbers[float32](r, len(doc), 1, 1e5)), place(m, visits)
 }
 
 // call calls a kernel and returns its results, or what it panicked with.

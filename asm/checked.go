@@ -17,23 +17,25 @@ import (
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
-	c.TailAdd = func(
-		out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32,
-	) {
-		checkPostings("TailAdd", doc, value, cursors, base, limit)
-		docs := int(limit - base)
-		atLeast("TailAdd", "stride", stride, docs)
-		if len(cursors) > 0 {
-			values("TailAdd", "out", len(out), docs)
-		}
-		k.TailAdd(out, stride, doc, value, cursors, base, limit)
+	check := checkPanel("PanelDotLast", k.Panel, func(_, _ []float32, _ []int64, _ []uint8, _ []uint16, _ []float32) {})
+	c.PanelDotLast = func(
+		index []uint32, first int, limit float32,
+		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
+	) int {
+		check(out, panel, start, doc, offset, value)
+		values("PanelDotLast", "index", len(index), len(doc)*k.Panel)
+		return k.PanelDotLast(index, first, limit, out, panel, start, doc, offset, value)
 	}
-	c.TailDirect = func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
-		checkPostings("TailDirect", doc, value, cursors, base, limit)
-		if len(cursors) > 0 {
-			values("TailDirect", "out", len(out), int(limit-base)*k.Panel)
+	c.TailAdd = func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit) {
+		atLeast("TailAdd", "stride", stride, 0)
+		values("TailAdd", "value", len(value), len(doc))
+		if n := len(visits); n > 0 { // the last one, in the place of all
+			v := visits[n-1]
+			atLeast("TailAdd", "count of the last visit", int(v.Count), 1)
+			values("TailAdd", "doc", len(doc), int(v.First)+int(v.Count)+TailSlack)
+			values("TailAdd", "sums", len(sums), int(v.Column)*stride+1)
 		}
-		k.TailDirect(out, doc, value, cursors, base, limit)
+		k.TailAdd(sums, stride, doc, value, visits)
 	}
 	c.Finish = func(index []uint32, c []float32, limit float32) int {
 		values("Finish", "index", len(index), len(c))
@@ -60,7 +62,7 @@ func checked(k *Kernels) *Kernels {
 		checkRectangle("Least", "c", len(c), lines, stride, places)
 		k.Least(least, levels, c, stride, lines, places, group)
 	}
-	c.TailStore = checkTransposition("TailStore", "tail", "stride", k.TailStore)
+	c.TailStore = checkTransposition("TailStore", "sums", "stride", k.TailStore)
 	c.Transpose = checkTransposition("Transpose", "src", "srcStride", k.Transpose)
 
 	c.ChiSquare = checkPairing("ChiSquare", k.Panel, k.ChiSquare)
@@ -236,26 +238,11 @@ func checkGaussian[T float32 | float64](
 	}
 }
 
-// checkPostings checks posting lists: the last of all documents ends every list that runs into it.
-func checkPostings(kernel string, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
-	if limit < base {
-		fail(kernel, "limit is %d, expected at least %d, the base", limit, base)
-	}
-	values(kernel, "value", len(value), len(doc))
-	if len(cursors) == 0 {
-		return
-	}
-	values(kernel, "doc", len(doc), 1)
-	if last := doc[len(doc)-1]; last < limit {
-		fail(kernel, "the last of doc is %d, expected at least %d, the limit", last, limit)
-	}
-}
-
 // A transposition is Transpose or TailStore.
-type transposition[T float32 | float64] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
+type transposition[T float32 | int32] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
 
 // checkTransposition calls f only where there is something to be done.
-func checkTransposition[T float32 | float64](kernel, source, sourceStride string, f transposition[T]) transposition[T] {
+func checkTransposition[T float32 | int32](kernel, source, sourceStride string, f transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows <= 0 || cols <= 0 {
 			atLeast(kernel, "rows", rows, 0)

@@ -81,7 +81,7 @@ func TestWrongNumbers(t *testing.T) {
 		var s64 [256]float64
 		f32, f64 := s32[:], s64[:]
 		bytes, index, start, offset := make([]byte, 17), make([]int32, 17), []int64{0, 1}, make([]uint16, 9)
-		docs, cursors := []uint32{3, math.MaxUint32}, []Cursor{{Scale: 1}}
+		docs, sums, visits := make([]uint16, 20), make([]int32, 64), []Visit{{First: 3, Count: 9, Scale: 1, Column: 4}}
 		for _, c := range []struct {
 			run  func()
 			want string
@@ -95,19 +95,12 @@ func TestWrongNumbers(t *testing.T) {
 			{func() { k.PanelDot(f32, f32, nil, nil, offset, f32) }, "asm: PanelDot: start has 0 values, expected 1"},
 			{func() { k.ChiSquare.Panel(f32[:2], f32, start, bytes[:1], offset, f32) },
 				fmt.Sprintf("asm: ChiSquare.Panel: out has 2 values, expected at least %d", k.Panel)},
-			{func() { k.TailAdd(f64, 9, docs, f32, cursors, 4, 3) },
-				"asm: TailAdd: limit is 3, expected at least 4, the base"},
-			{func() { k.TailAdd(f64, 1, docs, f32, cursors, 3, 5) }, "asm: TailAdd: stride is 1, expected at least 2"},
-			{func() { k.TailAdd(f64, -1, docs, f32, cursors, 3, 5) },
-				"asm: TailAdd: stride is -1, expected at least 2"},
-			{func() { k.TailAdd(f64, 9, docs[:1], f32, cursors, 3, 5) },
-				"asm: TailAdd: the last of doc is 3, expected at least 5, the limit"},
-			{func() { k.TailAdd(f64, 9, nil, f32, cursors, 3, 5) },
-				"asm: TailAdd: doc has 0 values, expected at least 1"},
-			{func() { k.TailDirect(f32, docs, f32, cursors, 4, 3) },
-				"asm: TailDirect: limit is 3, expected at least 4, the base"},
-			{func() { k.TailDirect(f32, docs[:1], f32, cursors, 3, 4) },
-				"asm: TailDirect: the last of doc is 3, expected at least 4, the limit"},
+			{func() { k.TailAdd(sums, -1, docs, f32, visits) }, "asm: TailAdd: stride is -1, expected at least 0"},
+			{func() { k.TailAdd(sums, 16, docs, f32, visits) }, "asm: TailAdd: sums has 64 values, expected at least 65"},
+			{func() { k.TailAdd(sums, 9, docs[:19], f32, visits) },
+				"asm: TailAdd: doc has 19 values, expected at least 20"},
+			{func() { k.TailAdd(sums, 9, docs, f32, make([]Visit, 1)) },
+				"asm: TailAdd: count of the last visit is 0, expected at least 1"},
 			{func() { k.Transpose(f32, 8, f32, 8, -1, 8) }, "asm: Transpose: rows is -1, expected at least 0"},
 			{func() { k.Transpose(f32, 8, f32, 8, 0, -1) }, "asm: Transpose: cols is -1, expected at least 0"},
 			{func() { k.Transpose(f32, 7, f32, 8, 8, 8) }, "asm: Transpose: dstStride is 7, expected at least 8"},
@@ -118,8 +111,8 @@ func TestWrongNumbers(t *testing.T) {
 				fmt.Sprintf("asm: Transpose: src has 256 values, expected 8 rows of 8, %d apart", most/4+2)},
 			{func() { k.Transpose(f32, most, f32, most, most, most) },
 				fmt.Sprintf("asm: Transpose: dst has 256 values, expected %[1]d rows of %[1]d, %[1]d apart", most)},
-			{func() { k.TailStore(f32, 8, f64, -8, 8, 8) }, "asm: TailStore: stride is -8, expected at least 8"},
-			{func() { k.TailStore(f32, 8, f64, 8, 8, -8) }, "asm: TailStore: cols is -8, expected at least 0"},
+			{func() { k.TailStore(f32, 8, sums, -8, 8, 8) }, "asm: TailStore: stride is -8, expected at least 8"},
+			{func() { k.TailStore(f32, 8, sums, 8, 8, -8) }, "asm: TailStore: cols is -8, expected at least 0"},
 			{func() { k.Piecewise(f32, f32, make([][8]float32, 177), 13) },
 				"asm: Piecewise: bits is 13, expected at most 12"},
 			{func() { k.Piecewise(f32, f32, make([][8]float32, 178), 0) },

@@ -15,7 +15,7 @@
 // memory, with a message such as "asm: Exp: dst has 4 values, x 3".
 //
 // The caller's duty, which isn't checked, is what numbers inside of slices point to: offsets into a
-// panel, documents and cursors of posting lists, columns, and indices. To check them would take as
+// panel, entries and visits of posting lists, columns, and indices. To check them would take as
 // long as the kernel. A wrong one may read or write anywhere; the generic functions say what is
 // asked of each. Nor is it checked that a destination overlaps nothing else.
 //

@@ -14,7 +14,7 @@ func TestDoors(t *testing.T) {
 	doortest.Run(t, doortest.Package{
 		Calls: [][]any{
 			{asm.Available}, {asm.For, asm.Available()[0]}, {asm.Best}, {asm.MachineCaches}, {asm.UseCaches}, {asm.UsedCaches},
-			{asm.PiecewiseRows}, {asm.PiecewiseRow}, {asm.HalfLineRow}, {asm.HalfAngle, 0.5, ones, ones},
+			{asm.PiecewiseRows}, {asm.TailFixed}, {asm.PiecewiseRow}, {asm.HalfLineRow}, {asm.HalfAngle, 0.5, ones, ones},
 		},
 	})
 }

@@ -39,6 +39,29 @@ func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []
 	}
 }
 
+// panelDotLastGeneric is panelDotGeneric for the last segment of a tile and makes c of it, as finishGeneric does:
+//
+//	out[doc[p]*R+r] = min(max(1 - (out[doc[p]*R+r] + s[r]), 0), 2)
+//
+// It writes the places of those below limit to index, each with first added, in any order, and returns how many
+// there are. index has R places for each of the documents.
+func panelDotLastGeneric(
+	index []uint32, first int, limit float32,
+	out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
+) int {
+	panelDotGeneric(out, panel, start, doc, offset, value)
+	found := 0
+	for _, d := range doc {
+		row := int(d) * genericPanel
+		n := finishGeneric(index[found:], out[row:row+genericPanel], limit)
+		for k := range n {
+			index[found+k] += uint32(first + row)
+		}
+		found += n
+	}
+	return found
+}
+
 // genericPanel is R of the portable kernels, four times as many sums as the compiler keeps in
 // registers.
 const genericPanel = 28

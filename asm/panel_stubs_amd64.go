@@ -9,10 +9,20 @@ package asm
 //go:noescape
 func panelDotAVX2(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
+// panelDotLastAVX2 is panelDotLastGeneric for AVX2, with R = 64.
+//
+//go:noescape
+func panelDotLastAVX2(index []uint32, first int, limit float32, out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
+
 // panelDotAVX512 is panelDotGeneric for AVX512, with R = 64.
 //
 //go:noescape
 func panelDotAVX512(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+
+// panelDotLastAVX512 is panelDotLastGeneric for AVX512, with R = 64.
+//
+//go:noescape
+func panelDotLastAVX512(index []uint32, first int, limit float32, out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
 
 // panelChiSquareAVX2 is panelChiSquareGeneric for AVX2, with R = 64.
 //

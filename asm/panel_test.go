@@ -119,6 +119,51 @@ func TestPanelDot(t *testing.T) {
 	})
 }
 
+// The last segment of a tile makes c as PanelDot and Finish do, to the bit, and finds the same places, of documents
+// without values, too.
+func TestPanelDotLast(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for _, docs := range []int{0, 1, 2, 3, 64, 127, 128} {
+			for _, most := range []int{0, 1, 4, 33} {
+				c := newPanelCase(r, k.Panel, docs, 0, most, 100)
+				got := make([]float32, docs*k.Panel)
+				for i := range got {
+					got[i] = float32(r.NormFloat64())
+					if r.IntN(50) == 0 {
+						got[i] = float32(math.NaN())
+					}
+				}
+				want := slices.Clone(got)
+				k.PanelDot(want, c.panel, c.start, c.doc, c.offset, c.value)
+				for _, limit := range []float32{-1, 0.01, 2.5} {
+					wanted, found := make([]uint32, len(got)), make([]uint32, len(got)+1)
+					found[len(got)] = 7
+					want, got := slices.Clone(want), slices.Clone(got)
+					wanted = wanted[:k.Finish(wanted, want, limit)]
+					n := k.PanelDotLast(found[:len(got)], 1000, limit, got, c.panel, c.start, c.doc, c.offset, c.value)
+					if found[len(got)] != 7 {
+						t.Fatal("a write outside of the places")
+					}
+					found = found[:n]
+					slices.Sort(found)
+					for i := range wanted {
+						wanted[i] += 1000
+					}
+					if !slices.Equal(found, wanted) {
+						t.Fatalf("%d documents below %v: places %v, expected %v", docs, limit, found, wanted)
+					}
+					for i := range want {
+						if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+							t.Fatalf("%d documents: element %d is %v, expected %v", docs, i, got[i], want[i])
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 // A sum is taken in the order of the values, and a column without a term adds an exact zero: two
 // documents that share the same terms in the same order have the same dot product to the bit,
 // whichever streams.

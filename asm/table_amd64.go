@@ -33,16 +33,16 @@ func native() []*Kernels {
 var tableAVX2 = Kernels{
 	ISA:   AVX2,
 	Panel: layout.Panel,
-	Cost:  Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.9, TailList: 16, L3Byte: 0.05},
+	Cost:  Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.55, TailList: 6, L3Byte: 0.05},
 
-	PanelDot:   panelDotAVX2,
-	TailAdd:    tailAddAVX2,
-	TailDirect: tailDirectAVX2,
-	TailStore:  inBlocks(tailStore8AVX2, tailStoreGeneric),
-	Transpose:  inBlocks(transpose8AVX2, transposeGeneric),
-	Finish:     finishAVX2,
-	Select:     wholePlaces(selectAVX2),
-	Least:      wholeLeast(leastAVX2),
+	PanelDot:     panelDotAVX2,
+	PanelDotLast: panelDotLastAVX2,
+	TailAdd:      tailAddAVX2,
+	TailStore:    inBlocks(tailStore8AVX2, tailStoreGeneric),
+	Transpose:    inBlocks(transpose8AVX2, transposeGeneric),
+	Finish:       finishAVX2,
+	Select:       wholePlaces(selectAVX2),
+	Least:        wholeLeast(leastAVX2),
 
 	ChiSquare: Pairing{
 		Cost:  Cost{HeadValue: 9.2, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
@@ -95,6 +95,7 @@ var tableAVX512 = func() Kernels {
 	k := tableAVX2
 	k.ISA = AVX512
 	k.PanelDot = panelDotAVX512
+	k.PanelDotLast = panelDotLastAVX512
 	k.ChiSquare.Cost.HeadValue = 7.4
 	k.ChiSquare.Panel, k.ChiSquare.Terms = panelChiSquareAVX512, chiSquareTermsAVX512
 	k.JensenShannon.Cost.HeadValue = 27
@@ -132,7 +133,7 @@ var tableAVX512 = func() Kernels {
 
 // inBlocks completes a transposition whose rows and columns must be multiples of 8: the portable
 // one takes the edges.
-func inBlocks[T float32 | float64](blocks, portable transposition[T]) transposition[T] {
+func inBlocks[T float32 | int32](blocks, portable transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows == 0 || cols == 0 {
 			return

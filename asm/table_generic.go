@@ -2,14 +2,14 @@ package asm
 
 // generic is the table of the portable kernels.
 var generic = Kernels{
-	ISA:        Generic,
-	Panel:      genericPanel,
-	Cost:       Cost{HeadValue: 10, HeadFar: 1, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
-	PanelDot:   panelDotGeneric,
-	TailAdd:    tailAddGeneric,
-	TailDirect: tailDirectGeneric,
-	TailStore:  tailStoreGeneric,
-	Transpose:  transposeGeneric,
+	ISA:          Generic,
+	Panel:        genericPanel,
+	Cost:         Cost{HeadValue: 10, HeadFar: 1, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
+	PanelDot:     panelDotGeneric,
+	PanelDotLast: panelDotLastGeneric,
+	TailAdd:      tailAddGeneric,
+	TailStore:    tailStoreGeneric,
+	Transpose:    transposeGeneric,
 
 	Finish: finishGeneric,
 	Select: selectGeneric,

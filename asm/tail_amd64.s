@@ -4,111 +4,128 @@
 
 #include "textflag.h"
 
-// func tailAddAVX2(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
-// Requires: AVX, CMOV, MMX+
-TEXT ·tailAddAVX2(SB), NOSPLIT, $0-112
-	MOVQ  out_base+0(FP), AX
+// func tailAddAVX2(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·tailAddAVX2(SB), NOSPLIT, $0-104
+	MOVQ  sums_base+0(FP), AX
 	MOVQ  stride+24(FP), CX
 	MOVQ  doc_base+32(FP), DX
 	MOVQ  value_base+56(FP), BX
-	MOVQ  cursors_base+80(FP), SI
-	MOVQ  cursors_len+88(FP), DI
-	MOVL  base+104(FP), R8
-	MOVL  limit+108(FP), R9
-	SHLQ  $0x03, R8
-	SUBQ  R8, AX
+	MOVQ  visits_base+80(FP), SI
+	MOVQ  visits_len+88(FP), DI
+	LEAQ  firstLanes<>+0(SB), R8
 	TESTQ DI, DI
 	JZ    done
 	SHLQ  $0x04, DI
 	LEAQ  -16(SI)(DI*1), DI
 
-cursor:
-	LEAQ       192(SI), R8
-	CMPQ       R8, DI
-	CMOVQGT    DI, R8
-	MOVQ       (R8), R8
-	PREFETCHT0 (DX)(R8*4)
-	PREFETCHT0 (BX)(R8*4)
-	MOVQ       (SI), R8
-	MOVL       (DX)(R8*4), R11
-	CMPL       R11, R9
-	JCC        next
-	MOVL       12(SI), R10
-	IMULQ      CX, R10
-	LEAQ       (AX)(R10*8), R10
-	VXORPS     X0, X0, X0
-	VCVTSS2SD  8(SI), X0, X0
+visit:
+	LEAQ         128(SI), R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVL         (R9), R9
+	PREFETCHT0   (DX)(R9*2)
+	PREFETCHT0   (BX)(R9*4)
+	PREFETCHT0   64(BX)(R9*4)
+	MOVL         (SI), R10
+	LEAQ         (DX)(R10*2), R9
+	LEAQ         (BX)(R10*4), R10
+	MOVL         12(SI), R11
+	IMULQ        CX, R11
+	LEAQ         (AX)(R11*4), R11
+	VBROADCASTSS 8(SI), Y0
+	MOVL         4(SI), R12
+	SUBQ         $0x08, R12
+	JLE          last
 
-match:
-	VXORPS    X1, X1, X1
-	VCVTSS2SD (BX)(R8*4), X1, X1
-	VMULSD    X0, X1, X1
-	VADDSD    (R10)(R11*8), X1, X1
-	VMOVSD    X1, (R10)(R11*8)
-	INCQ      R8
-	MOVL      (DX)(R8*4), R11
-	CMPL      R11, R9
-	JCS       match
-	MOVQ      R8, (SI)
+eight:
+	VMULPS       (R10), Y0, Y1
+	VCVTPS2DQ    Y1, Y1
+	VMOVQ        X1, R13
+	VPEXTRQ      $0x01, X1, R14
+	MOVWLZX      (R9), R15
+	ADDL         R13, (R11)(R15*4)
+	SHRQ         $0x20, R13
+	MOVWLZX      2(R9), R15
+	ADDL         R13, (R11)(R15*4)
+	MOVWLZX      4(R9), R13
+	ADDL         R14, (R11)(R13*4)
+	SHRQ         $0x20, R14
+	MOVWLZX      6(R9), R13
+	ADDL         R14, (R11)(R13*4)
+	VEXTRACTI128 $0x01, Y1, X1
+	VMOVQ        X1, R13
+	VPEXTRQ      $0x01, X1, R14
+	MOVWLZX      8(R9), R15
+	ADDL         R13, (R11)(R15*4)
+	SHRQ         $0x20, R13
+	MOVWLZX      10(R9), R15
+	ADDL         R13, (R11)(R15*4)
+	MOVWLZX      12(R9), R13
+	ADDL         R14, (R11)(R13*4)
+	SHRQ         $0x20, R14
+	MOVWLZX      14(R9), R13
+	ADDL         R14, (R11)(R13*4)
+	ADDQ         $0x10, R9
+	ADDQ         $0x20, R10
+	SUBQ         $0x08, R12
+	JG           eight
 
-next:
-	ADDQ $0x10, SI
-	CMPQ SI, DI
-	JLE  cursor
+last:
+	VMULPS       (R10), Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	NEGQ         R12
+	VPAND        (R8)(R12*4), Y0, Y0
+	VMOVQ        X0, R10
+	VPEXTRQ      $0x01, X0, R12
+	MOVWLZX      (R9), R13
+	ADDL         R10, (R11)(R13*4)
+	SHRQ         $0x20, R10
+	MOVWLZX      2(R9), R13
+	ADDL         R10, (R11)(R13*4)
+	MOVWLZX      4(R9), R10
+	ADDL         R12, (R11)(R10*4)
+	SHRQ         $0x20, R12
+	MOVWLZX      6(R9), R10
+	ADDL         R12, (R11)(R10*4)
+	VEXTRACTI128 $0x01, Y0, X0
+	VMOVQ        X0, R10
+	VPEXTRQ      $0x01, X0, R12
+	MOVWLZX      8(R9), R13
+	ADDL         R10, (R11)(R13*4)
+	SHRQ         $0x20, R10
+	MOVWLZX      10(R9), R13
+	ADDL         R10, (R11)(R13*4)
+	MOVWLZX      12(R9), R10
+	ADDL         R12, (R11)(R10*4)
+	SHRQ         $0x20, R12
+	MOVWLZX      14(R9), R9
+	ADDL         R12, (R11)(R9*4)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          visit
 
 done:
+	VZEROUPPER
 	RET
 
-// func tailDirectAVX2(out []float32, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
-// Requires: AVX, CMOV, MMX+
-TEXT ·tailDirectAVX2(SB), NOSPLIT, $0-104
-	MOVQ  out_base+0(FP), AX
-	MOVQ  doc_base+24(FP), CX
-	MOVQ  value_base+48(FP), DX
-	MOVQ  cursors_base+72(FP), BX
-	MOVQ  cursors_len+80(FP), SI
-	MOVL  base+96(FP), DI
-	MOVL  limit+100(FP), R8
-	SHLQ  $0x08, DI
-	SUBQ  DI, AX
-	TESTQ SI, SI
-	JZ    done
-	SHLQ  $0x04, SI
-	LEAQ  -16(BX)(SI*1), SI
-
-cursor:
-	LEAQ       192(BX), DI
-	CMPQ       DI, SI
-	CMOVQGT    SI, DI
-	MOVQ       (DI), DI
-	PREFETCHT0 (CX)(DI*4)
-	PREFETCHT0 (DX)(DI*4)
-	MOVQ       (BX), DI
-	MOVL       (CX)(DI*4), R10
-	CMPL       R10, R8
-	JCC        next
-	MOVL       12(BX), R9
-	LEAQ       (AX)(R9*4), R9
-	VMOVSS     8(BX), X0
-
-match:
-	SHLQ   $0x08, R10
-	VMULSS (DX)(DI*4), X0, X1
-	VADDSS (R9)(R10*1), X1, X1
-	VMOVSS X1, (R9)(R10*1)
-	INCQ   DI
-	MOVL   (CX)(DI*4), R10
-	CMPL   R10, R8
-	JCS    match
-	MOVQ   DI, (BX)
-
-next:
-	ADDQ $0x10, BX
-	CMPQ BX, SI
-	JLE  cursor
-
-done:
-	RET
+DATA firstLanes<>+0(SB)/4, $0xffffffff
+DATA firstLanes<>+4(SB)/4, $0xffffffff
+DATA firstLanes<>+8(SB)/4, $0xffffffff
+DATA firstLanes<>+12(SB)/4, $0xffffffff
+DATA firstLanes<>+16(SB)/4, $0xffffffff
+DATA firstLanes<>+20(SB)/4, $0xffffffff
+DATA firstLanes<>+24(SB)/4, $0xffffffff
+DATA firstLanes<>+28(SB)/4, $0xffffffff
+DATA firstLanes<>+32(SB)/4, $0x00000000
+DATA firstLanes<>+36(SB)/4, $0x00000000
+DATA firstLanes<>+40(SB)/4, $0x00000000
+DATA firstLanes<>+44(SB)/4, $0x00000000
+DATA firstLanes<>+48(SB)/4, $0x00000000
+DATA firstLanes<>+52(SB)/4, $0x00000000
+DATA firstLanes<>+56(SB)/4, $0x00000000
+DATA firstLanes<>+60(SB)/4, $0x00000000
+GLOBL firstLanes<>(SB), RODATA|NOPTR, $64
 
 // func transpose8AVX2(dst []float32, dstStride int, src []float32, srcStride int, rows int, cols int)
 // Requires: AVX
@@ -176,7 +193,7 @@ cols:
 	VMOVUPS    Y1, (R11)(R9*1)
 	VPERM2F128 $0x31, Y4, Y0, Y0
 	VMOVUPS    Y0, (R14)(R9*1)
-	ADDQ       $0x00000020, R10
+	ADDQ       $0x20, R10
 	LEAQ       (R11)(CX*8), R11
 	SUBQ       $0x08, R12
 	JMP        cols
@@ -191,7 +208,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func tailStore8AVX2(dst []float32, dstStride int, src []float64, srcStride int, rows int, cols int)
+// func tailStore8AVX2(dst []float32, dstStride int, src []int32, srcStride int, rows int, cols int)
 // Requires: AVX
 TEXT ·tailStore8AVX2(SB), NOSPLIT, $0-80
 	MOVQ dst_base+0(FP), AX
@@ -200,7 +217,7 @@ TEXT ·tailStore8AVX2(SB), NOSPLIT, $0-80
 	MOVQ srcStride+56(FP), BX
 	MOVQ rows+64(FP), SI
 	MOVQ cols+72(FP), DI
-	SHLQ $0x03, BX
+	SHLQ $0x02, BX
 	LEAQ (BX)(BX*2), R8
 	SHLQ $0x02, CX
 	LEAQ (CX)(CX*2), R9
@@ -213,87 +230,71 @@ rows:
 	MOVQ DI, R12
 
 cols:
-	CMPQ        R12, $0x08
-	JLT         nextRows
-	LEAQ        (R10)(BX*4), R13
-	LEAQ        (R11)(CX*4), R14
-	VXORPS      Y0, Y0, Y0
-	VCVTPD2PSY  (R10), X1
-	VCVTPD2PSY  32(R10), X2
-	VINSERTF128 $0x01, X2, Y1, Y2
-	VMOVUPD     Y0, (R10)
-	VMOVUPD     Y0, 32(R10)
-	VCVTPD2PSY  (R10)(BX*1), X1
-	VCVTPD2PSY  32(R10)(BX*1), X3
-	VINSERTF128 $0x01, X3, Y1, Y3
-	VMOVUPD     Y0, (R10)(BX*1)
-	VMOVUPD     Y0, 32(R10)(BX*1)
-	VCVTPD2PSY  (R10)(BX*2), X1
-	VCVTPD2PSY  32(R10)(BX*2), X4
-	VINSERTF128 $0x01, X4, Y1, Y4
-	VMOVUPD     Y0, (R10)(BX*2)
-	VMOVUPD     Y0, 32(R10)(BX*2)
-	VCVTPD2PSY  (R10)(R8*1), X1
-	VCVTPD2PSY  32(R10)(R8*1), X5
-	VINSERTF128 $0x01, X5, Y1, Y5
-	VMOVUPD     Y0, (R10)(R8*1)
-	VMOVUPD     Y0, 32(R10)(R8*1)
-	VCVTPD2PSY  (R13), X1
-	VCVTPD2PSY  32(R13), X6
-	VINSERTF128 $0x01, X6, Y1, Y6
-	VMOVUPD     Y0, (R13)
-	VMOVUPD     Y0, 32(R13)
-	VCVTPD2PSY  (R13)(BX*1), X1
-	VCVTPD2PSY  32(R13)(BX*1), X7
-	VINSERTF128 $0x01, X7, Y1, Y7
-	VMOVUPD     Y0, (R13)(BX*1)
-	VMOVUPD     Y0, 32(R13)(BX*1)
-	VCVTPD2PSY  (R13)(BX*2), X1
-	VCVTPD2PSY  32(R13)(BX*2), X8
-	VINSERTF128 $0x01, X8, Y1, Y8
-	VMOVUPD     Y0, (R13)(BX*2)
-	VMOVUPD     Y0, 32(R13)(BX*2)
-	VCVTPD2PSY  (R13)(R8*1), X1
-	VCVTPD2PSY  32(R13)(R8*1), X9
-	VINSERTF128 $0x01, X9, Y1, Y9
-	VMOVUPD     Y0, (R13)(R8*1)
-	VMOVUPD     Y0, 32(R13)(R8*1)
-	VUNPCKLPS   Y3, Y2, Y0
-	VUNPCKHPS   Y3, Y2, Y2
-	VUNPCKLPS   Y5, Y4, Y3
-	VUNPCKHPS   Y5, Y4, Y4
-	VUNPCKLPS   Y7, Y6, Y5
-	VUNPCKHPS   Y7, Y6, Y6
-	VUNPCKLPS   Y9, Y8, Y7
-	VUNPCKHPS   Y9, Y8, Y8
-	VUNPCKLPD   Y3, Y0, Y9
-	VUNPCKHPD   Y3, Y0, Y0
-	VUNPCKLPD   Y4, Y2, Y3
-	VUNPCKHPD   Y4, Y2, Y2
-	VUNPCKLPD   Y7, Y5, Y4
-	VUNPCKHPD   Y7, Y5, Y5
-	VUNPCKLPD   Y8, Y6, Y7
-	VUNPCKHPD   Y8, Y6, Y6
-	VPERM2F128  $0x20, Y4, Y9, Y8
-	VMOVUPS     Y8, (R11)
-	VPERM2F128  $0x31, Y4, Y9, Y4
-	VMOVUPS     Y4, (R14)
-	VPERM2F128  $0x20, Y5, Y0, Y4
-	VMOVUPS     Y4, (R11)(CX*1)
-	VPERM2F128  $0x31, Y5, Y0, Y0
-	VMOVUPS     Y0, (R14)(CX*1)
-	VPERM2F128  $0x20, Y7, Y3, Y0
-	VMOVUPS     Y0, (R11)(CX*2)
-	VPERM2F128  $0x31, Y7, Y3, Y0
-	VMOVUPS     Y0, (R14)(CX*2)
-	VPERM2F128  $0x20, Y6, Y2, Y0
-	VMOVUPS     Y0, (R11)(R9*1)
-	VPERM2F128  $0x31, Y6, Y2, Y0
-	VMOVUPS     Y0, (R14)(R9*1)
-	ADDQ        $0x00000040, R10
-	LEAQ        (R11)(CX*8), R11
-	SUBQ        $0x08, R12
-	JMP         cols
+	CMPQ       R12, $0x08
+	JLT        nextRows
+	LEAQ       (R10)(BX*4), R13
+	LEAQ       (R11)(CX*4), R14
+	VXORPS     Y0, Y0, Y0
+	VCVTDQ2PS  (R10), Y1
+	VMULPS     all_30002008<>+0(SB), Y1, Y1
+	VMOVUPS    Y0, (R10)
+	VCVTDQ2PS  (R10)(BX*1), Y2
+	VMULPS     all_30002008<>+0(SB), Y2, Y2
+	VMOVUPS    Y0, (R10)(BX*1)
+	VCVTDQ2PS  (R10)(BX*2), Y3
+	VMULPS     all_30002008<>+0(SB), Y3, Y3
+	VMOVUPS    Y0, (R10)(BX*2)
+	VCVTDQ2PS  (R10)(R8*1), Y4
+	VMULPS     all_30002008<>+0(SB), Y4, Y4
+	VMOVUPS    Y0, (R10)(R8*1)
+	VCVTDQ2PS  (R13), Y5
+	VMULPS     all_30002008<>+0(SB), Y5, Y5
+	VMOVUPS    Y0, (R13)
+	VCVTDQ2PS  (R13)(BX*1), Y6
+	VMULPS     all_30002008<>+0(SB), Y6, Y6
+	VMOVUPS    Y0, (R13)(BX*1)
+	VCVTDQ2PS  (R13)(BX*2), Y7
+	VMULPS     all_30002008<>+0(SB), Y7, Y7
+	VMOVUPS    Y0, (R13)(BX*2)
+	VCVTDQ2PS  (R13)(R8*1), Y8
+	VMULPS     all_30002008<>+0(SB), Y8, Y8
+	VMOVUPS    Y0, (R13)(R8*1)
+	VUNPCKLPS  Y2, Y1, Y0
+	VUNPCKHPS  Y2, Y1, Y1
+	VUNPCKLPS  Y4, Y3, Y2
+	VUNPCKHPS  Y4, Y3, Y3
+	VUNPCKLPS  Y6, Y5, Y4
+	VUNPCKHPS  Y6, Y5, Y5
+	VUNPCKLPS  Y8, Y7, Y6
+	VUNPCKHPS  Y8, Y7, Y7
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPD  Y3, Y1, Y2
+	VUNPCKHPD  Y3, Y1, Y1
+	VUNPCKLPD  Y6, Y4, Y3
+	VUNPCKHPD  Y6, Y4, Y4
+	VUNPCKLPD  Y7, Y5, Y6
+	VUNPCKHPD  Y7, Y5, Y5
+	VPERM2F128 $0x20, Y3, Y8, Y7
+	VMOVUPS    Y7, (R11)
+	VPERM2F128 $0x31, Y3, Y8, Y3
+	VMOVUPS    Y3, (R14)
+	VPERM2F128 $0x20, Y4, Y0, Y3
+	VMOVUPS    Y3, (R11)(CX*1)
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y0, (R14)(CX*1)
+	VPERM2F128 $0x20, Y6, Y2, Y0
+	VMOVUPS    Y0, (R11)(CX*2)
+	VPERM2F128 $0x31, Y6, Y2, Y0
+	VMOVUPS    Y0, (R14)(CX*2)
+	VPERM2F128 $0x20, Y5, Y1, Y0
+	VMOVUPS    Y0, (R11)(R9*1)
+	VPERM2F128 $0x31, Y5, Y1, Y0
+	VMOVUPS    Y0, (R14)(R9*1)
+	ADDQ       $0x20, R10
+	LEAQ       (R11)(CX*8), R11
+	SUBQ       $0x08, R12
+	JMP        cols
 
 nextRows:
 	LEAQ (DX)(BX*8), DX
@@ -304,6 +305,16 @@ nextRows:
 done:
 	VZEROUPPER
 	RET
+
+DATA all_30002008<>+0(SB)/4, $0x30002008
+DATA all_30002008<>+4(SB)/4, $0x30002008
+DATA all_30002008<>+8(SB)/4, $0x30002008
+DATA all_30002008<>+12(SB)/4, $0x30002008
+DATA all_30002008<>+16(SB)/4, $0x30002008
+DATA all_30002008<>+20(SB)/4, $0x30002008
+DATA all_30002008<>+24(SB)/4, $0x30002008
+DATA all_30002008<>+28(SB)/4, $0x30002008
+GLOBL all_30002008<>(SB), RODATA|NOPTR, $32
 
 // func finishAVX2(index []uint32, c []float32, limit float32) int
 // Requires: AVX, AVX2, BMI, SSE

@@ -1,70 +1,57 @@
 package asm
 
-import "github.com/gramengine/gram/asm/internal/layout"
+import (
+	"math"
 
-// Cursor is a place in the posting list of one tail term of one panel document: where the rest of
-// the list begins, the document's value in the term, and its number in the panel.
-type Cursor = layout.Cursor
+	"github.com/gramengine/gram/asm/internal/layout"
+)
 
-// tailAddGeneric adds posting lists into the dot products of a panel with a block of documents, up
-// to the document limit:
+// Visit is a part of the posting list of one tail term of one panel document: its first entry and how many there
+// are, at least 1, the document's value in the term, and its number in the panel.
+type Visit = layout.Visit
+
+// TailOne is the sum of the tail that stands for 1. It is below 2³¹ by so much that roundings of a sum that is 1 by
+// the Cauchy-Schwarz inequality don't leave int32.
+const TailOne = layout.TailOne
+
+// TailSlack is how many entries must follow the last one that a visit names.
+const TailSlack = layout.TailSlack
+
+// tailAddGeneric adds posting lists into the dot products of a panel with a block of documents:
 //
-//	out[column*stride+doc[k]-base] += scale * value[k],  k = next, next+1, … while doc[k] < limit
+//	sums[column*stride+doc[k]] += round(scale·value[k]),  first <= k < first+count
 //
-// for every cursor in order. It moves each cursor to the list's first document not below limit,
-// which every list has: documents ascend within a list, and the last one is above all limits.
-// limit-base <= stride. The output of one panel document is contiguous, so that it stays in the
-// first-level cache.
+// for every visit, where the product is rounded to float32 and then, half to even, to a whole number. doc holds
+// places in the block. The output of one panel document is contiguous, so that it stays in the first-level cache.
 //
-// It is the caller's duty that next lies inside of doc, that every list ends like that, that no
-// document is below base, and that out holds column*stride+limit-base values for every column.
-// Nothing of that is checked but the last of all documents.
+// Sums of whole numbers are exact, so their order doesn't matter. With values that are √[TailOne] times those of unit
+// rows, a product errs by 3·2⁻²⁴ of itself, those roundings included, and half of 1/TailOne, 2.3·10⁻¹⁰.
 //
-// Cursors of the same column must come in an order of their terms that is the same for all
-// documents: then the order of each sum depends on the pair alone. Sums are float64 and their terms
-// exact. Two long documents share thousands of rare terms with the same product, whose roundings in
-// float32 would all go the same way.
-func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
-	for i := range cursors {
-		c := &cursors[i]
-		column := out[int(c.Column)*stride:][:limit-base]
-		scale := float64(c.Scale)
-		k := c.Next
-		for ; doc[k] < limit; k++ {
-			column[doc[k]-base] += scale * float64(value[k])
+// It is the caller's duty that entries lie inside of doc and value, with TailSlack more behind them, and that
+// column*stride+doc[k] lies inside of sums for all of these, with count rounded up to a multiple of TailSlack.
+func tailAddGeneric(sums []int32, stride int, doc []uint16, value []float32, visits []Visit) {
+	for _, v := range visits {
+		row := sums[int(v.Column)*stride:]
+		docs, values := doc[v.First:][:v.Count], value[v.First:][:v.Count]
+		for k, d := range docs {
+			row[d] += TailFixed(v.Scale * values[k])
 		}
-		c.Next = k
 	}
 }
 
-// tailDirectGeneric adds posting lists, likewise, to a tile of dot products with a panel of R =
-// genericPanel documents:
-//
-//	out[(doc[k]-base)*R+column] += scale * value[k]
-//
-// in float32, each product and each sum rounded. The duties are the same, and every column is below
-// R. It costs nothing where there are no matches, and serves documents with so few terms in the
-// tail that roundings don't add up.
-func tailDirectGeneric(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
-	for i := range cursors {
-		c := &cursors[i]
-		k := c.Next
-		for ; doc[k] < limit; k++ {
-			out[int(doc[k]-base)*genericPanel+int(c.Column)] += float32(c.Scale * value[k])
-		}
-		c.Next = k
-	}
-}
+// TailFixed rounds to a whole number, half to even.
+func TailFixed(x float32) int32 { return int32(math.RoundToEven(float64(x))) }
 
-// tailStoreGeneric transposes the block of dot products that tailAddGeneric has filled, rounds it
-// to float32, and clears it:
+// tailStoreGeneric transposes the block of sums that tailAddGeneric has filled, makes numbers of them and clears them:
 //
-//	dst[j*dstStride+i] = tail[i*stride+j];  tail[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols
-func tailStoreGeneric(dst []float32, dstStride int, tail []float64, stride, rows, cols int) {
+//	dst[j*dstStride+i] = sums[i*stride+j] / TailOne;  sums[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols
+//
+// by a conversion to float32 and a multiplication, each rounded.
+func tailStoreGeneric(dst []float32, dstStride int, sums []int32, stride, rows, cols int) {
 	for i := range rows {
-		row := tail[i*stride:][:cols]
+		row := sums[i*stride:][:cols]
 		for j, v := range row {
-			dst[j*dstStride+i] = float32(v)
+			dst[j*dstStride+i] = float32(v) * (1.0 / TailOne)
 		}
 		clear(row)
 	}

@@ -7,12 +7,7 @@ package asm
 // tailAddAVX2 is tailAddGeneric for AVX2.
 //
 //go:noescape
-func tailAddAVX2(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
-
-// tailDirectAVX2 is tailDirectGeneric for AVX2.
-//
-//go:noescape
-func tailDirectAVX2(out []float32, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
+func tailAddAVX2(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
 
 // transpose8AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.
 //
@@ -22,7 +17,7 @@ func transpose8AVX2(dst []float32, dstStride int, src []float32, srcStride int, 
 // tailStore8AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.
 //
 //go:noescape
-func tailStore8AVX2(dst []float32, dstStride int, src []float64, srcStride int, rows int, cols int)
+func tailStore8AVX2(dst []float32, dstStride int, src []int32, srcStride int, rows int, cols int)
 
 // finishAVX2 is finishGeneric for AVX2.
 //

@@ -8,100 +8,43 @@ import (
 	"testing"
 )
 
-// A float64 sum of exact products of float32 is the oracle: the kernels take the same sum in the
-// same order, so they agree to the bit.
+// Sums of whole numbers are exact: the kernels agree with the definition to the bit, whatever follows the lists.
 func TestTailAdd(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
-		const docs, stride, columns = 300, 64, 5
-		var doc []uint32
+		const docs, stride, columns = 300, 310, 5
+		var doc []uint16
 		var value []float32
-		var cursors []Cursor
-		var ends []int64
-		want := make([]float64, docs*columns)
+		var visits []Visit
+		want := make([]int32, stride*columns)
+		for i := range want {
+			want[i] = r.Int32()
+		}
+		got := slices.Concat([]int32{7}, want, []int32{7})
 		for i := range 200 {
-			c := Cursor{Next: int64(len(doc)), Scale: float32(r.NormFloat64()), Column: uint32(i % columns)}
+			v := Visit{First: uint32(len(doc)), Scale: float32(r.NormFloat64() * 1000), Column: uint32(i % columns)}
 			for d := range docs {
 				if r.IntN(1+i) < 3 {
-					doc = append(doc, uint32(d))
-					value = append(value, float32(r.NormFloat64()))
-					want[int(c.Column)*docs+d] += float64(c.Scale) * float64(value[len(value)-1])
+					doc, value = append(doc, uint16(d)), append(value, float32(r.NormFloat64()*10000))
+					product := float64(v.Scale * value[len(value)-1])
+					want[int(v.Column)*stride+d] += int32(math.RoundToEven(product))
 				}
 			}
-			cursors = append(cursors, c)
-			doc = append(doc, math.MaxUint32, 0) // the end, and other lists, whose values would show
-			value = append(value, float32(math.NaN()), float32(math.NaN()))
-			ends = append(ends, int64(len(doc)-2))
-		}
-		doc, value = append(doc, math.MaxUint32), append(value, 0) // the end of all lists
-		got := make([]float64, docs*columns)
-		for base := 0; base < docs; base += stride {
-			limit := min(base+stride, docs)
-			tail := make([]float64, columns*stride+2)
-			tail[0], tail[len(tail)-1] = math.Pi, math.Pi
-			block := tail[1 : len(tail)-1 : len(tail)-1]
-			k.TailAdd(block, stride, doc, value, cursors, uint32(base), uint32(limit))
-			if tail[0] != math.Pi || tail[len(tail)-1] != math.Pi {
-				t.Fatal("a write outside of the block")
+			if v.Count = uint32(len(doc)) - v.First; v.Count > 0 {
+				visits = append(visits, v)
 			}
-			for c := range columns {
-				copy(got[c*docs+base:c*docs+limit], block[c*stride:])
+			for range r.IntN(3) { // other lists, whose values would show
+				doc, value = append(doc, uint16(r.IntN(docs))), append(value, []float32{1e9, float32(math.NaN())}[r.IntN(2)])
 			}
 		}
-		for i := range want {
-			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
-				t.Fatalf("column %d, document %d: %v, expected %v", i/docs, i%docs, got[i], want[i])
-			}
+		doc, value = append(doc, make([]uint16, TailSlack)...), append(value, make([]float32, TailSlack)...)
+		k.TailAdd(got[1:len(got)-1:len(got)-1], stride, doc, value, visits)
+		if got[0] != 7 || got[len(got)-1] != 7 {
+			t.Fatal("a write outside of the sums")
 		}
-		for i, c := range cursors {
-			if c.Next != ends[i] {
-				t.Errorf("cursor %d stands at %d of %d", i, c.Next, ends[i])
-			}
-		}
-	})
-}
-
-// A product and a sum, both rounded to float32, are what every instruction set does.
-func TestTailDirect(t *testing.T) {
-	eachISA(t, func(t *testing.T, k *Kernels) {
-		r := rand.New(rand.NewPCG(1, 2))
-		const docs, base, step = 200, 50, 70
-		var doc []uint32
-		var value []float32
-		var cursors []Cursor
-		var ends []int64
-		want := make([]float32, docs*k.Panel)
-		for i := range want {
-			want[i] = float32(r.NormFloat64())
-		}
-		got := slices.Clone(want)
-		for i := range 300 {
-			c := Cursor{Next: int64(len(doc)), Scale: float32(r.NormFloat64()), Column: uint32(r.IntN(k.Panel))}
-			for d := range docs {
-				if r.IntN(1+i) < 3 {
-					doc = append(doc, uint32(base+d))
-					value = append(value, float32(r.NormFloat64()))
-					want[d*k.Panel+int(c.Column)] += float32(c.Scale * value[len(value)-1])
-				}
-			}
-			cursors = append(cursors, c)
-			doc = append(doc, math.MaxUint32, base) // the end, and other lists, whose values would show
-			value = append(value, float32(math.NaN()), float32(math.NaN()))
-			ends = append(ends, int64(len(doc)-2))
-		}
-		doc, value = append(doc, math.MaxUint32), append(value, 0) // the end of all lists
-		for lo := 0; lo < docs; lo += step {
-			hi := min(lo+step, docs)
-			k.TailDirect(got[lo*k.Panel:hi*k.Panel:hi*k.Panel], doc, value, cursors, uint32(base+lo), uint32(base+hi))
-		}
-		for i := range want {
-			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-				t.Fatalf("document %d, column %d: %v, expected %v", i/k.Panel, i%k.Panel, got[i], want[i])
-			}
-		}
-		for i, c := range cursors {
-			if c.Next != ends[i] {
-				t.Errorf("cursor %d stands at %d of %d", i, c.Next, ends[i])
+		for i, v := range got[1 : len(got)-1] {
+			if v != want[i] {
+				t.Fatalf("column %d, document %d: %v, expected %v", i/stride, i%stride, v, want[i])
 			}
 		}
 	})
@@ -116,9 +59,9 @@ func TestTailStore(t *testing.T) {
 		for _, rows := range shapes {
 			for _, cols := range shapes {
 				stride, dstStride := cols+3, rows+5
-				tail := make([]float64, rows*stride)
+				tail := make([]int32, rows*stride)
 				for i := range tail {
-					tail[i] = r.NormFloat64()
+					tail[i] = int32(r.Uint32())
 				}
 				before := slices.Clone(tail)
 				dst := poisoned(cols * dstStride)
@@ -126,7 +69,7 @@ func TestTailStore(t *testing.T) {
 				for j := range cols {
 					for i := range dstStride {
 						got := dst[j*dstStride+i]
-						if i < rows && got != float32(before[i*stride+j]) || i >= rows && got != poison {
+						if i < rows && got != float32(before[i*stride+j])*(1.0/TailOne) || i >= rows && got != poison {
 							t.Fatalf("%d×%d: dst[%d, %d] = %v", rows, cols, j, i, got)
 						}
 					}

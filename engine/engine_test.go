@@ -178,6 +178,7 @@ func TestEqualProducts(t *testing.T) {
 		{9000, 1, 1000, 1001, 60},
 		{600, 1, 67, 68, 60},
 		{16000, 1, 1780, 1850, 200},
+		{2040, 1, 229, 231, 0}, // nearly as many as a tail may have
 	}
 	longest := 70000
 	if testing.Short() {
@@ -209,7 +210,7 @@ func TestEqualProducts(t *testing.T) {
 		x := embedded(t, sparse.Sphere, m)
 		want := NewReference(x).C(0, 1)
 		eachISA(t, func(t *testing.T, isa string) {
-			for _, head := range []int{0, m.Cols} {
+			for _, head := range []int{-1, 0, m.Cols} {
 				got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}), parse(t, "c")).At(0, 1)
 				if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
 					t.Errorf("%+v, head=%d: c = %v, expected %v", c, head, got, want)

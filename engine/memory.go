@@ -25,10 +25,11 @@ var ErrNotFinite = compute.ErrNotFinite
 // result beyond int64 is the greatest one.
 func NewBytes(rows, cols int, values int64) int64 {
 	rows, cols, values = max(rows, 0), max(cols, 0), max(values, 0)
-	if float64(values)*40+float64(rows)*56+float64(cols)*28 >= math.MaxInt64/2 {
+	if float64(values)*40+float64(rows)*56+float64(cols)*(28+float64(rows)/(1<<14)) >= math.MaxInt64/2 {
 		return math.MaxInt64
 	}
-	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 28*int64(cols)
+	tables := 4 * int64(rows/(1<<16)+1) * int64(cols) // of posting lists, beyond 4 bytes for each value; see panel.postings
+	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 20*int64(cols) + tables
 }
 
 // ScratchBytes bounds what an engine of documents of so many columns, and up to so many values each,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gramengine/gram/asm/internal/coeff"
 	"github.com/gramengine/gram/asm/internal/layout"
+	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
@@ -15,7 +16,9 @@ import (
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
-		g.panel("Dot", 8*g.lanes/layout.Panel, func(m Mem, value, sum VecVirtual) { g.VFMADD231PS(m, value, sum) })
+		for _, last := range []bool{false, true} {
+			g.panel("Dot", 8*g.lanes/layout.Panel, last, func(m Mem, value, sum VecVirtual) { g.VFMADD231PS(m, value, sum) })
+		}
 	}
 }
 
@@ -25,10 +28,14 @@ type stream struct{ offset, value, n Register }
 // panel writes a kernel that takes 1 or 2 documents at a time. term adds to a sum: its arguments
 // are a register of the panel in memory, a register filled with the document's value, and the sum.
 // Places hold ascending numbers of values, so that of two neighbours the second has some left when
-// the first is through.
-func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecVirtual)) {
+// the first is through. The last one of a tile makes c.
+func (g *gen) panel(name string, documents int, last bool, term func(m Mem, value, sum VecVirtual)) {
+	from, result := "", ""
+	if last {
+		name, from, result = name+"Last", "index []uint32, first int, limit float32, ", " int"
+	}
 	g.function("panel"+name+g.suffix,
-		"func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)")
+		"func("+from+"out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)"+result)
 	g.Doc("panel" + name + g.suffix + " is panel" + name + "Generic for " + g.suffix + ", with R = 64.")
 	out := g.base("out")
 	panel := g.base("panel")
@@ -47,6 +54,16 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 	broadcast := g.regs(documents)
 	for d := range sums {
 		sums[d] = g.regs(layout.Panel / g.lanes)
+	}
+
+	var one, two, zero, limit VecVirtual
+	if last {
+		one, two, zero, limit = g.constant(1), g.constant(2), g.reg(), g.reg()
+		g.VXORPS(zero, zero, zero)
+		below := g.XMM()
+		g.Load(g.Param("limit"), below)
+		g.VBROADCASTSS(below, limit)
+		g.Store(g.base("index"), g.ReturnIndex(0)) // where the next place goes, until the end
 	}
 
 	// take moves a stream over the values of the next place.
@@ -131,7 +148,17 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 		for i, sum := range sums[d] {
 			m := Mem{Base: row, Disp: 4 * g.lanes * i}
 			g.VADDPS(m, sum, sum)
+			if last {
+				g.VSUBPS(sum, one, sum)
+				g.VMAXPS(sum, zero, sum) // the second operand where one is NaN
+				g.VMINPS(sum, two, sum)
+			}
 			g.VMOVUPS(sum, m)
+		}
+		if last {
+			g.SUBQ(out, row)
+			g.SHRQ(U8(2), row)
+			g.small(sums[d], limit, row)
 		}
 	}
 	next := func(n int) {
@@ -147,10 +174,18 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 		b := stream{g.GP64(), g.GP64(), g.GP64()}
 		take(a, 0)
 		take(b, 1)
+		if last {
+			g.zero(sums[0])
+			g.zero(sums[1])
+		}
 		g.TESTQ(b.n, b.n)
-		g.JZ(LabelRef("nextPair"))
-		g.zero(sums[0])
-		g.zero(sums[1])
+		if last {
+			g.JZ(LabelRef("storePair"))
+		} else {
+			g.JZ(LabelRef("nextPair"))
+			g.zero(sums[0])
+			g.zero(sums[1])
+		}
 		// Both streams run to the end of the common length; what b has beyond it follows.
 		g.SUBQ(a.n, b.n)
 		advance(a.n)
@@ -181,18 +216,87 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 	g.Label("single")
 	s := stream{offset, value, g.GP64()}
 	take(s, 0)
+	if last {
+		g.zero(sums[0])
+	}
 	g.TESTQ(s.n, s.n)
-	g.JZ(LabelRef("nextSingle"))
-	g.zero(sums[0])
+	if last {
+		g.JZ(LabelRef("storeSingle"))
+	} else {
+		g.JZ(LabelRef("nextSingle"))
+		g.zero(sums[0])
+	}
 	advance(s.n)
 	loop(s.n, 0, s)
+	g.Label("storeSingle")
 	store(0)
 	g.Label("nextSingle")
 	next(1)
 	g.DECQ(places)
 	g.JNZ(LabelRef("single"))
 	g.Label("done")
+	if last {
+		found := g.word(g.ReturnIndex(0))
+		g.SUBQ(g.address(g.Param("index").Base()), found)
+		g.SHRQ(U8(2), found)
+		g.Store(found, g.ReturnIndex(0))
+	}
 	g.end()
+}
+
+// small lists which elements of c are below the limit, those of a row of the tile that begins at place row. Nearly
+// always there is none.
+func (g *gen) small(c vec, limit VecVirtual, row GPVirtual) {
+	least, none := g.reg(), g.label("none")
+	g.VMOVAPS(c[0], least)
+	for _, v := range c[1:] {
+		g.VMINPS(least, v, least) // least where v is NaN, and NaN where least is
+	}
+	any := g.GP32()
+	g.lanesWhere(notAtLeast, least, limit, any)
+	g.TESTL(any, any)
+	g.JZ(none)
+	index := g.word(g.ReturnIndex(0))
+	g.ADDQ(g.address(g.Param("first")), row)
+	for i, v := range c {
+		next, top, bits := g.label("next"), g.label("bit"), g.GP32()
+		g.lanesWhere(less, v, limit, bits)
+		g.Label(top)
+		g.TESTL(bits, bits)
+		g.JZ(next)
+		place := g.GP64()
+		g.TZCNTL(bits, place.As32())
+		g.LEAQ(element(row, place, 1).Offset(g.lanes*i), place)
+		g.MOVL(place.As32(), Mem{Base: index})
+		g.ADDQ(U8(4), index)
+		g.BLSRL(bits, bits)
+		g.JMP(top)
+		g.Label(next)
+	}
+	g.Store(index, g.ReturnIndex(0))
+	g.Label(none)
+}
+
+// lanesWhere sets the bits of the lanes in which a comparison is true.
+func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
+	if g.lanes == 16 {
+		k := g.K()
+		g.VCMPPS(predicate, b, a, k)
+		g.KMOVW(k, bits)
+		return
+	}
+	m := g.reg()
+	g.VCMPPS(predicate, b, a, m)
+	g.VMOVMSKPS(m, bits)
+}
+
+// address is where a parameter or result of one word stands.
+func (g *gen) address(c gotypes.Component) Mem {
+	b, err := c.Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
 }
 
 // zero clears registers.
@@ -215,7 +319,7 @@ func pairings(f file) {
 	} {
 		for _, set := range isas {
 			g := f.gen(set)
-			g.panel(p.name, 1, func(m Mem, value, sum VecVirtual) {
+			g.panel(p.name, 1, false, func(m Mem, value, sum VecVirtual) {
 				y := g.reg()
 				g.VMOVUPS(m, y)
 				g.VADDPS(p.term(g, vec{y}, value)[0], sum, sum)

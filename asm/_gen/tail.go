@@ -3,7 +3,9 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/gramengine/gram/asm/internal/layout"
@@ -13,129 +15,129 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tails adds the kernels of the tail and the transpositions, in AVX2 alone: the tail is scalar
-// work, and transpositions move 8×8 blocks.
+// tails adds the kernels of the tail and the transpositions, in AVX2 alone: the tail is bound by stores of
+// single sums, and transpositions move 8×8 blocks.
 func tails(f file) {
 	g := f.gen(isas[0])
-	g.tailAdd(false)
-	g.tailAdd(true)
-	g.transpose("transpose8", "func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)", 4)
-	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []float64, srcStride, rows, cols int)", 8)
+	g.tailAdd()
+	g.transpose("transpose8", "func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)", false)
+	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []int32, srcStride, rows, cols int)", true)
 }
 
-// tailSignature is that of tailAddGeneric or tailDirectGeneric, given its own parameters. It has the
-// type Cursor, which avo has to be told of.
-func tailSignature(own string) *gotypes.Signature {
+// tailSignature is that of tailAddGeneric. It has the type Visit, which avo has to be told of.
+func tailSignature() *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
-	cursor := types.NewTypeName(token.NoPos, pkg, "Cursor", nil)
-	types.NewNamed(cursor, types.NewStruct(nil, nil), nil)
-	pkg.Scope().Insert(cursor)
+	visit := types.NewTypeName(token.NoPos, pkg, "Visit", nil)
+	types.NewNamed(visit, types.NewStruct(nil, nil), nil)
+	pkg.Scope().Insert(visit)
 	signature, err := gotypes.ParseSignatureInPackage(pkg,
-		"func("+own+", doc []uint32, value []float32, cursors []Cursor, base, limit uint32)")
+		"func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)")
 	if err != nil {
 		panic(err)
 	}
 	return signature
 }
 
-// tailAdd writes the addition of posting lists: into rows of float64 or, direct, into a tile of
-// float32 with R = 64.
-func (g *gen) tailAdd(direct bool) {
-	name, own := "tailAdd", "out []float64, stride int"
-	if direct {
-		name, own = "tailDirect", "out []float32"
-	}
-	g.Function(name + "AVX2")
+// tailAdd writes the addition of posting lists, eight entries at a time. A list's last entries take as many
+// lanes as they are; the other lanes add 0 to the documents of the entries that follow. That costs less than a
+// branch that goes wrong.
+func (g *gen) tailAdd() {
+	g.Function("tailAddAVX2")
 	g.Attributes(attr.NOSPLIT)
-	g.Signature(tailSignature(own))
+	g.Signature(tailSignature())
 	g.Pragma("noescape")
-	g.Doc(name + "AVX2 is " + name + "Generic for AVX2.")
-	out := g.base("out")
-	var stride Register
-	if !direct {
-		stride = g.param("stride")
-	}
+	g.Doc("tailAddAVX2 is tailAddGeneric for AVX2.")
+	sums := g.base("sums")
+	stride := g.param("stride")
 	doc := g.base("doc")
 	value := g.base("value")
-	cursor := g.base("cursors")
-	count := g.length("cursors")
-	base := g.GP64()
-	g.Load(g.Param("base"), base.As32())
-	limit := g.GP64()
-	g.Load(g.Param("limit"), limit.As32())
+	visit := g.base("visits")
+	count := g.length("visits")
 
-	var c layout.Cursor
-	next, scale, column := int(unsafe.Offsetof(c.Next)), int(unsafe.Offsetof(c.Scale)), int(unsafe.Offsetof(c.Column))
-	size := int(unsafe.Sizeof(c))
-	shift := 3 // from a document's number to its place in a row of out
-	if direct {
-		shift = bits.TrailingZeros(4 * layout.Panel)
-	}
-	g.SHLQ(U8(shift), base)
-	g.SUBQ(base, out)
+	var v layout.Visit
+	size := int(unsafe.Sizeof(v))
+	field := func(offset uintptr) Mem { return Mem{Base: visit, Disp: int(offset)} }
+	lanes := static(g, "firstLanes", append(slices.Repeat([]U32{math.MaxUint32}, 8), make([]U32, 8)...)...)
+	mask := g.GP64()
+	g.LEAQ(lanes, mask)
 	g.TESTQ(count, count)
 	g.JZ(LabelRef("done"))
-	// The lists lie anywhere in memory. While one cursor is worked on, the list of the one ahead
-	// cursors further on, or of the last, is fetched.
-	const ahead = 12
+	// The lists lie anywhere in memory. While one is worked on, the one that comes so many later, or the last, is
+	// fetched.
+	const ahead = 8
 	final := g.GP64()
 	g.SHLQ(U8(bits.TrailingZeros(uint(size))), count)
-	g.LEAQ(element(cursor, count, 1).Offset(-size), final)
-	g.Label("cursor")
-	k, row, d := g.GP64(), g.GP64(), g.GP64()
-	g.LEAQ(Mem{Base: cursor, Disp: ahead * size}, k)
-	g.CMPQ(k, final)
-	g.CMOVQGT(final, k)
-	g.MOVQ(Mem{Base: k, Disp: next}, k)
-	g.PREFETCHT0(element(doc, k, 4))
-	g.PREFETCHT0(element(value, k, 4))
-	g.MOVQ(Mem{Base: cursor, Disp: next}, k)
-	g.MOVL(element(doc, k, 4), d.As32())
-	g.CMPL(d.As32(), limit.As32())
-	g.JCC(LabelRef("next"))
-	g.MOVL(Mem{Base: cursor, Disp: column}, row.As32())
-	by, product := g.XMM(), g.XMM()
-	if direct {
-		g.LEAQ(element(out, row, 4), row)
-		g.VMOVSS(Mem{Base: cursor, Disp: scale}, by)
-	} else {
-		g.IMULQ(stride, row)
-		g.LEAQ(element(out, row, 8), row)
-		g.VXORPS(by, by, by)
-		g.VCVTSS2SD(Mem{Base: cursor, Disp: scale}, by, by)
+	g.LEAQ(element(visit, count, 1).Offset(-size), final)
+
+	g.Label("visit")
+	next := g.GP64()
+	g.LEAQ(Mem{Base: visit, Disp: ahead * size}, next)
+	g.CMPQ(next, final)
+	g.CMOVQGT(final, next)
+	g.MOVL(Mem{Base: next, Disp: int(unsafe.Offsetof(v.First))}, next.As32())
+	g.PREFETCHT0(element(doc, next, 2))
+	g.PREFETCHT0(element(value, next, 4))
+	g.PREFETCHT0(element(value, next, 4).Offset(cacheLine))
+
+	docs, values, row, n := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	scale := g.YMM()
+	g.MOVL(field(unsafe.Offsetof(v.First)), values.As32())
+	g.LEAQ(element(doc, values, 2), docs)
+	g.LEAQ(element(value, values, 4), values)
+	g.MOVL(field(unsafe.Offsetof(v.Column)), row.As32())
+	g.IMULQ(stride, row)
+	g.LEAQ(element(sums, row, 4), row)
+	g.VBROADCASTSS(field(unsafe.Offsetof(v.Scale)), scale)
+	g.MOVL(field(unsafe.Offsetof(v.Count)), n.As32())
+
+	products := func() VecVirtual {
+		p := g.YMM()
+		g.VMULPS(Mem{Base: values}, scale, p)
+		g.VCVTPS2DQ(p, p)
+		return p
 	}
-	g.Label("match")
-	if direct {
-		g.SHLQ(U8(shift), d)
-		sum := element(row, d, 1)
-		g.VMULSS(element(value, k, 4), by, product)
-		g.VADDSS(sum, product, product)
-		g.VMOVSS(product, sum)
-	} else {
-		sum := element(row, d, 8)
-		g.VXORPS(product, product, product)
-		g.VCVTSS2SD(element(value, k, 4), product, product)
-		g.VMULSD(by, product, product)
-		g.VADDSD(sum, product, product)
-		g.VMOVSD(product, sum)
+	add := func(p VecVirtual) {
+		for half := range 2 {
+			x, two := p.AsX(), []GPVirtual{g.GP64(), g.GP64()} // products each
+			if half == 1 {
+				x = g.XMM()
+				g.VEXTRACTI128(U8(1), p, x)
+			}
+			g.VMOVQ(x, two[0])
+			g.VPEXTRQ(U8(1), x, two[1])
+			for i := range 4 {
+				d := g.GP64()
+				g.MOVWLZX(Mem{Base: docs, Disp: 2 * (4*half + i)}, d.As32())
+				g.ADDL(two[i/2].As32(), element(row, d, 4))
+				if i%2 == 0 {
+					g.SHRQ(U8(32), two[i/2])
+				}
+			}
+		}
 	}
-	g.INCQ(k)
-	g.MOVL(element(doc, k, 4), d.As32())
-	g.CMPL(d.As32(), limit.As32())
-	g.JCS(LabelRef("match"))
-	g.MOVQ(k, Mem{Base: cursor, Disp: next})
-	g.Label("next")
-	g.ADDQ(U8(size), cursor)
-	g.CMPQ(cursor, final)
-	g.JLE(LabelRef("cursor"))
+	g.SUBQ(U8(layout.TailSlack), n)
+	g.JLE(LabelRef("last"))
+	g.Label("eight")
+	add(products())
+	g.ADDQ(U8(2*layout.TailSlack), docs)
+	g.ADDQ(U8(4*layout.TailSlack), values)
+	g.SUBQ(U8(layout.TailSlack), n)
+	g.JG(LabelRef("eight"))
+	g.Label("last")
+	p := products()
+	g.NEGQ(n)
+	g.VPAND(element(mask, n, 4), p, p)
+	add(p)
+	g.ADDQ(U8(size), visit)
+	g.CMPQ(visit, final)
+	g.JLE(LabelRef("visit"))
 	g.Label("done")
-	g.RET()
+	g.end()
 }
 
-// transpose writes a kernel that transposes 8×8 blocks of values of the given size in bytes. Those
-// of 8 are float64, rounded to float32 and cleared where they stood. rows and cols are multiples of
-// 8.
-func (g *gen) transpose(name, signature string, size int) {
+// transpose writes a kernel that transposes 8×8 blocks of float32, or of sums of the tail, which become float32
+// and are cleared where they stood. rows and cols are multiples of 8.
+func (g *gen) transpose(name, signature string, sums bool) {
 	g.function(name+"AVX2", signature)
 	g.Doc(name + "AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.")
 	dst := g.base("dst")
@@ -146,18 +148,14 @@ func (g *gen) transpose(name, signature string, size int) {
 	cols := g.param("cols")
 
 	// Rows of src and dst are reached as base + {0, 1, 2, 3}·stride, from two bases each.
-	scale := func(stride Register, size int) (three Register) {
-		if size == 8 {
-			g.SHLQ(U8(3), stride)
-		} else {
-			g.SHLQ(U8(2), stride)
-		}
+	scale := func(stride Register) (three Register) {
+		g.SHLQ(U8(2), stride)
 		t := g.GP64()
 		g.LEAQ(element(stride, stride, 2), t)
 		return t
 	}
-	src3 := scale(srcStride, size)
-	dst3 := scale(dstStride, 4)
+	src3 := scale(srcStride)
+	dst3 := scale(dstStride)
 	at := func(low, high, stride, three Register, i, disp int) Mem {
 		m := Mem{Base: low, Disp: disp}
 		if i >= 4 {
@@ -189,21 +187,18 @@ func (g *gen) transpose(name, signature string, size int) {
 	g.LEAQ(element(to, dstStride, 4), toHigh)
 
 	r := make([]VecVirtual, 8)
-	if size == 8 {
-		zero := g.YMM()
+	var zero VecVirtual
+	if sums {
+		zero = g.YMM()
 		g.VXORPS(zero, zero, zero)
-		for i := range r {
-			low, high := g.XMM(), g.XMM()
-			r[i] = g.YMM()
-			g.VCVTPD2PSY(source(i, 0), low)
-			g.VCVTPD2PSY(source(i, 32), high)
-			g.VINSERTF128(U8(1), high, low.AsY(), r[i])
-			g.VMOVUPD(zero, source(i, 0))
-			g.VMOVUPD(zero, source(i, 32))
-		}
-	} else {
-		for i := range r {
-			r[i] = g.YMM()
+	}
+	for i := range r {
+		r[i] = g.YMM()
+		if sums {
+			g.VCVTDQ2PS(source(i, 0), r[i])
+			g.VMULPS(g.mem(1.0/layout.TailOne), r[i], r[i])
+			g.VMOVUPS(zero, source(i, 0))
+		} else {
 			g.VMOVUPS(source(i, 0), r[i])
 		}
 	}
@@ -228,7 +223,7 @@ func (g *gen) transpose(name, signature string, size int) {
 		g.VPERM2F128(U8(0x31), u[i+4], u[i], w)
 		g.VMOVUPS(w, target(i+4))
 	}
-	g.ADDQ(U32(8*size), from)
+	g.ADDQ(U8(32), from)
 	g.LEAQ(element(to, dstStride, 8), to)
 	g.SUBQ(U8(8), left)
 	g.JMP(LabelRef("cols"))

@@ -252,11 +252,12 @@ func (g *gen) poly(m vec, coeff ...float32) vec {
 	return p
 }
 
-// Predicates of VCMPPS: ordered a > b and a < b, and not a <= b, which is true for NaN, too.
+// Predicates of VCMPPS: ordered a > b and a < b, and not a <= b and not a >= b, which are true for NaN, too.
 const (
 	greater      = U8(0x1e)
 	less         = U8(0x11)
 	notLessEqual = U8(0x16)
+	notAtLeast   = U8(0x19)
 )
 
 func (g *gen) compare(predicate U8, a vec, b Op) mask {

@@ -9,6 +9,7 @@ const (
 	Select    = 32  // the kernels in assembly of Select and Least take a multiple of so many places
 	ScanBlock = 16  // scans of scores take a multiple of so many
 	PeakSums  = 192 // twelve registers of the widest instruction set
+	TailSlack = 8   // the kernels in assembly of TailAdd read so many entries at a time
 )
 
 // A piecewise polynomial's variable is c·PiecewiseScale, at least 1 for c above 1; the rows of c
@@ -71,9 +72,12 @@ const (
 	HalfAngleNumbers
 )
 
-// Cursor is asm.Cursor.
-type Cursor struct {
-	Next   int64   // where the rest of the list begins
-	Scale  float32 // the panel document's value in the term
-	Column uint32  // the panel document's number in the panel
+// Visit is asm.Visit.
+type Visit struct {
+	First, Count uint32  // entries of the list, from doc and value on
+	Scale        float32 // the panel document's value in the term
+	Column       uint32  // the panel document's number in the panel
 }
+
+// TailOne is the sum of the tail that stands for 1: 2³¹ less 2²¹, so that roundings don't take it out of int32.
+const TailOne = 1<<31 - 1<<21

@@ -3,7 +3,7 @@
 // Documents are divided by their terms, see head.go for where: values of the frequent terms, the
 // head, stream past a dense panel of documents; those of the rare ones, the tail, meet them through
 // posting lists. Sums make c, and pairs that are close are computed again in float64. The loops,
-// from the outside in: panels over workers ([Backend.Rows]); tails of 4,096 documents and blocks of
+// from the outside in: panels over workers ([Backend.Rows]); tails of 4,096 documents and tiles of
 // 512 (panel.run); segments of the head (panel.head); the panel's documents in registers (package
 // asm).
 //
@@ -42,11 +42,6 @@ type Backend struct {
 	postings *postings // of their tail
 	heads    []Head    // what the cost model says
 
-	// tailDirect says that no document has more than directValues values in the tail: its matches
-	// are so few that they are added where they belong, in float32, instead of passing through
-	// blocks of float64.
-	tailDirect bool
-
 	panelMost int64 // bytes that a panel comes to hold
 	kept      kept
 
@@ -65,9 +60,10 @@ type foreign struct {
 // mostLent bounds the memory of documents that stays for the next ones, which come in batches.
 const mostLent = 8 << 20
 
-// directValues bounds the roundings that a direct tail adds up: 32 of 2⁻²⁵ each at most, 10⁻⁶ in a
-// sum of 1, were they all to go one way.
-const directValues = 32
+// longTail is how many values the tail of a document has at most that meets others through the posting lists alone.
+// The product of each is rounded to a whole number: longTail halves of 1/TailOne are 4.8·10⁻⁷. Of two longer ones c
+// is recomputed.
+const longTail = 2048
 
 // New makes a back end for the documents x as columns, which must be valid and stay unchanged.
 func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
@@ -77,11 +73,10 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 		return nil, err
 	}
 	b.layout, b.own = l, &side{}
-	if err = l.split(ctx, b.own, x, byRank, o.Workers, true); err != nil {
+	b.postings = newPostings(byRank, l.head(), l.scale)
+	if err = l.split(ctx, b.own, x, byRank, o.Workers, b.postings.block); err != nil {
 		return nil, err
 	}
-	b.postings = newPostings(byRank, l.head())
-	b.tailDirect = b.own.tail.LongestRow() <= directValues
 	b.panelMost = b.panelBytes()
 	b.kept.limit = o.KeptBytes
 	return b, context.Cause(ctx)
@@ -169,7 +164,7 @@ func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embe
 	if err := sparse.ByRankInto(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
 		return err
 	}
-	return b.layout.split(ctx, s, x, &f.byRank, workers, false)
+	return b.layout.split(ctx, s, x, &f.byRank, workers, 0)
 }
 
 // Rows implements [device.Backend], a panel of documents at a time on each worker.
@@ -234,13 +229,13 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 }
 
 // panels divides the rows of a request: panel k has those from starts[k] to before starts[k+1], for
-// the symmetric half documents in sequence.
+// the symmetric half documents in sequence, of one block of the posting lists.
 func (b *Backend) panels(r *device.Request) (starts []int) {
 	starts = append(starts, 0)
 	for first := 0; first < len(r.Docs); {
 		end := min(first+b.kernels.Panel, len(r.Docs))
 		for k := first + 1; r.Half && k < end; k++ {
-			if r.Docs[k] != r.Docs[k-1]+1 {
+			if r.Docs[k] != r.Docs[k-1]+1 || r.Docs[k]%b.postings.block == 0 {
 				end = k
 			}
 		}

@@ -139,7 +139,7 @@ func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	at, head := 0, l.head()
 	for ; at < len(s.order) && int(s.order[at]>>32) >= head; at++ {
 		tail.Terms = append(tail.Terms, uint32(int(s.order[at]>>32)-head))
-		tail.Values = append(tail.Values, values[uint32(s.order[at])])
+		tail.Values = append(tail.Values, values[uint32(s.order[at])]*l.scale)
 	}
 	tail.Offsets[1] = int64(len(tail.Terms))
 	for k := len(s.side.head) - 1; k >= 0; k-- {
@@ -162,17 +162,14 @@ func (p *panel) row(
 	b, k := p.b, p.b.kernels
 	n, width := b.own.x.Rows(), k.Panel
 	p.start()
-	p.from, p.docs = &s.side, append(p.docs[:0:0], 0)
+	p.hold(&s.side, append(p.docs[:0:0], 0))
 	p.exact.reset(x, []int{i})
-	p.seek(false, 0)
-	p.stats.TailMatches -= p.passed()
 	if s.sums = s.sums[:cap(s.sums)]; len(s.sums) < len(panels)*width {
 		s.sums = make([]float32, len(panels)*width)
 	}
 	sums := s.sums[:len(panels)*width]
 	clear(sums[n:])
 	p.tailRow(sums[:n])
-	p.stats.TailMatches += p.passed()
 	p.lap(&p.stats.Tail)
 	p.streaming = &s.side
 	for at, dense := range panels {
@@ -187,7 +184,16 @@ func (p *panel) row(
 		p.start()
 		hi := min(lo+blockDocs, n)
 		c := sums[lo:hi]
-		for _, at := range p.close[:k.Finish(p.close, c, closeC)] {
+		close := p.close[:k.Finish(p.close, c, closeC)]
+		if len(p.long) > 0 {
+			from, _ := slices.BinarySearch(b.own.long, uint32(lo))
+			for _, j := range b.own.long[from:] {
+				if int(j) < hi {
+					close = append(close, j-uint32(lo))
+				}
+			}
+		}
+		for _, at := range close {
 			j := lo + int(at)
 			terms, _ := b.own.x.Row(j)
 			p.scratch = b.own.x.Unit64(j, p.scratch)
@@ -205,25 +211,11 @@ func (p *panel) row(
 
 // tailRow fills the row of the panel's first document with the sums of the tail.
 func (p *panel) tailRow(sums []float32) {
-	width, n := p.b.kernels.Panel, len(sums)
-	if !p.b.tailDirect {
-		for lo := 0; lo < n; lo += TailDocs {
-			hi := min(lo+TailDocs, n)
-			p.tailAdd(uint32(lo), uint32(hi))
-			for j, v := range p.tail[:hi-lo] {
-				sums[lo+j] = float32(v)
-			}
-			clear(p.tail[:hi-lo])
-		}
-		return
-	}
-	for lo := 0; lo < n; lo += blockDocs {
-		hi := min(lo+blockDocs, n)
-		tile := p.tile[:(hi-lo)*width]
-		clear(tile)
-		p.tailDirect(tile, uint32(lo), uint32(hi))
-		for j := range sums[lo:hi] {
-			sums[lo+j] = tile[j*width]
-		}
+	block := p.b.postings.block
+	for lo := 0; lo < len(sums); lo += block {
+		hi := min(lo+block, len(sums))
+		p.visit(lo/block, false, 0, block)
+		p.tailAdd(lo / block)
+		p.b.kernels.TailStore(sums[lo:hi], 1, p.tail, p.stride, 1, hi-lo)
 	}
 }

@@ -1,31 +1,42 @@
 package panel
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Bounds of a segment of the head. Each segment is a block of the sum. Where two documents have
-// many equal products, as text with its many single words has, the roundings of adding them up in
-// float32 all go one way: the error of k equal terms is up to 1.5·10⁻⁸·k of their sum, found by
-// trying 20,000 products. Two documents share no more terms in a segment than the one with fewer
-// has there, segmentMost, and levels of groups above the segments add groupSegments each: k is 48 +
-// 3·8 = 72 at most for up to 24,000 shared terms, hence an error of 10⁻⁶ at the very worst for
-// cosines up to 0.9; above, c is recomputed. (Beyond, to 190,000 shared terms, it is 80.) Longer
-// segments would be faster, by a tenth for 192 values on the Go source files, since each costs
-// every document an addition to memory.
+// A segment of the head is a block of the sum: each costs every document an addition to memory, and the more values
+// a segment has, the more roundings a product passes through. Let a and b be two documents, product j of their common
+// terms a_j·b_j, and m_j the sums that it enters: those of the values of its segment that are added after it, itself
+// included, and those of the segments from its own on. With u = 2⁻²⁴ a sum s is rounded by u·|s| at most, so that all
+// together err by
 //
-// The terms of histograms carry more roundings of their own, that of a share included: 4 for χ²,
-// 2.4·10⁻⁷ of the sum, and 8 for Jensen-Shannon, 4.8·10⁻⁷. Their segments are so much shorter that
-// k is 48 and 40, and all together stays below 10⁻⁶ for similarities up to 0.9.
+//	u·Σ |a_j b_j| m_j  <=  u·√(Σ a_j² m_j)·√(Σ b_j² m_j)
+//
+// by the Cauchy-Schwarz inequality, where only common terms count, and with all of the document's own this is u·E, E
+// the greatest Σ a_j² m_j of all documents. Where products are equal, as text with its many single words has them,
+// half of that is reached: of the sums between two powers of two all round to one side, those between the two powers
+// below then by nothing. (For if p is half an ulp off the ulps in the upper half, it is a multiple of those in the
+// lower one.) A head has as few segments as keep E within pairing.roundings: 14u, 8.3·10⁻⁷, for equal products, twice
+// as much for the worst ones that can be made.
+//
+// What else there is: 2u·s of the values' own roundings, u/2 in 1-s; in the tail 3u·s of scaling and product, and
+// 2u·s of making float32; longTail. The terms of histograms, whose m_j weigh a_j since √(a_j b_j) bounds a term, carry
+// more: 4u for χ², 8u for Jensen-Shannon, so that they have fewer roundings to spare.
 const (
-	segmentMost          = 48 // values of a document; the mean one has two thirds, unless one term has more
-	segmentChiSquare     = 24
-	segmentJensenShannon = 16
+	roundingsDot           = 28
+	roundingsChiSquare     = 20
+	roundingsJensenShannon = 12
 )
+
+// usuallyInSegment is how many values the cost model gives the mean document in a segment.
+const usuallyInSegment = 20
 
 // A Head is a possible choice of the terms that the dense panels hold, with what the cost model
 // says of it.
@@ -35,15 +46,8 @@ type Head struct {
 	Predicted time.Duration // time for all dot products of the symmetric half on one core
 }
 
-// headPlan holds choices of head for one set of documents, and where each segment begins. The last
-// segment of a head ends with it.
-type headPlan struct {
-	heads  []Head
-	bounds []int
-}
-
-// planHead divides the terms into segments, from the most frequent on, and predicts what the dot
-// products cost for heads of 16 terms, and 1.25 times as many, and so on.
+// planHead predicts what the dot products cost for heads of 16 terms, and 1.25 times as many, and so on, of segments
+// of the usual size.
 //
 // With n documents, panels of R, and document frequencies f in falling order, of which the first H
 // are in the head,
@@ -55,20 +59,18 @@ type headPlan struct {
 // segment; and where the dense panel outgrows the second-level cache, it is read once more from the
 // third for every block of documents. The symmetric half takes half of it. A most > 0 limits the
 // terms.
-func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPlan {
-	docs := byRank.Cols
-	longest, typical := int32(pair.segment), float64(pair.segment)*2/3 // of a segment: any document's, the mean one's
-	n, width := float64(docs), float64(k.Panel)
-	plan, caches := headPlan{bounds: []int{0}}, asm.UsedCaches()
+func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) (heads []Head) {
+	n, width := float64(byRank.Cols), float64(k.Panel)
+	caches := asm.UsedCaches()
 	limit := byRank.Rows()
 	if most > 0 {
 		limit = min(limit, most)
 	}
+	frequency := func(r int) float64 { return float64(byRank.Offsets[r+1] - byRank.Offsets[r]) }
 	var rest, matches float64 // of the tail
 	for r := range byRank.Rows() {
-		f := float64(byRank.Offsets[r+1] - byRank.Offsets[r])
-		rest += f
-		matches += f * f
+		rest += frequency(r)
+		matches += frequency(r) * frequency(r)
 	}
 	add := func(terms, segments int, values, far float64) {
 		cost := n / width * (values*pair.cost.HeadValue + far*pair.cost.HeadFar +
@@ -77,31 +79,19 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPl
 		if panel := 4 * width * float64(terms); panel > float64(caches.L2)/2 {
 			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
 		}
-		plan.heads = append(plan.heads, Head{terms, segments, time.Duration(cost / 2)})
+		heads = append(heads, Head{terms, segments, time.Duration(cost / 2)})
 	}
 	add(0, 0, 0, 0)
 
 	near := caches.L1 / 2 / (4 * k.Panel) // terms of a segment that stay in the first-level cache
-	count := make([]int32, docs)          // values of each document in the segment under way
 	var values, far, mean float64         // of the head, beyond near, and of the segment in the mean document
-	first, greatest, next := 0, int32(0), 16.0
+	next, first, segments := 16.0, 0, 1
 	for r := range limit {
-		list, _ := byRank.Row(r)
-		f := float64(len(list))
-		for _, d := range list {
-			count[d]++
-			greatest = max(greatest, count[d])
-		}
-		if r > first && (mean+f/n > typical || greatest > longest || (r+1-first)*k.Panel > 1<<16) {
-			plan.bounds = append(plan.bounds, r)
-			clear(count)
-			for _, d := range list {
-				count[d]++
-			}
-			first, mean, greatest = r, 0, 1
+		f := frequency(r)
+		if mean += f / n; mean > usuallyInSegment || (r+1-first)*k.Panel > 1<<16 {
+			mean, first, segments = f/n, r, segments+1
 		}
 		values += f
-		mean += f / n
 		rest -= f
 		matches -= f * f
 		if r-first >= near {
@@ -109,24 +99,113 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPl
 		}
 		if float64(r+1) >= next || r+1 == limit {
 			next *= 1.25
-			add(r+1, len(plan.bounds), values, far)
-			if last := plan.heads[len(plan.heads)-1]; most == 0 && last.Predicted > 2*plan.best().Predicted {
+			add(r+1, segments, values, far)
+			if last := heads[len(heads)-1]; most == 0 && last.Predicted > 2*best(heads).Predicted {
 				break // far beyond the best choice
 			}
 		}
 	}
-	return plan
+	return heads
+}
+
+// cut cuts a head of so many terms into segments, as few as keep the roundings within what the pairing has to spare,
+// else those with the fewest roundings. The last bound is the head's end.
+func (pair pairing) cut(k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
+	least := math.Inf(1)
+	try := func(limit float64) (sums float64) {
+		some := pair.segments(byRank, terms, limit, 1<<16/k.Panel)
+		if sums = pair.sums(byRank, some); sums < least || sums <= pair.roundings {
+			least, bounds = sums, some
+		}
+		return sums
+	}
+	limit := 16.0
+	for try(limit) > pair.roundings && limit > leastLimit {
+		limit /= 2
+	}
+	try(limit * math.Sqrt2) // taken if that is enough, too
+	return bounds
+}
+
+// leastLimit ends the search for documents of many thousand values.
+const leastLimit = 0x1p-8
+
+// segments cuts the terms where the sum over a segment of a document would be above the limit, or where there are most.
+func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most int) []int {
+	bounds := []int{0}
+	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
+	for r := range terms {
+		docs, values := byRank.Row(r)
+		above := false
+		for i, d := range docs {
+			above = above || sum[d]+pair.square(values[i])*(count[d]+1) > limit
+		}
+		if first := bounds[len(bounds)-1]; r > first && (above || r-first >= most) {
+			bounds = append(bounds, r)
+			clear(sum)
+			clear(count)
+		}
+		for i, d := range docs {
+			count[d]++
+			sum[d] += pair.square(values[i]) * count[d]
+		}
+	}
+	return append(bounds, terms)
+}
+
+// square is a_j² of unit rows, and the value itself of histograms.
+func (pair pairing) square(v float32) float64 {
+	if pair.terms == nil {
+		return float64(v) * float64(v)
+	}
+	return float64(v)
+}
+
+// sums returns the greatest E of all documents.
+func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
+	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
+	for s := range len(bounds) - 1 {
+		after := float64(additions(s, len(bounds)-1))
+		clear(count)
+		for r := bounds[s]; r < bounds[s+1]; r++ {
+			docs, values := byRank.Row(r)
+			for i, d := range docs {
+				count[d]++
+				sum[d] += pair.square(values[i]) * (count[d] + after)
+				most = max(most, sum[d])
+			}
+		}
+	}
+	return most
+}
+
+// additions returns how many additions of panel.head the sum of segment s of n passes through.
+func additions(s, n int) (count int) {
+	for {
+		size := groupSize(n)
+		count += s/size + 1
+		if size == 1 {
+			return count
+		}
+		n = min(size, n-s/size*size)
+		s %= size
+	}
+}
+
+// groupSize returns how many segments a group of n has whose sums are added up in a tile of their own.
+func groupSize(n int) int {
+	size := 1
+	if n > directSegments {
+		for size*groupSegments < n {
+			size *= groupSegments
+		}
+	}
+	return size
 }
 
 // best returns the choice of the least predicted time.
-func (p headPlan) best() Head {
-	best := p.heads[0]
-	for _, h := range p.heads {
-		if h.Predicted < best.Predicted {
-			best = h
-		}
-	}
-	return best
+func best(heads []Head) Head {
+	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.Predicted, b.Predicted) })
 }
 
 // layoutFor chooses the head for the columns: by the cost model, or of the given number of terms,
@@ -137,19 +216,18 @@ func (b *Backend) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) 
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &layout{b.kernels.Panel, []int{0}, rank}
+	l := &layout{b.kernels.Panel, []int{0}, rank, b.pairing.scale}
 	if terms < 0 {
 		return l, byRank, nil
 	}
-	plan := planHead(b.kernels, b.pairing, byRank, terms)
-	head := plan.heads[len(plan.heads)-1]
+	b.heads = planHead(b.kernels, b.pairing, byRank, terms)
+	head := b.heads[len(b.heads)-1]
 	if terms == 0 {
-		head = plan.best()
+		head = best(b.heads)
 	}
 	if head.Terms > 0 {
-		l.bounds = append(plan.bounds[:head.Segments:head.Segments], head.Terms)
+		l.bounds = b.pairing.cut(b.kernels, byRank, head.Terms)
 	}
-	b.heads = plan.heads
 	return l, byRank, nil
 }
 

@@ -17,16 +17,14 @@ func (b *Backend) panelBytes() int64 {
 	for s := len(b.own.head); s > directSegments; s = (s + groupSegments - 1) / groupSegments {
 		bytes += tile + 2*int64(unsafe.Sizeof([]float32{})) // groups
 	}
-	if !b.tailDirect {
-		bytes += 8 * TailDocs * width
-	}
+	bytes += 4 * int64(b.postings.block+sparse.Block/8) * width
 	if b.pairing.terms != nil {
 		bytes += 4 * termsAtOnce
 	}
-	// Cursors and ends, exact and scratch, and what append makes of a list of documents.
-	grown := int64(unsafe.Sizeof(asm.Cursor{})+unsafe.Sizeof(int64(0)))*mostValues(&b.own.tail, b.kernels.Panel) +
+	// Visits, exact and scratch, and what append makes of a list of documents.
+	grown := int64(unsafe.Sizeof(asm.Visit{}))*(mostValues(&b.own.tail, b.kernels.Panel)+1) +
 		8*mostValues(&b.own.x.CSR, b.kernels.Panel) + 8*int64(b.own.x.LongestRow()) + // exact and scratch
-		2*width*int64(unsafe.Sizeof(false)+unsafe.Sizeof(0)) // what append makes of a list of documents
+		2*width*int64(unsafe.Sizeof(false)+2*unsafe.Sizeof(0)) // what append makes of a list of documents
 	return bytes + grown*9/8 + 64 // the allocator rounds up by an eighth at most, and to 8 bytes
 }
 

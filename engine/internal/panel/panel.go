@@ -12,14 +12,9 @@ import (
 
 // blockDocs is the number of documents whose dot products with a panel are computed at a time, from
 // the head to the map: their tile of c, 512 × 64 values or 128 KiB, stays in the second-level
-// cache. TailDocs is the number whose tail is added up at a time: large, because every posting list
-// costs a mispredicted branch or two in every block, and small enough for one panel document's
-// sums, 32 KiB, to stay near, and for those of all, 2 MiB, not to crowd out other cores in a
-// third-level cache. Both are multiples of sparse.Block.
-const (
-	blockDocs = 4 * sparse.Block
-	TailDocs  = 8 * blockDocs
-)
+// cache. It is a multiple of sparse.Block. That of the tail is a greater one, because every posting list costs a
+// mispredicted branch or two in every block; see TailDocs.
+const blockDocs = 4 * sparse.Block
 
 // groupSegments is the number of segments of the head, or of groups of them, that are added up in
 // one go, except that directSegments, as many as two levels of groups may add, need no groups: a
@@ -34,13 +29,14 @@ const (
 type panel struct {
 	b *Backend
 
-	from      *side     // where the panel's documents come from
-	streaming *side     // the documents that pass: those of the columns, but for single documents
-	docs      []int     // the panel's documents, up to Kernels.Panel
-	dense     []float32 // [Head][Panel], a segment behind the other
-	cursors   []asm.Cursor
-	ends      []int64     // where the posting list of each cursor ends
-	tail      []float64   // [Panel][TailDocs], all 0 where no block is under way; nil where the tail is direct
+	from      *side       // where the panel's documents come from
+	streaming *side       // the documents that pass: those of the columns, but for single documents
+	docs      []int       // the panel's documents, up to Kernels.Panel
+	long      []int       // the places in docs of those with a long tail
+	dense     []float32   // [Head][Panel], a segment behind the other
+	visits    []asm.Visit // of the block under way
+	tail      []int32     // [Panel][stride], all 0 where no block is under way
+	stride    int         // documents of a block, and some more, so that columns don't meet in the sets of a cache
 	tile      []float32   // [blockDocs][Panel]
 	groups    [][]float32 // the same for groups of segments, level by level, made where there are so many
 
@@ -56,14 +52,12 @@ type panel struct {
 func newPanel(b *Backend) *panel {
 	r := b.kernels.Panel
 	p := &panel{
-		b: b, streaming: b.own,
+		b: b, streaming: b.own, stride: b.postings.block + sparse.Block/8,
 		dense: make([]float32, b.layout.head()*r),
 		tile:  make([]float32, blockDocs*r),
 		close: make([]uint32, blockDocs*r),
 	}
-	if !b.tailDirect {
-		p.tail = make([]float64, TailDocs*r)
-	}
+	p.tail = make([]int32, p.stride*r)
 	if b.pairing.terms != nil {
 		p.terms = make([]float32, termsAtOnce)
 	}
@@ -73,15 +67,37 @@ func newPanel(b *Backend) *panel {
 // load scatters documents into the panel. It must be empty.
 func (p *panel) load(from *side, docs []int) {
 	p.start()
-	p.from, p.docs = from, docs
-	p.exact.reset(from.x, docs)
+	p.hold(from, docs)
 	p.scatter(false)
 }
 
-// unload empties the panel, touching only what load wrote.
+// hold sets the panel's documents.
+func (p *panel) hold(from *side, docs []int) {
+	p.from, p.docs, p.long = from, docs, p.long[:0]
+	p.exact.reset(from.x, docs)
+	for r, d := range docs {
+		if from.tail.Offsets[d+1]-from.tail.Offsets[d] > longTail {
+			p.long = append(p.long, r)
+		}
+	}
+}
+
+// unload empties the panel: all of it, which goes line by line, or where values are few only what load wrote.
 func (p *panel) unload() {
 	p.start()
-	p.scatter(true)
+	values := int64(0)
+	for s := range p.from.head {
+		seg := &p.from.head[s]
+		for _, d := range p.docs {
+			lo, hi := seg.of(d)
+			values += hi - lo
+		}
+	}
+	if values > int64(len(p.dense))/32 {
+		clear(p.dense)
+	} else {
+		p.scatter(true)
+	}
 	p.lap(&p.stats.Load)
 }
 
@@ -108,50 +124,78 @@ func (p *panel) scatter(zero bool) {
 	}
 }
 
-// seek places a cursor in the posting list of every tail term of the panel's documents: at its
-// first document not below from or, for the symmetric half, at the document itself, so that of two
-// documents in the panel only the later one meets the earlier.
-func (p *panel) seek(half bool, from uint32) {
-	post := p.b.postings
-	p.cursors, p.ends = p.cursors[:0], p.ends[:0]
-	tail := &p.from.tail
+// visit lists what the panel's documents want of block b of the posting lists: documents from <= j < to of the
+// block, or, for the symmetric half, those from the panel's document itself on, so that of two documents in the panel
+// only the later one meets the earlier.
+func (p *panel) visit(b int, half bool, from, to int) {
+	post, tail := p.b.postings, &p.from.tail
+	first := post.first[b*(post.lists+1):][:post.lists+1]
+	doc := post.doc[post.base[b]:]
 	var most int64
 	for _, d := range p.docs {
 		most += tail.Offsets[d+1] - tail.Offsets[d]
 	}
-	if int64(cap(p.ends)) < most { // no more than that, as append would: panelBytes counts it
-		p.cursors, p.ends = make([]asm.Cursor, 0, most), make([]int64, 0, most)
+	if int64(cap(p.visits)) <= most { // no more than that, as append would: panelBytes counts it
+		p.visits = make([]asm.Visit, most+1)
 	}
+	visits, n := p.visits[:most+1], 0 // one more, which is written where nothing follows
 	for r, d := range p.docs {
-		for k := tail.Offsets[d]; k < tail.Offsets[d+1]; k++ {
-			t := tail.Terms[k]
-			next, end := post.offsets[t], post.offsets[t+1]-1
-			switch {
-			case half:
-				next += int64(p.b.own.place[k])
-			case from > 0:
-				next += int64(firstFrom(post.doc[next:end], from, p.b.own.x.Rows()))
+		lo, hi := tail.Offsets[d], tail.Offsets[d+1]
+		terms, values := tail.Terms[lo:hi], tail.Values[lo:hi]
+		values = values[:len(terms)]
+		switch of := d / post.block; {
+		case half && of > b:
+		case half && of == b && to == post.block:
+			place := p.b.own.place[lo:hi][:len(terms)]
+			for k, t := range terms { // lists that have the document itself at least
+				begin := first[t] + uint32(place[k])
+				visits[n] = asm.Visit{First: begin, Count: first[t+1] - begin, Scale: values[k], Column: uint32(r)}
+				n++
 			}
-			if next < end {
-				p.cursors = append(p.cursors, asm.Cursor{Next: next, Scale: tail.Values[k], Column: uint32(r)})
-				p.ends = append(p.ends, end)
+		case from == 0 && to == post.block:
+			for k, t := range terms {
+				begin, end := first[t], first[t+1]
+				visits[n] = asm.Visit{First: begin, Count: end - begin, Scale: values[k], Column: uint32(r)}
+				if begin < end { // a conditional move
+					n++
+				}
+			}
+		default:
+			for k, t := range terms {
+				begin, end := first[t], first[t+1]
+				if half && of == b {
+					begin += uint32(p.b.own.place[lo+int64(k)])
+				}
+				begin += uint32(firstFrom(doc[begin:end], from, post.block))
+				end = begin + uint32(firstFrom(doc[begin:end], to, post.block))
+				if begin < end {
+					visits[n] = asm.Visit{First: begin, Count: end - begin, Scale: values[k], Column: uint32(r)}
+					n++
+				}
 			}
 		}
 	}
+	for _, v := range visits[:n] {
+		p.stats.TailMatches += int64(v.Count)
+	}
+	p.visits = visits[:n]
 }
 
 // firstFrom returns the place of the first of ascending documents, of n that there are, that isn't
 // below from. Most terms occur evenly, so the search begins where it should be and doubles its steps:
 // a binary search misses the cache in every step.
-func firstFrom(docs []uint32, from uint32, n int) int {
+func firstFrom(docs []uint16, from, n int) int {
 	lo, hi := 0, len(docs)
-	if hi == 0 {
+	switch {
+	case hi == 0 || from == 0:
 		return 0
+	case from >= n:
+		return hi
 	}
-	at, step := min(int(uint64(from)*uint64(hi)/uint64(n)), hi-1), 4
-	if docs[at] < from {
+	at, step := min(from*hi/n, hi-1), 4
+	if int(docs[at]) < from {
 		for lo = at + 1; at+step < hi; step *= 2 {
-			if docs[at+step] >= from {
+			if int(docs[at+step]) >= from {
 				hi = at + step
 				break
 			}
@@ -159,14 +203,14 @@ func firstFrom(docs []uint32, from uint32, n int) int {
 		}
 	} else {
 		for hi = at; at-step >= 0; step *= 2 {
-			if docs[at-step] < from {
+			if int(docs[at-step]) < from {
 				lo = at - step + 1
 				break
 			}
 			hi = at - step
 		}
 	}
-	place, _ := slices.BinarySearch(docs[lo:hi], from)
+	place, _ := slices.BinarySearchFunc(docs[lo:hi], from, func(d uint16, from int) int { return int(d) - from })
 	return lo + place
 }
 
@@ -176,67 +220,96 @@ func firstFrom(docs []uint32, from uint32, n int) int {
 // half, j0 is the first of the panel's documents, which are the columns' own in sequence. An error
 // of visit and the end of ctx end it.
 func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(lo, hi int, c []float32) error) error {
-	b, k := p.b, p.b.kernels
-	p.seek(half, uint32(j0-j0%sparse.Block))
-	p.stats.TailMatches -= p.passed()
-	defer func() { p.stats.TailMatches += p.passed() }()
-	p.lap(&p.stats.Load)
-	// Blocks are whole, so the first may hold documents before j0.
-	for tail := j0 - j0%sparse.Block; tail < n; tail += TailDocs {
+	width, block := p.b.kernels.Panel, p.b.postings.block
+	// Blocks of the head are whole, so the first may hold documents before j0.
+	for at := j0 - j0%sparse.Block; at < n; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		p.start()
-		end := min(tail+TailDocs, n)
-		if !b.tailDirect {
-			p.tailAdd(uint32(tail), uint32(end))
+		b, end := at/block, min(at-at%block+block, n)
+		from, to := at-b*block, end-b*block
+		if half {
+			from = 0 // documents begin at themselves
 		}
-		for lo := tail; lo < end; lo += blockDocs {
+		if end == p.b.own.x.Rows() {
+			to = block
+		}
+		p.visit(b, half, from, to)
+		p.lap(&p.stats.Load)
+		p.tailAdd(b)
+		for lo := at; lo < end; lo += blockDocs {
 			hi := min(lo+blockDocs, end)
-			tile := p.tile[:(hi-lo)*k.Panel]
-			p.dots(lo, hi, lo-tail, tile)
 			first := max(lo, j0)
-			tile = tile[(first-lo)*k.Panel:]
-			if half && first == j0 {
-				p.reflect(tile)
-			}
-			if err := p.recompute(ctx, first, tile, p.close[:k.Finish(p.close, tile, closeC)]); err != nil {
-				clear(p.tail)
-				return err
+			tile := p.tile[:(hi-lo)*width]
+			close := p.dots(lo, hi, lo-b*block, tile, half && first == j0, first)
+			tile = tile[(first-lo)*width:]
+			err := p.recompute(ctx, first, tile, close)
+			if err == nil {
+				err = p.recompute(ctx, first, tile, p.longPairs(first, hi))
 			}
 			p.lap(&p.stats.Close)
-			if err := visit(first, hi, tile); err != nil {
+			if err == nil {
+				err = visit(first, hi, tile)
+			}
+			if err != nil {
 				clear(p.tail)
 				return err
 			}
 			p.start()
 		}
+		at = end
 	}
 	return nil
 }
 
-// passed returns the number of documents that the cursors have passed, up to a constant.
-func (p *panel) passed() (sum int64) {
-	for i := range p.cursors {
-		sum += p.cursors[i].Next
+// dots fills the tile of documents lo <= j < hi with c and returns the places that are close, from document first on.
+// The tail of document lo stands at column at of p.tail; segments of the head follow, from the rarest to the most
+// frequent one, of which the last makes c. own says that the tile begins with the panel's own documents.
+func (p *panel) dots(lo, hi, at int, tile []float32, own bool, first int) []uint32 {
+	b, k, segments := p.b, p.b.kernels, len(p.b.own.head)
+	k.TailStore(tile, k.Panel, p.tail[at:], p.stride, k.Panel, hi-lo)
+	p.lap(&p.stats.Tail)
+	last := b.pairing.last
+	if last == nil || own || first != lo || segments == 0 || segments > directSegments {
+		p.head(lo, hi, 0, segments, tile, 0)
+		p.lap(&p.stats.Head)
+		tile = tile[(first-lo)*k.Panel:]
+		if own {
+			p.reflect(tile)
+		}
+		return p.close[:k.Finish(p.close, tile, closeC)]
 	}
-	return sum
+	p.head(lo, hi, 1, segments, tile, 0)
+	seg, dense, found := &p.streaming.head[0], p.segment(0), 0
+	p.stats.HeadValues += seg.start[hi] - seg.start[lo]
+	for block := lo; block < hi; block += sparse.Block {
+		end := min(block+sparse.Block, hi)
+		first := (block - lo) * k.Panel
+		found += last(p.close[found:], first, closeC,
+			tile[first:], dense, seg.start[block:end+1], seg.doc[block:end], seg.offset, seg.value)
+	}
+	p.lap(&p.stats.Head)
+	return p.close[:found]
 }
 
-// dots fills the tile of documents lo <= j < hi with dot products: the tail, of which that of
-// document lo stands at column at of p.tail, and the head, from the rarest segment to the most
-// frequent one.
-func (p *panel) dots(lo, hi, at int, tile []float32) {
-	k := p.b.kernels
-	if p.b.tailDirect {
-		clear(tile)
-		p.tailDirect(tile, uint32(lo), uint32(hi))
-	} else {
-		k.TailStore(tile, k.Panel, p.tail[at:], TailDocs, k.Panel, hi-lo)
+// longPairs returns the places of a tile of documents lo <= j < hi where both documents have a long tail, whose
+// roundings may add up: their c is recomputed.
+func (p *panel) longPairs(lo, hi int) []uint32 {
+	places := p.close[:0]
+	if len(p.long) == 0 {
+		return places
 	}
-	p.lap(&p.stats.Tail)
-	p.head(lo, hi, 0, len(p.b.own.head), tile, 0)
-	p.lap(&p.stats.Head)
+	from, _ := slices.BinarySearch(p.b.own.long, uint32(lo))
+	for _, j := range p.b.own.long[from:] {
+		if int(j) >= hi {
+			break
+		}
+		for _, r := range p.long {
+			places = append(places, uint32((int(j)-lo)*p.b.kernels.Panel+r))
+		}
+	}
+	return places
 }
 
 // head adds the dot products over segments first <= s < last of the head to the tile of documents
@@ -247,12 +320,7 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 // are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
 func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	k := p.b.kernels
-	size := 1
-	if last-first > directSegments {
-		for size*groupSegments < last-first {
-			size *= groupSegments
-		}
-	}
+	size := groupSize(last - first)
 	for s := first + (last-first-1)/size*size; s >= first; s -= size {
 		if size > 1 {
 			if level == len(p.groups) {

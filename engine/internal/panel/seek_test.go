@@ -12,14 +12,14 @@ func TestFirstFrom(t *testing.T) {
 	for range 3000 {
 		n := 1 + r.IntN(500)
 		lo := r.IntN(n)
-		var docs []uint32
+		var docs []uint16
 		for d := lo; d < lo+1+r.IntN(n-lo); d++ {
 			if r.IntN(1+r.IntN(9)) == 0 {
-				docs = append(docs, uint32(d))
+				docs = append(docs, uint16(d))
 			}
 		}
-		for from := range uint32(n + 1) {
-			want, _ := slices.BinarySearch(docs, from)
+		for from := range n + 1 {
+			want, _ := slices.BinarySearch(docs, uint16(from))
 			if got := firstFrom(docs, from, n); got != want {
 				t.Fatalf("firstFrom(%v, %d, %d) = %d, expected %d", docs, from, n, got, want)
 			}

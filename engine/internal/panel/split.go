@@ -2,9 +2,9 @@ package panel
 
 import (
 	"context"
-	"math"
 	"slices"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -21,6 +21,7 @@ type layout struct {
 	panel  int      // documents in a panel
 	bounds []int    // segment s of the head holds the ranks bounds[s] <= rank < bounds[s+1]; bounds[0] is 0
 	rank   []uint32 // rank[column], a permutation
+	scale  float32  // of the values of the tail
 }
 
 // head returns the number of ranks in the head.
@@ -32,7 +33,8 @@ type side struct {
 	x     *sparse.Embedded
 	head  []segment  // a segment after the other
 	tail  sparse.CSR // ranks less those of the head as columns, descending within a row
-	place []uint32   // where each value of the tail stands in its posting list; nil where there are none
+	place []uint16   // where each value of the tail stands in its document's block of the posting list; nil where there are none
+	long  []uint32   // documents with more than longTail values in the tail, ascending
 }
 
 // segment holds the values of all documents in the terms of one segment of the head. The documents
@@ -56,15 +58,15 @@ func (s *segment) of(i int) (lo, hi int64) {
 }
 
 // split brings documents into the form of the layout, on a number of goroutines; byRank is their
-// transpose in the order of its ranks. listed says that posting lists are made of them, too. It uses
-// the memory of s again.
+// transpose in the order of its ranks. block is how many documents a block of their posting lists has, 0 where they
+// have none. It uses the memory of s again.
 func (l *layout) split(
-	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, listed bool,
+	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, block int,
 ) error {
 	s.x, s.head = x, resized(s.head, len(l.bounds)-1)
 	return run.Tasks(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
 		if task == 0 { // first, because it takes longest
-			return s.fillTail(ctx, byRank, l.head(), listed)
+			return s.fillTail(ctx, byRank, l.head(), l.scale, block)
 		}
 		s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)
 		return nil
@@ -83,7 +85,7 @@ func resized[T any](s []T, n int) []T {
 const stopValues = 1 << 20
 
 // fillTail takes the ranks from head on out of the documents' transpose, from the last one down.
-func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, listed bool) error {
+func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale float32, block int) error {
 	n, cols := byRank.Cols, byRank.Rows()
 	start := resized(s.tail.Offsets, n+1)
 	clear(start)
@@ -99,8 +101,8 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, liste
 		Terms:   resized(s.tail.Terms, int(start[n])),
 		Values:  resized(s.tail.Values, int(start[n])),
 	}
-	if listed {
-		s.place = make([]uint32, start[n])
+	if block > 0 {
+		s.place = make([]uint16, start[n])
 	}
 	next := slices.Clone(start)
 	looked := byRank.Offsets[cols]
@@ -111,16 +113,25 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, liste
 			}
 		}
 		docs, values := byRank.Row(rank)
+		first := 0 // of the block
 		for k, d := range docs {
 			at := next[d]
-			tail.Terms[at], tail.Values[at] = uint32(rank-head), values[k]
-			if listed {
-				s.place[at] = uint32(k)
+			tail.Terms[at], tail.Values[at] = uint32(rank-head), values[k]*scale
+			if block > 0 {
+				if k == 0 || int(d)/block != int(docs[k-1])/block {
+					first = k
+				}
+				s.place[at] = uint16(k - first)
 			}
 			next[d]++
 		}
 	}
-	s.tail = tail
+	s.tail, s.long = tail, s.long[:0]
+	for d := range n {
+		if start[d+1]-start[d] > longTail {
+			s.long = append(s.long, uint32(d))
+		}
+	}
 	return nil
 }
 
@@ -161,7 +172,7 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 
 // bytes returns the memory that the documents hold in this form.
 func (s *side) bytes() int64 {
-	b := s.tail.Bytes() + 4*int64(len(s.place))
+	b := s.tail.Bytes() + 2*int64(len(s.place)) + 4*int64(cap(s.long))
 	for i := range s.head {
 		h := &s.head[i]
 		b += 8*int64(len(h.start)) + int64(len(h.doc)+len(h.place)) + 2*int64(len(h.offset)) + 4*int64(len(h.value))
@@ -169,34 +180,66 @@ func (s *side) bytes() int64 {
 	return b
 }
 
-// postings are the posting lists of the tail: list t, of the term of rank head+t, is
-// doc[offsets[t]:offsets[t+1]], documents ascending, with their values at the same places. Each
-// list ends with noDocument, so that a loop over it needs to look at documents alone.
+// postings are the posting lists of the tail, cut at blocks of documents: the entries of block b begin at base[b],
+// list after list, and those of list t, of the term of rank head+t, at base[b] + first[b·(lists+1)+t] and end where
+// those of t+1 begin. doc holds places in the block, ascending, value the documents' values.
 type postings struct {
-	offsets []int64
-	doc     []uint32
-	value   []float32
+	block int // documents in a block
+	lists int
+	base  []int64
+	first []uint32
+	doc   []uint16
+	value []float32
 }
 
-// noDocument ends a posting list; it is above all documents.
-const noDocument = math.MaxUint32
+// TailDocs is the least number of documents whose tail is added up at a time: the sums of one document of a panel,
+// 16 KiB, stay in the first-level cache. mostTailDocs is the most; places have 16 bits.
+const (
+	TailDocs     = 8 * blockDocs
+	mostTailDocs = 1 << 16
+)
 
-// newPostings takes the lists from head on out of the documents' transpose, where they are but for
-// their ends.
-func newPostings(byRank *sparse.CSR, head int) *postings {
-	lists := byRank.Rows() - head
-	first := byRank.Offsets[head]
-	size := byRank.NNZ() - first + int64(lists)
-	p := &postings{make([]int64, lists+1), make([]uint32, size), make([]float32, size)}
-	for t := range lists {
+// newPostings takes the lists from head on out of the documents' transpose, and scales them. A block has so many
+// documents that the table of lists takes no more than four bytes for each entry, where that can be.
+func newPostings(byRank *sparse.CSR, head int, scale float32) *postings {
+	from := byRank.Offsets[head]
+	entries := byRank.NNZ() - from
+	few := (byRank.Cols/sparse.Block + 1) * sparse.Block // for fewer documents than a block
+	p := &postings{block: min(TailDocs, few), lists: byRank.Rows() - head}
+	for n := p.blocks(byRank.Cols); n > 1 && p.block < mostTailDocs && int64(n)*int64(p.lists) > entries; {
+		p.block *= 2
+		n = p.blocks(byRank.Cols)
+	}
+	blocks, wide := p.blocks(byRank.Cols), p.lists+1
+	p.base, p.first = make([]int64, blocks+1), make([]uint32, blocks*wide)
+	p.doc, p.value = make([]uint16, entries+asm.TailSlack), make([]float32, entries+asm.TailSlack)
+	for t := range p.lists {
+		docs, _ := byRank.Row(head + t)
+		for _, d := range docs {
+			p.first[int(d)/p.block*wide+t+1]++
+		}
+	}
+	for b := range blocks {
+		first := p.first[b*wide : (b+1)*wide]
+		for t := range p.lists {
+			first[t+1] += first[t]
+		}
+		p.base[b+1] = p.base[b] + int64(first[p.lists])
+	}
+	next := slices.Clone(p.base)
+	for t := range p.lists {
 		docs, values := byRank.Row(head + t)
-		at := p.offsets[t]
-		end := at + int64(copy(p.doc[at:], docs))
-		copy(p.value[at:], values)
-		p.doc[end] = noDocument
-		p.offsets[t+1] = end + 1
+		for k, d := range docs {
+			b := int(d) / p.block
+			p.doc[next[b]], p.value[next[b]] = uint16(int(d)%p.block), values[k]*scale
+			next[b]++
+		}
 	}
 	return p
 }
 
-func (p *postings) bytes() int64 { return 8 * int64(len(p.offsets)+len(p.doc)) }
+func (p *postings) blocks(documents int) int { return (documents + p.block - 1) / p.block }
+
+func (p *postings) bytes() int64 {
+	return 8*int64(len(p.base)) + 4*int64(len(p.first)) + 6*int64(len(p.doc))
+}
