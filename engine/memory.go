@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine/internal/compute"
+	panels "github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -28,16 +29,17 @@ func NewBytes(rows, cols int, values int64) int64 {
 	if float64(values)*40+float64(rows)*56+float64(cols)*(28+float64(rows)/(1<<14)) >= math.MaxInt64/2 {
 		return math.MaxInt64
 	}
-	tables := 4 * int64(rows/(1<<16)+1) * int64(cols) // of posting lists, beyond 4 bytes for each value; see panel.postings
+	tables := 4 * int64(rows/(1<<16)+1) * int64(cols) // of posting lists, where that is more than 4 bytes a value
 	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 20*int64(cols) + tables
 }
 
-// ScratchBytes bounds what an engine of documents of so many columns, and up to so many values each,
-// holds for each worker beside what NewBytes says, unless its head has more than 16,384 terms. Numbers
-// below 0 count as 0.
-func ScratchBytes(cols, longest int) int64 {
-	const panel = 64 // documents: tiles and sums, the head in dense form, cursors and values
-	return 5<<19 + 4*panel*int64(min(max(cols, 0), 1<<14)) + 27*panel*min(int64(max(longest, 0)), 1<<40)
+// ScratchBytes bounds what an engine of documents of so many rows, columns and values, and up to so many values each,
+// holds for each worker beside what NewBytes says, unless its head has more than 16,384 terms. Numbers below 0 count
+// as 0.
+func ScratchBytes(rows, cols int, values int64, longest int) int64 {
+	const panel = 64 // documents: tiles and sums, the head in dense form, visits and values
+	block := int64(panels.Block(max(rows, 0), max(cols, 0), max(values, 0)))
+	return 3<<18 + 4*panel*(block+int64(min(max(cols, 0), 1<<14))) + 27*panel*min(int64(max(longest, 0)), 1<<40)
 }
 
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or

@@ -100,7 +100,8 @@ func (o *Options) sizes(c *sparse.Corpus, embedder *sparse.Embedder, documents i
 
 // setEngine bounds the bytes of an engine by the columns and the length of the longest document.
 func (z *sizes) setEngine(columns, longest int) {
-	z.engine = engine.NewBytes(int(z.n), columns, z.values) + z.workers*engine.ScratchBytes(columns, longest)
+	z.engine = engine.NewBytes(int(z.n), columns, z.values) +
+		z.workers*engine.ScratchBytes(int(z.n), columns, z.values, longest)
 }
 
 // set is the memory of a working set.

@@ -33,7 +33,7 @@ type side struct {
 	x     *sparse.Embedded
 	head  []segment  // a segment after the other
 	tail  sparse.CSR // ranks less those of the head as columns, descending within a row
-	place []uint16   // where each value of the tail stands in its document's block of the posting list; nil where there are none
+	place []uint16   // where each value of the tail stands in its document's block of the list; nil where there are none
 	long  []uint32   // documents with more than longTail values in the tail, ascending
 }
 
@@ -199,17 +199,21 @@ const (
 	mostTailDocs = 1 << 16
 )
 
-// newPostings takes the lists from head on out of the documents' transpose, and scales them. A block has so many
-// documents that the table of lists takes no more than four bytes for each entry, where that can be.
+// Block returns how many documents a block of posting lists has, of a matrix of so many rows, columns and values: so
+// many that the table of lists takes no more than four bytes for each value, where that can be.
+func Block(rows, cols int, values int64) int {
+	block := min(TailDocs, (rows/sparse.Block+1)*sparse.Block)
+	for block < rows && block < mostTailDocs && int64((rows+block-1)/block)*int64(cols) > values {
+		block *= 2
+	}
+	return block
+}
+
+// newPostings takes the lists from head on out of the documents' transpose, and scales them.
 func newPostings(byRank *sparse.CSR, head int, scale float32) *postings {
 	from := byRank.Offsets[head]
 	entries := byRank.NNZ() - from
-	few := (byRank.Cols/sparse.Block + 1) * sparse.Block // for fewer documents than a block
-	p := &postings{block: min(TailDocs, few), lists: byRank.Rows() - head}
-	for n := p.blocks(byRank.Cols); n > 1 && p.block < mostTailDocs && int64(n)*int64(p.lists) > entries; {
-		p.block *= 2
-		n = p.blocks(byRank.Cols)
-	}
+	p := &postings{block: Block(byRank.Cols, byRank.Rows(), byRank.NNZ()), lists: byRank.Rows() - head}
 	blocks, wide := p.blocks(byRank.Cols), p.lists+1
 	p.base, p.first = make([]int64, blocks+1), make([]uint32, blocks*wide)
 	p.doc, p.value = make([]uint16, entries+asm.TailSlack), make([]float32, entries+asm.TailSlack)
