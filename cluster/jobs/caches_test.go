@@ -30,7 +30,7 @@ func TestCaches(t *testing.T) {
 		asm.UseCaches(asm.Caches{})
 	})
 	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
-	c, err := sparse.Read(t.Context(), "synthetic:docs=2000,terms=20000,length=300,classes=3,seed=5", sparse.Options{})
+	c, err := sparse.Read(t.Context(), "synthetic:docs=2000,terms=20000,length=600,classes=3,seed=5", sparse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
