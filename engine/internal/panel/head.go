@@ -110,7 +110,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) (heads
 
 // cut cuts a head of so many terms into segments, as few as keep the roundings within what the pairing has to spare,
 // else those with the fewest roundings. The last bound is the head's end.
-func (pair pairing) cut(k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
+func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
 	least := math.Inf(1)
 	try := func(limit float64) (sums float64) {
 		some := pair.segments(byRank, terms, limit, 1<<16/k.Panel)
@@ -120,10 +120,12 @@ func (pair pairing) cut(k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds [
 		return sums
 	}
 	limit := 16.0
-	for try(limit) > pair.roundings && limit > leastLimit {
+	for try(limit) > pair.roundings && limit > leastLimit && ctx.Err() == nil {
 		limit /= 2
 	}
-	try(limit * math.Sqrt2) // taken if that is enough, too
+	if ctx.Err() == nil {
+		try(limit * math.Sqrt2) // taken if that is enough, too
+	}
 	return bounds
 }
 
@@ -226,9 +228,9 @@ func (b *Backend) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) 
 		head = best(b.heads)
 	}
 	if head.Terms > 0 {
-		l.bounds = b.pairing.cut(b.kernels, byRank, head.Terms)
+		l.bounds = b.pairing.cut(ctx, b.kernels, byRank, head.Terms)
 	}
-	return l, byRank, nil
+	return l, byRank, context.Cause(ctx)
 }
 
 // Heads returns what the cost model predicts for the possible choices of the head, in the order of
