@@ -23,7 +23,7 @@ func TestSingleDocuments(t *testing.T) {
 		}
 		return c.Documents
 	}
-	for _, length := range []int{12, 90, 900} { // a tail in float32, one in float64, many segments
+	for _, length := range []int{12, 90, 900} { // short tails, long ones, many segments
 		terms := 40 * length
 		train := read(fmt.Sprintf("synthetic:docs=601,terms=%d,length=%d,classes=2,seed=3", terms, length))
 		test := read(fmt.Sprintf("synthetic:docs=9,terms=%d,length=%d,classes=2,seed=4", terms, length))
@@ -85,6 +85,51 @@ func TestSingleDocuments(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// A single document and one of the columns, both with thousands of rare words, have the bits that they have among many:
+// those of the exact form.
+func TestSingleLongDocument(t *testing.T) {
+	const n, shared, own = 3, 3000, 400
+	m := &sparse.CSR{Cols: shared + n*own, Offsets: []int64{0}}
+	for i := range n {
+		for w := range shared {
+			m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, 1)
+		}
+		for w := range own {
+			m.Terms, m.Values = append(m.Terms, uint32(shared+i*own+w)), append(m.Values, 1)
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	embedder := sparse.Sphere.Fit(m)
+	x, err := embedder.Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, want := kernel.MustParse("c"), engine.NewReference(x).C(0, 1)
+	for _, isa := range enginetest.ISAs() {
+		e, err := engine.New(x, engine.Options{ISA: string(isa), HeadTerms: 16, KeptBytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := e.Bytes()
+		for range 3 {
+			one, err := embedder.Transform(m.SelectRows([]int{0}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := e.Cross(t.Context(), k, one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Row(0)[1]; got != float32(want) {
+				t.Errorf("%s: c = %v, expected %v", isa, got, float32(want))
+			}
+		}
+		if e.Bytes() == before {
+			t.Errorf("%s: no document passed alone", isa)
 		}
 	}
 }
