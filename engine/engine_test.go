@@ -441,3 +441,42 @@ func TestProgress(t *testing.T) {
 		t.Errorf("last report %+v, expected %d of %d", last, want, want)
 	}
 }
+
+// Where there are more terms than values, a block of the posting lists has more documents than usual.
+func TestLargeBlocks(t *testing.T) {
+	const n, terms = 3*SeamDocuments + 5, 40_000
+	r := rand.New(rand.NewPCG(1, 2))
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	for i := range n {
+		word := uint32(r.IntN(terms / 2))
+		if i%50 == 49 {
+			word = m.Terms[2*r.IntN(i)] // one of an earlier document
+		}
+		m.Terms, m.Values = append(m.Terms, word, terms/2+uint32(r.IntN(terms/2))), append(m.Values, 1, float32(1+r.IntN(3)))
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	x := embedded(t, sparse.Sphere, m)
+	ref, rows := NewReference(x), []int{0, 49, SeamDocuments + 1, n - 2}
+	eachISA(t, func(t *testing.T, isa string) {
+		e := newEngine(t, x, Options{ISA: isa, HeadTerms: -1})
+		d := NewDense(len(rows), n)
+		if err := e.Rows(t.Context(), parse(t, "c"), rows, d); err != nil {
+			t.Fatal(err)
+		}
+		near := 0
+		for r, i := range rows {
+			for j := range n {
+				want, got := ref.C(i, j), d.At(r, j)
+				if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
+					t.Fatalf("c(%d, %d) = %v, expected %v", i, j, got, want)
+				}
+				if want < 1 {
+					near++
+				}
+			}
+		}
+		if near <= len(rows) {
+			t.Errorf("%d pairs have a term in common, expected more than each document with itself", near)
+		}
+	})
+}

@@ -202,8 +202,8 @@ const (
 // Block returns how many documents a block of posting lists has, of a matrix of so many rows, columns and values: so
 // many that the table of lists takes no more than four bytes for each value, where that can be.
 func Block(rows, cols int, values int64) int {
-	block := min(TailDocs, (rows/sparse.Block+1)*sparse.Block)
-	for block < rows && block < mostTailDocs && int64((rows+block-1)/block)*int64(cols) > values {
+	block := (min(rows, TailDocs-1)/sparse.Block + 1) * sparse.Block
+	for block < rows && block < mostTailDocs && int64((rows-1)/block+1)*int64(cols) > values {
 		block *= 2
 	}
 	return block

@@ -3,6 +3,7 @@ package panel
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -212,5 +213,22 @@ func TestCloseHistogramsEnd(t *testing.T) {
 	p.stats.Recomputed = 0
 	if err := p.run(t.Context(), true, 0, 200, none); err != nil || p.stats.Recomputed != 8*199 {
 		t.Errorf("%d pairs recomputed, error %v", p.stats.Recomputed, err)
+	}
+}
+
+// Blocks grow with the table of lists, up to what places of 16 bits hold, and for sizes beyond any memory.
+func TestBlock(t *testing.T) {
+	for _, c := range []struct {
+		rows, cols int
+		values     int64
+		want       int
+	}{
+		{0, 0, 0, sparse.Block}, {200, 50_000, 900, 2 * sparse.Block}, {11_314, 46_852, 1_695_628, TailDocs},
+		{9_000, 20_000, 18_000, 4 * TailDocs}, {1_000_000, 1_000_000, 155_000_000, 2 * TailDocs},
+		{1_000_000, 10_000_000, 20_000_000, mostTailDocs}, {math.MaxInt, math.MaxInt, math.MaxInt64, TailDocs},
+	} {
+		if got := Block(c.rows, c.cols, c.values); got != c.want {
+			t.Errorf("Block(%d, %d, %d) = %d, expected %d", c.rows, c.cols, c.values, got, c.want)
+		}
 	}
 }
