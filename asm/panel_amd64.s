@@ -312,115 +312,115 @@ storeSingle:
 	VCMPPS    $0x11, Y12, Y1, Y0
 	VMOVMSKPS Y0, R12
 
-bit9:
+bit8:
 	TESTL  R12, R12
-	JZ     next8
+	JZ     through9
 	TZCNTL R12, R13
 	LEAQ   (R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit9
+	JMP    bit8
 
-next8:
+through9:
 	VCMPPS    $0x11, Y12, Y2, Y0
 	VMOVMSKPS Y0, R12
 
-bit11:
+bit10:
 	TESTL  R12, R12
-	JZ     next10
+	JZ     through11
 	TZCNTL R12, R13
 	LEAQ   8(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit11
+	JMP    bit10
 
-next10:
+through11:
 	VCMPPS    $0x11, Y12, Y3, Y0
 	VMOVMSKPS Y0, R12
 
-bit13:
+bit12:
 	TESTL  R12, R12
-	JZ     next12
+	JZ     through13
 	TZCNTL R12, R13
 	LEAQ   16(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit13
+	JMP    bit12
 
-next12:
+through13:
 	VCMPPS    $0x11, Y12, Y4, Y0
 	VMOVMSKPS Y0, R12
 
-bit15:
+bit14:
 	TESTL  R12, R12
-	JZ     next14
+	JZ     through15
 	TZCNTL R12, R13
 	LEAQ   24(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit15
+	JMP    bit14
 
-next14:
+through15:
 	VCMPPS    $0x11, Y12, Y5, Y0
 	VMOVMSKPS Y0, R12
 
-bit17:
+bit16:
 	TESTL  R12, R12
-	JZ     next16
+	JZ     through17
 	TZCNTL R12, R13
 	LEAQ   32(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit17
+	JMP    bit16
 
-next16:
+through17:
 	VCMPPS    $0x11, Y12, Y6, Y0
 	VMOVMSKPS Y0, R12
 
-bit19:
+bit18:
 	TESTL  R12, R12
-	JZ     next18
+	JZ     through19
 	TZCNTL R12, R13
 	LEAQ   40(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit19
+	JMP    bit18
 
-next18:
+through19:
 	VCMPPS    $0x11, Y12, Y7, Y0
 	VMOVMSKPS Y0, R12
 
-bit21:
+bit20:
 	TESTL  R12, R12
-	JZ     next20
+	JZ     through21
 	TZCNTL R12, R13
 	LEAQ   48(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit21
+	JMP    bit20
 
-next20:
+through21:
 	VCMPPS    $0x11, Y12, Y8, Y0
 	VMOVMSKPS Y0, R12
 
-bit23:
+bit22:
 	TESTL  R12, R12
-	JZ     next22
+	JZ     through23
 	TZCNTL R12, R13
 	LEAQ   56(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit23
+	JMP    bit22
 
-next22:
+through23:
 	MOVQ R11, ret+184(FP)
 
 none7:
@@ -994,59 +994,59 @@ storePair:
 	VCMPPS  $0x11, Z12, Z1, K1
 	KMOVW   K1, R12
 
-bit18:
+bit17:
 	TESTL  R12, R12
-	JZ     next17
+	JZ     through18
 	TZCNTL R12, R13
 	LEAQ   (R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit18
+	JMP    bit17
 
-next17:
+through18:
 	VCMPPS $0x11, Z12, Z2, K1
 	KMOVW  K1, R12
 
-bit20:
+bit19:
 	TESTL  R12, R12
-	JZ     next19
+	JZ     through20
 	TZCNTL R12, R13
 	LEAQ   16(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit20
+	JMP    bit19
 
-next19:
+through20:
 	VCMPPS $0x11, Z12, Z3, K1
 	KMOVW  K1, R12
 
-bit22:
+bit21:
 	TESTL  R12, R12
-	JZ     next21
+	JZ     through22
 	TZCNTL R12, R13
 	LEAQ   32(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit22
+	JMP    bit21
 
-next21:
+through22:
 	VCMPPS $0x11, Z12, Z4, K1
 	KMOVW  K1, R12
 
-bit24:
+bit23:
 	TESTL  R12, R12
-	JZ     next23
+	JZ     through24
 	TZCNTL R12, R13
 	LEAQ   48(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit24
+	JMP    bit23
 
-next23:
+through24:
 	MOVQ R11, ret+184(FP)
 
 none16:
@@ -1088,59 +1088,59 @@ none16:
 	VCMPPS  $0x11, Z12, Z5, K1
 	KMOVW   K1, R12
 
-bit27:
+bit26:
 	TESTL  R12, R12
-	JZ     next26
+	JZ     through27
 	TZCNTL R12, R13
 	LEAQ   (R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit27
+	JMP    bit26
 
-next26:
+through27:
 	VCMPPS $0x11, Z12, Z6, K1
 	KMOVW  K1, R12
 
-bit29:
+bit28:
 	TESTL  R12, R12
-	JZ     next28
+	JZ     through29
 	TZCNTL R12, R13
 	LEAQ   16(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit29
+	JMP    bit28
 
-next28:
+through29:
 	VCMPPS $0x11, Z12, Z7, K1
 	KMOVW  K1, R12
 
-bit31:
+bit30:
 	TESTL  R12, R12
-	JZ     next30
+	JZ     through31
 	TZCNTL R12, R13
 	LEAQ   32(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit31
+	JMP    bit30
 
-next30:
+through31:
 	VCMPPS $0x11, Z12, Z8, K1
 	KMOVW  K1, R12
 
-bit33:
+bit32:
 	TESTL  R12, R12
-	JZ     next32
+	JZ     through33
 	TZCNTL R12, R13
 	LEAQ   48(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit33
+	JMP    bit32
 
-next32:
+through33:
 	MOVQ R11, ret+184(FP)
 
 none25:
@@ -1257,59 +1257,59 @@ storeSingle:
 	VCMPPS  $0x11, Z12, Z1, K1
 	KMOVW   K1, R12
 
-bit39:
+bit38:
 	TESTL  R12, R12
-	JZ     next38
+	JZ     through39
 	TZCNTL R12, R13
 	LEAQ   (R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit39
+	JMP    bit38
 
-next38:
+through39:
 	VCMPPS $0x11, Z12, Z2, K1
 	KMOVW  K1, R12
 
-bit41:
+bit40:
 	TESTL  R12, R12
-	JZ     next40
+	JZ     through41
 	TZCNTL R12, R13
 	LEAQ   16(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit41
+	JMP    bit40
 
-next40:
+through41:
 	VCMPPS $0x11, Z12, Z3, K1
 	KMOVW  K1, R12
 
-bit43:
+bit42:
 	TESTL  R12, R12
-	JZ     next42
+	JZ     through43
 	TZCNTL R12, R13
 	LEAQ   32(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit43
+	JMP    bit42
 
-next42:
+through43:
 	VCMPPS $0x11, Z12, Z4, K1
 	KMOVW  K1, R12
 
-bit45:
+bit44:
 	TESTL  R12, R12
-	JZ     next44
+	JZ     through45
 	TZCNTL R12, R13
 	LEAQ   48(R10)(R13*1), R13
 	MOVL   R13, (R11)
 	ADDQ   $0x04, R11
 	BLSRL  R12, R12
-	JMP    bit45
+	JMP    bit44
 
-next44:
+through45:
 	MOVQ R11, ret+184(FP)
 
 none37:

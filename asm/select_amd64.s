@@ -6,7 +6,7 @@
 
 // func selectAVX2(index []uint32, c []float32, stride int, lines []float32, places []float32) int
 // Requires: AVX, BMI
-TEXT ·selectAVX2(SB), NOSPLIT, $8-112
+TEXT ·selectAVX2(SB), NOSPLIT, $0-112
 	MOVQ index_base+0(FP), AX
 	MOVQ c_base+24(FP), CX
 	MOVQ stride+48(FP), DX
@@ -47,60 +47,60 @@ block:
 some:
 	VMOVMSKPS Y1, R11
 
-bit2:
-	TESTL R11, R11
-	JZ    through1
-	BSFL  R11, R13
-	LEAQ  (R12)(R13*1), R13
-	ADDQ  R10, R13
-	MOVL  R13, (AX)(R9*4)
-	INCQ  R9
-	BLSRL R11, R11
-	JMP   bit2
+bit1:
+	TESTL  R11, R11
+	JZ     through2
+	TZCNTL R11, R13
+	LEAQ   (R12)(R13*1), R13
+	ADDQ   R10, R13
+	MOVL   R13, (AX)(R9*4)
+	INCQ   R9
+	BLSRL  R11, R11
+	JMP    bit1
 
-through1:
+through2:
 	VMOVMSKPS Y2, R11
 
-bit4:
-	TESTL R11, R11
-	JZ    through3
-	BSFL  R11, R14
-	LEAQ  8(R12)(R14*1), R14
-	ADDQ  R10, R14
-	MOVL  R14, (AX)(R9*4)
-	INCQ  R9
-	BLSRL R11, R11
-	JMP   bit4
+bit3:
+	TESTL  R11, R11
+	JZ     through4
+	TZCNTL R11, R13
+	LEAQ   8(R12)(R13*1), R13
+	ADDQ   R10, R13
+	MOVL   R13, (AX)(R9*4)
+	INCQ   R9
+	BLSRL  R11, R11
+	JMP    bit3
 
-through3:
+through4:
 	VMOVMSKPS Y3, R11
 
-bit6:
-	TESTL R11, R11
-	JZ    through5
-	BSFL  R11, R15
-	LEAQ  16(R12)(R15*1), R15
-	ADDQ  R10, R15
-	MOVL  R15, (AX)(R9*4)
-	INCQ  R9
-	BLSRL R11, R11
-	JMP   bit6
+bit5:
+	TESTL  R11, R11
+	JZ     through6
+	TZCNTL R11, R13
+	LEAQ   16(R12)(R13*1), R13
+	ADDQ   R10, R13
+	MOVL   R13, (AX)(R9*4)
+	INCQ   R9
+	BLSRL  R11, R11
+	JMP    bit5
 
-through5:
+through6:
 	VMOVMSKPS Y4, R11
 
-bit8:
-	TESTL R11, R11
-	JZ    through7
-	BSFL  R11, BP
-	LEAQ  24(R12)(BP*1), BP
-	ADDQ  R10, BP
-	MOVL  BP, (AX)(R9*4)
-	INCQ  R9
-	BLSRL R11, R11
-	JMP   bit8
+bit7:
+	TESTL  R11, R11
+	JZ     through8
+	TZCNTL R11, R13
+	LEAQ   24(R12)(R13*1), R13
+	ADDQ   R10, R13
+	MOVL   R13, (AX)(R9*4)
+	INCQ   R9
+	BLSRL  R11, R11
+	JMP    bit7
 
-through7:
+through8:
 	ADDQ $0x20, R12
 	JMP  block
 
@@ -150,32 +150,32 @@ block:
 some:
 	KMOVW K1, R11
 
-bit2:
-	TESTL R11, R11
-	JZ    through1
-	BSFL  R11, R13
-	LEAQ  (R12)(R13*1), R13
-	ADDQ  R10, R13
-	MOVL  R13, (AX)(R9*4)
-	INCQ  R9
-	BLSRL R11, R11
-	JMP   bit2
+bit1:
+	TESTL  R11, R11
+	JZ     through2
+	TZCNTL R11, R13
+	LEAQ   (R12)(R13*1), R13
+	ADDQ   R10, R13
+	MOVL   R13, (AX)(R9*4)
+	INCQ   R9
+	BLSRL  R11, R11
+	JMP    bit1
 
-through1:
+through2:
 	KMOVW K2, R11
 
-bit4:
-	TESTL R11, R11
-	JZ    through3
-	BSFL  R11, R14
-	LEAQ  16(R12)(R14*1), R14
-	ADDQ  R10, R14
-	MOVL  R14, (AX)(R9*4)
-	INCQ  R9
-	BLSRL R11, R11
-	JMP   bit4
+bit3:
+	TESTL  R11, R11
+	JZ     through4
+	TZCNTL R11, R13
+	LEAQ   16(R12)(R13*1), R13
+	ADDQ   R10, R13
+	MOVL   R13, (AX)(R9*4)
+	INCQ   R9
+	BLSRL  R11, R11
+	JMP    bit3
 
-through3:
+through4:
 	ADDQ $0x20, R12
 	JMP  block
 

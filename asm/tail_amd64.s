@@ -366,56 +366,56 @@ block2:
 	JZ        none4
 	VMOVMSKPS Y4, SI
 
-bit6:
-	TESTL SI, SI
-	JZ    next5
-	BSFL  SI, R8
-	LEAQ  (DI)(R8*1), R8
-	MOVL  R8, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit6
+bit5:
+	TESTL  SI, SI
+	JZ     through6
+	TZCNTL SI, R8
+	LEAQ   (DI)(R8*1), R8
+	MOVL   R8, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit5
 
-next5:
+through6:
 	VMOVMSKPS Y5, SI
 
-bit8:
-	TESTL SI, SI
-	JZ    next7
-	BSFL  SI, R9
-	LEAQ  8(DI)(R9*1), R9
-	MOVL  R9, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit8
+bit7:
+	TESTL  SI, SI
+	JZ     through8
+	TZCNTL SI, R8
+	LEAQ   8(DI)(R8*1), R8
+	MOVL   R8, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit7
 
-next7:
+through8:
 	VMOVMSKPS Y6, SI
 
-bit10:
-	TESTL SI, SI
-	JZ    next9
-	BSFL  SI, R10
-	LEAQ  16(DI)(R10*1), R10
-	MOVL  R10, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit10
+bit9:
+	TESTL  SI, SI
+	JZ     through10
+	TZCNTL SI, R8
+	LEAQ   16(DI)(R8*1), R8
+	MOVL   R8, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit9
 
-next9:
+through10:
 	VMOVMSKPS Y7, SI
 
-bit12:
-	TESTL SI, SI
-	JZ    next11
-	BSFL  SI, R11
-	LEAQ  24(DI)(R11*1), R11
-	MOVL  R11, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit12
+bit11:
+	TESTL  SI, SI
+	JZ     through12
+	TZCNTL SI, R8
+	LEAQ   24(DI)(R8*1), R8
+	MOVL   R8, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit11
 
-next11:
+through12:
 none4:
 	ADDQ $0x00000020, DI
 	SUBQ $0x00000020, DX
@@ -444,30 +444,30 @@ block13:
 	JZ        none15
 	VMOVMSKPS Y4, SI
 
-bit17:
-	TESTL SI, SI
-	JZ    next16
-	BSFL  SI, R12
-	LEAQ  (DI)(R12*1), R12
-	MOVL  R12, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit17
+bit16:
+	TESTL  SI, SI
+	JZ     through17
+	TZCNTL SI, R8
+	LEAQ   (DI)(R8*1), R8
+	MOVL   R8, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit16
 
-next16:
+through17:
 	VMOVMSKPS Y5, SI
 
-bit19:
-	TESTL SI, SI
-	JZ    next18
-	BSFL  SI, R13
-	LEAQ  8(DI)(R13*1), R13
-	MOVL  R13, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit19
+bit18:
+	TESTL  SI, SI
+	JZ     through19
+	TZCNTL SI, R8
+	LEAQ   8(DI)(R8*1), R8
+	MOVL   R8, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit18
 
-next18:
+through19:
 none15:
 	ADDQ $0x00000010, DI
 	SUBQ $0x00000010, DX
@@ -489,17 +489,17 @@ block20:
 	JZ        none22
 	VMOVMSKPS Y4, SI
 
-bit24:
-	TESTL SI, SI
-	JZ    next23
-	BSFL  SI, R14
-	LEAQ  (DI)(R14*1), R14
-	MOVL  R14, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit24
+bit23:
+	TESTL  SI, SI
+	JZ     through24
+	TZCNTL SI, R8
+	LEAQ   (DI)(R8*1), R8
+	MOVL   R8, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit23
 
-next23:
+through24:
 none22:
 	ADDQ $0x00000008, DI
 	SUBQ $0x00000008, DX
@@ -524,17 +524,17 @@ fewer21:
 	JZ         none25
 	VMOVMSKPS  Y2, SI
 
-bit27:
-	TESTL SI, SI
-	JZ    next26
-	BSFL  SI, R15
-	LEAQ  (DI)(R15*1), R15
-	MOVL  R15, (AX)(BX*4)
-	INCQ  BX
-	BLSRL SI, SI
-	JMP   bit27
+bit26:
+	TESTL  SI, SI
+	JZ     through27
+	TZCNTL SI, CX
+	LEAQ   (DI)(CX*1), CX
+	MOVL   CX, (AX)(BX*4)
+	INCQ   BX
+	BLSRL  SI, SI
+	JMP    bit26
 
-next26:
+through27:
 none25:
 done1:
 	MOVQ BX, ret+56(FP)

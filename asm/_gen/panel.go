@@ -259,19 +259,13 @@ func (g *gen) small(c vec, limit VecVirtual, row GPVirtual) {
 	index := g.word(g.ReturnIndex(0))
 	g.ADDQ(g.address(g.Param("first")), row)
 	for i, v := range c {
-		next, top, bits := g.label("next"), g.label("bit"), g.GP32()
+		bits := g.GP32()
 		g.lanesWhere(less, v, limit, bits)
-		g.Label(top)
-		g.TESTL(bits, bits)
-		g.JZ(next)
-		place := g.GP64()
-		g.TZCNTL(bits, place.As32())
-		g.LEAQ(element(row, place, 1).Offset(g.lanes*i), place)
-		g.MOVL(place.As32(), Mem{Base: index})
-		g.ADDQ(U8(4), index)
-		g.BLSRL(bits, bits)
-		g.JMP(top)
-		g.Label(next)
+		g.eachBit(bits, func(place GPVirtual) {
+			g.LEAQ(element(row, place, 1).Offset(g.lanes*i), place)
+			g.MOVL(place.As32(), Mem{Base: index})
+			g.ADDQ(U8(4), index)
+		})
 	}
 	g.Store(index, g.ReturnIndex(0))
 	g.Label(none)
@@ -288,6 +282,20 @@ func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
 	m := g.reg()
 	g.VCMPPS(predicate, b, a, m)
 	g.VMOVMSKPS(m, bits)
+}
+
+// eachBit runs do for the number of every bit that is set, ascending, and clears it.
+func (g *gen) eachBit(bits GPVirtual, do func(place GPVirtual)) {
+	top, through := g.label("bit"), g.label("through")
+	g.Label(top)
+	g.TESTL(bits, bits)
+	g.JZ(through)
+	place := g.GP64()
+	g.TZCNTL(bits, place.As32())
+	do(place)
+	g.BLSRL(bits, bits)
+	g.JMP(top)
+	g.Label(through)
 }
 
 // address is where a parameter or result of one word stands.

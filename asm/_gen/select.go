@@ -70,24 +70,17 @@ func (g *gen) selectSmall() {
 
 	g.Label("some")
 	for i, m := range masks {
-		through, top := g.label("through"), g.label("bit")
 		if g.lanes == 16 {
 			g.KMOVW(m, bits)
 		} else {
 			g.VMOVMSKPS(m, bits)
 		}
-		g.Label(top)
-		g.TESTL(bits, bits)
-		g.JZ(through)
-		place := g.GP64()
-		g.BSFL(bits, place.As32())
-		g.LEAQ(element(at, place, 1).Offset(g.lanes*i), place)
-		g.ADDQ(line, place)
-		g.MOVL(place.As32(), element(index, found, 4))
-		g.INCQ(found)
-		g.BLSRL(bits, bits)
-		g.JMP(top)
-		g.Label(through)
+		g.eachBit(bits, func(place GPVirtual) {
+			g.LEAQ(element(at, place, 1).Offset(g.lanes*i), place)
+			g.ADDQ(line, place)
+			g.MOVL(place.As32(), element(index, found, 4))
+			g.INCQ(found)
+		})
 	}
 	g.ADDQ(U8(layout.Select), at)
 	g.JMP(LabelRef("block"))

@@ -184,16 +184,8 @@ func (p *panel) row(
 		p.start()
 		hi := min(lo+blockDocs, n)
 		c := sums[lo:hi]
-		close := p.close[:k.Finish(p.close, c, closeC)]
-		if len(p.long) > 0 {
-			from, _ := slices.BinarySearch(b.own.long, uint32(lo))
-			for _, j := range b.own.long[from:] {
-				if int(j) < hi {
-					close = append(close, j-uint32(lo))
-				}
-			}
-		}
-		for _, at := range close {
+		near := p.close[:k.Finish(p.close, c, closeC)]
+		for _, at := range p.longPairs(near, lo, hi, 1) {
 			j := lo + int(at)
 			terms, _ := b.own.x.Row(j)
 			p.scratch = b.own.x.Unit64(j, p.scratch)
@@ -214,7 +206,7 @@ func (p *panel) tailRow(sums []float32) {
 	block := p.b.postings.block
 	for lo := 0; lo < len(sums); lo += block {
 		hi := min(lo+block, len(sums))
-		p.visit(lo/block, false, 0, block)
+		p.findVisits(lo/block, false, 0, block)
 		p.tailAdd(lo / block)
 		p.b.kernels.TailStore(sums[lo:hi], 1, p.tail, p.stride, 1, hi-lo)
 	}

@@ -28,7 +28,7 @@ import (
 //
 // What else there is: 2u·s of the values' own roundings, u/2 in 1-s; in the tail 3u·s of scaling and product, and
 // 2u·s of making float32; longTail. The terms of histograms, whose m_j weigh a_j since √(a_j b_j) bounds a term, carry
-// more: 4u for χ², 8u for Jensen-Shannon, so that they have fewer roundings to spare.
+// roundings of their own: 4u for χ², 8u for Jensen-Shannon. So half of E is 10u and 6u, for 14u as well.
 const (
 	roundingsDot           = 28
 	roundingsChiSquare     = 20
@@ -42,7 +42,7 @@ const usuallyInSegment = 20
 // says of it.
 type Head struct {
 	Terms     int           // number of terms, the most frequent ones
-	Segments  int           // pieces that they are cut into
+	Segments  int           // pieces that they are cut into, as the model expects
 	Predicted time.Duration // time for all dot products of the symmetric half on one core
 }
 

@@ -17,7 +17,7 @@ func (b *Backend) panelBytes() int64 {
 	for s := len(b.own.head); s > directSegments; s = (s + groupSegments - 1) / groupSegments {
 		bytes += tile + 2*int64(unsafe.Sizeof([]float32{})) // groups
 	}
-	bytes += 4 * int64(b.postings.block+sparse.Block/8) * width
+	bytes += 4 * int64(b.stride()) * width
 	if b.pairing.terms != nil {
 		bytes += 4 * termsAtOnce
 	}

@@ -36,7 +36,7 @@ type panel struct {
 	dense     []float32   // [Head][Panel], a segment behind the other
 	visits    []asm.Visit // of the block under way
 	tail      []int32     // [Panel][stride], all 0 where no block is under way
-	stride    int         // documents of a block, and some more, so that columns don't meet in the sets of a cache
+	stride    int         // see Backend.stride
 	tile      []float32   // [blockDocs][Panel]
 	groups    [][]float32 // the same for groups of segments, level by level, made where there are so many
 
@@ -49,10 +49,14 @@ type panel struct {
 	stats device.Stats // not yet added to those of the back end
 }
 
+// stride returns how many sums the tail of a panel's document has: those of a block, and some more, so that documents
+// don't meet in the sets of a cache.
+func (b *Backend) stride() int { return b.postings.block + sparse.Block/8 }
+
 func newPanel(b *Backend) *panel {
 	r := b.kernels.Panel
 	p := &panel{
-		b: b, streaming: b.own, stride: b.postings.block + sparse.Block/8,
+		b: b, streaming: b.own, stride: b.stride(),
 		dense: make([]float32, b.layout.head()*r),
 		tile:  make([]float32, blockDocs*r),
 		close: make([]uint32, blockDocs*r),
@@ -124,10 +128,10 @@ func (p *panel) scatter(zero bool) {
 	}
 }
 
-// visit lists what the panel's documents want of block b of the posting lists: documents from <= j < to of the
+// findVisits lists what the panel's documents want of block b of the posting lists: documents from <= j < to of the
 // block, or, for the symmetric half, those from the panel's document itself on, so that of two documents in the panel
 // only the later one meets the earlier.
-func (p *panel) visit(b int, half bool, from, to int) {
+func (p *panel) findVisits(b int, half bool, from, to int) {
 	post, tail := p.b.postings, &p.from.tail
 	first := post.first[b*(post.lists+1):][:post.lists+1]
 	doc := post.doc[post.base[b]:]
@@ -235,18 +239,18 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(lo, hi
 		if end == p.b.own.x.Rows() {
 			to = block
 		}
-		p.visit(b, half, from, to)
+		p.findVisits(b, half, from, to)
 		p.lap(&p.stats.Load)
 		p.tailAdd(b)
 		for lo := at; lo < end; lo += blockDocs {
 			hi := min(lo+blockDocs, end)
 			first := max(lo, j0)
 			tile := p.tile[:(hi-lo)*width]
-			close := p.dots(lo, hi, lo-b*block, tile, half && first == j0, first)
+			near := p.dots(lo, hi, lo-b*block, tile, half && first == j0, first)
 			tile = tile[(first-lo)*width:]
-			err := p.recompute(ctx, first, tile, close)
+			err := p.recompute(ctx, first, tile, near)
 			if err == nil {
-				err = p.recompute(ctx, first, tile, p.longPairs(first, hi))
+				err = p.recompute(ctx, first, tile, p.longPairs(p.close[:0], first, hi, width))
 			}
 			p.lap(&p.stats.Close)
 			if err == nil {
@@ -293,20 +297,17 @@ func (p *panel) dots(lo, hi, at int, tile []float32, own bool, first int) []uint
 	return p.close[:found]
 }
 
-// longPairs returns the places of a tile of documents lo <= j < hi where both documents have a long tail, whose
-// roundings may add up: their c is recomputed.
-func (p *panel) longPairs(lo, hi int) []uint32 {
-	places := p.close[:0]
+// longPairs appends the places of a tile of documents lo <= j < hi, which are stride apart, where both documents have a
+// long tail, whose roundings may add up: their c is recomputed.
+func (p *panel) longPairs(places []uint32, lo, hi, stride int) []uint32 {
 	if len(p.long) == 0 {
 		return places
 	}
-	from, _ := slices.BinarySearch(p.b.own.long, uint32(lo))
-	for _, j := range p.b.own.long[from:] {
-		if int(j) >= hi {
-			break
-		}
+	long := p.b.own.long
+	from, _ := slices.BinarySearch(long, uint32(lo))
+	for ; from < len(long) && int(long[from]) < hi; from++ {
 		for _, r := range p.long {
-			places = append(places, uint32((int(j)-lo)*p.b.kernels.Panel+r))
+			places = append(places, uint32((int(long[from])-lo)*stride+r))
 		}
 	}
 	return places

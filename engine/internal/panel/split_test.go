@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/sparse"
@@ -229,6 +230,21 @@ func TestBlock(t *testing.T) {
 	} {
 		if got := Block(c.rows, c.cols, c.values); got != c.want {
 			t.Errorf("Block(%d, %d, %d) = %d, expected %d", c.rows, c.cols, c.values, got, c.want)
+		}
+	}
+}
+
+// Terms of histograms are below the geometric mean of their values, which the bound on roundings takes them for; up to
+// the rounding of both.
+func TestTermsAreBelowTheRoot(t *testing.T) {
+	for _, k := range []asm.Pairing{asm.Best().ChiSquare, asm.Best().JensenShannon} {
+		var term [1]float32
+		for ratio := 1.0; ratio > 1e-12; ratio *= 0.97 {
+			a, b := float32(0.7), float32(0.7*ratio)
+			k.Terms(term[:], []float32{a}, b)
+			if root := math.Sqrt(float64(a) * float64(b)); !(float64(term[0]) <= root*(1+8*0x1p-24)) {
+				t.Errorf("the term of %v and %v is %v, expected at most %v", a, b, term[0], root)
+			}
 		}
 	}
 }
