@@ -124,7 +124,8 @@ func (r *headsReport) summarise() {
 
 func (r *headsReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.header)
-	fmt.Fprintf(w, "%s, tiles of %s, one worker; predicted: dot products and segments by the cost model\n\n", r.ISA, r.Kernel)
+	fmt.Fprintf(w, "%s, tiles of %s, one worker; predicted: dot products and segments by the cost model\n\n",
+		r.ISA, r.Kernel)
 	t := report.NewTable(
 		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "").
 		Named("Heads")
