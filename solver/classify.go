@@ -57,22 +57,17 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	if len(p.Weights) > max(classes, 0) {
 		return p, errUser("%d weights, expected at most %d, one for each class", len(p.Weights), classes)
 	}
-	prices := []float64{p.C}
-	for _, w := range p.Weights {
-		prices = append(prices, p.C*w)
-	}
-	return p, checkWeights(p.DocumentWeights, n, slices.Min(prices), slices.Max(prices))
+	return p, checkWeights(p.DocumentWeights, n)
 }
 
-// checkWeights checks that weights are there for n documents, and leave prices positive and finite.
-func checkWeights(weights []float64, n int, least, most float64) error {
+// checkWeights checks that weights are there for n documents, or none.
+func checkWeights(weights []float64, n int) error {
 	if weights != nil && len(weights) != n {
 		return errUser("weights of %d documents, of a matrix of %d", len(weights), n)
 	}
 	for i, w := range weights {
-		if !(w > 0 && w*least > 0) || math.IsInf(w*most, 0) {
-			return errUser("weight %v of document %d and a price of %v to %v, expected a positive number and product", w, i,
-				least, most)
+		if !(w > 0) || math.IsInf(w, 0) {
+			return errUser("weight %v of document %d, expected a positive number", w, i)
 		}
 	}
 	return nil

@@ -125,7 +125,7 @@ func (par *Regression) resolve(n int) error {
 	case !(par.Nu >= 0 && par.Nu <= 1):
 		return errUser("ν is %v, expected 0 < ν <= 1, or 0 for ε-SVR", par.Nu)
 	}
-	return checkWeights(par.DocumentWeights, n, par.C, par.C)
+	return checkWeights(par.DocumentWeights, n)
 }
 
 // OneClassTraining says what [TrainOneClass] trains on.
@@ -156,7 +156,7 @@ func TrainOneClass(ctx context.Context, m Matrix, t OneClassTraining, opt Option
 	if err != nil {
 		return nil, err
 	}
-	if err := checkWeights(t.DocumentWeights, src.n, 1, 1); err != nil {
+	if err := checkWeights(t.DocumentWeights, src.n); err != nil {
 		return nil, err
 	}
 	d := newDual(docs, 1, src)

@@ -244,8 +244,7 @@ func TestBadWeights(t *testing.T) {
 	const n = 12
 	m, x := gaussian(t, 8, n, 3, 0.3)
 	bad := map[string][]float64{"too few": {1, 2}, "none": {}}
-	for name, w := range map[string]float64{"0": 0, "negative": -1, "NaN": math.NaN(), "infinite": math.Inf(1),
-		"product of 0": 5e-324, "infinite product": math.MaxFloat64} {
+	for name, w := range map[string]float64{"0": 0, "negative": -1, "NaN": math.NaN(), "infinite": math.Inf(1)} {
 		bad[name] = make([]float64, n)
 		for i := range n {
 			bad[name][i] = 1
@@ -254,9 +253,6 @@ func TestBadWeights(t *testing.T) {
 	}
 	for kind, w := range weighings(t.Context(), x) {
 		for name, weights := range bad {
-			if a := "product of 0"; name == a && kind != "C-SVC, one bound" || name == "infinite product" && kind != "C-SVC" {
-				continue // where C is 1 or less, or more, the product is a number
-			}
 			if _, err := w.train(m, weights, counting(n), Options{}); err == nil {
 				t.Errorf("%s: weights that are %s: no error", kind, name)
 			}
