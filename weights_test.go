@@ -208,7 +208,8 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 		}
 	}
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
-	found, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: gram.TrainOptions{DocumentWeights: weights}})
+	o := gram.TrainOptions{DocumentWeights: weights}
+	found, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
 	if err != nil || found.Best < 0 {
 		t.Fatalf("a search on samples: error %v, %s", err, found.Why)
 	}

@@ -98,12 +98,12 @@ type BinaryTraining struct {
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
 // over the documents t.Docs, where y is +1 for positive documents and -1 for others, and C[t] is C times the
-// weights of class and document. Weights[0] is for the positive documents, Weights[1] for the others. The result has the documents whose α isn't
-// 0 as support, and is positive where the positive class is. Documents of one class are an error.
+// weights of class and document. Weights[0] is for the positive documents, Weights[1] for the others. The result has
+// the documents whose α isn't 0 as support, and is positive where the positive class is. Documents of one class are
+// an error.
 //
 // ν-SVC is the problem without the linear term, with 0 <= α[t] <= w[t] and in addition Σ_t α[t] = ν·Σ_t w[t]
-// for the weights w of documents.
-// Its result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
+// for the weights w of documents. Its result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
 // (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
 // is an error. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
 func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (*Machine, error) {

@@ -10,9 +10,11 @@ import (
 
 // weighing are problems over the same documents, which a test solves with weights and by repeating documents.
 type weighing struct {
-	train func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) // docs are of the points
-	most  float64                                                                      // the sum of α, at most, by Σ weights
-	ν     float64                                                                      // of ν-SVC, whose machine is scaled
+	// docs are of the points.
+	train func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error)
+
+	most float64 // the sum of α, at most, by Σ weights
+	ν    float64 // of ν-SVC, whose machine is scaled
 }
 
 // weighings are of the points x: document i of the matrix is point docs[i].
@@ -216,7 +218,9 @@ func TestWeightsInParts(t *testing.T) {
 			}
 		}
 	}
-	numbers := []Regression{{C: 0.5, Epsilon: 0.1, DocumentWeights: weights}, {C: 3, Epsilon: 0.1, DocumentWeights: weights}}
+	numbers := []Regression{
+		{C: 0.5, Epsilon: 0.1, DocumentWeights: weights}, {C: 3, Epsilon: 0.1, DocumentWeights: weights},
+	}
 	found, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(t.Context(), m, numbers, nil, opt)
 	if err != nil {
 		t.Fatal(err)
