@@ -103,8 +103,8 @@ type BinaryTraining struct {
 // an error.
 //
 // ν-SVC is the problem without the linear term, with 0 <= α[t] <= w[t] and in addition Σ_t α[t] = ν·Σ_t w[t]
-// for the weights w of documents. Its result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
-// (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
+// for the weights w of documents. Its result is divided by the margin that it has (Schölkopf and others, Neural
+// Computation 12 (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
 // is an error. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
 func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (*Machine, error) {
 	src, opt, err := begin(m, opt)

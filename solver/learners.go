@@ -38,8 +38,8 @@ type RegressionTraining struct {
 //	minimise ½ Σ_s Σ_t β[s]β[t]·K[s][t] + ε·Σ_t |β[t]| - Σ_t z[t]β[t]  subject to |β[t]| <= C·w[t], Σ_t β[t] = 0,
 //
 // for the weights w of documents, or that of ν-SVR, which has Σ_t |β[t]| <= C·ν·Σ_t w[t] in place of the term
-// in ε. The result's decision value estimates the target. Source: Schölkopf and others, Neural Computation 12 (2000), in the
-// forms of Chang and Lin.
+// in ε. The result's decision value estimates the target. Source: Schölkopf and others, Neural Computation 12
+// (2000), in the forms of Chang and Lin.
 func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Options) (*Machine, error) {
 	src, opt, err := begin(m, opt)
 	if err != nil {
