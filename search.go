@@ -108,9 +108,13 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (_ *SearchRe
 	if err := cmp.Or(checked(ctx, c), o.fromScratch()); err != nil {
 		return nil, err
 	}
+	o.Cuts = slices.Clone(o.Cuts)
 	for i, cut := range o.Cuts {
 		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
 			return nil, errors.Join(fmt.Errorf("gram: Cuts %d, expected the same %d documents", i, c.Documents.Rows()), err)
+		}
+		if o.Cuts[i], err = o.weighted(cut); err != nil {
+			return nil, err
 		}
 	}
 	o.ChooseWork = cmp.Or(o.ChooseWork, learn.SearchWork)

@@ -139,6 +139,9 @@ func Write(ctx context.Context, s *store.Store, c *sparse.Corpus) (digest string
 	if err := c.Validate(); err != nil {
 		return "", err
 	}
+	if c.Weights != nil {
+		return "", errors.New("corpus: weights of documents, which aren't stored, expected none")
+	}
 	m := metaOf(c)
 	// Names have the digest of the whole, so the stream is made twice.
 	err = stream(ctx, c, &m, func(b []byte) error {

@@ -229,7 +229,9 @@ func (f *folded) validate(
 	if f.targets != nil {
 		var pars []solver.Regression
 		for _, c := range cells {
-			pars = append(pars, solver.Regression{C: c.c, Nu: c.nu, Epsilon: c.epsilon})
+			par := f.p.regression(c)
+			par.DocumentWeights = pick(par.DocumentWeights, f.order)
+			pars = append(pars, par)
 		}
 		var start *solver.Estimates
 		if len(near) > 0 {
@@ -250,6 +252,7 @@ func (f *folded) validate(
 		if err != nil {
 			return nil, err
 		}
+		par.DocumentWeights = pick(par.DocumentWeights, f.order)
 		pars = append(pars, par)
 	}
 	var start []solver.WarmStart
@@ -360,13 +363,17 @@ func (w *work) first() int {
 	return best
 }
 
-// truth is what is known of the labels, in the order of the corpus.
+// truth is what is known of the labels, and the weights, in the order of the corpus.
 func (p *Problem) truth() *sparse.Corpus {
 	labels := make([][]int32, p.Len())
 	for i, doc := range p.corpus.order {
 		labels[doc] = p.corpus.labels.Of(i)
 	}
-	return corpusOf(p.corpus.source, p.corpus.classes, labels)
+	c := corpusOf(p.corpus.source, p.corpus.classes, labels)
+	if p.corpus.weights != nil {
+		c.Weights = inCorpus(p.corpus.order, p.corpus.weights)
+	}
+	return c
 }
 
 // corpusOf is a corpus of labels alone.
