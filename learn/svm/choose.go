@@ -32,10 +32,6 @@ type Candidates struct {
 	Corpus          func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
 	Values, Counted []float64
 
-	// Suited, if not nil, returns the kernel that takes the place of another one for a cut, nil for none, as
-	// where its embedding doesn't suit the terms.
-	Suited func(k kernel.Kernel, cut int) kernel.Kernel
-
 	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
 	// isn't nil, kernels near the best one are tried as long as that isn't better than its neighbours,
 	// and so are values of C, where there are several. Default: the lists are all.

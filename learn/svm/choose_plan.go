@@ -111,7 +111,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 	add := func(what string, kept, n int, set func(q *Candidate, i int)) {
 		if n > 1 {
 			steps = append(steps, choiceStep{what, ChoiceFolds, func(best []Candidate) []Candidate {
-				return g.suited(extended(best, kept, n, set))
+				return distinct(extended(best, kept, n, set))
 			}})
 		}
 	}
@@ -126,7 +126,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 			onBest := at.extend
 			at.extend = func(best []Candidate) []Candidate {
 				all := onBest(best)
-				return g.suited(slices.Insert(all, min(2, len(all)), g.onSecond(best)...))
+				return distinct(slices.Insert(all, min(2, len(all)), g.onSecond(best)...))
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 		steps[n].extend = func(best []Candidate) []Candidate {
 			finer := g.Finer(best[0].Kernel)
 			near := extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })
-			return g.suited(append(byC(best), near...))
+			return distinct(append(byC(best), near...))
 		}
 	}
 	if g.Final > 0 {
@@ -146,7 +146,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 			if h.out.Uncut == nil { // the best settings on all terms tell what these are worth
 				all = append(all, extended(best, 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })...)
 			}
-			return g.suited(all)
+			return distinct(all)
 		}})
 	}
 	return steps
@@ -167,12 +167,9 @@ func (g *Candidates) onSecond(best []Candidate) []Candidate {
 	return []Candidate{q}
 }
 
-// suited returns candidates with kernels that suit their cuts, each once.
-func (g *Candidates) suited(all []Candidate) (out []Candidate) {
+// distinct returns candidates, each once.
+func distinct(all []Candidate) (out []Candidate) {
 	for _, q := range all {
-		if g.Suited != nil {
-			q.Kernel = g.Suited(q.Kernel, q.Cut)
-		}
 		if q.Kernel != nil && !slices.ContainsFunc(out, q.same) {
 			out = append(out, q)
 		}
