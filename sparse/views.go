@@ -109,8 +109,8 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	return out
 }
 
-// factors returns what makes masses of views, to a power, their shares; nil if all are 1, but for a difference of near, or
-// if a mass isn't a number.
+// factors returns what makes masses of views, to a power, their shares; nil if all are 1, but for a difference of
+// near, or if a mass isn't a number.
 func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {

@@ -82,7 +82,7 @@ func (b *bench) all(ctx context.Context) (err error) {
 		trials = append(trials, t)
 	}
 	if len(trials) > 0 {
-		fmt.Fprint(b.Out, "\naccuracy, or micro and macro F1 where documents have several labels; seconds of the processor\n\n")
+		fmt.Fprint(b.Out, "\naccuracy, or micro and macro F1 where documents have several labels; processor time\n\n")
 		summary(b.Out, trials)
 	}
 	return err
