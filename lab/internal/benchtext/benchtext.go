@@ -55,7 +55,7 @@ func setup() (*peers.Bench, peers.Command) {
 			set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")
 			set.BoolVar(&b.grids, "grids", true, "measure grambench grid, too, which says what train's choice lost")
 			set.BoolVar(&b.search, "search", true, "measure LinearSVC's search, too, which takes the longest")
-			set.DurationVar(&b.limit, "limit", 0, "leave out programs, but for train, that take longer than `D` on a corpus; 0: none")
+			set.DurationVar(&b.limit, "limit", 0, "leave out programs, but for train, that take longer than `D`; 0: none")
 		},
 		Valid:    func() bool { return b.images >= 100 && b.limit >= 0 },
 		Expected: "-images of at least 100, and no -limit below 0",
