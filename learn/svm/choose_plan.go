@@ -64,7 +64,12 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 	}
 	var problems []of
 	var kernels []Candidate
+	var cut []int // each once, for all embeddings
 	for _, q := range all {
+		if h.from.Counted != nil && !slices.Contains(cut, q.Cut) {
+			cut = append(cut, q.Cut)
+			total.add(h.from.Counted[q.Cut], countWork, 1)
+		}
 		if p := (of{q.Cut, q.Kernel.Embedding()}); !slices.Contains(problems, p) {
 			problems = append(problems, p)
 			values := 1.0
@@ -72,9 +77,6 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 				values = h.from.Values[q.Cut]
 			}
 			total.add(values, dotWork, 1)
-			if h.from.Counted != nil {
-				total.add(h.from.Counted[q.Cut], countWork, 1)
-			}
 		}
 		if !slices.ContainsFunc(kernels, q.sameKernel) {
 			kernels = append(kernels, q)
@@ -152,9 +154,9 @@ func (h *choosing) steps() (steps []choiceStep) {
 	return steps
 }
 
-// onSecond returns the second best terms, if any, with the first kernel of another family than the one that terms were
-// compared with, since terms that help one don't always help the other.
-func (g *Candidates) onSecond(best []Candidate) []Candidate {
+// onSecond returns the second best terms, if any, with the kernels of the first other family than the one that terms
+// were compared with, since terms that help one don't always help the other.
+func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Cut != best[0].Cut })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
 		return kernel.Family(k) != kernel.Family(g.Kernels[0])
@@ -163,8 +165,13 @@ func (g *Candidates) onSecond(best []Candidate) []Candidate {
 		return nil
 	}
 	q := best[cut]
-	q.Kernel = g.Kernels[family]
-	return []Candidate{q}
+	for _, k := range g.Kernels {
+		if kernel.Family(k) == kernel.Family(g.Kernels[family]) {
+			q.Kernel = k
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
 // distinct returns candidates, each once.
