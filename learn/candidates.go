@@ -18,8 +18,8 @@ var (
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
 
-	chosenHistograms = []string{"tfidf-l1-sqrt", "logtfidf-l1-sqrt", "tf-l1-sqrt"} // of diffusion and such
-	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}                         // of linear and such
+	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // of diffusion and such
+	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // of linear and such
 
 	// Where documents aren't text, and values need not be counts.
 	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
@@ -68,12 +68,12 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 			out.Schemes = out.Schemes[:1] // a machine for each two classes of a few documents costs more than it tells
 		}
 	}
-	if c.Documents.Views != nil {
-		out.Suited = func(k kernel.Kernel, _ int) kernel.Kernel { return undamped(k) }
-	}
 	histograms, vectors := chosenHistograms, chosenVectors
-	if c.Vocabulary == nil {
+	switch {
+	case c.Vocabulary == nil:
 		histograms, vectors = plainHistograms, plainVectors
+	case c.Tokenizer.Rows().HasNumbers(): // whose values below 1 aren't damped
+		histograms, vectors = []string{"tfidf-l1-sqrt", "tf-l1-sqrt"}, []string{"tfidf-l2"}
 	}
 	var err error
 	switch {

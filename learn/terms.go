@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/sparse/token"
@@ -136,12 +135,6 @@ func over(
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
 		return c.Recut(ctx, documents, terms[cut].options(opt))
 	}
-	from.Suited = func(k kernel.Kernel, cut int) kernel.Kernel {
-		if terms[cut].Tokenizer.Views == "" {
-			return k
-		}
-		return undamped(k)
-	}
 	return tried, nil
 }
 
@@ -149,27 +142,4 @@ func over(
 func (t Terms) options(opt sparse.Options) sparse.Options {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return opt
-}
-
-// undamped returns the kernel with counts that aren't damped, which views want; nil where there is none.
-func undamped(k kernel.Kernel) kernel.Kernel {
-	e := k.Embedding()
-	switch e.Weighting {
-	case sparse.LogTF:
-		e.Weighting = sparse.TF
-	case sparse.LogTFIDF:
-		e.Weighting = sparse.TFIDF
-	default:
-		return k
-	}
-	out, err := kernel.ParseIn(kernel.Family(k), e)
-	for _, name := range []string{"t", "gamma"} {
-		if v, ok := kernel.ParamOf(k, name); ok && err == nil {
-			out, err = kernel.With(out, name, v)
-		}
-	}
-	if err != nil {
-		return nil
-	}
-	return out
 }

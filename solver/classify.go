@@ -114,13 +114,13 @@ func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (
 	if t.Parameters, err = t.resolve(2, src.n); err != nil {
 		return nil, err
 	}
-	if err := checkStart(t.Start, src.n); err != nil {
+	p := problem{classes: [2]int{0, 1}}
+	if p.start, err = givenStart(t.Start, src.n); err != nil {
 		return nil, err
 	}
 	if len(t.Docs) != len(t.Positive) {
 		return nil, errUser("%d documents with %d signs", len(t.Docs), len(t.Positive))
 	}
-	p := problem{start: startFrom(t.Start), classes: [2]int{0, 1}}
 	if p.docs, p.positive, err = inOrder(t.Docs, t.Positive, src.n); err != nil {
 		return nil, err
 	}

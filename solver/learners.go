@@ -49,10 +49,11 @@ func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Op
 	if err != nil {
 		return nil, err
 	}
-	if err := checkStart(t.Start, src.n); err != nil {
+	from, err := givenStart(t.Start, src.n)
+	if err != nil {
 		return nil, err
 	}
-	return solveOne(ctx, src, d, startFrom(t.Start), &opt)
+	return solveOne(ctx, src, d, from, &opt)
 }
 
 // solveOne solves one problem with all workers.

@@ -184,7 +184,7 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 		return errUser("a start of %d machines (%s), expected %d (%s)", len(c.Machines), c.Scheme, problems, scheme)
 	}
 	for i, machine := range c.Machines {
-		if err := checkStart(machine, n); err != nil {
+		if _, err := givenStart(machine, n); err != nil {
 			return fmt.Errorf("machine %d: %w", i, err)
 		}
 	}

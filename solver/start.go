@@ -22,16 +22,15 @@ func startFrom(m *Machine) start {
 	return start{{m, 1}}
 }
 
-// checkStart checks a machine from which a search over a matrix of n documents is to begin; nil is
-// none.
-func checkStart(m *Machine, n int) error {
+// givenStart is the start from a machine that a caller gave for a matrix of n documents, which it checks; nil is none.
+func givenStart(m *Machine, n int) (start, error) {
 	if m == nil {
-		return nil
+		return nil, nil
 	}
 	if err := m.Validate(n); err != nil {
-		return fmt.Errorf("a start: %w", err)
+		return nil, fmt.Errorf("a start: %w", err)
 	}
-	return nil
+	return startFrom(m), nil
 }
 
 // starts says whether a search begins at a start, which needn't satisfy the two equations of ν-forms.

@@ -65,8 +65,8 @@ func (t *RegressionTrial) Validate(
 		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, v.m.n), Fits: make([]*Machine, v.count)}
 	}
 	for _, f := range v.only {
-		machine := from[f]
-		if err := checkStart(machine, v.m.n); err != nil {
+		begin, err := givenStart(from[f], v.m.n)
+		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", f, err)
 		}
 		var docs []int // of all other parts
@@ -76,7 +76,7 @@ func (t *RegressionTrial) Validate(
 			}
 		}
 		v.add(len(docs), [2]int{}, func() (swept, start) {
-			return &regressionSweep{m: v.m, docs: docs, targets: pick(t.Targets, docs), pars: pars}, startFrom(machine)
+			return &regressionSweep{m: v.m, docs: docs, targets: pick(t.Targets, docs), pars: pars}, begin
 		}, func(par int, machine *Machine) { out[par].Fits[f] = machine })
 	}
 	v.machines = func(par, f int) []*Machine { return out[par].Fits[f : f+1] }

@@ -38,7 +38,7 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 		return v, 1
 	}
 	if f.Weighting.damped() {
-		v = damp(v)
+		v = f.damp(v)
 	}
 	if int(column) >= len(f.Weights) { // without idf and scale
 		return v, 1
@@ -49,13 +49,15 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	return v, f.Weights[column]
 }
 
-// damp returns 1 + ln v for a finite v of at least 1, else NaN.
-func damp(v float64) float64 {
+// damp returns 1 + ln v for a finite v of at least 1, of views above 1/e, since their counts are scaled; else NaN.
+func (f *Embedder) damp(v float64) float64 {
 	switch {
 	case v == 1:
 		return 1
-	case v > 1 && v <= math.MaxFloat64:
-		return 1 + logRatio(v, 1)
+	case v > 1 && v <= math.MaxFloat64, v > 0 && v < 1 && f.Views != nil:
+		if d := 1 + logRatio(v, 1); d > 0 {
+			return d
+		}
 	}
 	return math.NaN()
 }

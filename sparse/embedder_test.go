@@ -12,7 +12,7 @@ import (
 func fields(f *Embedder) Embedder {
 	return Embedder{
 		Embedding: f.Embedding, Documents: f.Documents, Terms: slices.Clone(f.Terms), DF: slices.Clone(f.DF),
-		Weights: slices.Clone(f.Weights), Shifts: slices.Clone(f.Shifts), Open: f.Open,
+		Weights: slices.Clone(f.Weights), Shifts: slices.Clone(f.Shifts), Views: slices.Clone(f.Views), Open: f.Open,
 	}
 }
 

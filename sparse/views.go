@@ -57,15 +57,16 @@ func ViewsOf(t Tokenizer, vocabulary []string) ([]View, error) {
 // wantsViews says why the embedding takes no views, nil where it does.
 func (e Embedding) wantsViews() error {
 	const leastPower = 0.25 // factors of values are shares to the power 1/2p, which float32 must hold
-	if e.Weighting != TF && e.Weighting != TFIDF || e.Power != 0 && e.Power < leastPower {
-		return fmt.Errorf("sparse: embedding %s of documents with views, expected weights tf or tfidf, and no power below %v",
-			e, leastPower)
+	if e.Scales() || e.Power != 0 && e.Power < leastPower || e.Weighting.damped() && e.Norm == NormNone {
+		return fmt.Errorf("sparse: embedding %s of documents with views, expected tf or tfidf, or logtf or logtfidf with a "+
+			"norm, and no power below %v", e, leastPower)
 	}
 	return nil
 }
 
 // balanced returns the values of a row scaled so that each view's squared length in the unit vector is its
-// share. It changes nothing, to the bit, in a row that it has scaled before, such as a model's.
+// share. Damped counts are scaled, not the counts themselves. It changes nothing, to the bit, in a row that it has
+// scaled before, such as a model's.
 func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	exponent := 2.0 // the unit vector's squares are in proportion to |v|^exponent
 	switch {
@@ -74,12 +75,43 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	case f.Power != 0:
 		exponent = 2 * f.Power
 	}
-	mass := make([]float64, len(f.Views))
+	mass, most := make([]float64, len(f.Views)), make([]float64, len(f.Views))
+	least := 1.0
 	f.eachView(terms, func(k, view int) {
-		if column, ok := f.Column(terms[k]); ok {
-			mass[view] += math.Pow(math.Abs(f.weighted(column, values[k])), exponent)
+		if column, ok := f.Column(terms[k]); ok && values[k] != 0 {
+			v, weight := f.Factors(column, values[k])
+			mass[view] += math.Pow(math.Abs(float64(v*weight)), exponent)
+			most[view], least = max(most[view], v), min(least, v)
 		}
 	})
+	// Rounding to float32 moves the factors of a row that was scaled by up to 2⁻²⁴ and those of sums, and damped
+	// counts by 2⁻²⁴ themselves.
+	near := 1e-6
+	if f.Weighting.damped() {
+		near += 0x1p-23 / least
+	}
+	factor := f.factors(mass, 1/exponent, near)
+	if factor == nil {
+		return values
+	}
+	if f.Weighting.damped() {
+		bound(factor, most)
+	}
+	out := make([]float32, len(values))
+	f.eachView(terms, func(k, view int) {
+		switch v := float64(values[k]); {
+		case f.Weighting.damped() && v != 0:
+			out[k] = float32(power(math.E, float64(factor[view]*f.damp(v))-1)) // whose damped form is the product
+		default:
+			out[k] = float32(v * factor[view])
+		}
+	})
+	return out
+}
+
+// factors returns what makes masses of views, to a power, their shares; nil if all are 1, but for a difference of
+// near, or if a mass isn't a number.
+func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {
 		if total += m; m > 0 {
@@ -87,22 +119,32 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 		}
 	}
 	same := true
-	factor := mass
 	for v, m := range mass {
-		// Rounding to float32 moves the factors of a row that was scaled by up to 2⁻²⁴ and those of sums.
-		const near = 1e-6
-		q := math.Pow(f.Views[v].Weight/weights*total/m, 1/exponent)
+		q := math.Pow(f.Views[v].Weight/weights*total/m, power)
 		if math.Abs(q-1) <= near || m == 0 {
 			q = 1
 		}
-		factor[v], same = q, same && q == 1
+		mass[v], same = q, same && q == 1
 	}
-	if same {
-		return values
+	if same || math.IsNaN(total) {
+		return nil
 	}
-	out := make([]float32, len(values))
-	f.eachView(terms, func(k, view int) { out[k] = float32(float64(values[k]) * factor[view]) })
-	return out
+	return mass
+}
+
+// bound makes all factors smaller, so that counts whose damped form they multiply, which is most[view] at most, stay
+// in float32.
+func bound(factor, most []float64) {
+	const highest = 80 // e⁷⁹ < 2¹¹⁴
+	largest := 0.0
+	for v, q := range factor {
+		largest = max(largest, q*most[v])
+	}
+	if largest > highest {
+		for v := range factor {
+			factor[v] *= highest / largest
+		}
+	}
 }
 
 // eachView calls do for each place of a row with its view.

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -100,6 +101,49 @@ func TestViewsKept(t *testing.T) {
 		if !slices.Equal(again.Values, x.Values) || !slices.Equal(again.Raw, x.Raw) || !slices.Equal(again.Norms, x.Norms) {
 			t.Errorf("%s: documents that were kept have other bits", e)
 		}
+	}
+}
+
+// A word among thousands of characters has its share under damped counts, too, and keeps its bits; counts that
+// aren't are refused.
+func TestViewsDamped(t *testing.T) {
+	const chars = 5000
+	row := slices.Repeat([]float32{3}, 1+chars)
+	other := slices.Repeat([]float32{1}, 1+chars)
+	row[1], other[chars] = 900, 0
+	m := csrOf([][]float32{row, other, {0, 2}})
+	m.Views = []View{{0, 1}, {1, 3}}
+	for _, name := range []string{"logtf-l1-sqrt", "logtfidf-l2", "logtf-l2", "logtf-l1-chi2"} {
+		e, err := ParseEmbedding(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := mustTransform(t, e.Fit(m), m)
+		kept := &CSR{Cols: m.Cols, Offsets: []int64{0}}
+		for i := range m.Rows() {
+			kept.Terms, kept.Values = x.AppendRaw(i, kept.Terms, kept.Values)
+			kept.Offsets = append(kept.Offsets, int64(len(kept.Terms)))
+		}
+		if again := mustTransform(t, x.Embedder, kept); !slices.Equal(again.Raw, x.Raw) {
+			t.Errorf("%s: documents that were kept have other bits", name)
+		}
+		unit := x.Unit64(0, nil)
+		if terms, _ := x.Row(0); terms[0] != 0 {
+			t.Fatalf("%s: the word is left out of document 0", name)
+		}
+		share := unit[0] * unit[0]
+		if e.Pairing != Dot {
+			share = unit[0]
+		}
+		// Damped counts are least 80/20,000 here, which float32 holds to 2⁻²⁴·250 = 1.5e-5 of them.
+		if !(math.Abs(share-0.25) <= 3e-5) {
+			t.Errorf("%s: the word has a share of %v, expected 0.25", name, share)
+		}
+	}
+	_, err := Embedding{Weighting: LogTF, Norm: NormL2}.Fit(m).Transform(csrOf([][]float32{{1, 0.2}}))
+	var value *ValueError
+	if !errors.As(err, &value) || value.Term != 1 || value.Value != 0.2 {
+		t.Errorf("a count of 0.2 is %v", err)
 	}
 }
 

@@ -32,10 +32,6 @@ type Candidates struct {
 	Corpus          func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
 	Values, Counted []float64
 
-	// Suited, if not nil, returns the kernel that takes the place of another one for a cut, nil for none, as
-	// where its embedding doesn't suit the terms.
-	Suited func(k kernel.Kernel, cut int) kernel.Kernel
-
 	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
 	// isn't nil, kernels near the best one are tried as long as that isn't better than its neighbours,
 	// and so are values of C, where there are several. Default: the lists are all.
@@ -94,8 +90,8 @@ type Chosen struct {
 // Choose chooses kernel, C and scheme of c_svc for a corpus, and how its text is cut, by
 // cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
 // the first scheme and C are compared by all schemes, and the best of these by all C. All cuts come first, with
-// the first kernel; the second best of them is tried once more with the first kernel of another family, and stays
-// in later rounds while it is among the best. In a search, which has a last round, all cuts come with all kernels,
+// the first kernel; the second best of them is tried once more with the kernels of the first other family, which
+// stay in later rounds while they are among the best. In a search, which has a last round, all cuts come with all kernels,
 // and again in that round, with the best settings. Each round's sample contains the one before, and fewer
 // candidates make it larger.
 //

@@ -64,7 +64,12 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 	}
 	var problems []of
 	var kernels []Candidate
+	var cut []int // each once, for all embeddings
 	for _, q := range all {
+		if h.from.Counted != nil && !slices.Contains(cut, q.Cut) {
+			cut = append(cut, q.Cut)
+			total.add(h.from.Counted[q.Cut], countWork, 1)
+		}
 		if p := (of{q.Cut, q.Kernel.Embedding()}); !slices.Contains(problems, p) {
 			problems = append(problems, p)
 			values := 1.0
@@ -72,9 +77,6 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 				values = h.from.Values[q.Cut]
 			}
 			total.add(values, dotWork, 1)
-			if h.from.Counted != nil {
-				total.add(h.from.Counted[q.Cut], countWork, 1)
-			}
 		}
 		if !slices.ContainsFunc(kernels, q.sameKernel) {
 			kernels = append(kernels, q)
@@ -111,7 +113,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 	add := func(what string, kept, n int, set func(q *Candidate, i int)) {
 		if n > 1 {
 			steps = append(steps, choiceStep{what, ChoiceFolds, func(best []Candidate) []Candidate {
-				return g.suited(extended(best, kept, n, set))
+				return distinct(extended(best, kept, n, set))
 			}})
 		}
 	}
@@ -126,7 +128,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 			onBest := at.extend
 			at.extend = func(best []Candidate) []Candidate {
 				all := onBest(best)
-				return g.suited(slices.Insert(all, min(2, len(all)), g.onSecond(best)...))
+				return distinct(slices.Insert(all, min(2, len(all)), g.onSecond(best)...))
 			}
 		}
 	}
@@ -137,7 +139,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 		steps[n].extend = func(best []Candidate) []Candidate {
 			finer := g.Finer(best[0].Kernel)
 			near := extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })
-			return g.suited(append(byC(best), near...))
+			return distinct(append(byC(best), near...))
 		}
 	}
 	if g.Final > 0 {
@@ -146,15 +148,15 @@ func (h *choosing) steps() (steps []choiceStep) {
 			if h.out.Uncut == nil { // the best settings on all terms tell what these are worth
 				all = append(all, extended(best, 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })...)
 			}
-			return g.suited(all)
+			return distinct(all)
 		}})
 	}
 	return steps
 }
 
-// onSecond returns the second best terms, if any, with the first kernel of another family than the one that terms were
-// compared with, since terms that help one don't always help the other.
-func (g *Candidates) onSecond(best []Candidate) []Candidate {
+// onSecond returns the second best terms, if any, with the kernels of the first other family than the one that terms
+// were compared with, since terms that help one don't always help the other.
+func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Cut != best[0].Cut })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
 		return kernel.Family(k) != kernel.Family(g.Kernels[0])
@@ -163,16 +165,18 @@ func (g *Candidates) onSecond(best []Candidate) []Candidate {
 		return nil
 	}
 	q := best[cut]
-	q.Kernel = g.Kernels[family]
-	return []Candidate{q}
+	for _, k := range g.Kernels {
+		if kernel.Family(k) == kernel.Family(g.Kernels[family]) {
+			q.Kernel = k
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
-// suited returns candidates with kernels that suit their cuts, each once.
-func (g *Candidates) suited(all []Candidate) (out []Candidate) {
+// distinct returns candidates, each once.
+func distinct(all []Candidate) (out []Candidate) {
 	for _, q := range all {
-		if g.Suited != nil {
-			q.Kernel = g.Suited(q.Kernel, q.Cut)
-		}
 		if q.Kernel != nil && !slices.ContainsFunc(out, q.same) {
 			out = append(out, q)
 		}

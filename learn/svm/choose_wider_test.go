@@ -72,7 +72,7 @@ func TestChooseWider(t *testing.T) {
 	}
 }
 
-// The second best terms get another chance, with the first kernel of another family.
+// The second best terms get another chance, with the kernels of the first other family.
 func TestChooseSecondTerms(t *testing.T) {
 	c := noisy(t)
 	got, err := Choose(t.Context(), c, Settings{}, Candidates{
@@ -96,7 +96,7 @@ func TestChooseSecondTerms(t *testing.T) {
 			others = append(others, p.Kernel.String())
 		}
 	}
-	if len(kernels.Points) != 5 || !slices.Equal(others, []string{"linear:embed=tfidf-l2"}) {
+	if len(kernels.Points) != 6 || !slices.Equal(others, []string{"linear:embed=tfidf-l2", "linear:embed=tf-l2"}) {
 		t.Errorf("%d kernels, on the second best terms %q", len(kernels.Points), others)
 	}
 }

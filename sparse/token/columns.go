@@ -70,6 +70,9 @@ func (r *Rows) Names() []string {
 	return slices.Clone(r.names)
 }
 
+// HasNumbers reports whether a view counts numbers, not terms of text.
+func (r *Rows) HasNumbers() bool { return r != nil && slices.Contains(r.numbers, true) }
+
 // Text returns the text of a document: values[i] is that of Names()[i]. Values that lack are empty.
 func (r *Rows) Text(values []string) string {
 	object := map[string]string{}

@@ -36,7 +36,8 @@ func TestOfMostFrequent(t *testing.T) {
 
 func TestUsage(t *testing.T) { peerstest.Usage(t, Program, "-images 1") }
 
-// All programs that are there are measured on a small corpus in the place of one that they know.
+// All programs that are there are measured on a small corpus in the place of one that they know; those that take
+// longer than they may, train aside, are left out.
 func TestSmall(t *testing.T) {
 	grambench := peerstest.Build(t)
 	files := map[string]string{}
@@ -51,13 +52,24 @@ func TestSmall(t *testing.T) {
 		}
 		files["20news-bydate/"+name+".tsv.gz"] = text.String()
 	}
-	status, stdout, stderr := peerstest.Run(t, Program, "-grambench", grambench, "-data", peerstest.Corpora(t, files))
-	if status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+	measure := func(args ...string) (stdout, stderr string) {
+		args = append(args, "-grambench", grambench, "-data", peerstest.Corpora(t, files))
+		status, stdout, stderr := peerstest.Run(t, Program, args...)
+		if status != 0 {
+			t.Fatalf("exit status %d: %s", status, stderr)
+		}
+		return stdout, stderr
 	}
+	stdout, stderr := measure()
 	peerstest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ",
-		"regret of train: ", "| 20 Newsgroups, by date | ")
+		"regret of train: ", "| 20 Newsgroups, by date | ", " points on the mean over corpora")
 	if strings.Count(stderr, "left out: ") < 4 { // the other corpora
 		t.Error(stderr)
+	}
+	stdout, stderr = measure("-limit", "1ns")
+	peerstest.Has(t, stdout, "grambench train ", "| 20 Newsgroups, by date | words | – |")
+	peerstest.Has(t, stderr, "left out: grambench grid on 20 Newsgroups, by date, since it takes longer than 1ns")
+	if strings.Contains(stdout, "grambench grid") {
+		t.Error(stdout)
 	}
 }

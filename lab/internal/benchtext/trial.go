@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -29,14 +30,16 @@ type trial struct {
 	corpus corpus
 	all    []part
 	rows   []*row
-	chosen []said // by part, where regret is measured
-	lost   []float64
+
+	chosen string  // flags of train's choice on the first part; "" where it chose nothing
+	best   float64 // mean by folds of the best that grid found there
+	lost   float64 // regret, NaN where it isn't known
 }
 
 // row is a program.
 type row struct {
 	program                    string
-	seconds                    float64 // of all parts
+	seconds, processor         float64 // of all parts
 	peak                       int64
 	accuracy, microF1, macroF1 float64  // means over the parts
 	found                      []string // settings, by part
@@ -50,12 +53,8 @@ type said struct {
 	Found     string
 	Kernel    string
 	C         float64
-	Mean      float64
-	Choice    struct {
-		Train string
-		Rows  []struct{ Terms string }
-	}
-	Best struct {
+	Choice    struct{ Train string }
+	Best      struct {
 		Kernel, Scheme, Terms string
 		C, Mean               float64
 	}
@@ -95,34 +94,51 @@ func (t *trial) measure(ctx context.Context) (err error) {
 		}
 	}
 	for _, program := range programs {
+		own := ctx
+		if cancel := func() {}; t.limit > 0 && len(t.rows) > 0 {
+			own, cancel = context.WithTimeout(ctx, t.limit)
+			defer cancel()
+		}
 		r := &row{program: program.name}
-		t.rows = append(t.rows, r)
 		for i, p := range t.all {
 			t.Say("%s: %s, part %d of %d", t.corpus.name, program.name, i+1, len(t.all))
-			out := t.File("predicted")
-			begin := time.Now()
-			if err := program.run(ctx, p, out, r); err != nil {
-				return fmt.Errorf("%s: %w", program.name, err)
+			if err = t.one(own, r, p, program.run); err != nil {
+				break
 			}
-			r.seconds += time.Since(begin).Seconds()
-			lines, err := peers.ReadLines(out)
-			if err != nil {
-				return err
-			}
-			if len(lines) != len(p.truth) {
-				return fmt.Errorf("%s: %d predictions of %d documents", program.name, len(lines), len(p.truth))
-			}
-			r.score(lines, p.truth, len(t.all))
+		}
+		switch {
+		case err == nil:
+			t.rows = append(t.rows, r)
+		case own.Err() != nil && ctx.Err() == nil:
+			t.Say("left out: %s on %s, since it takes longer than %v", program.name, t.corpus.name, t.limit)
+		default:
+			return fmt.Errorf("%s: %w", program.name, err)
 		}
 	}
-	for i, s := range t.chosen[:min(len(t.chosen), 1)] { // folds of a corpus are alike
-		t.Say("%s: regret", t.corpus.name)
-		lost, err := t.regret(ctx, t.all[i], s)
-		if err != nil {
-			return fmt.Errorf("regret: %w", err)
-		}
-		t.lost = append(t.lost, lost)
+	if t.lost, err = t.regret(ctx); err != nil {
+		return fmt.Errorf("regret: %w", err)
 	}
+	return nil
+}
+
+// one runs a program on a part and scores it.
+func (t *trial) one(
+	ctx context.Context, r *row, p part, run func(ctx context.Context, p part, out string, r *row) error,
+) error {
+	out := t.File("predicted")
+	begin := time.Now()
+	if err := run(ctx, p, out, r); err != nil {
+		return err
+	}
+	r.seconds += time.Since(begin).Seconds()
+	lines, err := peers.ReadLines(out)
+	if err != nil {
+		return err
+	}
+	if len(lines) != len(p.truth) {
+		return fmt.Errorf("%d predictions of %d documents", len(lines), len(p.truth))
+	}
+	r.score(lines, p.truth, len(t.all))
 	return nil
 }
 
@@ -179,66 +195,30 @@ func (t *trial) train(ctx context.Context, p part, out string, r *row) error {
 	}
 	r.found, r.terms = append(r.found, found), append(r.terms, terms)
 	_, err = t.ours(ctx, r, "predict", "-in", p.test, "-model", t.File("model"), "-o", out)
-	if err == nil && t.regrets && s.Choice.Train != "" {
-		t.chosen = append(t.chosen, s)
+	if _, flags, ok := strings.Cut(s.Choice.Train, " -kernel "); ok && t.chosen == "" {
+		flags, _, _ = strings.Cut(flags, " -o ")
+		t.chosen = "-kernel " + flags
 	}
 	return err
 }
 
-// regret is how much better the best of what train chooses from is than what it chose, both by 5 folds of
-// all training documents of a part: the candidates of its first round of terms, with all kernels, schemes and C.
-func (t *trial) regret(ctx context.Context, p part, s said) (float64, error) {
-	_, flags, ok := strings.Cut(s.Choice.Train, " -kernel ")
-	if !ok {
-		return 0, fmt.Errorf("train chose nothing to regret: %q", s.Choice.Train)
+// regret is how much better the best that grid found is than what train chose, by folds of the first part.
+func (t *trial) regret(ctx context.Context) (float64, error) {
+	if t.best == 0 || t.chosen == "" {
+		return math.NaN(), nil
 	}
-	flags, _, _ = strings.Cut(flags, " -o ")
-	validate := func(command string) (float64, error) {
-		var got said
-		r, err := t.Execute(ctx, "sh", "-c", `"$0" `+command+` -json`, t.Grambench)
-		if err == nil {
-			err = json.Unmarshal([]byte(r.Stdout), &got)
-		}
-		return cmp.Or(got.Best.Mean, got.Mean), err
+	t.Say("%s: regret", t.corpus.name)
+	var got struct {
+		Mean float64
+		Best struct{ Mean float64 }
 	}
-	own, err := validate("cv -in " + p.train + " -kernel " + flags)
-	if err != nil {
-		return 0, err
+	command := fmt.Sprintf(`"$0" cv -json -folds %d -in %s %s`, folds, t.all[0].train, t.chosen)
+	r, err := t.Execute(ctx, "sh", "-c", command, t.Grambench)
+	if err == nil {
+		err = json.Unmarshal([]byte(r.Stdout), &got)
 	}
-	cuts := []string{""}
-	for _, r := range s.Choice.Rows {
-		if terms, df, _ := strings.Cut(r.Terms, ", min-df "); df != "" {
-			if cut := "-views '" + terms + "' -min-df " + df; !slices.Contains(cuts, cut) {
-				cuts = append(cuts, cut)
-			}
-		}
-	}
-	best := own
-	for _, cut := range cuts {
-		logs := ",logtfidf"
-		if strings.Contains(cut, " + ") { // views take no damped counts
-			logs = ""
-		}
-		scheme := "-grid scheme=one-vs-rest,one-vs-one"
-		if strings.Contains(flags, "labels") {
-			scheme = "-scheme labels"
-		}
-		for _, list := range []string{
-			"diffusion -grid t=0.5,1,2,4,8 -grid embed=" + sides("tf,tfidf"+logs, "-l1-sqrt"),
-			"linear -grid embed=" + sides("tfidf"+logs, "-l2"),
-		} {
-			figure, err := validate(fmt.Sprintf("grid -in %s %s %s -grid C=1,10,100 -kernel %s", p.train, cut, scheme, list))
-			if err != nil {
-				return 0, err
-			}
-			best = max(best, figure)
-		}
-	}
-	return best - own, nil
+	return max(t.best-cmp.Or(got.Best.Mean, got.Mean), 0), err
 }
-
-// sides appends an ending to each name of a list.
-func sides(names, ending string) string { return strings.ReplaceAll(names, ",", ending+",") + ending }
 
 // grid is grambench grid as it stands, with the training of its winner.
 func (t *trial) grid(ctx context.Context, p part, out string, r *row) error {
@@ -246,6 +226,7 @@ func (t *trial) grid(ctx context.Context, p part, out string, r *row) error {
 	if err != nil {
 		return err
 	}
+	t.best = cmp.Or(t.best, s.Best.Mean)
 	found := fmt.Sprintf("%s, C=%v, %s", s.Best.Kernel, s.Best.C, s.Best.Scheme)
 	if s.Best.Terms != "" {
 		found += ", " + s.Best.Terms
@@ -258,18 +239,19 @@ func (t *trial) grid(ctx context.Context, p part, out string, r *row) error {
 // linear is scikit-learn's LinearSVC.
 func (t *trial) linear(ctx context.Context, p part, folds, out string, r *row) error {
 	var s said
-	if _, err := t.Script(ctx, &s, linearScript, p.train, p.test, folds, out); err != nil {
+	ran, err := t.Script(ctx, &s, linearScript, p.train, p.test, folds, out)
+	if err != nil {
 		return err
 	}
-	r.peak = max(r.peak, s.PeakBytes)
+	r.peak, r.processor = max(r.peak, s.PeakBytes), r.processor+ran.Processor
 	r.found = append(r.found, s.Found)
 	return nil
 }
 
 // ours runs a command of grambench that prints JSON.
 func (t *trial) ours(ctx context.Context, r *row, args ...string) (s said, err error) {
-	_, err = t.Own(ctx, &s, args...)
-	r.peak = max(r.peak, s.PeakBytes)
+	ran, err := t.Own(ctx, &s, args...)
+	r.peak, r.processor = max(r.peak, s.PeakBytes), r.processor+ran.Processor
 	return s, err
 }
 
@@ -282,22 +264,23 @@ func (t *trial) write(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s: %s\n", t.corpus.name, how)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "program\taccuracy\tmicro F1\tmacro F1\tseconds\tpeak memory\tfound")
+	fmt.Fprintln(tab, "program\taccuracy\tmicro F1\tmacro F1\tseconds\tof the processor\tpeak memory\tfound")
 	for _, r := range t.rows {
 		found := r.found[0]
 		if others := len(slices.Compact(slices.Sorted(slices.Values(r.found)))) - 1; others > 0 {
 			found += fmt.Sprintf("; on other folds %d others", others)
 		}
-		fmt.Fprintf(tab, "%s\t%.2f%%\t%.4f\t%.4f\t%.1f\t%d MiB\t%s\n", r.program, 100*r.accuracy, r.microF1, r.macroF1,
-			r.seconds, r.peak>>20, found)
+		fmt.Fprintf(tab, "%s\t%.2f%%\t%.4f\t%.4f\t%.1f\t%.1f\t%d MiB\t%s\n", r.program, 100*r.accuracy, r.microF1,
+			r.macroF1, r.seconds, r.processor, r.peak>>20, found)
 	}
 	tab.Flush()
-	if len(t.lost) > 0 {
-		fmt.Fprintf(w, "regret of train: %.2f points\n", 100*mean(t.lost))
+	if t.lost >= 0 {
+		fmt.Fprintf(w, "regret of train: %.2f points\n", 100*t.lost)
 	}
 	if r := t.rows; len(r) > 1 {
 		for _, other := range r[1:] {
-			fmt.Fprintf(w, "train takes %.2f times as long as %s\n", r[0].seconds/other.seconds, other.program)
+			fmt.Fprintf(w, "train takes %.2f times as long as %s, %.2f of the processor\n", r[0].seconds/other.seconds,
+				other.program, r[0].processor/other.processor)
 		}
 	}
 }
@@ -312,23 +295,28 @@ func summary(w io.Writer, trials []*trial) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "| corpus | terms of train | its regret | its seconds | %s |\n", strings.Join(names, " | "))
-	fmt.Fprintln(w, strings.Repeat("| --- ", len(names)+4)+"|")
+	fmt.Fprintf(w, "| corpus | terms of train | its regret | %s |\n", strings.Join(names, " | "))
+	fmt.Fprintln(w, strings.Repeat("| --- ", len(names)+3)+"|")
+	var losses []float64
 	for _, t := range trials {
-		of, lost := t.rows[0], "–"
-		if len(t.lost) > 0 {
-			lost = fmt.Sprintf("%.2f", 100*mean(t.lost))
+		lost := "–"
+		if t.lost >= 0 {
+			lost, losses = fmt.Sprintf("%.2f", 100*t.lost), append(losses, t.lost)
 		}
-		terms := slices.Compact(slices.Sorted(slices.Values(of.terms)))
-		fmt.Fprintf(w, "| %s | %s | %s | %.1f |", t.corpus.name, strings.Join(terms, "; "), lost, of.seconds)
+		terms := slices.Compact(slices.Sorted(slices.Values(t.rows[0].terms)))
+		fmt.Fprintf(w, "| %s | %s | %s |", t.corpus.name, strings.Join(terms, "; "), lost)
 		for _, name := range names {
 			figure := "–"
 			if at := slices.IndexFunc(t.rows, func(r *row) bool { return r.program == name }); at >= 0 {
-				figure = t.rows[at].figure(t.all)
+				r := t.rows[at]
+				figure = fmt.Sprintf("%s, %.1f s, %d MiB", r.figure(t.all), r.processor, r.peak>>20)
 			}
 			fmt.Fprintf(w, " %s |", figure)
 		}
 		fmt.Fprintln(w)
+	}
+	if len(losses) > 0 {
+		fmt.Fprintf(w, "\nregret of train: %.2f points on the mean over corpora\n", 100*stat.Mean(losses, nil))
 	}
 }
 
@@ -341,5 +329,3 @@ func (r *row) figure(parts []part) string {
 	}
 	return fmt.Sprintf("%.2f%%", 100*r.accuracy)
 }
-
-func mean(x []float64) float64 { return stat.Mean(x, nil) }

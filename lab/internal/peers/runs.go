@@ -20,6 +20,7 @@ type Ran struct {
 	Stdout, Stderr string
 	Seconds        float64
 	Cores          float64 // processor time by elapsed time
+	Processor      float64 // seconds of processor time, of the whole process
 	Version        string  // as a script says it
 }
 
@@ -42,7 +43,8 @@ func (b *Bench) Execute(ctx context.Context, name string, args ...string) (r Ran
 		return r, fmt.Errorf("%s: %w: %s", name, err, said[max(0, len(said)-2000):])
 	}
 	r.Stdout, r.Stderr = out.String(), errs.String()
-	r.Cores = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds() / r.Seconds
+	r.Processor = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	r.Cores = r.Processor / r.Seconds
 	return r, nil
 }
 
