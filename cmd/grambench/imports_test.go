@@ -157,8 +157,11 @@ var allowed = map[string][]string{
 	"internal/namestest":   {},                                                  // for tests and lab
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
-	own + "matrices":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	"learn":                slices.Concat(library, []string{shared + "flagtext", "gonum.org/v1/gonum"}),
+	"internal/host":        {"github.com/klauspost/cpuid/v2", "golang.org/x/sys"},
+	"internal/instrument": slices.Concat(library, []string{module, shared + "report", shared + "host",
+		"gonum.org/v1/gonum"}),
+	own + "matrices": slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	"learn":          slices.Concat(library, []string{shared + "flagtext", "gonum.org/v1/gonum"}),
 	// gram: no cli, no plots
 	"": slices.Concat(library, []string{
 		shared + "flagtext", "gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
