@@ -171,7 +171,7 @@ var allowed = map[string][]string{
 	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "neighbours": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":      slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	own + "bench":      slices.Concat(framework, []string{shared + "instrument", shared + "host", module + "/docs/machines", "github.com/klauspost/cpuid/v2"}),
 	own + "doors":      {},
 	own + "serve":      slices.Concat(framework, []string{module, "github.com/VictoriaMetrics/metrics"}),
 

@@ -1,0 +1,311 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/docs/machines"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/instrument"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+)
+
+const suiteTopic = "suite"
+
+// SuiteTopic is what help says of the suite.
+var SuiteTopic = cli.Topic{Name: suiteTopic, Summary: "bench -suite: named workloads, results that can be compared", Text: `
+bench -suite measures workloads that are the same on every machine and in every year, by name and
+version: ` + suiteNames() + `.
+Each is checked first: its digest is that of other machines with the instruction set, and a sample
+of its values is within tolerance of the reference. A wrong result is an error. Rounds measure all in turn until each
+median's 95 % interval is within 2 %, or the time is over. The index is the geometric mean of the
+rates in percent of the reference machine's, in docs/machines.
+
+  grambench bench -suite quick -o a.json              one worker
+  grambench bench -suite normal -o a.json             one worker, and all
+  grambench bench -suite full -o a.json -report a.html     1, 2, 4, ... workers, pinned to processors
+  grambench bench -suite quick -workers 1,2,...,all        the same in less time
+  grambench bench -compare a.json b.json -fail-below 0.95  status 1 where b is slower
+
+-compare gives the ratio of each workload's rates, in intervals that hold together with a
+probability of 95 %. "differs" says that an interval excludes 1. Runs on one machine differ by some
+0.8 % by themselves; that is allowed for. docs/bench.md describes the file, docs/machines the book.`,
+	Declare: func(f *cli.Flags) { (&suite{}).declare(f) }}
+
+func suiteNames() string {
+	var names []string
+	for _, w := range instrument.Workloads {
+		names = append(names, w.Name)
+	}
+	return report.Join(names)
+}
+
+// suite are the flags of the suite.
+type suite struct {
+	size, out, compare string
+	below              float64
+}
+
+// sizes are those of the suite: the most time that rounds take, and workers.
+var sizes = map[string]struct {
+	bound   time.Duration
+	workers string
+}{"quick": {20 * time.Second, "1"}, "normal": {5 * time.Minute, "1,all"}, "full": {20 * time.Minute, "1,2,...,all"}}
+
+func (s *suite) declare(f *cli.Flags) {
+	f.Group("Suite", suiteTopic)
+	f.Choose(&s.size, "suite", "", "measure named workloads, in `SIZE`: quick (half a minute), normal (5 minutes on one worker "+
+		"and on all) or full (20 minutes on 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
+	f.Writes(&s.out, "o", "write the suite's result to `FILE`, JSON")
+	f.Reads(&s.compare, "compare", "compare the result in `FILE` with that in the file that follows")
+	f.Float64Var(&s.below, "fail-below", 0, "fail where a rate differs and is below `PART` of the first file's")
+}
+
+// check checks what stands beside the flags of the suite.
+func (b *bench) checkSuite() error {
+	s, beside := &b.suite, []string{"suite", "o", "workers", "isa", "json", "q", "report", "backend"}
+	name := "-suite"
+	switch {
+	case s.compare != "":
+		name, beside = "-compare", []string{"compare", "fail-below", "in", "json", "q", "report"}
+		if !b.f.Given("in") {
+			return cli.Usagef("-compare %s, expected a second file after it", s.compare)
+		}
+		if b.f.Given("fail-below") && !(s.below > 0 && s.below <= 1) {
+			return cli.Usagef("-fail-below %g, expected a part such as 0.95", s.below)
+		}
+	case s.size == "":
+		beside, name = nil, ""
+	}
+	for _, flag := range []string{"o", "fail-below"} {
+		if name == "" && b.f.Given(flag) {
+			return cli.Usagef("-%s is for -suite and -compare", flag)
+		}
+	}
+	wrong := ""
+	for _, g := range b.f.GivenNames() {
+		if name != "" && !slices.Contains(beside, g) && wrong == "" {
+			wrong = g
+		}
+	}
+	if wrong != "" {
+		return cli.Usagef("-%s does not apply to %s", wrong, name)
+	}
+	if name == "-suite" && b.OnGPU() {
+		return cli.Usagef("-suite measures the processor, expected -backend cpu")
+	}
+	return nil
+}
+
+// suiteReport is the report of bench -suite: its file, and what follows from that.
+type suiteReport struct {
+	*instrument.Result
+	Reference string              `json:"reference"`
+	Index     []indexRow          `json:"index"`
+	Scaling   []instrument.Scaled `json:"scaling,omitempty"`
+}
+
+// indexRow is the index on so many workers.
+type indexRow struct {
+	Workers   int     `json:"workers"`
+	Index     float64 `json:"index"`
+	Workloads int     `json:"workloads"`
+}
+
+func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
+	size := sizes[b.suite.size]
+	b.progress = e.Progress(false)
+	defer b.progress.Clear()
+	workers := b.workers
+	if !b.f.Given("workers") {
+		workers = nil
+		if err := workers.Set(size.workers); err != nil {
+			return err
+		}
+	}
+	slices.Sort(workers)
+	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
+		Bound: size.bound, Program: cli.Version, Stage: b.progress.Stage})
+	if err != nil {
+		return err
+	}
+	b.progress.Clear()
+	if b.suite.out != "" {
+		if _, err := matrixio.Make(b.suite.out, r.Write); err != nil {
+			return err
+		}
+	}
+	return b.Report(e, b.f, newSuiteReport(r))
+}
+
+func newSuiteReport(r *instrument.Result) *suiteReport {
+	s := &suiteReport{Result: r, Reference: machines.Reference, Index: []indexRow{}, Scaling: r.Scaling()}
+	reference := machines.MustLoad(machines.Reference)
+	for i, row := range r.Rows {
+		if slices.ContainsFunc(r.Rows[:i], func(o *instrument.Row) bool { return o.Workers == row.Workers }) {
+			continue
+		}
+		if index, n := instrument.Index(r, reference, row.Workers); n > 0 {
+			s.Index = append(s.Index, indexRow{row.Workers, index, n})
+		}
+	}
+	return s
+}
+
+// describe says in a few lines what was measured on.
+func describe(w io.Writer, r *instrument.Result) {
+	m := r.Machine
+	fmt.Fprintf(w, "%s, %s, %s of %s, %s; %s, grambench %s, %s\n", report.Known(m.Model), r.ISA,
+		report.Counted(m.Threads, "thread", "threads"), report.Counted(m.Cores, "core", "cores"),
+		report.Counted(m.Sockets, "socket", "sockets"), r.Go, r.Program, r.Date)
+	var caches []string
+	for _, c := range m.Caches {
+		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, strings.ToLower(c.Kind), report.Bytes(c.Bytes), c.Count))
+	}
+	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\n", m.Family, m.Number,
+		m.Stepping, report.Known(m.Microcode), m.Hypervisor)
+	fmt.Fprintf(w, "caches: %s\nmemory: %s, %s in use\nGPU: %s\n", report.Known(report.Join(caches)),
+		report.Bytes(m.MemoryBytes), report.Bytes(m.UsedBytes), r.GPU)
+	if len(m.Unknown) > 0 {
+		fmt.Fprintf(w, "not known: %s: the system doesn't tell\n", report.Join(m.Unknown))
+	}
+}
+
+func (s *suiteReport) WriteText(w io.Writer) {
+	describe(w, s.Result)
+	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
+	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">other cores",
+		">joules", ">error", "digest").Named("Workloads")
+	for _, row := range s.Rows {
+		width := (row.Rate.High - row.Rate.Low) / 2 / row.Rate.Median
+		others, joules, mhz := "unknown", "unknown", "unknown"
+		if row.Others >= 0 {
+			others = fmt.Sprintf("%.2f", row.Others)
+		}
+		if row.Joules > 0 {
+			joules = fmt.Sprintf("%.3g", row.Joules)
+		}
+		if len(row.MHz) > 0 {
+			mhz = fmt.Sprintf("%.0f", report.Median(row.MHz))
+		}
+		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit, report.Rate(row.Rate.Median),
+			report.Rate(row.Rate.Low), report.Rate(row.Rate.High), report.Percent(width), mhz, others, joules,
+			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
+	}
+	t.Write(w)
+	for _, row := range s.Index {
+		fmt.Fprintf(w, "\nindex: %.1f on %s, %s of %s = 100 on one worker\n", row.Index,
+			report.Counted(row.Workers, "worker", "workers"), report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
+	}
+	s.notes(w)
+	if len(s.Scaling) > 0 {
+		fmt.Fprintln(w, "\nMore workers against one")
+		t := report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by").Named("Scaling")
+		for _, row := range s.Scaling {
+			t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency), row.Bounds)
+		}
+		t.Write(w)
+	}
+}
+
+// notes says what disturbs the figures.
+func (s *suiteReport) notes(w io.Writer) {
+	wide, busy := 0, 0.0
+	for _, row := range s.Rows {
+		if busy = max(busy, row.Others); !row.Precise {
+			wide++
+		}
+	}
+	if wide > 0 {
+		fmt.Fprintf(w, "wide: %s of %d beyond 2 %% when the time was over\n", report.Counted(wide, "interval", "intervals"), len(s.Rows))
+	}
+	if busy > 0.1 {
+		fmt.Fprintf(w, "noise: other processes took up to %.1f cores of %d\n", busy, s.Machine.Threads)
+	}
+	if slices.Contains(s.Machine.Unknown, "energy") {
+		fmt.Fprintln(w, "energy: no counter of the sockets (RAPL) can be read here")
+	}
+}
+
+// compareReport is the report of bench -compare.
+type compareReport struct{ *instrument.Comparison }
+
+func (b *bench) runCompare(e *cli.Env) error {
+	var results [2]*instrument.Result
+	for i, path := range []string{b.suite.compare, b.In} {
+		var err error
+		if results[i], err = instrument.Load(path); err != nil {
+			return err
+		}
+	}
+	c, err := instrument.Compare(results[0], results[1])
+	if err != nil {
+		return fmt.Errorf("%s and %s: %w", b.suite.compare, b.In, err)
+	}
+	c.Names = [2]string{b.suite.compare, b.In}
+	fails := b.suite.below > 0 && c.Fails(b.suite.below)
+	if err := b.Report(e, b.f, &compareReport{c}); err != nil {
+		return err
+	}
+	if fails {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+func (c *compareReport) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s against %s: rates, and ratios whose intervals hold together with 95 %%\n\n", c.Names[1], c.Names[0])
+	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", "").Named("Ratios")
+	ratio := func(r instrument.Ratio) []string {
+		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High),
+			map[bool]string{true: "differs"}[r.Differs()]}
+	}
+	for _, row := range c.Rows {
+		t.Add(append([]string{fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
+			report.Rate(row.Rates[0]), report.Rate(row.Rates[1])}, ratio(row.Ratio)...)...)
+	}
+	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean)...)...)
+	t.Write(w)
+	fmt.Fprintln(w)
+	for _, part := range []struct {
+		name string
+		list []string
+	}{{"the machines differ", c.Machine}, {"perhaps why", c.Hints}, {"in one file alone", c.LeftOut}, {"too slow", c.Below}} {
+		for _, line := range part.list {
+			fmt.Fprintf(w, "%s: %s\n", part.name, line)
+		}
+	}
+	verdict := "no: nothing differs beyond what runs on one machine do"
+	if c.Differs {
+		verdict = "yes"
+	}
+	fmt.Fprintf(w, "differs: %s\n", verdict)
+}
+
+// expand replaces ... between two numbers by what lies between them, doubling from the first, and all by the number of
+// processors.
+func expand(s string) (parts []string) {
+	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
+	for i, part := range list {
+		if part != "..." || i == 0 || i == len(list)-1 {
+			parts = append(parts, part)
+			continue
+		}
+		var from, to int
+		fmt.Sscan(parts[len(parts)-1], &from)
+		if fmt.Sscan(list[i+1], &to); list[i+1] == "all" || list[i+1] == "0" {
+			to = runtime.GOMAXPROCS(0)
+		}
+		for n := 2 * from; from > 0 && n < to; n *= 2 {
+			parts = append(parts, fmt.Sprint(n))
+		}
+	}
+	return parts
+}
