@@ -21,6 +21,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	"github.com/gramengine/gram/cmd/grambench/internal/neighbours"
 	"github.com/gramengine/gram/cmd/grambench/internal/serve"
+	"github.com/gramengine/gram/cmd/grambench/internal/soak"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
 	"github.com/gramengine/gram/cmd/grambench/internal/verify"
 	"github.com/gramengine/gram/internal/backend"
@@ -36,7 +37,7 @@ grambench computes Gram matrices of kernels on sparse documents, and trains clas
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,
-		serve.Command, verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
+		serve.Command, verify.Command, bench.Command, soak.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
 	},
 	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic, bench.SuiteTopic},
 	Moved: map[string]string{
