@@ -158,6 +158,7 @@ var allowed = map[string][]string{
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
 	"internal/host":        {"github.com/klauspost/cpuid/v2", "golang.org/x/sys"},
+	"docs/machines":        {shared + "instrument"},
 	"internal/soak":        slices.Concat(library, []string{shared + "host"}),
 	"internal/instrument": slices.Concat(library, []string{module, shared + "report", shared + "host",
 		"gonum.org/v1/gonum"}),
@@ -173,9 +174,10 @@ var allowed = map[string][]string{
 	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "neighbours": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":      slices.Concat(framework, []string{shared + "instrument", shared + "host", module + "/docs/machines", "github.com/klauspost/cpuid/v2"}),
-	own + "doors":      {},
-	own + "serve":      slices.Concat(framework, []string{module, "github.com/VictoriaMetrics/metrics"}),
+	own + "bench": slices.Concat(framework, []string{shared + "instrument", module + "/docs/machines",
+		"github.com/klauspost/cpuid/v2", "gonum.org/v1/plot"}),
+	own + "doors": {},
+	own + "serve": slices.Concat(framework, []string{module, "github.com/VictoriaMetrics/metrics"}),
 
 	"testdata": {},
 

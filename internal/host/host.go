@@ -64,7 +64,8 @@ type tree struct {
 
 const cpus = "sys/devices/system/cpu"
 
-// Describe describes the machine whose files are below root. The hypervisor is what the processor says, see [Hypervisor].
+// Describe describes the machine whose files are below root. The hypervisor is what the processor says, see
+// [Hypervisor].
 func Describe(root fs.FS, hypervisor string) *Machine {
 	t := &tree{FS: root}
 	first := t.fields("proc/cpuinfo")

@@ -15,8 +15,9 @@ import (
 func fixture(edit ...func(files map[string]string)) fs.FS {
 	const sockets, cores = 2, 64
 	files := map[string]string{
-		"proc/cpuinfo": "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC 9575F" +
-			"\nstepping\t: 1\nmicrocode\t: 0xb002116\nflags\t\t: fpu avx2\n\nprocessor\t: 1\nmodel name\t: another\n",
+		"proc/cpuinfo": "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\n" +
+			"model name\t: AMD EPYC 9575F\nstepping\t: 1\nmicrocode\t: 0xb002116\nflags\t\t: fpu avx2\n" +
+			"\nprocessor\t: 1\nmodel name\t: another\n",
 		"proc/meminfo":              "MemTotal:       1000 kB\nMemAvailable:    600 kB\n",
 		"proc/sys/kernel/osrelease": "6.12.0\n",
 		"proc/self/status":          "Name:\tgrambench\nCpus_allowed_list:\t0-255\n",
@@ -92,7 +93,8 @@ func TestTwoSockets(t *testing.T) {
 	order := m.Order()
 	for i, c := range order {
 		node, within := i/128, i%128
-		want := CPU{ID: within%64 + 64*node + within/64*128, Node: node, Socket: node, Core: within%64 + 64*node, Thread: within / 64}
+		want := CPU{ID: within%64 + 64*node + within/64*128, Node: node, Socket: node, Core: within%64 + 64*node,
+			Thread: within / 64}
 		if c != want {
 			t.Fatalf("worker %d is pinned to %+v, expected %+v", i, c, want)
 		}

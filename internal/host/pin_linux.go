@@ -26,6 +26,15 @@ func Pin(id int) (release func(), err error) {
 	}, nil
 }
 
+// ProcessorSeconds is the processor time of the process, and false where the system doesn't tell.
+func ProcessorSeconds() (seconds float64, known bool) {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		return 0, false
+	}
+	return float64(t.Nano()) / 1e9, true
+}
+
 // Confine binds all threads of the process, and those that they start, to some logical processors.
 func Confine(ids []int) error {
 	var set unix.CPUSet

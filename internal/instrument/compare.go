@@ -29,12 +29,13 @@ type ComparedRow struct {
 	Unit     string     `json:"unit"`
 	Rates    [2]float64 `json:"rates"`
 	Ratio
+	Processor bool `json:"by_processor_time"` // since other programs were busy
 	Different bool `json:"differs"`
 }
 
 // Compare compares the rates of b with those of a, of all workloads of the same name, version and workers: what their
-// ratios are, in intervals that hold together with a probability of 95 %. Rounds of a run follow each other, so that the
-// medians of batches of them are compared, with allowance for what runs on one machine differ by.
+// ratios are, in intervals that hold together with a probability of 95 %. Rounds of a run follow each other, so that
+// the medians of batches of them are compared, with allowance for what runs on one machine differ by.
 func Compare(a, b *Result) (*Comparison, error) {
 	c := &Comparison{Machine: differences(a, b)}
 	var as, bs [][]float64
@@ -50,14 +51,18 @@ func Compare(a, b *Result) (*Comparison, error) {
 					report.Counted(n, "round", "rounds"), [2]string{"first", "second"}[k], 2*leastBatch)
 			}
 		}
-		as, bs = append(as, logBatches(row.Seconds)), append(bs, logBatches(other.Seconds))
-		c.Rows = append(c.Rows, ComparedRow{Workload: row.Workload, Version: row.Version, Workers: row.Workers, Unit: row.Unit,
-			Rates: [2]float64{row.Rate.Median, other.Rate.Median}})
-		if f, g := medianOf(row.MHz).Median, medianOf(other.MHz).Median; !(math.Abs(math.Log(g/f)) <= 0.02) && f > 0 && g > 0 {
+		busy := row.Busy() || other.Busy()
+		busy = busy && len(row.Processor) == len(row.Seconds) && len(other.Processor) == len(other.Seconds)
+		as, bs = append(as, logBatches(row.times(busy))), append(bs, logBatches(other.times(busy)))
+		c.Rows = append(c.Rows, ComparedRow{Workload: row.Workload, Version: row.Version, Workers: row.Workers,
+			Unit:  row.Unit,
+			Rates: [2]float64{row.Rate.Median, other.Rate.Median}, Processor: busy})
+		if f, g := medianOf(row.MHz).Median, medianOf(other.MHz).Median; !(math.Abs(math.Log(g/f)) <= 0.02) && f > 0 &&
+			g > 0 {
 			c.Hints = append(c.Hints, fmt.Sprintf("%s: %.0f MHz, then %.0f", row, f, g))
 		}
 		for _, r := range []*Row{row, other} {
-			if r.Others > 0.1 {
+			if r.Others > mostOthers {
 				c.Hints = append(c.Hints, fmt.Sprintf("%s: other processes took %.1f cores", row, r.Others))
 			}
 		}
@@ -152,7 +157,7 @@ func Index(r, reference *Result, workers int) (percent float64, workloads int) {
 	sum := 0.0
 	for _, row := range r.Rows {
 		if of := reference.Row(row.Workload, row.Version, 1); of != nil && row.Workers == workers {
-			sum += math.Log(row.Rate.Median / of.Rate.Median)
+			sum += math.Log(row.Undisturbed() / of.Undisturbed())
 			workloads++
 		}
 	}

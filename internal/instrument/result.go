@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
+	"slices"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/host"
@@ -46,10 +46,11 @@ type Row struct {
 	Known    bool    `json:"digest_known"` // the same as on other machines with that instruction set
 	Error    Error   `json:"error"`
 
-	Seconds []float64 `json:"seconds"` // of the passes, in the order of the rounds
-	MHz     []float64 `json:"mhz"`     // beside each, on the mean of the workers; nil where it can't be measured
-	Rate    Median    `json:"rate"`    // units per second
-	Precise bool      `json:"precise"` // the interval is within 2 %
+	Seconds   []float64 `json:"seconds"`           // of the passes, in the order of the rounds
+	Processor []float64 `json:"processor_seconds"` // that the process took in each; nil where the system doesn't tell
+	MHz       []float64 `json:"mhz"`               // beside each, mean of the workers; nil if unknown
+	Rate      Median    `json:"rate"`              // units per second
+	Precise   bool      `json:"precise"`           // the interval is within 2 %
 
 	Others float64            `json:"other_cores"` // that other programs kept busy meanwhile; below 0 if unknown
 	Joules float64            `json:"joules"`      // of a pass, of all sockets; 0 if unknown
@@ -61,6 +62,28 @@ type Row struct {
 func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.Counted(r.Workers, "worker", "workers"))
 }
+
+// mostOthers is how many cores other programs may keep busy before the process's own time counts in place of the
+// clock's.
+const mostOthers = 0.1
+
+// Busy says that other programs took so much that the process's own processor time is compared.
+func (r *Row) Busy() bool { return r.Others > mostOthers && len(r.Processor) == len(r.Seconds) }
+
+// times are the seconds of the rounds, of the clock or, divided by the workers, of the process.
+func (r *Row) times(processor bool) []float64 {
+	if !processor {
+		return r.Seconds
+	}
+	out := make([]float64, len(r.Processor))
+	for i, s := range r.Processor {
+		out[i] = max(s, 1e-9) / float64(r.Workers)
+	}
+	return out
+}
+
+// Undisturbed is the row's rate, by the process's own time where others were busy.
+func (r *Row) Undisturbed() float64 { return r.Units / report.Median(r.times(r.Busy())) }
 
 // Roof is what some workers could do at most: multiply-adds in registers, and bytes.
 type Roof struct {
@@ -142,9 +165,9 @@ func (r *Result) check() error {
 				row.Rate.Median)
 		}
 		seen[row.String()] = true
-		for k, s := range row.Seconds {
-			if !(s > 0 && !math.IsInf(s, 0)) {
-				return fmt.Errorf("row %d: %s: round %d took %g s, expected a positive number", i+1, row, k+1, s)
+		for k, s := range slices.Concat(row.Seconds, row.Processor) {
+			if !(s >= 0 && s < 1e9) || k < len(row.Seconds) && s == 0 {
+				return fmt.Errorf("row %d: %s: round %d took %g s, expected a positive number", i+1, row, k%len(row.Seconds)+1, s)
 			}
 		}
 	}

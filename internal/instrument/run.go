@@ -219,8 +219,9 @@ func mediansOf(of []Bandwidth) Bandwidth {
 		}
 		return report.Median(values)
 	}
-	return Bandwidth{Read: median(func(b Bandwidth) float64 { return b.Read }), Copy: median(func(b Bandwidth) float64 { return b.Copy }),
-		L2: median(func(b Bandwidth) float64 { return b.L2 }), L1: median(func(b Bandwidth) float64 { return b.L1 })}
+	return Bandwidth{Read: median(func(b Bandwidth) float64 { return b.Read }),
+		Copy: median(func(b Bandwidth) float64 { return b.Copy }),
+		L2:   median(func(b Bandwidth) float64 { return b.L2 }), L1: median(func(b Bandwidth) float64 { return b.L1 })}
 }
 
 // confine has the process run on as many processors as there are workers, the first of the order.
@@ -263,6 +264,7 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	}
 	load, knownLoad := host.ReadLoad(root)
 	energy, knownEnergy := host.ReadEnergy(root)
+	processor, _ := host.ProcessorSeconds()
 	begin := time.Now()
 	if err := j.pass(ctx); err != nil {
 		return fmt.Errorf("%s: %w", row, err)
@@ -271,6 +273,9 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 		continue
 	}
 	seconds := max(time.Since(begin).Seconds(), 1e-9)
+	if after, known := host.ProcessorSeconds(); known {
+		row.Processor = append(row.Processor, after-processor)
+	}
 	row.Seconds = append(row.Seconds, seconds)
 	n := float64(len(row.Seconds))
 	if after, _ := host.ReadLoad(root); knownLoad {

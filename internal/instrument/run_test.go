@@ -88,7 +88,8 @@ func few() (list []*Workload) {
 
 // A run gives a row for each workload and number of workers, with a time for each round, and its file comes back.
 func TestRun(t *testing.T) {
-	r, err := Run(t.Context(), Options{Workers: []int{1, 2}, Pin: true, Bound: time.Millisecond, Workloads: few(), Program: "x"})
+	r, err := Run(t.Context(), Options{Workers: []int{1, 2}, Pin: true, Bound: time.Millisecond, Workloads: few(),
+		Program: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,8 @@ func TestRun(t *testing.T) {
 		t.Fatalf("%d rows, %d rounds, %d roofs, expected 6, 1 and 2", len(r.Rows), r.Rounds, len(r.Roofs))
 	}
 	for i, row := range r.Rows {
-		if row.Workers != 1+i%2 || len(row.Seconds) != r.Rounds || !(row.Rate.Median > 0) || row.Digest != r.Rows[i/2*2].Digest ||
+		if row.Workers != 1+i%2 || len(row.Seconds) != r.Rounds || !(row.Rate.Median > 0) ||
+			row.Digest != r.Rows[i/2*2].Digest ||
 			row.Known != (runtime.GOARCH == "amd64") || !(row.Error.Part <= 1) {
 			t.Errorf("row %d is %+v", i, row)
 		}
@@ -137,7 +139,7 @@ func sample(seconds float64, off ...float64) *Result {
 		panic(err)
 	}
 	for _, row := range r.Rows {
-		row.Seconds = nil
+		row.Seconds, row.Processor, row.Others = nil, nil, 0
 		for _, f := range off {
 			row.Seconds = append(row.Seconds, seconds*f)
 		}
@@ -185,6 +187,18 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := Compare(a, sample(0.1, 1, 1)); err == nil || !strings.Contains(err.Error(), "2 rounds in the second") {
 		t.Errorf("of few rounds: %v", err)
+	}
+	// Where others were busy the process's own time is compared, which planted none.
+	for _, r := range []*Result{a, b} {
+		for _, row := range r.Rows {
+			row.Others, row.Processor = 1, slices.Repeat([]float64{0.07}, len(row.Seconds))
+		}
+	}
+	if c, err := Compare(a, b); err != nil || c.Differs || !c.Rows[0].Processor || len(c.Hints) != 2*len(c.Rows) {
+		t.Errorf("beside other programs: %+v, %v", c, err)
+	}
+	for _, row := range append(a.Rows, b.Rows...) {
+		row.Others = 0
 	}
 	if percent, n := Index(b, a, 1); n != len(c.Rows) || !(math.Abs(percent-100*0.1/0.12) < 1e-9) {
 		t.Errorf("index %v of %d workloads", percent, n)

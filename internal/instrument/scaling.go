@@ -50,7 +50,8 @@ func (r *Result) bounds(one, row *Row, efficiency float64) string {
 		take(now/fast, "frequency %.0f instead of %.0f MHz", now, fast)
 	}
 	if cores := r.coresOf(row.Workers); cores < row.Workers {
-		take(float64(cores)/workers, "%s on %s", report.Counted(row.Workers, "worker", "workers"), report.Counted(cores, "core", "cores"))
+		take(float64(cores)/workers, "%s on %s", report.Counted(row.Workers, "worker", "workers"), report.Counted(cores,
+			"core", "cores"))
 	}
 	if quota := r.Machine.QuotaCPUs; quota > 0 && quota < workers {
 		take(quota/workers, "the container's limit of %.3g processors", quota)

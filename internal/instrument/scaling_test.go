@@ -39,7 +39,8 @@ func TestScaling(t *testing.T) {
 		if len(got) != 1 || !(math.Abs(got[0].Efficiency-c.row.Rate.Median/float64(c.row.Workers)) < 1e-12) {
 			t.Fatalf("%s: %+v", name, got)
 		}
-		if got[0].Bounds != c.bounds && !strings.HasPrefix(got[0].Bounds, c.bounds+"; ") || (c.bounds == "") != (got[0].Bounds == "") {
+		if got[0].Bounds != c.bounds && !strings.HasPrefix(got[0].Bounds, c.bounds+"; ") ||
+			(c.bounds == "") != (got[0].Bounds == "") {
 			t.Errorf("%s: bounded by %q, expected %q", name, got[0].Bounds, c.bounds)
 		}
 	}

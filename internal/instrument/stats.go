@@ -30,7 +30,8 @@ type Median struct {
 
 // medianOf takes the interval from order statistics: the number of n values below the true median is binomial, so that
 // the k-th least and the k-th greatest enclose it but with probability 2 P(B(n, ½) < k). With fewer than 6 values no
-// two are far enough apart, and the interval is that from least to greatest (David and Nagaraja, Order Statistics, 2003, §7.1).
+// two are far enough apart, and the interval is that from least to greatest (David and Nagaraja, Order Statistics,
+// 2003, §7.1).
 func medianOf(values []float64) Median {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

@@ -92,7 +92,8 @@ func TestMedianInterval(t *testing.T) {
 			t.Errorf("n = %d: %d of %d intervals miss the median, expected at most 5 %%", n, missed, samples)
 		}
 	}
-	if m := medianOf([]float64{3, 1, 2, 5, 4, 6}); m.Low != 1 || m.High != 6 || m.Median != 3.5 || !m.within(0.8, 6) || m.within(0.5, 6) {
+	if m := medianOf([]float64{3, 1, 2, 5, 4, 6}); m.Low != 1 || m.High != 6 || m.Median != 3.5 || !m.within(0.8, 6) ||
+		m.within(0.5, 6) {
 		t.Errorf("six values: %+v", m)
 	}
 	if m := medianOf([]float64{1, 1, 1}); m.within(0.1, 3) {
@@ -109,7 +110,8 @@ func TestRatio(t *testing.T) {
 	if r := ratioOf(same, same, 9); r.Ratio != 1 || r.Differs() || !(r.High < 1.04) {
 		t.Errorf("of equal batches: %+v", r)
 	}
-	if r := ratioOf([]float64{math.Log(1), math.Log(1)}, []float64{math.Log(2), math.Log(2)}, 1); !r.Differs() || r.Ratio != 0.5 {
+	if r := ratioOf([]float64{math.Log(1), math.Log(1)}, []float64{math.Log(2), math.Log(2)}, 1); !r.Differs() ||
+		r.Ratio != 0.5 {
 		t.Errorf("of twice the time: %+v", r)
 	}
 }

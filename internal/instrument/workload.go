@@ -84,7 +84,8 @@ func (d *documents) corpus(ctx context.Context, parameters string) (c *sparse.Co
 }
 
 // engine makes an engine on a synthetic corpus, on the sphere.
-func (d *documents) engine(ctx context.Context, parameters string, on setting) (*engine.Engine, *sparse.Embedded, error) {
+func (d *documents) engine(ctx context.Context, parameters string, on setting) (*engine.Engine, *sparse.Embedded,
+	error) {
 	c, err := d.corpus(ctx, parameters)
 	if err != nil {
 		return nil, nil, err

@@ -45,7 +45,8 @@ var Workloads = []*Workload{
 	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", prepareMap},
 	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents", prepareTrain},
 	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
-	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values", prepareLandmarks},
+	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values",
+		prepareLandmarks},
 	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},
 }
 

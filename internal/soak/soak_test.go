@@ -21,8 +21,8 @@ func here() (ids []int) {
 	return ids
 }
 
-// Every flip that is planted is found, in tiles, maps and panels of each instruction set, on the core that has it and on
-// no other. Tried again without flips, nothing differs.
+// Every flip that is planted is found, in tiles, maps and panels of each instruction set, on the core that has it
+// and on no other. Tried again without flips, nothing differs.
 func TestEveryPlantedFlipIsFound(t *testing.T) {
 	bad := here()[len(here())-1]
 	r, err := Run(t.Context(), Options{Turns: 3, Seed: 5, Inject: &Fault{bad, 1e-3}})
@@ -88,7 +88,8 @@ func TestStuckBit(t *testing.T) {
 		t.Fatalf("%+v", s.report)
 	}
 	d := s.report.Differences[0]
-	if d.Core != 0 || d.Other != 1 || d.Again != tries || d.Elsewhere != 0 || d.Got != 1 || d.Place != "value 2" || s.report.Sound() {
+	if d.Core != 0 || d.Other != 1 || d.Again != tries || d.Elsewhere != 0 || d.Got != 1 || d.Place != "value 2" ||
+		s.report.Sound() {
 		t.Errorf("%+v", d)
 	}
 	// What fails is a difference, too.
@@ -136,7 +137,8 @@ func TestPlant(t *testing.T) {
 	if n := len(all.plant(make([]float32, 50))); n != 50 {
 		t.Errorf("a rate of 1: %d of 50 values", n)
 	}
-	if !slices.Equal(differences([]float32{0, float32(math.NaN()), 1}, []float32{float32(math.Copysign(0, -1)), float32(math.NaN()), 1}), []int{0}) {
+	if !slices.Equal(differences([]float32{0, float32(math.NaN()), 1}, []float32{float32(math.Copysign(0, -1)),
+		float32(math.NaN()), 1}), []int{0}) {
 		t.Error("-0 isn't 0, and a NaN of the same bits is the same")
 	}
 }

@@ -51,7 +51,8 @@ grambench bench -family -isa avx2`,
 		f.Group("Kernels", "")
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
 		f.Group("Measuring", "")
-		f.Var(&b.workers, "workers", "compute with `N` goroutines, 0 or all for all; 1,2 gives a row for each, 1,2,...,all doubles")
+		f.Var(&b.workers, "workers",
+			"compute with `N` goroutines, 0 or all for all; 1,2 gives a row for each, 1,2,...,all doubles")
 		f.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
 		f.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
 		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")

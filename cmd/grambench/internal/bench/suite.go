@@ -20,13 +20,14 @@ import (
 const suiteTopic = "suite"
 
 // SuiteTopic is what help says of the suite.
-var SuiteTopic = cli.Topic{Name: suiteTopic, Summary: "bench -suite: named workloads, results that can be compared", Text: `
+var SuiteTopic = cli.Topic{Name: suiteTopic, Summary: "bench -suite: named workloads, results that can be compared",
+	Text: `
 bench -suite measures workloads that are the same on every machine and in every year, by name and
 version: ` + suiteNames() + `.
 Each is checked first: its digest is that of other machines with the instruction set, and a sample
-of its values is within tolerance of the reference. A wrong result is an error. Rounds measure all in turn until each
-median's 95 % interval is within 2 %, or the time is over. The index is the geometric mean of the
-rates in percent of the reference machine's, in docs/machines.
+of its values is within tolerance of the reference. A wrong result is an error. Rounds measure all
+in turn until each median's 95 % interval is within 2 %, or the time is over. The index is the
+geometric mean of the rates in percent of the reference machine's, in docs/machines.
 
   grambench bench -suite quick -o a.json              one worker
   grambench bench -suite normal -o a.json             one worker, and all
@@ -36,7 +37,8 @@ rates in percent of the reference machine's, in docs/machines.
 
 -compare gives the ratio of each workload's rates, in intervals that hold together with a
 probability of 95 %. "differs" says that an interval excludes 1. Runs on one machine differ by some
-0.8 % by themselves; that is allowed for. docs/bench.md describes the file, docs/machines the book.`,
+0.8 % by themselves; that is allowed for. Where other programs were busy, the process's own
+processor time is compared, and the table says so. docs/bench.md describes file and method.`,
 	Declare: func(f *cli.Flags) { (&suite{}).declare(f) }}
 
 func suiteNames() string {
@@ -61,14 +63,14 @@ var sizes = map[string]struct {
 
 func (s *suite) declare(f *cli.Flags) {
 	f.Group("Suite", suiteTopic)
-	f.Choose(&s.size, "suite", "", "measure named workloads, in `SIZE`: quick (half a minute), normal (5 minutes on one worker "+
-		"and on all) or full (20 minutes on 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
+	f.Choose(&s.size, "suite", "", "measure named workloads, in `SIZE`: quick (half a minute), normal (5 minutes "+
+		"on one worker and on all) or full (20 minutes on 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
 	f.Writes(&s.out, "o", "write the suite's result to `FILE`, JSON")
 	f.Reads(&s.compare, "compare", "compare the result in `FILE` with that in the file that follows")
 	f.Float64Var(&s.below, "fail-below", 0, "fail where a rate differs and is below `PART` of the first file's")
 }
 
-// check checks what stands beside the flags of the suite.
+// checkSuite checks what stands beside the flags of the suite.
 func (b *bench) checkSuite() error {
 	s, beside := &b.suite, []string{"suite", "o", "workers", "isa", "json", "q", "report", "backend"}
 	name := "-suite"
@@ -167,7 +169,8 @@ func describe(w io.Writer, r *instrument.Result) {
 		report.Counted(m.Sockets, "socket", "sockets"), r.Go, r.Program, r.Date)
 	var caches []string
 	for _, c := range m.Caches {
-		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, strings.ToLower(c.Kind), report.Bytes(c.Bytes), c.Count))
+		kind := strings.ToLower(c.Kind)
+		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, kind, report.Bytes(c.Bytes), c.Count))
 	}
 	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\n", m.Family, m.Number,
 		m.Stepping, report.Known(m.Microcode), m.Hypervisor)
@@ -195,21 +198,24 @@ func (s *suiteReport) WriteText(w io.Writer) {
 		if len(row.MHz) > 0 {
 			mhz = fmt.Sprintf("%.0f", report.Median(row.MHz))
 		}
-		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit, report.Rate(row.Rate.Median),
-			report.Rate(row.Rate.Low), report.Rate(row.Rate.High), report.Percent(width), mhz, others, joules,
+		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
+			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High), report.Percent(width), mhz,
+			others, joules,
 			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
 	t.Write(w)
 	for _, row := range s.Index {
-		fmt.Fprintf(w, "\nindex: %.1f on %s, %s of %s = 100 on one worker\n", row.Index,
-			report.Counted(row.Workers, "worker", "workers"), report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
+		fmt.Fprintf(w, "\nindex: %.1f on %s, of %s; %s on one worker has 100\n", row.Index,
+			report.Counted(row.Workers, "worker", "workers"),
+			report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
 	}
 	s.notes(w)
 	if len(s.Scaling) > 0 {
 		fmt.Fprintln(w, "\nMore workers against one")
 		t := report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by").Named("Scaling")
 		for _, row := range s.Scaling {
-			t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency), row.Bounds)
+			t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp),
+				report.Percent(row.Efficiency), row.Bounds)
 		}
 		t.Write(w)
 	}
@@ -224,7 +230,8 @@ func (s *suiteReport) notes(w io.Writer) {
 		}
 	}
 	if wide > 0 {
-		fmt.Fprintf(w, "wide: %s of %d beyond 2 %% when the time was over\n", report.Counted(wide, "interval", "intervals"), len(s.Rows))
+		fmt.Fprintf(w, "wide: %s of %d beyond 2 %% when the time was over\n",
+			report.Counted(wide, "interval", "intervals"), len(s.Rows))
 	}
 	if busy > 0.1 {
 		fmt.Fprintf(w, "noise: other processes took up to %.1f cores of %d\n", busy, s.Machine.Threads)
@@ -262,22 +269,26 @@ func (b *bench) runCompare(e *cli.Env) error {
 
 func (c *compareReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s against %s: rates, and ratios whose intervals hold together with 95 %%\n\n", c.Names[1], c.Names[0])
-	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", "").Named("Ratios")
-	ratio := func(r instrument.Ratio) []string {
-		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High),
+	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", "by", "").
+		Named("Ratios")
+	ratio := func(r instrument.Ratio, by string) []string {
+		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High), by,
 			map[bool]string{true: "differs"}[r.Differs()]}
 	}
 	for _, row := range c.Rows {
 		t.Add(append([]string{fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
-			report.Rate(row.Rates[0]), report.Rate(row.Rates[1])}, ratio(row.Ratio)...)...)
+			report.Rate(row.Rates[0]), report.Rate(row.Rates[1])},
+			ratio(row.Ratio, map[bool]string{true: "processor time", false: "clock"}[row.Processor])...)...)
 	}
-	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean)...)...)
+	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean, "")...)...)
 	t.Write(w)
 	fmt.Fprintln(w)
 	for _, part := range []struct {
 		name string
 		list []string
-	}{{"the machines differ", c.Machine}, {"perhaps why", c.Hints}, {"in one file alone", c.LeftOut}, {"too slow", c.Below}} {
+	}{
+		{"the machines differ", c.Machine}, {"perhaps why", c.Hints}, {"in one file alone", c.LeftOut}, {"too slow", c.Below},
+	} {
 		for _, line := range part.list {
 			fmt.Fprintf(w, "%s: %s\n", part.name, line)
 		}

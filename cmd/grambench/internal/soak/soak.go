@@ -44,7 +44,8 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 		f.Group("Running", "")
 		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h")
 		f.Var(&s.cores, "cores", "compute on the logical processors `LIST`, such as 0-3,8 (default: all)")
-		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: each in turn)")
+		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: "+
+			"each in turn)")
 		f.Uint64Var(&s.o.Seed, "seed", 1, "`SEED` of what is computed")
 		f.Var(&s.fault, "inject", "plant flips, as `core=N,rate=R`")
 		f.Check(s.check)
@@ -128,7 +129,8 @@ func (r *soakReport) WriteText(w io.Writer) {
 		if c.MHzMost > 0 {
 			mhz = []string{fmt.Sprintf("%.0f", c.MHzLeast), fmt.Sprintf("%.0f", c.MHzMost)}
 		}
-		t.Add(append([]string{strconv.Itoa(c.ID), report.Count(c.Tasks), report.Count(c.Values), report.Count(c.Differences)}, mhz...)...)
+		counts := []string{strconv.Itoa(c.ID), report.Count(c.Tasks), report.Count(c.Values), report.Count(c.Differences)}
+		t.Add(append(counts, mhz...)...)
 	}
 	t.Write(w)
 	if r.Inject != nil {
@@ -157,9 +159,10 @@ func (r *soakReport) writeDifferences(w io.Writer) {
 	if r.Found == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s; again: how many of %s differ there, without flips, and on another core\n",
-		report.Counted(r.Found, "difference", "differences"), "3 tries")
-	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere", "").Named("Differences")
+	fmt.Fprintf(w, "\n%s; again: how many of 3 tries differ there, without flips, and on another core\n",
+		report.Counted(r.Found, "difference", "differences"))
+	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere", "").
+		Named("Differences")
 	for _, d := range r.Differences[:min(len(r.Differences), mostRows)] {
 		bits, flipped := fmt.Sprintf("%08x, not %08x", d.Got, d.Want), fmt.Sprintf("%08x", d.Got^d.Want)
 		if d.Error != "" {
