@@ -134,7 +134,9 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	}
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
-		Bound: size.bound, Program: cli.Version, Stage: b.progress.Stage})
+		Bound: size.bound, Program: cli.Version, Stage: func(stage string) {
+			b.progress.Tell(stage, 0, 0, nil)
+		}})
 	if err != nil {
 		return err
 	}

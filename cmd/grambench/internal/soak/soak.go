@@ -81,7 +81,10 @@ func (s *work) check() error {
 func (s *work) run(ctx context.Context, e *cli.Env) error {
 	progress := e.Progress(true)
 	defer progress.Clear()
-	s.o.Stage = progress.Stage
+	begin := time.Now()
+	s.o.Stage = func(stage string) {
+		progress.Tell(stage, int64(time.Since(begin).Seconds()), int64(s.o.For.Seconds()), nil)
+	}
 	r, err := soak.Run(ctx, s.o)
 	if err != nil {
 		return err
