@@ -7,4 +7,9 @@ import "github.com/klauspost/cpuid/v2"
 const multiplyCycles = 3
 
 // Hypervisor returns the name that the processor gives the hypervisor, "" for none.
-func Hypervisor() string { return cpuid.CPU.HypervisorVendorString }
+func Hypervisor() string {
+	if id := cpuid.CPU.HypervisorVendorID; id != cpuid.VendorUnknown {
+		return id.String()
+	}
+	return cpuid.CPU.HypervisorVendorString
+}
