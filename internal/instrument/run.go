@@ -92,8 +92,7 @@ type measuring struct {
 	order  []host.CPU
 	pin    bool
 	table  *asm.Kernels
-	jobs   []*job // of the rows
-	before []host.Load
+	jobs   []*job    // of the rows
 	others []float64 // seconds of processors that others kept busy, by row; NaN if unknown
 	buffer []float32
 }

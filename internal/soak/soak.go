@@ -120,7 +120,6 @@ type state struct {
 
 	mu     sync.Mutex
 	report *Report
-	stages sync.Mutex
 }
 
 // Run looks for wrong bits until the time is over or ctx ends, which is no error: the report says so.
