@@ -93,12 +93,12 @@ const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 // Cost is what the parts of a dot product take, in nanoseconds; see [CostOrigin]. Choices depend on
 // ratios alone.
 type Cost struct {
-	HeadValue    float64 `json:"head_value"`    // PanelDot: a value against a whole panel
-	HeadFar      float64 `json:"head_far"`      // PanelDot: what is added where the panel's row isn't in L1
-	HeadDocument float64 `json:"head_document"` // PanelDot: a document with values in a segment, besides its values
-	TailMatch    float64 `json:"tail_match"`    // TailAdd: a match
-	TailList     float64 `json:"tail_list"`     // TailAdd: a visit, besides its matches
-	L3Byte       float64 `json:"l3_byte"`       // a byte of a panel that comes from the third-level cache
+	HeadValue    float64 // PanelDot: a value against a whole panel
+	HeadFar      float64 // PanelDot: what is added where the panel's row isn't in the first-level cache
+	HeadDocument float64 // PanelDot: a document with values in a segment, besides its values
+	TailMatch    float64 // TailAdd: a match
+	TailList     float64 // TailAdd: a visit, besides its matches
+	L3Byte       float64 // a byte of a panel that comes from the third-level cache
 }
 
 // tables are those that this processor can run, the best last.

@@ -10,12 +10,10 @@ import (
 // Kernels and pairings are functions of raw slices, which TestShortSlices tries.
 func TestDoors(t *testing.T) {
 	defer asm.UseCaches(asm.Caches{})
-	defer asm.UseCost(asm.Available()[0], nil)
 	ones := &[asm.HalfAngleNumbers]float64{1, 1, 1, 1, 1}
 	doortest.Run(t, doortest.Package{
 		Calls: [][]any{
 			{asm.Available}, {asm.For, asm.Available()[0]}, {asm.Best}, {asm.MachineCaches}, {asm.UseCaches}, {asm.UsedCaches},
-			{asm.UseCost, asm.Available()[0], nil}, {asm.UsedCost, asm.Best()}, {"Cost.Of"},
 			{asm.PiecewiseRows}, {asm.TailFixed}, {asm.PiecewiseRow}, {asm.HalfLineRow}, {asm.HalfAngle, 0.5, ones, ones},
 		},
 	})

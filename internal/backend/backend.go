@@ -43,9 +43,6 @@ type Compute struct {
 	Reread     []*string
 
 	gpu gpu
-
-	costsFile string
-	costs     *Costs // of the file
 }
 
 const topic = "computing"
@@ -97,7 +94,6 @@ func (c *Compute) DeclareBackend(f *cli.Flags) {
 		"have the GPU's tensor cores take the products of terms that at least a "+
 			"quarter of the documents have; whether that is faster has yet to be measured",
 	)
-	c.declareCosts(f)
 	f.Check(c.check)
 	f.Around(c.run)
 	f.AtEnd(c.close)
@@ -128,7 +124,6 @@ func (c *Compute) check() error {
 // memory, the processor starts over, with a warning that says why, if it can; otherwise the failure
 // is an error, as it is with -backend cuda.
 func (c *Compute) run(ctx context.Context, e *cli.Env, work cli.Work) error {
-	c.sayCosts(e)
 	err := work(ctx, e)
 	if !c.lostGPU(ctx, err) {
 		return err

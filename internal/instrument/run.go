@@ -26,7 +26,6 @@ type Options struct {
 	Bound     time.Duration // most that the rounds take
 	Workloads []*Workload   // default all
 	Program   string        // its version, for the file
-	Costs     string        // where the costs come from that heads are chosen by, for the file
 	Stage     func(string)  // is told what is under way; default none
 }
 
@@ -59,7 +58,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Schema: Schema, Date: time.Now().UTC().Format(time.RFC3339), Program: o.Program, Go: runtime.Version(),
-		Machine: host.Describe(root, host.Hypervisor()), ISA: o.ISA, Caches: asm.UsedCaches(), Costs: o.Costs,
+		Machine: host.Describe(root, host.Hypervisor()), ISA: o.ISA, Caches: asm.UsedCaches(), Costs: asm.CostOrigin,
 		Pinned: o.Pin, Bound: o.Bound.Seconds()}
 	if gpu, err := cuda.Probe(); err != nil {
 		r.GPU = err.Error()

@@ -44,7 +44,6 @@ type Head struct {
 	Terms     int           // number of terms, the most frequent ones
 	Segments  int           // pieces that they are cut into, as the model expects
 	Predicted time.Duration // time for all dot products of the symmetric half on one core
-	Counts    asm.Cost      // how often each part occurs that has a cost, which give it
 }
 
 // planHead predicts what the dot products cost for heads of 16 terms, and 1.25 times as many, and so on, of segments
@@ -74,13 +73,13 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) (heads
 		matches += frequency(r) * frequency(r)
 	}
 	add := func(terms, segments int, values, far float64) {
-		half := n / width / 2 // of the panels
-		counts := asm.Cost{HeadValue: half * values, HeadFar: half * far, HeadDocument: half * n * float64(segments),
-			TailMatch: matches / 2, TailList: rest * max(n/TailDocs, 1) / 2}
+		cost := n / width * (values*pair.cost.HeadValue + far*pair.cost.HeadFar +
+			n*float64(segments)*pair.cost.HeadDocument)
+		cost += matches*pair.cost.TailMatch + rest*max(n/TailDocs, 1)*pair.cost.TailList
 		if panel := 4 * width * float64(terms); panel > float64(caches.L2)/2 {
-			counts.L3Byte = half * n / blockDocs * panel
+			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
 		}
-		heads = append(heads, Head{terms, segments, time.Duration(pair.cost.Of(counts)), counts})
+		heads = append(heads, Head{terms, segments, time.Duration(cost / 2)})
 	}
 	add(0, 0, 0, 0)
 

@@ -40,8 +40,7 @@ func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 		return pairing{k.JensenShannon.Cost, roundingsJensenShannon, 1, k.JensenShannon.Panel, nil, k.JensenShannon.Terms,
 			Exact(p)}
 	}
-	return pairing{asm.UsedCost(k), roundingsDot, float32(math.Sqrt(asm.TailOne)), k.PanelDot, k.PanelDotLast, nil,
-		Exact(p)}
+	return pairing{k.Cost, roundingsDot, float32(math.Sqrt(asm.TailOne)), k.PanelDot, k.PanelDotLast, nil, Exact(p)}
 }
 
 // termsAtOnce is how many values of a posting list are computed at a time.

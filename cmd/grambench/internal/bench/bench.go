@@ -118,7 +118,7 @@ func (h header) CompletePage(p *page.Page) error {
 
 // check answers wrong usage before anything is read.
 func (b *bench) check() (err error) {
-	if err := b.checkSuite(); err != nil || b.suite.size != "" || b.suite.compare != "" || b.suite.fit {
+	if err := b.checkSuite(); err != nil || b.suite.size != "" || b.suite.compare != "" {
 		return err
 	}
 	one := slices.Equal(b.workers, workerList{1})
@@ -154,8 +154,6 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	switch {
 	case b.suite.compare != "":
 		return b.runCompare(e)
-	case b.suite.fit:
-		return b.runFit(ctx, e)
 	case b.suite.size != "":
 		return b.runSuite(ctx, e)
 	}

@@ -34,16 +34,11 @@ geometric mean of the rates in percent of the reference machine's, in docs/machi
   grambench bench -suite full -o a.json -report a.html     1, 2, 4, ... workers, pinned to processors
   grambench bench -suite quick -workers 1,2,...,all        the same in less time
   grambench bench -compare a.json b.json -fail-below 0.95  status 1 where b is slower
-  grambench bench -fit -o c.json; grambench gram -costs c.json ...
 
 -compare gives the ratio of each workload's rates, in intervals that hold together with a
 probability of 95 %. "differs" says that an interval excludes 1. Runs on one machine differ by some
 0.8 % by themselves; that is allowed for. Where other programs were busy, the process's own
-processor time is compared, and the table says so. docs/bench.md describes file and method.
-
--fit measures what the parts of a dot product cost here, by which the terms are chosen that are held
-dense. The order of sums, and with it bits, go by that choice: so commands take the file only where
--costs names it, and say so.`,
+processor time is compared, and the table says so. docs/bench.md describes file and method.`,
 	Declare: func(f *cli.Flags) { (&suite{}).declare(f) }}
 
 func suiteNames() string {
@@ -58,7 +53,6 @@ func suiteNames() string {
 type suite struct {
 	size, out, compare string
 	below              float64
-	fit                bool
 }
 
 // sizes are those of the suite: the most time that rounds take, and workers.
@@ -71,15 +65,14 @@ func (s *suite) declare(f *cli.Flags) {
 	f.Group("Suite", suiteTopic)
 	f.Choose(&s.size, "suite", "", "measure named workloads, in `SIZE`: quick (half a minute), normal (5 minutes "+
 		"on one worker and on all) or full (20 minutes on 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
-	f.Writes(&s.out, "o", "write the result of -suite or -fit to `FILE`, JSON")
+	f.Writes(&s.out, "o", "write the result of -suite to `FILE`, JSON")
 	f.Reads(&s.compare, "compare", "compare the result in `FILE` with that in the file that follows")
-	f.BoolVar(&s.fit, "fit", false, "fit the costs that the choice of dense terms goes by to this machine, for -costs")
 	f.Float64Var(&s.below, "fail-below", 0, "fail where a rate differs and is below `PART` of the first file's")
 }
 
 // checkSuite checks what stands beside the flags of the suite.
 func (b *bench) checkSuite() error {
-	s, beside := &b.suite, []string{"suite", "o", "workers", "isa", "json", "q", "report", "backend", "costs"}
+	s, beside := &b.suite, []string{"suite", "o", "workers", "isa", "json", "q", "report", "backend"}
 	name := "-suite"
 	switch {
 	case s.compare != "":
@@ -90,14 +83,12 @@ func (b *bench) checkSuite() error {
 		if b.f.Given("fail-below") && !(s.below > 0 && s.below <= 1) {
 			return cli.Usagef("-fail-below %g, expected a part such as 0.95", s.below)
 		}
-	case s.fit:
-		name, beside = "-fit", []string{"fit", "o", "isa", "json", "q", "backend"}
 	case s.size == "":
 		beside, name = nil, ""
 	}
 	for _, flag := range []string{"o", "fail-below"} {
 		if name == "" && b.f.Given(flag) {
-			return cli.Usagef("-%s is for -suite, -fit and -compare", flag)
+			return cli.Usagef("-%s is for -suite and -compare", flag)
 		}
 	}
 	wrong := ""
@@ -143,7 +134,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	}
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
-		Bound: size.bound, Program: cli.Version, Costs: b.CostsOrigin(), Stage: func(stage string) {
+		Bound: size.bound, Program: cli.Version, Stage: func(stage string) {
 			b.progress.Tell(stage, 0, 0, nil)
 		}})
 	if err != nil {
