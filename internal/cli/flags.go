@@ -80,12 +80,6 @@ func (f *Flags) Given(names ...string) bool {
 	return given
 }
 
-// GivenNames are the names of the flags that were given, in their order.
-func (f *Flags) GivenNames() (names []string) {
-	f.Visit(func(fl *flag.Flag) { names = append(names, fl.Name) })
-	return names
-}
-
 // Choose declares a flag that takes one of some choices; others are accepted, too, without being
 // named.
 func (f *Flags) Choose(value *string, name, fallback, usage string, choices []string, others ...string) {

@@ -8,6 +8,7 @@ package host
 
 import (
 	"cmp"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -25,7 +26,6 @@ type Machine struct {
 	Microcode   string  `json:"microcode"`
 	Kernel      string  `json:"kernel"`
 	Hypervisor  string  `json:"hypervisor"` // "none" where the processor is the program's own
-	Container   string  `json:"container"`
 	Sockets     int     `json:"sockets"`
 	Nodes       int     `json:"nodes"`
 	Cores       int     `json:"cores"`
@@ -82,7 +82,6 @@ func Describe(root fs.FS, hypervisor string) *Machine {
 		m.Hypervisor = "none"
 		t.need("hypervisor", first["flags"] != "")
 	}
-	m.Container = t.container()
 	t.topology(m)
 	m.Caches = t.caches()
 	t.need("caches", len(m.Caches) > 0)
@@ -218,19 +217,17 @@ func (t *tree) caches() (list []Cache) {
 			if c.Level == 0 {
 				break
 			}
-			if key := c.Kind + strconv.Itoa(c.Level) + " " + shared; seen[key] {
+			key := fmt.Sprint(c, shared)
+			same := func(o Cache) bool { c.Count = o.Count; return o == c }
+			if at := slices.IndexFunc(list, same); seen[key] {
 				continue
-			} else {
-				seen[key] = true
-			}
-			same := func(o Cache) bool {
-				return o.Level == c.Level && o.Kind == c.Kind && o.Bytes == c.Bytes && o.Shared == c.Shared
-			}
-			if at := slices.IndexFunc(list, same); at >= 0 {
+			} else if at >= 0 {
 				list[at].Count++
 			} else {
+				c.Count = 1
 				list = append(list, c)
 			}
+			seen[key] = true
 		}
 	}
 	return list
@@ -243,23 +240,6 @@ func sizeOf(text string) int64 {
 		return int64(atoi(text[:n-1])) << shift[text[n-1]]
 	}
 	return int64(atoi(text))
-}
-
-// container names what the program runs in, as far as files tell.
-func (t *tree) container() string {
-	for _, of := range [][2]string{{".dockerenv", "docker"}, {"run/.containerenv", "podman"}} {
-		if _, err := fs.Stat(t, of[0]); err == nil {
-			return of[1]
-		}
-	}
-	groups := t.text("proc/self/cgroup")
-	for _, name := range []string{"kubepods", "docker", "lxc", "containerd"} {
-		if strings.Contains(groups, name) {
-			return name
-		}
-	}
-	t.need("container", false) // a program in one may not see it
-	return ""
 }
 
 // limits finds what the control groups of the process leave it, from its own group up to the root.

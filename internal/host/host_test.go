@@ -3,7 +3,9 @@ package host
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +82,7 @@ func TestTwoSockets(t *testing.T) {
 	got := *m
 	got.CPUs, got.Caches = nil, nil
 	want := Machine{Model: "AMD EPYC 9575F", Vendor: "AuthenticAMD", Family: 26, Number: 2, Stepping: 1,
-		Microcode: "0xb002116", Kernel: "6.12.0", Hypervisor: "none", Container: "kubepods", Sockets: 2, Nodes: 2, Cores: 128,
+		Microcode: "0xb002116", Kernel: "6.12.0", Hypervisor: "none", Sockets: 2, Nodes: 2, Cores: 128,
 		Threads: 256, Governor: "performance", MaxMHz: 5000, Allowed: "0-255", QuotaCPUs: 32, MemoryBytes: 1000 << 10,
 		LimitBytes: 512000, UsedBytes: 400 << 10}
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
@@ -150,7 +152,7 @@ func TestCounters(t *testing.T) {
 	root := fixture()
 	load, known := ReadLoad(root)
 	// 150 ticks of user, nice, system and interrupts, 60 of them our own, and 50 stolen.
-	if want := (Load{1.5, 0.6, 0.5}); !known || load != want || load.Others() < 1.4-1e-9 || load.Others() > 1.4+1e-9 {
+	if want := (Load{1.5, 0.6, 0.5}); !known || load != want || !(math.Abs(load.Others(Load{})-1.4) < 1e-9) {
 		t.Errorf("load %+v %v, expected %+v", load, known, want)
 	}
 	if c, known := Temperature(root); !known || c != 72.5 {
@@ -174,7 +176,7 @@ func TestCounters(t *testing.T) {
 // The clock takes a frequency from a chain of products: whatever runs beside it makes it too low, never too high.
 func TestMHz(t *testing.T) {
 	mhz, known := MHz()
-	if known != (multiplyCycles > 0) || known && !(mhz > 50 && mhz < 7000) {
+	if known != (runtime.GOARCH == "amd64") || known && !(mhz > 50 && mhz < 7000) {
 		t.Errorf("%v MHz, known: %v", mhz, known)
 	}
 }

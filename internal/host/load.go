@@ -32,34 +32,23 @@ func ReadLoad(root fs.FS) (l Load, known bool) {
 	return l, true
 }
 
-// Sub returns what has been added since before.
-func (l Load) Sub(before Load) Load {
-	return Load{l.All - before.All, l.Own - before.Own, l.Stolen - before.Stolen}
+// Others is the time, since before, of other processes and of other machines on the same processor.
+func (l Load) Others(before Load) float64 {
+	return max(l.All-before.All-l.Own+before.Own, 0) + l.Stolen - before.Stolen
 }
-
-// Others is the time of other processes, and of other machines on the same processor.
-func (l Load) Others() float64 { return max(l.All-l.Own, 0) + l.Stolen }
 
 // Temperature returns the greatest temperature of the processor that a sensor tells, in degrees Celsius.
 func Temperature(root fs.FS) (celsius float64, known bool) {
 	t := &tree{FS: root}
-	take := func(file string) {
-		if milli, err := strconv.Atoi(t.text(file)); err == nil {
-			celsius, known = max(celsius, float64(milli)/1e3), true
+	names, _ := fs.Glob(root, "sys/class/hwmon/hwmon*/name")
+	for _, of := range names {
+		if name := t.text(of); name != "coretemp" && name != "k10temp" {
+			continue
 		}
-	}
-	zones, _ := fs.Glob(root, "sys/class/thermal/thermal_zone*/type")
-	for _, zone := range zones {
-		if kind := t.text(zone); strings.Contains(kind, "pkg") || strings.Contains(kind, "cpu") {
-			take(path.Dir(zone) + "/temp")
-		}
-	}
-	monitors, _ := fs.Glob(root, "sys/class/hwmon/hwmon*/name")
-	for _, monitor := range monitors {
-		if name := t.text(monitor); name == "coretemp" || name == "k10temp" {
-			sensors, _ := fs.Glob(root, path.Dir(monitor)+"/temp*_input")
-			for _, s := range sensors {
-				take(s)
+		sensors, _ := fs.Glob(root, path.Dir(of)+"/temp*_input")
+		for _, s := range sensors {
+			if milli, err := strconv.Atoi(t.text(s)); err == nil {
+				celsius, known = max(celsius, float64(milli)/1e3), true
 			}
 		}
 	}
@@ -96,7 +85,3 @@ func (e Energy) Since(before Energy) (joules float64) {
 	}
 	return joules
 }
-
-// MHz returns the frequency of the core that it runs on, and false where no instruction of known latency measures it.
-// It takes some 500 µs, and the best of several tries, which an interruption doesn't slow down.
-func MHz() (float64, bool) { return clock(multiplyCycles) }

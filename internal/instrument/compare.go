@@ -2,9 +2,10 @@ package instrument
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/gramengine/gram/internal/report"
 )
@@ -57,7 +58,7 @@ func Compare(a, b *Result) (*Comparison, error) {
 		c.Rows = append(c.Rows, ComparedRow{Workload: row.Workload, Version: row.Version, Workers: row.Workers,
 			Unit:  row.Unit,
 			Rates: [2]float64{row.Rate.Median, other.Rate.Median}, Processor: busy})
-		if f, g := medianOf(row.MHz).Median, medianOf(other.MHz).Median; !(math.Abs(math.Log(g/f)) <= 0.02) && f > 0 &&
+		if f, g := row.Frequency(), other.Frequency(); !(math.Abs(math.Log(g/f)) <= 0.02) && f > 0 &&
 			g > 0 {
 			c.Hints = append(c.Hints, fmt.Sprintf("%s: %.0f MHz, then %.0f", row, f, g))
 		}
@@ -98,37 +99,29 @@ func (c *Comparison) Fails(below float64) bool {
 	return len(c.Below) > 0
 }
 
-// differences says what isn't the same of two machines, programs and runs.
+// differences says what isn't the same of two machines, programs and runs, by the names that files have for it. Memory
+// in use, dates and what was measured don't count.
 func differences(a, b *Result) (list []string) {
-	say := func(name string, of func(r *Result) string) {
-		if x, y := of(a), of(b); x != y {
-			list = append(list, fmt.Sprintf("%s: %s, %s", name, x, y))
+	x, y := facts(a), facts(b)
+	for _, name := range slices.Sorted(maps.Keys(x)) {
+		if x[name] != y[name] {
+			list = append(list, fmt.Sprintf("%s: %s, %s", name, x[name], y[name]))
 		}
 	}
-	format := func(format string, of func(r *Result) []any) func(r *Result) string {
-		return func(r *Result) string { return fmt.Sprintf(format, of(r)...) }
-	}
-	say("processor", func(r *Result) string { return r.Machine.Model })
-	say("family, model, stepping", format("%d.%d.%d", func(r *Result) []any {
-		return []any{r.Machine.Family, r.Machine.Number, r.Machine.Stepping}
-	}))
-	say("microcode", func(r *Result) string { return r.Machine.Microcode })
-	say("sockets, nodes, cores, threads", format("%d %d %d %d", func(r *Result) []any {
-		return []any{r.Machine.Sockets, r.Machine.Nodes, r.Machine.Cores, r.Machine.Threads}
-	}))
-	say("caches", format("%v", func(r *Result) []any { return []any{r.Machine.Caches} }))
-	say("processors allowed", func(r *Result) string { return r.Machine.Allowed })
-	say("processor limit", format("%g", func(r *Result) []any { return []any{r.Machine.QuotaCPUs} }))
-	say("memory", format("%d", func(r *Result) []any { return []any{r.Machine.MemoryBytes} }))
-	say("governor", func(r *Result) string { return r.Machine.Governor })
-	say("hypervisor", func(r *Result) string { return r.Machine.Hypervisor })
-	say("kernel", func(r *Result) string { return r.Machine.Kernel })
-	say("not known", func(r *Result) string { return strings.Join(r.Machine.Unknown, " ") })
-	say("instruction set", func(r *Result) string { return string(r.ISA) })
-	say("head", format("%v %s", func(r *Result) []any { return []any{r.Caches, r.Costs} }))
-	say("pinned", format("%v", func(r *Result) []any { return []any{r.Pinned} }))
-	say("program", func(r *Result) string { return r.Program + " " + r.Go })
 	return list
+}
+
+// facts are what a file says of a machine and of a run.
+func facts(r *Result) map[string]string {
+	out := map[string]string{"program": r.Program + " " + r.Go, "isa": string(r.ISA), "pinned": fmt.Sprint(r.Pinned),
+		"head": fmt.Sprint(r.Caches, " ", r.Costs), "gpu": r.GPU}
+	machine := reflect.ValueOf(*r.Machine)
+	for i := range machine.NumField() {
+		if name := machine.Type().Field(i).Tag.Get("json"); name != "-" && name != "memory_used_bytes" {
+			out[name] = fmt.Sprint(machine.Field(i))
+		}
+	}
+	return out
 }
 
 // compareBatches compares batches of the rows of two runs, and the geometric means of all rows.

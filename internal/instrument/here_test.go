@@ -28,7 +28,7 @@ func BenchmarkCompareHere(b *testing.B) {
 	measure := func(slower float64) *Result {
 		Slower = slower
 		defer func() { Slower = 0 }()
-		m.result.Rounds, m.others = 0, make([]float64, len(m.jobs))
+		m.result.Rounds, m.others, m.took = 0, make([]float64, len(m.jobs)), make([]float64, len(m.jobs))
 		for _, row := range m.result.Rows {
 			row.Seconds, row.Processor, row.MHz, row.Shares = nil, nil, nil, nil
 		}

@@ -72,15 +72,17 @@ func (r *Row) Busy() bool { return r.Others > mostOthers && len(r.Processor) == 
 
 // times are the seconds of the rounds, of the clock or, divided by the workers, of the process.
 func (r *Row) times(processor bool) []float64 {
-	if !processor {
-		return r.Seconds
-	}
-	out := make([]float64, len(r.Processor))
-	for i, s := range r.Processor {
-		out[i] = max(s, 1e-9) / float64(r.Workers)
+	out := slices.Clone(r.Seconds)
+	for i := range out {
+		if processor {
+			out[i] = max(r.Processor[i], 1e-9) / float64(r.Workers)
+		}
 	}
 	return out
 }
+
+// Frequency is the median of the cores' frequency in MHz, NaN where it isn't known.
+func (r *Row) Frequency() float64 { return medianOf(r.MHz).Median }
 
 // Undisturbed is the row's rate, by the process's own time where others were busy.
 func (r *Row) Undisturbed() float64 { return r.Units / report.Median(r.times(r.Busy())) }
@@ -119,16 +121,9 @@ func Load(path string) (*Result, error) {
 	return Parse(path, text)
 }
 
-// mostFile bounds a result's file, which has a number for each round.
-const mostFile = 64 << 20
-
 // Parse reads what [Result.Write] wrote, or what earlier programs did.
 func Parse(name string, text []byte) (*Result, error) {
 	var r Result
-	if len(text) > mostFile {
-		return nil, fmt.Errorf("%s has %s, expected a result of bench -suite of at most %s", name,
-			report.Bytes(int64(len(text))), report.Bytes(mostFile))
-	}
 	if err := json.Unmarshal(text, &r); err != nil {
 		at := (*json.SyntaxError)(nil)
 		if errors.As(err, &at) {

@@ -92,7 +92,8 @@ type measuring struct {
 	pin    bool
 	table  *asm.Kernels
 	jobs   []*job    // of the rows
-	others []float64 // seconds of processors that others kept busy, by row; NaN if unknown
+	others []float64 // seconds of processors that others kept busy, by row
+	took   []float64 // seconds of its passes
 	buffer []float32
 }
 
@@ -169,7 +170,7 @@ func (m *measuring) prepare(ctx context.Context, o *Options) error {
 			return fmt.Errorf("%s: digests differ with the number of workers, expected the same bits from any", w)
 		}
 	}
-	m.others = make([]float64, len(m.jobs))
+	m.others, m.took = make([]float64, len(m.jobs)), make([]float64, len(m.jobs))
 	m.buffer = make([]float32, MemoryFloats())
 	Touch(m.buffer)
 	for _, w := range o.Workers {
@@ -205,22 +206,9 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 		}
 	}
 	for i, roof := range r.Roofs {
-		roof.Bandwidth = mediansOf(roofs[i])
+		roof.Bandwidth = Medians(roofs[i])
 	}
 	return context.Cause(ctx)
-}
-
-func mediansOf(of []Bandwidth) Bandwidth {
-	median := func(get func(b Bandwidth) float64) float64 {
-		values := make([]float64, len(of))
-		for i, b := range of {
-			values[i] = get(b)
-		}
-		return report.Median(values)
-	}
-	return Bandwidth{Read: median(func(b Bandwidth) float64 { return b.Read }),
-		Copy: median(func(b Bandwidth) float64 { return b.Copy }),
-		L2:   median(func(b Bandwidth) float64 { return b.L2 }), L1: median(func(b Bandwidth) float64 { return b.L1 })}
 }
 
 // confine has the process run on as many processors as there are workers, the first of the order.
@@ -277,15 +265,11 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	}
 	row.Seconds = append(row.Seconds, seconds)
 	n := float64(len(row.Seconds))
-	if after, _ := host.ReadLoad(root); knownLoad {
-		m.others[i] += after.Sub(load).Others()
-		total := 0.0
-		for _, s := range row.Seconds {
-			total += s
-		}
-		row.Others = m.others[i] / total
-	} else {
-		row.Others = -1
+	m.took[i] += seconds
+	if row.Others = -1; knownLoad {
+		after, _ := host.ReadLoad(root)
+		m.others[i] += after.Others(load)
+		row.Others = m.others[i] / m.took[i]
 	}
 	if after, _ := host.ReadEnergy(root); knownEnergy {
 		row.Joules += (after.Since(energy) - row.Joules) / n

@@ -46,7 +46,7 @@ func (r *Result) bounds(one, row *Row, efficiency float64) string {
 		}
 	}
 	workers := float64(row.Workers)
-	if fast, now := medianOf(one.MHz).Median, medianOf(row.MHz).Median; fast > 0 && now > 0 {
+	if fast, now := one.Frequency(), row.Frequency(); fast > 0 && now > 0 {
 		take(now/fast, "frequency %.0f instead of %.0f MHz", now, fast)
 	}
 	if cores := r.coresOf(row.Workers); cores < row.Workers {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -24,8 +23,11 @@ type Workload struct {
 	What    string // what a pass does
 	Unit    string // what it counts
 
-	prepare func(ctx context.Context, d *documents, on setting) (*job, error)
+	prepare preparation
 }
+
+// preparation makes a workload ready to run.
+type preparation func(ctx context.Context, d *documents, on setting) (*job, error)
 
 // String is the name with the version.
 func (w *Workload) String() string { return fmt.Sprintf("%s/%d", w.Name, w.Version) }
@@ -99,14 +101,6 @@ func (d *documents) engine(ctx context.Context, parameters string, on setting) (
 	}
 	e, err := engine.New(x, engine.Options{ISA: string(on.isa), Workers: on.workers})
 	return e, x, err
-}
-
-// mixed adds float64 values to a digest, each with its place.
-func mixed(values []float64) (digest uint64) {
-	for i, v := range values {
-		digest += device.Mix(i, 0, float32(v)) + device.Mix(i, 1, float32(v-float64(float32(v))))
-	}
-	return digest
 }
 
 // shares are parts of the time of all workers by stage, "idle" what is left.

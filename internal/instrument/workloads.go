@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -35,6 +35,7 @@ var plain = kernel.MustParse("c")
 const (
 	errorOfC     = 1e-6
 	errorOfValue = 1e-5
+	price        = 10 // bounds the weight of a support vector
 )
 
 // Workloads are all of them, in the order in which they are measured.
@@ -43,15 +44,17 @@ var Workloads = []*Workload{
 	{"tiles-short", 1, "c of all pairs of 12,288 documents of 12 words", "pairs", tilesOf(shortCorpus)},
 	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs", tilesOf(denseCorpus)},
 	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", prepareMap},
-	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents", prepareTrain},
+	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents", trainOf(trainCorpus, gram.TrainOptions{
+		Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price, ChooseWork: -1}, 1, price*400*2*errorOfValue)},
 	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
-	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values",
-		prepareLandmarks},
+	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values", trainOf(pointsCorpus, gram.TrainOptions{
+		Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1, Tolerance: 1e-12, ChooseWork: -1}, 8*256,
+		256*price*2*errorOfValue)},
 	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},
 }
 
 // tilesOf computes c of all pairs, and stores nothing.
-func tilesOf(parameters string) func(ctx context.Context, d *documents, on setting) (*job, error) {
+func tilesOf(parameters string) preparation {
 	return func(ctx context.Context, d *documents, on setting) (*job, error) {
 		e, x, err := d.engine(ctx, parameters, on)
 		if err != nil {
@@ -123,97 +126,49 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}, nil
 }
 
-// scored makes a job of training by what the model says of documents: the digest is that of the scores, and the
-// reference the same model on portable kernels.
-func scored(units float64, pass func(ctx context.Context) error,
-	scores func(ctx context.Context, isa asm.ISA) ([]float64, error), tolerance float64) *job {
-	return &job{units: units, pass: pass,
-		digest: func(ctx context.Context) (uint64, error) { values, err := scores(ctx, ""); return mixed(values), err },
-		worst: func(ctx context.Context) (worst Error, err error) {
-			got, err := scores(ctx, "")
+// trainOf trains a model. Its digest is that of its scores, whose reference are those of the same model on portable
+// kernels: each adds up weights times kernel values, two of which are off, so tolerance says what weights can add up to.
+func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) preparation {
+	return func(ctx context.Context, d *documents, on setting) (*job, error) {
+		c, err := d.corpus(ctx, corpus)
+		if err != nil {
+			return nil, err
+		}
+		o := o
+		o.Options = gram.Options{ISA: string(on.isa), Workers: on.workers}
+		n := c.Documents.Rows()
+		some := c.Select([]int{0, 1, 2, 3, 4, 5, n / 4, n / 2, n - 1})
+		scores := func(ctx context.Context, isa asm.ISA) (all []float64, err error) {
+			m, err := gram.Train(ctx, c, o)
 			if err != nil {
-				return worst, err
+				return nil, err
 			}
-			want, err := scores(ctx, asm.Generic)
-			for i := range want {
-				worst.add(math.Abs(got[i]-want[i]), tolerance)
+			p, err := m.With(gram.Options{ISA: string(isa), Workers: on.workers}).Predict(ctx, some)
+			if err == nil {
+				all = slices.Concat(p.Scores...)
 			}
-			return worst, err
-		}}
-}
-
-// prepareTrain trains support vector machines, one-vs-one.
-func prepareTrain(ctx context.Context, d *documents, on setting) (*job, error) {
-	const price = 10
-	c, err := d.corpus(ctx, trainCorpus)
-	if err != nil {
-		return nil, err
-	}
-	options := gram.Options{ISA: string(on.isa), Workers: on.workers}
-	var m *gram.Model
-	pass := func(ctx context.Context) (err error) {
-		m, err = gram.Train(ctx, c, gram.TrainOptions{Options: options, Type: "c_svc", Kernel: "diffusion:t=0.5",
-			Scheme: "one-vs-one", C: price, ChooseWork: -1})
-		return err
-	}
-	scores := func(ctx context.Context, isa asm.ISA) (all []float64, err error) {
-		if err := pass(ctx); err != nil {
-			return nil, err
+			return all, err
 		}
-		by := m
-		if isa != "" {
-			by = m.With(gram.Options{ISA: string(isa), Workers: on.workers})
-		}
-		p, err := by.Predict(ctx, c.Select([]int{0, 1, 2, 3, 4, 5, 300, 600, 900, 1199}))
-		if err == nil {
-			all = slices.Concat(p.Scores...)
-		}
-		return all, err
+		return &job{
+			units: unitsPer * float64(n),
+			pass:  func(ctx context.Context) error { _, err := gram.Train(ctx, c, o); return err },
+			digest: func(ctx context.Context) (digest uint64, err error) {
+				all, err := scores(ctx, on.isa)
+				for i, v := range all { // as two values of 32 bits
+					digest += device.Mix(i, 0, float32(v)) + device.Mix(i, 1, float32(v-float64(float32(v))))
+				}
+				return digest, err
+			},
+			worst: func(ctx context.Context) (worst Error, err error) {
+				got, err := scores(ctx, on.isa)
+				want, err2 := scores(ctx, asm.Generic)
+				for i := range min(len(got), len(want)) {
+					worst.add(math.Abs(got[i]-want[i]), tolerance)
+				}
+				return worst, errors.Join(err, err2)
+			},
+		}, nil
 	}
-	n := c.Documents.Rows()
-	// Of the documents of two classes each has a weight of at most the price, and two kernel values that are off.
-	return scored(float64(n), pass, scores, price*float64(n)/3*2*errorOfValue), nil
-}
-
-// prepareLandmarks trains on landmarks for a number of passes, each of which takes all kernel values and products.
-func prepareLandmarks(ctx context.Context, d *documents, on setting) (*job, error) {
-	const landmarks, passes = 256, 8
-	c, err := d.corpus(ctx, pointsCorpus)
-	if err != nil {
-		return nil, err
-	}
-	s := landmark.Settings{Landmarks: landmarks, Tolerance: 1e-15, Iterations: passes, Seed: 1}
-	options := landmark.Options{ISA: string(on.isa), Workers: on.workers, KeptBytes: 1}
-	var m *landmark.Model
-	pass := func(ctx context.Context) (err error) { m, err = landmark.Train(ctx, c, s, options); return err }
-	some := c.Select([]int{0, 1, 2, 3, 500, 1000, 1500, 2047}).Documents
-	scores := func(ctx context.Context, isa asm.ISA) (all []float64, err error) {
-		if err := pass(ctx); err != nil {
-			return nil, err
-		}
-		o := options
-		if isa != "" {
-			o.ISA = string(isa)
-		}
-		p, err := m.Predict(ctx, some, o)
-		if err == nil {
-			all = slices.Concat(p.Decisions...)
-		}
-		return all, err
-	}
-	if err := pass(ctx); err != nil {
-		return nil, err
-	}
-	weight := 0.0
-	for _, machine := range m.Machines {
-		sum := 0.0
-		for _, w := range machine.Coefficients {
-			sum += math.Abs(w)
-		}
-		weight = max(weight, sum)
-	}
-	// A score adds up weights times kernel values of at most 1, two of which are off, and the bias, their sum.
-	return scored(float64(c.Documents.Rows())*landmarks*passes, pass, scores, weight*2*errorOfValue), nil
 }
 
 // prepareNeighbours finds the nearest documents.
@@ -268,7 +223,7 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 		return nil, err
 	}
 	var text bytes.Buffer
-	var words, documents int
+	words := 0
 	for i := range c.Documents.Rows() {
 		text.WriteString(c.Classes[i%len(c.Classes)] + "\t")
 		terms, counts := c.Documents.Row(i)
@@ -277,7 +232,6 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 			words += int(counts[k])
 		}
 		text.WriteByte('\n')
-		documents++
 	}
 	read := func(ctx context.Context) (*sparse.Corpus, error) {
 		return sparse.ReadFrom(ctx, bytes.NewReader(text.Bytes()), "read.tsv",
@@ -305,7 +259,7 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 				sum += float64(v)
 			}
 			worst.add(math.Abs(sum-float64(words)), 0)
-			worst.add(float64(got.Documents.Rows()-documents), 0)
+			worst.add(float64(got.Documents.Rows()-c.Documents.Rows()), 0)
 			return worst, nil
 		},
 	}, nil

@@ -113,8 +113,8 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 	if err != nil {
 		return nil, err
 	}
-	r.landmarksRound = medians(r.rounds)
-	r.Least, r.Most = ends(r.rounds)
+	r.landmarksRound = instrument.Medians(r.rounds)
+	r.Least, r.Most = instrument.Ends(r.rounds)
 	return r, nil
 }
 

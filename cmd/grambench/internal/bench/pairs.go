@@ -126,7 +126,7 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 		return nil, err
 	}
 	for i := range r.Memory {
-		r.Memory[i].Bandwidth = medians(r.Memory[i].rounds)
+		r.Memory[i].Bandwidth = instrument.Medians(r.Memory[i].rounds)
 	}
 	for _, row := range all {
 		row.summarise()
@@ -242,8 +242,8 @@ const perSecond = "Pairs per second"
 
 // summarise fills in the medians.
 func (row *pairsRow) summarise() {
-	least, most := ends(row.rounds)
-	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = medians(row.rounds), least.PairsPerS, most.PairsPerS
+	least, most := instrument.Ends(row.rounds)
+	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = instrument.Medians(row.rounds), least.PairsPerS, most.PairsPerS
 	if row.table == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"runtime"
@@ -72,36 +73,28 @@ func (s *suite) declare(f *cli.Flags) {
 
 // checkSuite checks what stands beside the flags of the suite.
 func (b *bench) checkSuite() error {
-	s, beside := &b.suite, []string{"suite", "o", "workers", "isa", "json", "q", "report", "backend"}
-	name := "-suite"
+	s, may := &b.suite, "suite o workers isa json q report backend"
 	switch {
 	case s.compare != "":
-		name, beside = "-compare", []string{"compare", "fail-below", "in", "json", "q", "report"}
-		if !b.f.Given("in") {
-			return cli.Usagef("-compare %s, expected a second file after it", s.compare)
+		may = "compare fail-below in json q report"
+		if !b.f.Given("in") || b.f.Given("fail-below") && !(s.below > 0 && s.below <= 1) {
+			return cli.Usagef("-compare %s, expected a second file after it, and a part such as 0.95 for -fail-below", s.compare)
 		}
-		if b.f.Given("fail-below") && !(s.below > 0 && s.below <= 1) {
-			return cli.Usagef("-fail-below %g, expected a part such as 0.95", s.below)
-		}
+	case s.size == "" && b.f.Given("o", "fail-below"):
+		return cli.Usagef("-o is for -suite, -fail-below for -compare")
 	case s.size == "":
-		beside, name = nil, ""
-	}
-	for _, flag := range []string{"o", "fail-below"} {
-		if name == "" && b.f.Given(flag) {
-			return cli.Usagef("-%s is for -suite and -compare", flag)
-		}
+		return nil
+	case b.OnGPU():
+		return cli.Usagef("-suite measures the processor, expected -backend cpu")
 	}
 	wrong := ""
-	for _, g := range b.f.GivenNames() {
-		if name != "" && !slices.Contains(beside, g) && wrong == "" {
-			wrong = g
+	b.f.Visit(func(fl *flag.Flag) {
+		if !slices.Contains(strings.Fields(may), fl.Name) {
+			wrong = fl.Name
 		}
-	}
+	})
 	if wrong != "" {
-		return cli.Usagef("-%s does not apply to %s", wrong, name)
-	}
-	if name == "-suite" && b.OnGPU() {
-		return cli.Usagef("-suite measures the processor, expected -backend cpu")
+		return cli.Usagef("-%s does not apply to -suite or -compare as given", wrong)
 	}
 	return nil
 }
@@ -127,16 +120,11 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	defer b.progress.Clear()
 	workers := b.workers
 	if !b.f.Given("workers") {
-		workers = nil
-		if err := workers.Set(size.workers); err != nil {
-			return err
-		}
+		_ = workers.Set(size.workers) // lists of our own
 	}
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
-		Bound: size.bound, Program: cli.Version, Stage: func(stage string) {
-			b.progress.Tell(stage, 0, 0, nil)
-		}})
+		Bound: size.bound, Program: cli.Version, Stage: func(stage string) { b.progress.Tell(stage, 0, 0, nil) }})
 	if err != nil {
 		return err
 	}
@@ -146,100 +134,78 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 	}
-	return b.Report(e, b.f, newSuiteReport(r))
+	s, err := newSuiteReport(r)
+	if err != nil {
+		return err
+	}
+	return b.Report(e, b.f, s)
 }
 
-func newSuiteReport(r *instrument.Result) *suiteReport {
+func newSuiteReport(r *instrument.Result) (*suiteReport, error) {
 	s := &suiteReport{Result: r, Reference: machines.Reference, Index: []indexRow{}, Scaling: r.Scaling()}
-	reference := machines.MustLoad(machines.Reference)
-	for i, row := range r.Rows {
-		if slices.ContainsFunc(r.Rows[:i], func(o *instrument.Row) bool { return o.Workers == row.Workers }) {
-			continue
+	reference, err := machines.Load(machines.Reference)
+	if err != nil {
+		return nil, err
+	}
+	for _, roof := range r.Roofs {
+		if index, n := instrument.Index(r, reference, roof.Workers); n > 0 {
+			s.Index = append(s.Index, indexRow{roof.Workers, index, n})
 		}
-		if index, n := instrument.Index(r, reference, row.Workers); n > 0 {
-			s.Index = append(s.Index, indexRow{row.Workers, index, n})
-		}
 	}
-	return s
-}
-
-// describe says in a few lines what was measured on.
-func describe(w io.Writer, r *instrument.Result) {
-	m := r.Machine
-	fmt.Fprintf(w, "%s, %s, %s of %s, %s; %s, grambench %s, %s\n", report.Known(m.Model), r.ISA,
-		report.Counted(m.Threads, "thread", "threads"), report.Counted(m.Cores, "core", "cores"),
-		report.Counted(m.Sockets, "socket", "sockets"), r.Go, r.Program, r.Date)
-	var caches []string
-	for _, c := range m.Caches {
-		kind := strings.ToLower(c.Kind)
-		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, kind, report.Bytes(c.Bytes), c.Count))
-	}
-	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\n", m.Family, m.Number,
-		m.Stepping, report.Known(m.Microcode), m.Hypervisor)
-	fmt.Fprintf(w, "caches: %s\nmemory: %s, %s in use\nGPU: %s\n", report.Known(report.Join(caches)),
-		report.Bytes(m.MemoryBytes), report.Bytes(m.UsedBytes), r.GPU)
-	if len(m.Unknown) > 0 {
-		fmt.Fprintf(w, "not known: %s: the system doesn't tell\n", report.Join(m.Unknown))
-	}
+	return s, nil
 }
 
 func (s *suiteReport) WriteText(w io.Writer) {
-	describe(w, s.Result)
+	m := s.Machine
+	fmt.Fprintf(w, "%s, %s, %d threads of %d cores, sockets: %d; %s, grambench %s, %s\n", report.Known(m.Model), s.ISA,
+		m.Threads, m.Cores, m.Sockets, s.Go, s.Program, s.Date)
+	var caches []string
+	for _, c := range m.Caches {
+		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, strings.ToLower(c.Kind), report.Bytes(c.Bytes), c.Count))
+	}
+	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\ncaches: %s\n", m.Family, m.Number,
+		m.Stepping, report.Known(m.Microcode), m.Hypervisor, report.Known(report.Join(caches)))
+	fmt.Fprintf(w, "memory: %s, %s in use\nGPU: %s\n", report.Bytes(m.MemoryBytes), report.Bytes(m.UsedBytes), s.GPU)
+	fmt.Fprintf(w, "not known, since the system doesn't tell: %s\n", report.Join(m.Unknown))
 	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
 	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">other cores",
 		">joules", ">error", "digest").Named("Workloads")
-	for _, row := range s.Rows {
-		width := (row.Rate.High - row.Rate.Low) / 2 / row.Rate.Median
-		others, joules, mhz := "unknown", "unknown", "unknown"
-		if row.Others >= 0 {
-			others = fmt.Sprintf("%.2f", row.Others)
+	known := func(format string, v float64, known bool) string {
+		if !known {
+			return "unknown"
 		}
-		if row.Joules > 0 {
-			joules = fmt.Sprintf("%.3g", row.Joules)
-		}
-		if len(row.MHz) > 0 {
-			mhz = fmt.Sprintf("%.0f", report.Median(row.MHz))
-		}
-		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
-			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High), report.Percent(width), mhz,
-			others, joules,
-			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
+		return fmt.Sprintf(format, v)
 	}
-	t.Write(w)
-	for _, row := range s.Index {
-		fmt.Fprintf(w, "\nindex: %.1f on %s, of %s; %s on one worker has 100\n", row.Index,
-			report.Counted(row.Workers, "worker", "workers"),
-			report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
-	}
-	s.notes(w)
-	if len(s.Scaling) > 0 {
-		fmt.Fprintln(w, "\nMore workers against one")
-		t := report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by").Named("Scaling")
-		for _, row := range s.Scaling {
-			t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp),
-				report.Percent(row.Efficiency), row.Bounds)
-		}
-		t.Write(w)
-	}
-}
-
-// notes says what disturbs the figures.
-func (s *suiteReport) notes(w io.Writer) {
 	wide, busy := 0, 0.0
 	for _, row := range s.Rows {
 		if busy = max(busy, row.Others); !row.Precise {
 			wide++
 		}
+		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
+			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High),
+			report.Percent((row.Rate.High-row.Rate.Low)/2/row.Rate.Median), known("%.0f", row.Frequency(), len(row.MHz) > 0),
+			known("%.2f", row.Others, row.Others >= 0), known("%.3g", row.Joules, row.Joules > 0),
+			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
-	if wide > 0 {
-		fmt.Fprintf(w, "wide: %s of %d beyond 2 %% when the time was over\n",
-			report.Counted(wide, "interval", "intervals"), len(s.Rows))
+	t.Write(w)
+	for _, row := range s.Index {
+		fmt.Fprintf(w, "\nindex: %.1f with %s, of %s; %s has 100 with one\n", row.Index,
+			report.Counted(row.Workers, "worker", "workers"), report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
 	}
-	if busy > 0.1 {
-		fmt.Fprintf(w, "noise: other processes took up to %.1f cores of %d\n", busy, s.Machine.Threads)
-	}
-	if slices.Contains(s.Machine.Unknown, "energy") {
+	fmt.Fprintf(w, "wide: %d of %s beyond 2 %% when the time was over\n", wide,
+		report.Counted(len(s.Rows), "interval", "intervals"))
+	fmt.Fprintf(w, "noise: other processes took up to %s cores of %d\n", known("%.1f", busy, s.Rows[0].Others >= 0), m.Threads)
+	if slices.Contains(m.Unknown, "energy") {
 		fmt.Fprintln(w, "energy: no counter of the sockets (RAPL) can be read here")
+	}
+	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by").Named("Scaling")
+	for _, row := range s.Scaling {
+		t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency),
+			row.Bounds)
+	}
+	if len(s.Scaling) > 0 {
+		fmt.Fprintln(w, "\nMore workers against one")
+		t.Write(w)
 	}
 }
 
@@ -259,14 +225,11 @@ func (b *bench) runCompare(e *cli.Env) error {
 		return fmt.Errorf("%s and %s: %w", b.suite.compare, b.In, err)
 	}
 	c.Names = [2]string{b.suite.compare, b.In}
-	fails := b.suite.below > 0 && c.Fails(b.suite.below)
-	if err := b.Report(e, b.f, &compareReport{c}); err != nil {
+	fails := c.Fails(b.suite.below)
+	if err := b.Report(e, b.f, &compareReport{c}); err != nil || !fails {
 		return err
 	}
-	if fails {
-		return cli.ErrReported
-	}
-	return nil
+	return cli.ErrReported
 }
 
 func (c *compareReport) WriteText(w io.Writer) {
@@ -285,21 +248,16 @@ func (c *compareReport) WriteText(w io.Writer) {
 	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean, "")...)...)
 	t.Write(w)
 	fmt.Fprintln(w)
-	for _, part := range []struct {
-		name string
-		list []string
-	}{
-		{"the machines differ", c.Machine}, {"perhaps why", c.Hints}, {"in one file alone", c.LeftOut}, {"too slow", c.Below},
-	} {
-		for _, line := range part.list {
-			fmt.Fprintf(w, "%s: %s\n", part.name, line)
+	lines := func(name string, list []string) {
+		for _, line := range list {
+			fmt.Fprintf(w, "%s: %s\n", name, line)
 		}
 	}
-	verdict := "no: nothing differs beyond what runs on one machine do"
-	if c.Differs {
-		verdict = "yes"
-	}
-	fmt.Fprintf(w, "differs: %s\n", verdict)
+	lines("the machines differ", c.Machine)
+	lines("perhaps why", c.Hints)
+	lines("in one file alone", c.LeftOut)
+	lines("too slow", c.Below)
+	fmt.Fprintf(w, "differs: %s\n", map[bool]string{true: "yes", false: "no more than runs on one machine do"}[c.Differs])
 }
 
 // expand replaces ... between two numbers by what lies between them, doubling from the first, and all by the number of

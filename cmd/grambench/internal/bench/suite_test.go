@@ -14,7 +14,10 @@ import (
 // A report of the suite has the index, what isn't known and the noise; its page has charts; its JSON is a result's
 // file.
 func TestSuiteReport(t *testing.T) {
-	r := machines.MustLoad(machines.Reference)
+	r, err := machines.Load(machines.Reference)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range slices.Clone(r.Rows) { // the same on twice the workers, none of which gains anything
 		more := *row
 		if more.Workers = 2; row.Busy() { // the process's time is that of both
@@ -26,11 +29,14 @@ func TestSuiteReport(t *testing.T) {
 		r.Rows = append(r.Rows, &more)
 	}
 	r.Roofs = append(r.Roofs, &instrument.Roof{Workers: 2, Peak: 1e11, Bandwidth: instrument.Bandwidth{Read: 1e10}})
-	s := newSuiteReport(r)
+	s, err := newSuiteReport(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text strings.Builder
 	s.WriteText(&text)
-	for _, want := range []string{"index: 100.0 on 1 worker", "index: 100.0 on 2 workers", "energy: no counter",
-		"not known: energy, ", "tiles-text/1", "More workers against one", " 50.0%"} {
+	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers", "energy: no counter",
+		"tell: energy, ", "tiles-text/1", "More workers against one", " 50.0%"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q isn't in\n%s", want, text.String())
 		}

@@ -30,15 +30,3 @@ func TestThin(t *testing.T) {
 		}
 	}
 }
-
-// A summary goes field by field.
-func TestOver(t *testing.T) {
-	type figures struct{ A, B float64 }
-	rounds := []figures{{1, 5}, {9, 4}, {2, 7}}
-	if got, want := medians(rounds), (figures{2, 5}); got != want {
-		t.Errorf("medians of %v are %v, expected %v", rounds, got, want)
-	}
-	if got, want := over(rounds, slices.Max[[]float64]), (figures{9, 7}); got != want {
-		t.Errorf("the most of %v are %v, expected %v", rounds, got, want)
-	}
-}

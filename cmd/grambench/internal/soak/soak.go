@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -43,11 +42,11 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 		f.Pages(page.WriteFile)
 		f.Group("Running", "")
 		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h")
-		f.Var(&s.cores, "cores", "compute on the logical processors `LIST`, such as 0-3,8 (default: all)")
+		f.Func("cores", "compute on the logical processors `LIST`, such as 0-3,8 (default: all)", s.setCores)
 		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: "+
 			"each in turn)")
 		f.Uint64Var(&s.o.Seed, "seed", 1, "`SEED` of what is computed")
-		f.Var(&s.fault, "inject", "plant flips, as `core=N,rate=R`")
+		f.Func("inject", "plant flips, as `core=N,rate=R`", s.setFault)
 		f.Check(s.check)
 		return s.run
 	},
@@ -55,11 +54,9 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 
 // work is a call of the command.
 type work struct {
-	f     *cli.Flags
-	o     soak.Options
-	cores list
-	isa   string
-	fault fault
+	f   *cli.Flags
+	o   soak.Options
+	isa string
 }
 
 func (s *work) check() error {
@@ -71,9 +68,6 @@ func (s *work) check() error {
 			return cli.UsageError{Err: fmt.Errorf("-isa: %w", err)}
 		}
 		s.o.ISAs = []asm.ISA{asm.ISA(s.isa)}
-	}
-	if s.o.Cores = s.cores; s.fault.Rate > 0 {
-		s.o.Inject = &s.fault.Fault
 	}
 	return nil
 }
@@ -184,41 +178,21 @@ func (r *soakReport) writeDifferences(w io.Writer) {
 // CompletePage gives the page a title.
 func (r *soakReport) CompletePage(p *page.Page) error { p.Title = "Soak of " + r.Began; return nil }
 
-// list is a flag: logical processors as 0-3,8.
-type list []int
-
-func (l *list) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*l)), " ", ","), "[]")
-}
-
-func (l *list) Set(s string) error {
-	if *l = host.ParseList(s); len(*l) == 0 || strings.Trim(s, "0123456789,-") != "" {
-		return fmt.Errorf("%q isn't a list of processors, expected such as 0-3,8", s)
+// setCores reads -cores.
+func (s *work) setCores(text string) error {
+	if s.o.Cores = host.ParseList(text); len(s.o.Cores) == 0 || strings.Trim(text, "0123456789,-") != "" {
+		return fmt.Errorf("%q isn't a list of processors, expected such as 0-3,8", text)
 	}
 	return nil
 }
 
-// fault is a flag: core=N,rate=R.
-type fault struct{ soak.Fault }
-
-func (f *fault) String() string {
-	if f == nil || f.Rate == 0 {
-		return ""
+// setFault reads -inject.
+func (s *work) setFault(text string) error {
+	var f soak.Fault
+	n, err := fmt.Sscanf(text, "core=%d,rate=%g", &f.Core, &f.Rate)
+	if err != nil || n != 2 || f.Core < 0 || !(f.Rate > 0 && f.Rate <= 1) {
+		return fmt.Errorf("%q, expected core=N,rate=R with a rate above 0 and at most 1", text)
 	}
-	return fmt.Sprintf("core=%d,rate=%g", f.Core, f.Rate)
-}
-
-func (f *fault) Set(s string) error {
-	fields := map[string]string{}
-	for part := range strings.SplitSeq(s, ",") {
-		key, value, _ := strings.Cut(part, "=")
-		fields[key] = value
-	}
-	core, errCore := strconv.Atoi(fields["core"])
-	rate, errRate := strconv.ParseFloat(fields["rate"], 64)
-	if errCore != nil || errRate != nil || len(fields) != 2 || core < 0 || !(rate > 0 && rate <= 1) || math.IsNaN(rate) {
-		return fmt.Errorf("%q, expected core=N,rate=R with a rate above 0 and at most 1", s)
-	}
-	f.Core, f.Rate = core, rate
+	s.o.Inject = &f
 	return nil
 }
