@@ -85,3 +85,20 @@ func (e Energy) Since(before Energy) (joules float64) {
 	}
 	return joules
 }
+
+// Counters are all that are read before and after a computation; what the system doesn't tell is nil, or 0.
+type Counters struct {
+	Load      *Load
+	Energy    Energy
+	Processor float64 // seconds of the process
+}
+
+// ReadCounters reads them.
+func ReadCounters(root fs.FS) (c Counters) {
+	if load, known := ReadLoad(root); known {
+		c.Load = &load
+	}
+	c.Energy, _ = ReadEnergy(root)
+	c.Processor, _ = ProcessorSeconds()
+	return c
+}

@@ -81,6 +81,25 @@ func (r *Row) times(processor bool) []float64 {
 	return out
 }
 
+// rates are units per second, by round.
+func (r *Row) rates() []float64 {
+	rates := slices.Clone(r.Seconds)
+	for k, s := range rates {
+		rates[k] = r.Units / s
+	}
+	return rates
+}
+
+// addShares takes shares of the n-th round into their means.
+func (r *Row) addShares(shares map[string]float64, n float64) {
+	if r.Shares == nil {
+		r.Shares = map[string]float64{}
+	}
+	for name, share := range shares {
+		r.Shares[name] += (share - r.Shares[name]) / n
+	}
+}
+
 // Frequency is the median of the cores' frequency in MHz, NaN where it isn't known.
 func (r *Row) Frequency() float64 { return medianOf(r.MHz).Median }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -60,29 +61,28 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &Result{Schema: Schema, Date: time.Now().UTC().Format(time.RFC3339), Program: o.Program, Go: runtime.Version(),
 		Machine: host.Describe(root, host.Hypervisor()), ISA: o.ISA, Caches: asm.UsedCaches(), Costs: asm.CostOrigin,
 		Pinned: o.Pin, Bound: o.Bound.Seconds()}
-	if gpu, err := cuda.Probe(); err != nil {
+	gpu, err := cuda.Probe()
+	if r.GPU = gpu.Name + ", driver for CUDA " + gpu.Driver + "; clocks, power limit and ECC unknown"; err != nil {
 		r.GPU = err.Error()
-	} else {
-		r.GPU = gpu.Name + ", driver for CUDA " + gpu.Driver + "; clocks, power limit and ECC unknown"
 	}
 	m := &measuring{result: r, order: r.Machine.Order(), pin: o.Pin, table: table}
 	if err := m.prepare(ctx, &o); err != nil {
 		return nil, err
 	}
 	defer m.confine(len(m.order))
-	if err := m.rounds(ctx, &o); err != nil {
-		return nil, err
-	}
-	o.Stage("bits after the rounds")
+	err = m.rounds(ctx, &o)
 	for i, row := range r.Rows {
-		if digest, err := m.jobs[i].digest(ctx); err != nil {
-			return nil, err
-		} else if after := hex(digest); after != row.Digest {
-			return nil, fmt.Errorf("%s: the digest is %s after the rounds and was %s before them: expected the same bits; "+
+		var digest uint64
+		if err == nil {
+			o.Stage("bits after the rounds")
+			digest, err = m.jobs[i].digest(ctx)
+		}
+		if after := hex(digest); err == nil && after != row.Digest {
+			err = fmt.Errorf("%s: the digest is %s after the rounds and was %s before them: expected the same bits; "+
 				"soak looks for the core", row, after, row.Digest)
 		}
 	}
-	return r, nil
+	return r, err
 }
 
 // measuring is a run under way.
@@ -131,43 +131,24 @@ func KnownDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (st
 
 // prepare makes the rows, and checks results.
 func (m *measuring) prepare(ctx context.Context, o *Options) error {
-	most := slices.Max(o.Workers)
-	d := newDocuments(most)
+	d := newDocuments(slices.Max(o.Workers))
 	for _, w := range o.Workloads {
 		o.Stage("checking " + w.Name)
-		known, err := KnownDigest(ctx, w, o.ISA, most)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w, err)
-		}
+		known, err := KnownDigest(ctx, w, o.ISA, d.workers)
 		want, have := KnownDigests[DigestName(w, o.ISA)]
 		have = have && runtime.GOARCH == "amd64" // elsewhere the compiler may fuse multiply-adds
-		if have && known != want {
-			return fmt.Errorf("%s: the digest on %s is %s, expected %s as on other machines: this one computes other bits; "+
-				"soak looks for the core", w, o.ISA, known, want)
+		if err == nil && have && known != want {
+			err = fmt.Errorf("the digest on %s is %s, expected %s as on other machines: this one computes other bits; "+
+				"soak looks for the core", o.ISA, known, want)
 		}
-		digests := map[uint64]bool{}
 		for _, workers := range o.Workers {
-			j, err := w.prepare(ctx, d, setting{o.ISA, workers})
-			if err != nil {
-				return fmt.Errorf("%s: %w", w, err)
+			row := &Row{Workload: w.Name, Version: w.Version, Workers: workers, Unit: w.Unit, Known: have}
+			if err == nil {
+				err = m.add(ctx, d, w, row)
 			}
-			row := &Row{Workload: w.Name, Version: w.Version, Workers: workers, Unit: w.Unit, Units: j.units, Known: have}
-			digest, err := j.digest(ctx)
-			if err != nil {
-				return fmt.Errorf("%s: %w", w, err)
-			}
-			if row.Error, err = j.worst(ctx); err != nil {
-				return fmt.Errorf("%s: %w", w, err)
-			}
-			if !(row.Error.Part <= 1) {
-				return fmt.Errorf("%s: a value is off by %.3g times what it may be from the reference, of %s", w, row.Error.Part,
-					report.Counted(row.Error.Values, "value", "values"))
-			}
-			digests[digest], row.Digest = true, hex(digest)
-			m.jobs, m.result.Rows = append(m.jobs, j), append(m.result.Rows, row)
 		}
-		if len(digests) > 1 {
-			return fmt.Errorf("%s: digests differ with the number of workers, expected the same bits from any", w)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w, err)
 		}
 	}
 	m.others, m.took = make([]float64, len(m.jobs)), make([]float64, len(m.jobs))
@@ -176,6 +157,31 @@ func (m *measuring) prepare(ctx context.Context, o *Options) error {
 	for _, w := range o.Workers {
 		m.result.Roofs = append(m.result.Roofs, &Roof{Workers: w})
 	}
+	return nil
+}
+
+// add adds a row whose values are within tolerance, and whose bits are those of other numbers of workers.
+func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row) error {
+	j, err := w.prepare(ctx, d, setting{m.result.ISA, row.Workers})
+	if err != nil {
+		return err
+	}
+	digest, err := j.digest(ctx)
+	worst, err2 := j.worst(ctx)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	if !(worst.Part <= 1) {
+		return fmt.Errorf("a value of %d is off from the reference by %.3g times what it may be", worst.Values, worst.Part)
+	}
+	row.Units, row.Error, row.Digest = j.units, worst, hex(digest)
+	for _, other := range m.result.Rows {
+		if other.Workload == row.Workload && other.Digest != row.Digest {
+			return fmt.Errorf("digest %s with %d workers, %s with %d, expected the same bits", other.Digest, other.Workers,
+				row.Digest, row.Workers)
+		}
+	}
+	m.jobs, m.result.Rows = append(m.jobs, j), append(m.result.Rows, row)
 	return nil
 }
 
@@ -249,48 +255,32 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	if j.engine != nil {
 		stats = j.engine.Stats()
 	}
-	load, knownLoad := host.ReadLoad(root)
-	energy, knownEnergy := host.ReadEnergy(root)
-	processor, _ := host.ProcessorSeconds()
-	begin := time.Now()
+	before, begin := host.ReadCounters(root), time.Now()
 	if err := j.pass(ctx); err != nil {
 		return fmt.Errorf("%s: %w", row, err)
 	}
 	for own := time.Since(begin); time.Since(begin) < own+time.Duration(Slower*float64(own)); {
 		continue
 	}
-	seconds := max(time.Since(begin).Seconds(), 1e-9)
-	if after, known := host.ProcessorSeconds(); known {
-		row.Processor = append(row.Processor, after-processor)
-	}
-	row.Seconds = append(row.Seconds, seconds)
+	seconds, after := max(time.Since(begin).Seconds(), 1e-9), host.ReadCounters(root)
+	row.Seconds, m.took[i] = append(row.Seconds, seconds), m.took[i]+seconds
 	n := float64(len(row.Seconds))
-	m.took[i] += seconds
-	if row.Others = -1; knownLoad {
-		after, _ := host.ReadLoad(root)
-		m.others[i] += after.Others(load)
+	if row.Others = -1; after.Load != nil && before.Load != nil {
+		m.others[i] += after.Load.Others(*before.Load)
 		row.Others = m.others[i] / m.took[i]
 	}
-	if after, _ := host.ReadEnergy(root); knownEnergy {
-		row.Joules += (after.Since(energy) - row.Joules) / n
+	if after.Processor > 0 {
+		row.Processor = append(row.Processor, after.Processor-before.Processor)
 	}
+	row.Joules += (after.Energy.Since(before.Energy) - row.Joules) / n
 	if j.engine != nil {
 		did := j.engine.Stats().Sub(stats)
-		for name, share := range shares(did, row.Workers, seconds) {
-			if row.Shares == nil {
-				row.Shares = map[string]float64{}
-			}
-			row.Shares[name] += (share - row.Shares[name]) / n
-		}
 		work := NewWork(did, m.table.Panel, 0, 0)
+		row.addShares(shares(did, row.Workers, seconds), n)
 		row.Work = &work
 	}
-	rates := make([]float64, len(row.Seconds))
-	for k, s := range row.Seconds {
-		rates[k] = row.Units / s
-	}
-	row.Rate = medianOf(rates)
-	row.Precise = row.Rate.within(precision, len(rates))
+	row.Rate = medianOf(row.rates())
+	row.Precise = row.Rate.within(precision, len(row.Seconds))
 	return nil
 }
 
