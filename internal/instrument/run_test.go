@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,26 +26,27 @@ func TestWorkloads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector")
 	}
-	found := map[string]string{}
+	found := maps.Clone(KnownDigests)
 	for _, isa := range asm.Available() {
 		d := newDocuments(2)
 		for _, w := range Workloads {
-			digest, err := KnownDigest(t.Context(), w, isa, 3)
-			if err != nil {
-				t.Fatal(w, err)
-			}
-			found[DigestName(w, isa)] = digest
-			if want := KnownDigests[DigestName(w, isa)]; digest != want && runtime.GOARCH == "amd64" && !*updateDigests {
-				t.Errorf("%s on %s: digest %s, known is %q", w, isa, digest, want)
-			}
-			j, err := w.prepare(t.Context(), d, setting{isa, 1})
-			if err != nil {
-				t.Fatal(w, err)
-			}
-			worst, err := j.worst(t.Context())
-			if err != nil || !(worst.Part <= 1) || worst.Values < 2 {
-				t.Errorf("%s on %s: %+v, %v", w, isa, worst, err)
-			}
+			name := DigestName(w, isa)
+			t.Run(name, func(t *testing.T) {
+				digest, err := KnownDigest(t.Context(), w, isa, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found[name] = digest; digest != KnownDigests[name] && runtime.GOARCH == "amd64" && !*updateDigests {
+					t.Errorf("digest %s, known is %q", digest, KnownDigests[name])
+				}
+				j, err := w.prepare(t.Context(), d, setting{isa, 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if worst, err := j.worst(t.Context()); err != nil || !(worst.Part <= 1) || worst.Values < 2 {
+					t.Errorf("%+v, %v", worst, err)
+				}
+			})
 		}
 	}
 	if *updateDigests {

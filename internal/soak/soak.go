@@ -85,8 +85,7 @@ type Difference struct {
 	Error   string  `json:"error,omitempty"`
 	At      float64 `json:"after_seconds"`
 
-	// The task was tried again so many times, on the core and elsewhere, and differed so many times.
-	Tries     int `json:"tries"`
+	// The task was tried again three times, on the core and elsewhere, and differed so many times.
 	Again     int `json:"again_here"`
 	Elsewhere int `json:"again_elsewhere"`
 	Other     int `json:"elsewhere_core"`
@@ -105,8 +104,7 @@ func (r *Report) Sound() bool {
 }
 
 const (
-	mostListed = 100 // differences
-	mostTried  = 20  // of these again
+	mostListed = 50 // differences, each of which is tried again
 	tries      = 3
 )
 
@@ -120,6 +118,7 @@ type state struct {
 
 	mu     sync.Mutex
 	report *Report
+	listed int // differences that are in the report, or will be
 }
 
 // Run looks for wrong bits until the time is over or ctx ends, which is no error: the report says so.
@@ -202,7 +201,7 @@ func (s *state) first(ctx context.Context) error {
 
 // turn has all cores at once go through the tasks, each from another one on, and then each core alone.
 func (s *state) turn(ctx context.Context) {
-	s.o.Stage(fmt.Sprintf("turn %d, all cores, %s", s.report.Turns+1, s.soFar()))
+	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.Found))
 	var all sync.WaitGroup
 	for k, c := range s.cores {
 		all.Go(func() { s.through(ctx, c, k) })
@@ -210,16 +209,10 @@ func (s *state) turn(ctx context.Context) {
 	all.Wait()
 	for k, c := range s.cores {
 		if len(s.cores) > 1 && s.goes(ctx) {
-			s.o.Stage(fmt.Sprintf("turn %d, processor %d, %s", s.report.Turns+1, c.ID, s.soFar()))
+			s.o.Stage(fmt.Sprintf("turn %d, processor %d, %d differences", s.report.Turns+1, c.ID, s.report.Found))
 			s.through(ctx, c, s.report.Turns+k)
 		}
 	}
-}
-
-func (s *state) soFar() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return fmt.Sprintf("%d differences", s.report.Found)
 }
 
 // through has a core do all tasks once.
@@ -245,14 +238,11 @@ func (s *state) do(ctx context.Context, c *core, t *task) {
 		return
 	}
 	planted := c.plant(got)
-	found := differences(t.want, got)
 	s.mu.Lock()
-	count := s.count(t)
-	count.Planted += len(planted)
+	s.count(t).Planted += len(planted)
 	s.mu.Unlock()
-	c.Tasks++
-	c.Values += int64(t.values)
-	for _, at := range found {
+	c.Tasks, c.Values = c.Tasks+1, c.Values+int64(t.values)
+	for _, at := range differences(t.want, got) {
 		_, of := planted[at]
 		s.note(ctx, c, t, Difference{Place: t.place(at), Want: bitsOf(t.want[at]), Got: bitsOf(got[at]), Planted: of})
 	}
@@ -276,22 +266,17 @@ func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	if d.Planted {
 		s.count(t).Found++
 	}
-	listed := len(s.report.Differences)
-	if listed < mostListed {
-		s.report.Differences = append(s.report.Differences, Difference{})
-	}
+	listed := s.listed
+	s.listed++
 	s.mu.Unlock()
 	if listed >= mostListed {
 		return
 	}
+	other := s.cores[(slices.Index(s.cores, c)+1)%len(s.cores)]
 	d.Core, d.ISA, d.Kind, d.Size, d.At = c.ID, t.isa, t.kind, t.size, time.Since(s.begin).Seconds()
-	if d.Other = c.ID; listed < mostTried {
-		other := s.cores[(slices.Index(s.cores, c)+1)%len(s.cores)]
-		d.Tries, d.Other = tries, other.ID
-		d.Again, d.Elsewhere = s.again(ctx, c, t), s.again(ctx, other, t)
-	}
+	d.Other, d.Again, d.Elsewhere = other.ID, s.again(ctx, c, t), s.again(ctx, other, t)
 	s.mu.Lock()
-	s.report.Differences[listed] = d
+	s.report.Differences = append(s.report.Differences, d)
 	s.mu.Unlock()
 }
 

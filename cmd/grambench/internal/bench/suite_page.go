@@ -24,20 +24,18 @@ func (s *suiteReport) CompletePage(p *page.Page) error {
 	return errors.Join(s.intervals(p), s.roofline(p), s.stages(p), s.scaling(p))
 }
 
-// intervals draws each median's interval, in percent of the median.
+// intervals draws how wide each median's interval is.
 func (s *suiteReport) intervals(p *page.Page) error {
-	c := chart.New("Intervals of the medians", "", "rate, percent of the median")
 	var names []string
-	for i, row := range s.Rows {
-		at, part := float64(i), 100/row.Rate.Median
-		ends := plotter.XYs{{X: at, Y: row.Rate.Low * part}, {X: at, Y: row.Rate.High * part}}
-		chart.Curve(c, "", chart.Colors[0], ends, true)
-		chart.Curve(c, "", chart.Red, plotter.XYs{{X: at, Y: 100}}, true)
+	for _, row := range s.Rows {
 		names = append(names, shortRow(row))
 	}
-	c.NominalX(names...)
-	c.X.Tick.Label.Rotation, c.X.Tick.Label.XAlign = math.Pi/6, -1
-	return addChart(p, "Workloads", c, "95 % of the time the true median lies between the points")
+	c := chart.New("Intervals of the medians", "", "±, percent of the median")
+	chart.Bars(c, names, []string{""}, func(i, _ int) float64 {
+		rate := s.Rows[i].Rate
+		return 50 * (rate.High - rate.Low) / rate.Median
+	})
+	return addChart(p, "Workloads", c, "95 % of medians lie within so much")
 }
 
 // shortRow names a row in a chart.

@@ -149,9 +149,6 @@ func (r *soakReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n", verdict)
 }
 
-// mostRows are differences that text lists; -json has a hundred.
-const mostRows = 20
-
 func (r *soakReport) writeDifferences(w io.Writer) {
 	if r.Found == 0 {
 		return
@@ -160,17 +157,13 @@ func (r *soakReport) writeDifferences(w io.Writer) {
 		report.Counted(r.Found, "difference", "differences"))
 	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere", "").
 		Named("Differences")
-	for _, d := range r.Differences[:min(len(r.Differences), mostRows)] {
+	for _, d := range r.Differences {
 		bits, flipped := fmt.Sprintf("%08x, not %08x", d.Got, d.Want), fmt.Sprintf("%08x", d.Got^d.Want)
 		if d.Error != "" {
 			bits, flipped = d.Error, ""
 		}
-		again, elsewhere := "", ""
-		if d.Tries > 0 {
-			again, elsewhere = strconv.Itoa(d.Again), fmt.Sprintf("%d on %d", d.Elsewhere, d.Other)
-		}
-		t.Add(report.Seconds(d.At), strconv.Itoa(d.Core), string(d.ISA), d.Kind+" "+d.Size, d.Place, bits, flipped, again,
-			elsewhere, map[bool]string{true: "planted"}[d.Planted])
+		t.Add(report.Seconds(d.At), strconv.Itoa(d.Core), string(d.ISA), d.Kind+" "+d.Size, d.Place, bits, flipped,
+			strconv.Itoa(d.Again), fmt.Sprintf("%d on %d", d.Elsewhere, d.Other), map[bool]string{true: "planted"}[d.Planted])
 	}
 	t.Write(w)
 }
