@@ -161,7 +161,7 @@ var allowed = map[string][]string{
 	"docs/machines":        {shared + "instrument"},
 	"internal/soak":        slices.Concat(library, []string{shared + "host"}),
 	"internal/instrument": slices.Concat(library, []string{module, shared + "report", shared + "host",
-		"gonum.org/v1/gonum"}),
+		"gonum.org/v1/gonum", "github.com/klauspost/cpuid/v2"}),
 	own + "matrices": slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	"learn":          slices.Concat(library, []string{shared + "flagtext", "gonum.org/v1/gonum"}),
 	// gram: no cli, no plots

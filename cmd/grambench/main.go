@@ -46,7 +46,6 @@ grambench computes Gram matrices of kernels on sparse documents, and trains clas
 		"repro": "repro is a command of gramlab, which make lab builds: gramlab repro NAME -data DIR",
 	},
 	Examples: `
-grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
 grambench predict -in new.tsv -model mail.model`,
 }

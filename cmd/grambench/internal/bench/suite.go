@@ -21,8 +21,7 @@ import (
 const suiteTopic = "suite"
 
 // SuiteTopic is what help says of the suite.
-var SuiteTopic = cli.Topic{Name: suiteTopic, Summary: "bench -suite: named workloads, results that can be compared",
-	Text: `
+var SuiteTopic = cli.Topic{Name: suiteTopic, Text: `
 bench -suite measures workloads that are the same on every machine and in every year, by name and
 version: ` + suiteNames() + `.
 Each is checked first: its digest is that of other machines with the instruction set, and a sample
@@ -32,8 +31,8 @@ geometric mean of the rates in percent of the reference machine's, in docs/machi
 
   grambench bench -suite quick -o a.json              one worker
   grambench bench -suite normal -o a.json             one worker, and all
-  grambench bench -suite full -o a.json -report a.html     1, 2, 4, ... workers, pinned to processors
-  grambench bench -suite quick -workers 1,2,...,all        the same in less time
+  grambench bench -suite full -report a.html          1, 2, 4, ... workers, pinned to processors
+  grambench bench -suite quick -workers 1,2,...,all   the same in less time
   grambench bench -compare a.json b.json -fail-below 0.95  status 1 where b is slower
 
 -compare gives the ratio of each workload's rates, in intervals that hold together with a
