@@ -41,7 +41,7 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 		s := &work{f: f}
 		f.Pages(page.WriteFile)
 		f.Group("Running", "")
-		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h")
+		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h, and each task once at least")
 		f.Func("cores", "compute on the logical processors `LIST`, such as 0-3,8 (default: all)", s.setCores)
 		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: "+
 			"each in turn)")
@@ -77,7 +77,7 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 	defer progress.Clear()
 	begin := time.Now()
 	s.o.Stage = func(stage string) {
-		progress.Tell(stage, int64(time.Since(begin).Seconds()), int64(s.o.For.Seconds()), nil)
+		progress.Tell(stage, int64(min(time.Since(begin), s.o.For).Seconds()), int64(s.o.For.Seconds()), nil)
 	}
 	r, err := soak.Run(ctx, s.o)
 	if err != nil {
