@@ -191,7 +191,7 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 	roofs := make([][]Bandwidth, len(r.Roofs))
 	for ctx.Err() == nil {
 		o.Stage(fmt.Sprintf("round %d, %s of at most %s", r.Rounds+1, report.Wait(time.Since(begin)), report.Wait(o.Bound)))
-		if r.Rounds < 2*leastRounds { // enough for roofs, which take as long as a workload
+		if r.Rounds < 5 { // enough for roofs, which take as long as all workloads
 			probe := &Probe{asm.Best(), m.buffer}
 			for i, roof := range r.Roofs {
 				m.confine(roof.Workers)
