@@ -15,9 +15,9 @@ func Hypervisor() string {
 	return cpuid.CPU.HypervisorVendorString
 }
 
-// MHz returns the frequency of the core that it runs on, by a chain of products of 64 bits, each of which takes 3 cycles
-// on Intel since Nehalem and on AMD since Zen (Fog, Instruction tables, 2022), and false on other processors. It takes
-// some 200 µs, and the best of several tries, which an interruption doesn't slow down.
+// MHz returns the frequency of the core that it runs on, by a chain of products of 64 bits, each of which takes 3
+// cycles on Intel since Nehalem and on AMD since Zen (Fog, Instruction tables, 2022), and false on other processors. It
+// takes some 200 µs, and the best of several tries, which an interruption doesn't slow down.
 func MHz() (mhz float64, known bool) {
 	const tries, n, cycles = 5, 2000, 3
 	if runtime.GOARCH != "amd64" {

@@ -44,12 +44,13 @@ var Workloads = []*Workload{
 	{"tiles-short", 1, "c of all pairs of 12,288 documents of 12 words", "pairs", tilesOf(shortCorpus)},
 	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs", tilesOf(denseCorpus)},
 	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", prepareMap},
-	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents", trainOf(trainCorpus, gram.TrainOptions{
-		Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price, ChooseWork: -1}, 1, price*400*2*errorOfValue)},
+	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents",
+		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price,
+			ChooseWork: -1}, 1, price*400*2*errorOfValue)},
 	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
-	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values", trainOf(pointsCorpus, gram.TrainOptions{
-		Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1, Tolerance: 1e-12, ChooseWork: -1}, 8*256,
-		256*price*2*errorOfValue)},
+	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values",
+		trainOf(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
+			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*price*2*errorOfValue)},
 	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},
 }
 
@@ -127,7 +128,8 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 }
 
 // trainOf trains a model. Its digest is that of its scores, whose reference are those of the same model on portable
-// kernels: each adds up weights times kernel values, two of which are off, so tolerance says what weights can add up to.
+// kernels: each adds up weights times kernel values, two of which are off, so tolerance says what weights can
+// add up to.
 func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) preparation {
 	return func(ctx context.Context, d *documents, on setting) (*job, error) {
 		c, err := d.corpus(ctx, corpus)

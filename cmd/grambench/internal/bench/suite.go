@@ -160,10 +160,11 @@ func (s *suiteReport) WriteText(w io.Writer) {
 		m.Threads, m.Cores, m.Sockets, s.Go, s.Program, s.Date)
 	var caches []string
 	for _, c := range m.Caches {
-		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, strings.ToLower(c.Kind), report.Bytes(c.Bytes), c.Count))
+		kind := strings.ToLower(c.Kind)
+		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, kind, report.Bytes(c.Bytes), c.Count))
 	}
-	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\ncaches: %s\n", m.Family, m.Number,
-		m.Stepping, report.Known(m.Microcode), m.Hypervisor, report.Known(report.Join(caches)))
+	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\ncaches: %s\n", m.Family,
+		m.Number, m.Stepping, report.Known(m.Microcode), m.Hypervisor, report.Known(report.Join(caches)))
 	fmt.Fprintf(w, "memory: %s, %s in use\nGPU: %s\n", report.Bytes(m.MemoryBytes), report.Bytes(m.UsedBytes), s.GPU)
 	fmt.Fprintf(w, "not known, since the system doesn't tell: %s\n", report.Join(m.Unknown))
 	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
@@ -189,11 +190,13 @@ func (s *suiteReport) WriteText(w io.Writer) {
 	t.Write(w)
 	for _, row := range s.Index {
 		fmt.Fprintf(w, "\nindex: %.1f with %s, of %s; %s has 100 with one\n", row.Index,
-			report.Counted(row.Workers, "worker", "workers"), report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
+			report.Counted(row.Workers, "worker", "workers"),
+			report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
 	}
 	fmt.Fprintf(w, "wide: %d of %s beyond 2 %% when the time was over\n", wide,
 		report.Counted(len(s.Rows), "interval", "intervals"))
-	fmt.Fprintf(w, "noise: other processes took up to %s cores of %d\n", known("%.1f", busy, s.Rows[0].Others >= 0), m.Threads)
+	others := known("%.1f", busy, s.Rows[0].Others >= 0)
+	fmt.Fprintf(w, "noise: other processes took up to %s cores of %d\n", others, m.Threads)
 	if slices.Contains(m.Unknown, "energy") {
 		fmt.Fprintln(w, "energy: no counter of the sockets (RAPL) can be read here")
 	}
