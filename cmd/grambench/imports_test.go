@@ -157,20 +157,27 @@ var allowed = map[string][]string{
 	"internal/namestest":   {},                                                  // for tests and lab
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
-	own + "matrices":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	"learn":                slices.Concat(library, []string{shared + "flagtext", "gonum.org/v1/gonum"}),
+	"internal/host":        {"github.com/klauspost/cpuid/v2", "golang.org/x/sys"},
+	"docs/machines":        {shared + "instrument"},
+	"internal/soak":        slices.Concat(library, []string{shared + "host"}),
+	"internal/instrument": slices.Concat(library, []string{module, shared + "report", shared + "host",
+		"gonum.org/v1/gonum", "github.com/klauspost/cpuid/v2"}),
+	own + "matrices": slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	"learn":          slices.Concat(library, []string{shared + "flagtext", "gonum.org/v1/gonum"}),
 	// gram: no cli, no plots
 	"": slices.Concat(library, []string{
 		shared + "flagtext", "gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
 	own + "effects":    framework,
 	own + "machines":   slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
 	own + "explain":    slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
+	own + "soak":       slices.Concat(framework, []string{shared + "soak", shared + "host"}),
 	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "neighbours": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":      slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	own + "doors":      {},
-	own + "serve":      slices.Concat(framework, []string{module, "github.com/VictoriaMetrics/metrics"}),
+	own + "bench": slices.Concat(framework, []string{shared + "instrument", module + "/docs/machines",
+		"github.com/klauspost/cpuid/v2", "gonum.org/v1/plot"}),
+	own + "doors": {},
+	own + "serve": slices.Concat(framework, []string{module, "github.com/VictoriaMetrics/metrics"}),
 
 	"testdata": {},
 

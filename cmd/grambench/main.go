@@ -21,6 +21,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	"github.com/gramengine/gram/cmd/grambench/internal/neighbours"
 	"github.com/gramengine/gram/cmd/grambench/internal/serve"
+	"github.com/gramengine/gram/cmd/grambench/internal/soak"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
 	"github.com/gramengine/gram/cmd/grambench/internal/verify"
 	"github.com/gramengine/gram/internal/backend"
@@ -36,14 +37,15 @@ grambench computes Gram matrices of kernels on sparse documents, and trains clas
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,
-		serve.Command, verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.PCA, spectral.Geometry,
+		serve.Command, verify.Command, bench.Command, soak.Command, matrices.Kernels, spectral.Command, spectral.PCA,
+		spectral.Geometry,
 	},
-	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},
+	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic,
+		bench.SuiteTopic},
 	Moved: map[string]string{
 		"repro": "repro is a command of gramlab, which make lab builds: gramlab repro NAME -data DIR",
 	},
 	Examples: `
-grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
 grambench predict -in new.tsv -model mail.model`,
 }

@@ -21,6 +21,8 @@ import (
 // panics, or that calls runtime.Goexit, ends the run with a [PanicError], which takes precedence
 // over other errors. A nil ctx, a nil work, fewer than one worker and fewer than no tasks are
 // errors.
+//
+// Each goroutine first calls what [OnWorker] has added to the context.
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
 	switch {
 	case ctx == nil:
@@ -31,6 +33,10 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 		return fmt.Errorf("run: Tasks: %d workers, expected at least 1", workers)
 	case tasks < 0:
 		return fmt.Errorf("run: Tasks: %d tasks, expected at least 0", tasks)
+	}
+	begin, _ := ctx.Value(onWorker{}).(func(worker int) (end func()))
+	if begin != nil {
+		ctx = context.WithValue(ctx, onWorker{}, nil) // workers of workers share their numbers
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -48,6 +54,9 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 				panicked.CompareAndSwap(nil, err)
 				cancel(err)
 			}()
+			if begin != nil {
+				defer begin(w)()
+			}
 			for ctx.Err() == nil {
 				t := int(next.Add(1)) - 1
 				if t >= tasks {
@@ -66,4 +75,14 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 		return err
 	}
 	return context.Cause(ctx)
+}
+
+// onWorker is the key of what OnWorker adds.
+type onWorker struct{}
+
+// OnWorker returns a context whose [Tasks] call begin on the goroutine of each worker before its first task, and what
+// begin returns, on the same goroutine, after its last. So workers may be pinned to processors. What tasks start by
+// Tasks again isn't concerned. begin may be called concurrently.
+func OnWorker(ctx context.Context, begin func(worker int) (end func())) context.Context {
+	return context.WithValue(ctx, onWorker{}, begin)
 }

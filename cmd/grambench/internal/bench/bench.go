@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
@@ -50,7 +51,8 @@ grambench bench -family -isa avx2`,
 		f.Group("Kernels", "")
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
 		f.Group("Measuring", "")
-		f.Var(&b.workers, "workers", "compute with `N` goroutines, 0 for all; 1,2 gives a row for each")
+		f.Var(&b.workers, "workers",
+			"compute with `N` goroutines, 0 or all for all; 1,2 gives a row for each, 1,2,...,all doubles")
 		f.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
 		f.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
 		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")
@@ -58,6 +60,7 @@ grambench bench -family -isa avx2`,
 		f.BoolVar(&b.family, "family", false, "every kernel's matrix against that of the diffusion kernel, in 3 rounds")
 		f.IntVar(&b.landmarks, "landmarks", 0, "an iteration of train -landmarks `M`, its tiles and its multiply-adds")
 		f.BoolVar(&b.explain, "explain", false, "times for a range of head sizes, measured and predicted by the cost model")
+		b.suite.declare(f)
 		b.DeclareBackend(f)
 		f.Check(b.check)
 		return b.run
@@ -75,6 +78,7 @@ type bench struct {
 	seed            uint64
 	explain, family bool
 	landmarks       int
+	suite           suite
 
 	specs    []spec
 	progress *cli.Progress
@@ -114,6 +118,9 @@ func (h header) CompletePage(p *page.Page) error {
 
 // check answers wrong usage before anything is read.
 func (b *bench) check() (err error) {
+	if err := b.checkSuite(); err != nil || b.suite.size != "" || b.suite.compare != "" {
+		return err
+	}
 	one := slices.Equal(b.workers, workerList{1})
 	switch {
 	case b.count < 1:
@@ -144,6 +151,12 @@ func (b *bench) check() (err error) {
 }
 
 func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
+	switch {
+	case b.suite.compare != "":
+		return b.runCompare(e)
+	case b.suite.size != "":
+		return b.runSuite(ctx, e)
+	}
 	b.progress = e.Progress(false)
 	defer b.progress.Clear()
 	if b.corpus, err = b.Read(ctx, e, b.progress); err != nil {
@@ -268,7 +281,7 @@ func (b *bench) memory(what string, floats int) ([]float32, error) {
 		return nil, err
 	}
 	buffer := make([]float32, floats)
-	touch(buffer)
+	instrument.Touch(buffer)
 	return buffer, nil
 }
 
@@ -290,15 +303,20 @@ func (l *workerList) String() string {
 
 func (l *workerList) Set(s string) error {
 	var list workerList
-	for part := range strings.SplitSeq(s, ",") {
+	for _, part := range expand(s) {
 		n, err := strconv.Atoi(part)
+		if part == "all" {
+			n, err = 0, nil
+		}
 		if err != nil || n < 0 {
 			return fmt.Errorf("%q is not a list of numbers of goroutines, expected such as 1,2", s)
 		}
 		if n == 0 {
 			n = runtime.GOMAXPROCS(0)
 		}
-		if slices.Contains(list, n) {
+		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
+			continue // a machine of so few
+		} else if slices.Contains(list, n) {
 			return fmt.Errorf("%q names %d goroutines twice", s, n)
 		}
 		list = append(list, n)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -109,8 +110,8 @@ func (r *headsReport) summarise() {
 		for j := range row.rounds {
 			row.rounds[j].ToBest = row.rounds[j].Seconds / chosen.rounds[j].Seconds
 		}
-		row.headRound = medians(row.rounds)
-		least, most := ends(row.rounds)
+		row.headRound = instrument.Medians(row.rounds)
+		least, most := instrument.Ends(row.rounds)
 		row.Least, row.Most = least.Seconds, most.Seconds
 		if row.ToBest < best {
 			best, r.BestTerms = row.ToBest, row.Terms

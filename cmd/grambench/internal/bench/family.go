@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -115,8 +116,8 @@ func (b *bench) measureFamily(ctx context.Context, head header) (report.Report, 
 	}
 	for i := range rows {
 		row := &rows[i]
-		row.familyRound = medians(row.rounds)
-		least, most := ends(row.rounds)
+		row.familyRound = instrument.Medians(row.rounds)
+		least, most := instrument.Ends(row.rounds)
 		row.Least, row.Most = least.Ratio, most.Ratio
 	}
 	slices.SortStableFunc(rows, func(a, b familyRow) int { return cmp.Compare(b.Ratio, a.Ratio) })

@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/landmark"
 )
@@ -91,9 +92,9 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 	}
 	n, m, p := int64(docs.Rows()), int64(r.Landmarks), int64(r.Searches)
 	r.Pairs, r.Madds = n*m, 2*n*m*p+2*m*m*p
-	mach := &machine{best: table}
+	mach := &instrument.Probe{Best: table}
 	err = b.rounds(1, func(int) string { return "landmarks" }, func(int) error {
-		peak := mach.peak(table, workers) / 2 // of float64
+		peak := mach.Peak(table, workers) / 2 // of float64
 		tiles, _, err := timed(ctx, e, func(ctx context.Context) error {
 			return e.Tiles(ctx, func(t *engine.Tile) error { return mapped(kernel.Resolve(k, x.Cols), table, t) })
 		})
@@ -112,8 +113,8 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 	if err != nil {
 		return nil, err
 	}
-	r.landmarksRound = medians(r.rounds)
-	r.Least, r.Most = ends(r.rounds)
+	r.landmarksRound = instrument.Medians(r.rounds)
+	r.Least, r.Most = instrument.Ends(r.rounds)
 	return r, nil
 }
 

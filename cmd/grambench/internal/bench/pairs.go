@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
@@ -34,9 +35,9 @@ type pairsReport struct {
 type memoryRow struct {
 	Workers int   `json:"workers"`
 	Buffer  int64 `json:"buffer_bytes"`
-	bandwidth
+	instrument.Bandwidth
 
-	rounds []bandwidth
+	rounds []instrument.Bandwidth
 }
 
 // pairsRow is one instruction set, kernel and number of workers, or the baseline. Rates count pairs
@@ -53,7 +54,7 @@ type pairsRow struct {
 
 	HeadTerms int `json:"head_terms"`
 	Panel     int `json:"panel_documents"`
-	work
+	instrument.Work
 	HeadShare   float64 `json:"head_peak_share"` // of the peak
 	UsefulShare float64 `json:"head_useful_peak_share"`
 	ReadShare   float64 `json:"read_bandwidth_share"`
@@ -106,7 +107,7 @@ func (r *pairsReport) all() []*pairsRow {
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
 	r := &pairsReport{header: head, kernels: len(b.specs)}
 	for _, w := range b.workers {
-		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(memoryFloats())})
+		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(instrument.MemoryFloats())})
 	}
 	m, err := b.prepare(ctx, r)
 	if err != nil {
@@ -116,7 +117,7 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 	err = b.rounds(len(all), func(i int) string { return all[i].ISA + " " + all[i].Kernel }, func(i int) error {
 		for k := range r.Memory {
 			if row := &r.Memory[k]; i == 0 {
-				row.rounds = append(row.rounds, m.bandwidth(row.Workers))
+				row.rounds = append(row.rounds, m.Bandwidth(row.Workers))
 			}
 		}
 		return all[i].measure(ctx, m)
@@ -125,7 +126,7 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 		return nil, err
 	}
 	for i := range r.Memory {
-		r.Memory[i].bandwidth = medians(r.Memory[i].rounds)
+		r.Memory[i].Bandwidth = instrument.Medians(r.Memory[i].rounds)
 	}
 	for _, row := range all {
 		row.summarise()
@@ -134,10 +135,10 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 }
 
 // prepare makes the rows of the report, each with what it runs.
-func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
+func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
 	// The memory that stands for the machine's is that of the matrix, where this is large enough.
-	what, floats := "measuring the bandwidth of memory", memoryFloats()
+	what, floats := "measuring the bandwidth of memory", instrument.MemoryFloats()
 	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
 		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)
 	}
@@ -181,20 +182,20 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
 						return nil, err
 					}
 				}
-				row.useful, _ = useful(x.DocumentFrequency(), e.HeadTerms())
+				row.useful, _ = instrument.Useful(x.DocumentFrequency(), e.HeadTerms())
 				r.Rows = append(r.Rows, row)
 				row.first = r.Rows[len(r.Rows)-1-i]
 			}
 		}
 	}
-	return &machine{asm.Best(), buffer[:memoryFloats()]}, nil
+	return &instrument.Probe{Best: asm.Best(), Buffer: buffer[:instrument.MemoryFloats()]}, nil
 }
 
 // measure runs the row once.
-func (row *pairsRow) measure(ctx context.Context, m *machine) error {
+func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	var s pairsRound
 	if row.table != nil {
-		s.PeakPerS = m.peak(row.table, row.Workers)
+		s.PeakPerS = m.Peak(row.table, row.Workers)
 	}
 	seconds, did, err := timed(ctx, row.engine, row.run)
 	if err != nil {
@@ -215,10 +216,10 @@ func (row *pairsRow) measure(ctx context.Context, m *machine) error {
 	}
 	row.HeadTerms, row.Panel, row.Recomputed = row.engine.HeadTerms(), row.table.Panel, did.Recomputed
 	row.Found, row.Entered = did.Found, did.Entered
-	row.work = newWork(did, row.Panel, row.useful, row.values) // the same in every round
+	row.Work = instrument.NewWork(did, row.Panel, row.useful, row.values) // the same in every round
 	workers := float64(row.Workers)
 	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.Head.Seconds())
-	to.MaddsPerS, to.BytesPerS = float64(row.madds())/seconds, float64(row.Bytes)/seconds
+	to.MaddsPerS, to.BytesPerS = float64(row.Madds())/seconds, float64(row.Bytes)/seconds
 	if row.mapped {
 		to.MapValuesPerS = workers * report.Ratio(float64(row.Pairs), did.Map.Seconds())
 	}
@@ -241,8 +242,8 @@ const perSecond = "Pairs per second"
 
 // summarise fills in the medians.
 func (row *pairsRow) summarise() {
-	least, most := ends(row.rounds)
-	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = medians(row.rounds), least.PairsPerS, most.PairsPerS
+	least, most := instrument.Ends(row.rounds)
+	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = instrument.Medians(row.rounds), least.PairsPerS, most.PairsPerS
 	if row.table == nil {
 		return
 	}

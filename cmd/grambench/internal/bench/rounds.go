@@ -3,14 +3,11 @@ package bench
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
-	"github.com/gramengine/gram/internal/report"
 )
 
 // A machine changes its speed while it is measured. So all that is compared is measured once in
@@ -47,23 +44,3 @@ func timed(
 	}
 	return seconds, did, err
 }
-
-// over summarises rounds, which are structs of float64, field by field.
-func over[T any](rounds []T, summary func([]float64) float64) (out T) {
-	values := make([]float64, len(rounds))
-	to := reflect.ValueOf(&out).Elem()
-	for f := range to.NumField() {
-		for i := range rounds {
-			values[i] = reflect.ValueOf(rounds[i]).Field(f).Float()
-		}
-		to.Field(f).SetFloat(summary(values))
-	}
-	return out
-}
-
-// ends returns the least and the greatest values.
-func ends[T any](rounds []T) (least, most T) {
-	return over(rounds, slices.Min[[]float64]), over(rounds, slices.Max[[]float64])
-}
-
-func medians[T any](rounds []T) T { return over(rounds, report.Median) }

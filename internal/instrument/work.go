@@ -1,4 +1,4 @@
-package bench
+package instrument
 
 import (
 	"slices"
@@ -14,9 +14,9 @@ const (
 	matrixBytes    = 4 // a value of the matrix, written
 )
 
-// useful counts the terms that two documents i < j have in common, over all pairs, from document
+// Useful counts the terms that two documents i < j have in common, over all pairs, from document
 // frequencies f: f(f-1)/2 each. The first head of them in falling order are those of the head.
-func useful(df []int32, head int) (inHead, inTail int64) {
+func Useful(df []int32, head int) (inHead, inTail int64) {
 	falling := slices.Sorted(slices.Values(df))
 	slices.Reverse(falling)
 	for r, d := range falling {
@@ -30,22 +30,22 @@ func useful(df []int32, head int) (inHead, inTail int64) {
 	return inHead, inTail
 }
 
-// work is what a computation does, counted.
-type work struct {
+// Work is what a computation does, counted.
+type Work struct {
 	HeadMadds  int64 `json:"head_madds"`        // with values of the head, those with a zero of the panel included
 	HeadUseful int64 `json:"head_useful_madds"` // those of them that a pair i < j needs
 	TailMadds  int64 `json:"tail_madds"`
 	Bytes      int64 `json:"moved_bytes"` // see the constants above
 }
 
-// newWork counts from what the engine reports: s is of one computation, width the number of
+// NewWork counts from what the engine reports: s is of one computation, width the number of
 // documents in a panel, values the number of results that were stored.
-func newWork(s engine.Stats, width int, headUseful, values int64) work {
-	return work{
+func NewWork(s engine.Stats, width int, headUseful, values int64) Work {
+	return Work{
 		HeadMadds: s.HeadValues * int64(width), HeadUseful: headUseful, TailMadds: s.TailMatches,
 		Bytes: headValueBytes*s.HeadValues + tailMatchBytes*s.TailMatches + matrixBytes*values,
 	}
 }
 
-// madds is the number of all multiply-adds.
-func (w work) madds() int64 { return w.HeadMadds + w.TailMadds }
+// Madds is the number of all multiply-adds.
+func (w Work) Madds() int64 { return w.HeadMadds + w.TailMadds }

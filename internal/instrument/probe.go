@@ -1,4 +1,4 @@
-package bench
+package instrument
 
 import (
 	"sync"
@@ -9,22 +9,22 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// machine measures what the machine can do, for the kernels to be compared with. Every measure
+// Probe measures what the machine can do, for the kernels to be compared with. Every measure
 // takes some milliseconds on each worker; workers run at the same time and their rates are added.
-type machine struct {
-	best   *asm.Kernels // what reads fastest: the bandwidth of a memory is no matter of who uses it
-	buffer []float32    // larger than all caches, every page touched
+type Probe struct {
+	Best   *asm.Kernels // what reads fastest: the bandwidth of a memory is no matter of who uses it
+	Buffer []float32    // of MemoryFloats, every page touched
 }
 
 // How long a measure takes, and how much a peak does between two looks at the clock.
 const (
-	machineTime = 10 * time.Millisecond
-	peakRounds  = 2000
+	probeTime  = 10 * time.Millisecond
+	peakRounds = 2000
 )
 
-// memoryFloats is the length of the buffer that stands for memory: four times the last-level cache,
+// MemoryFloats is the length of the buffer that stands for memory: four times the last-level cache,
 // so that a quarter at most could be found there.
-func memoryFloats() int {
+func MemoryFloats() int {
 	l3 := cpuid.CPU.Cache.L3
 	if l3 <= 0 {
 		l3 = 32 << 20
@@ -32,15 +32,15 @@ func memoryFloats() int {
 	return min(max(4*l3, 16<<20), 256<<20) / 4
 }
 
-// touch writes to every page: those that nobody has written yet are all one page of zeros, or none.
-func touch(s []float32) {
+// Touch writes to every page: those that nobody has written yet are all one page of zeros, or none.
+func Touch(s []float32) {
 	for i := 0; i < len(s); i += 1024 {
 		s[i] = 1
 	}
 }
 
-// peak returns the multiply-adds per second that the workers do in registers.
-func (m *machine) peak(k *asm.Kernels, workers int) float64 {
+// Peak returns the multiply-adds per second that the workers do in registers.
+func (m *Probe) Peak(k *asm.Kernels, workers int) float64 {
 	return rateOf(workers, func(int) func() float64 {
 		sum := make([]float32, asm.PeakSums)
 		return func() float64 {
@@ -50,24 +50,25 @@ func (m *machine) peak(k *asm.Kernels, workers int) float64 {
 	})
 }
 
-// bandwidth is what the workers read or copy, in bytes per second, bytes read and bytes written
+// Bandwidth is what the workers read or copy, in bytes per second, bytes read and bytes written
 // both counted.
-type bandwidth struct {
+type Bandwidth struct {
 	Read float64 `json:"read_bytes_per_s"`
 	Copy float64 `json:"copy_bytes_per_s"`
 	L2   float64 `json:"l2_read_bytes_per_s"`
 	L1   float64 `json:"l1_read_bytes_per_s"`
 }
 
-func (m *machine) bandwidth(workers int) bandwidth {
-	part := len(m.buffer) / workers
-	memory := func(w int) []float32 { return m.buffer[w*part:][:part] }
+// Bandwidth measures that of memory, and of half of each cache.
+func (m *Probe) Bandwidth(workers int) Bandwidth {
+	part := len(m.Buffer) / workers
+	memory := func(w int) []float32 { return m.Buffer[w*part:][:part] }
 	read := func(times int, data func(w int) []float32) float64 {
 		return rateOf(workers, func(w int) func() float64 {
 			s := data(w)
 			return func() float64 {
 				for range times {
-					m.best.Read(s)
+					m.Best.Read(s)
 				}
 				return float64(times) * 4 * float64(len(s))
 			}
@@ -76,12 +77,12 @@ func (m *machine) bandwidth(workers int) bandwidth {
 	cache := func(bytes int) float64 {
 		return read(64, func(int) []float32 {
 			s := make([]float32, bytes/4)
-			touch(s)
+			Touch(s)
 			return s
 		})
 	}
-	return bandwidth{
-		Read: read(1, memory), // a pass over a share of memory takes longer than machineTime by itself
+	return Bandwidth{
+		Read: read(1, memory), // a pass over a share of memory takes longer than probeTime by itself
 		Copy: rateOf(workers, func(w int) func() float64 {
 			s := memory(w)
 			half := len(s) / 2
@@ -92,7 +93,7 @@ func (m *machine) bandwidth(workers int) bandwidth {
 	}
 }
 
-// rateOf runs work on workers goroutines at a time, again and again for at least machineTime and
+// rateOf runs work on workers goroutines at a time, again and again for at least probeTime and
 // twice, the first time for nothing, and returns the sum of how much each did per second. setup
 // prepares worker w; what it returns says how much a call did.
 func rateOf(workers int, setup func(w int) func() float64) (sum float64) {
@@ -107,7 +108,7 @@ func rateOf(workers int, setup func(w int) func() float64) (sum float64) {
 			ready.Wait()
 			begin := time.Now()
 			total, elapsed := 0.0, time.Duration(0)
-			for elapsed < machineTime {
+			for elapsed < probeTime {
 				total += work()
 				elapsed = time.Since(begin)
 			}

@@ -1,0 +1,284 @@
+package bench
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/docs/machines"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/instrument"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+)
+
+const suiteTopic = "suite"
+
+// SuiteTopic is what help says of the suite.
+var SuiteTopic = cli.Topic{Name: suiteTopic, Text: `
+bench -suite measures workloads that are the same on every machine and in every year, by name and
+version: ` + suiteNames() + `.
+Each is checked first: its digest is that of other machines with the instruction set, and a sample
+of its values is within tolerance of the reference. A wrong result is an error. Rounds measure all
+in turn until each median's 95 % interval is within 2 %, or the time is over. The index is the
+geometric mean of the rates in percent of the reference machine's, in docs/machines.
+
+  grambench bench -suite quick -o a.json              one worker
+  grambench bench -suite normal -o a.json             one worker, and all
+  grambench bench -suite full -report a.html          1, 2, 4, ... workers, pinned to processors
+  grambench bench -suite quick -workers 1,2,...,all   the same in less time
+  grambench bench -compare a.json b.json -fail-below 0.95  status 1 where b is slower
+
+-compare gives the ratio of each workload's rates, in intervals that hold together with a
+probability of 95 %. "differs" says that an interval excludes 1. Runs on one machine differ by some
+0.8 % by themselves; that is allowed for. Where other programs were busy, the process's own
+processor time is compared, and the table says so. docs/bench.md describes file and method.`,
+	Declare: func(f *cli.Flags) { (&suite{}).declare(f) }}
+
+func suiteNames() string {
+	var names []string
+	for _, w := range instrument.Workloads {
+		names = append(names, w.Name)
+	}
+	return report.Join(names)
+}
+
+// suite are the flags of the suite.
+type suite struct {
+	size, out, compare string
+	below              float64
+}
+
+// sizes are those of the suite: the most time that rounds take, and workers.
+var sizes = map[string]struct {
+	bound   time.Duration
+	workers string
+}{"quick": {20 * time.Second, "1"}, "normal": {5 * time.Minute, "1,all"}, "full": {20 * time.Minute, "1,2,...,all"}}
+
+func (s *suite) declare(f *cli.Flags) {
+	f.Group("Suite", suiteTopic)
+	f.Choose(&s.size, "suite", "", "measure named workloads, in `SIZE`: quick (half a minute), normal (5 minutes "+
+		"on one worker and on all) or full (20 minutes on 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
+	f.Writes(&s.out, "o", "write the result of -suite to `FILE`, JSON")
+	f.Reads(&s.compare, "compare", "compare the result in `FILE` with that in the file that follows")
+	f.Float64Var(&s.below, "fail-below", 0, "fail where a rate differs and is below `PART` of the first file's")
+}
+
+// checkSuite checks what stands beside the flags of the suite.
+func (b *bench) checkSuite() error {
+	s, may := &b.suite, "suite o workers isa json q report backend"
+	switch {
+	case s.compare != "":
+		may = "compare fail-below in json q report"
+		if !b.f.Given("in") || b.f.Given("fail-below") && !(s.below > 0 && s.below <= 1) {
+			return cli.Usagef("-compare %s, expected a second file after it, and a part such as 0.95 for -fail-below", s.compare)
+		}
+	case s.size == "" && b.f.Given("o", "fail-below"):
+		return cli.Usagef("-o is for -suite, -fail-below for -compare")
+	case s.size == "":
+		return nil
+	case b.OnGPU():
+		return cli.Usagef("-suite measures the processor, expected -backend cpu")
+	}
+	wrong := ""
+	b.f.Visit(func(fl *flag.Flag) {
+		if !slices.Contains(strings.Fields(may), fl.Name) {
+			wrong = fl.Name
+		}
+	})
+	if wrong != "" {
+		return cli.Usagef("-%s does not apply to -suite or -compare as given", wrong)
+	}
+	return nil
+}
+
+// suiteReport is the report of bench -suite: its file, and what follows from that.
+type suiteReport struct {
+	*instrument.Result
+	Reference string              `json:"reference"`
+	Index     []indexRow          `json:"index"`
+	Scaling   []instrument.Scaled `json:"scaling,omitempty"`
+}
+
+// indexRow is the index on so many workers.
+type indexRow struct {
+	Workers   int     `json:"workers"`
+	Index     float64 `json:"index"`
+	Workloads int     `json:"workloads"`
+}
+
+func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
+	size := sizes[b.suite.size]
+	b.progress = e.Progress(false)
+	defer b.progress.Clear()
+	workers := b.workers
+	if !b.f.Given("workers") {
+		_ = workers.Set(size.workers) // lists of our own
+	}
+	slices.Sort(workers)
+	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
+		Bound: size.bound, Program: cli.Version, Stage: func(stage string) { b.progress.Tell(stage, 0, 0, nil) }})
+	if err != nil {
+		return err
+	}
+	b.progress.Clear()
+	if b.suite.out != "" {
+		if _, err := matrixio.Make(b.suite.out, r.Write); err != nil {
+			return err
+		}
+	}
+	s, err := newSuiteReport(r)
+	if err != nil {
+		return err
+	}
+	return b.Report(e, b.f, s)
+}
+
+func newSuiteReport(r *instrument.Result) (*suiteReport, error) {
+	s := &suiteReport{Result: r, Reference: machines.Reference, Index: []indexRow{}, Scaling: r.Scaling()}
+	reference, err := machines.Load(machines.Reference)
+	if err != nil {
+		return nil, err
+	}
+	for _, roof := range r.Roofs {
+		if index, n := instrument.Index(r, reference, roof.Workers); n > 0 {
+			s.Index = append(s.Index, indexRow{roof.Workers, index, n})
+		}
+	}
+	return s, nil
+}
+
+func (s *suiteReport) WriteText(w io.Writer) {
+	m := s.Machine
+	fmt.Fprintf(w, "%s, %s, %d threads of %d cores, sockets: %d; %s, grambench %s, %s\n", report.Known(m.Model), s.ISA,
+		m.Threads, m.Cores, m.Sockets, s.Go, s.Program, s.Date)
+	var caches []string
+	for _, c := range m.Caches {
+		kind := strings.ToLower(c.Kind)
+		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, kind, report.Bytes(c.Bytes), c.Count))
+	}
+	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\ncaches: %s\n", m.Family,
+		m.Number, m.Stepping, report.Known(m.Microcode), m.Hypervisor, report.Known(report.Join(caches)))
+	fmt.Fprintf(w, "memory: %s, %s in use\nGPU: %s\n", report.Bytes(m.MemoryBytes), report.Bytes(m.UsedBytes), s.GPU)
+	fmt.Fprintf(w, "not known, since the system doesn't tell: %s\n", report.Join(m.Unknown))
+	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
+	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">other cores",
+		">joules", ">error", "digest").Named("Workloads")
+	known := func(format string, v float64, known bool) string {
+		if !known {
+			return "unknown"
+		}
+		return fmt.Sprintf(format, v)
+	}
+	wide, busy := 0, 0.0
+	for _, row := range s.Rows {
+		if busy = max(busy, row.Others); !row.Precise {
+			wide++
+		}
+		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
+			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High),
+			report.Percent((row.Rate.High-row.Rate.Low)/2/row.Rate.Median), known("%.0f", row.Frequency(), len(row.MHz) > 0),
+			known("%.2f", row.Others, row.Others >= 0), known("%.3g", row.Joules, row.Joules > 0),
+			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
+	}
+	t.Write(w)
+	for _, row := range s.Index {
+		fmt.Fprintf(w, "\nindex: %.1f with %s, of %s; %s has 100 with one\n", row.Index,
+			report.Counted(row.Workers, "worker", "workers"),
+			report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
+	}
+	fmt.Fprintf(w, "wide: %d of %s beyond 2 %% when the time was over\n", wide,
+		report.Counted(len(s.Rows), "interval", "intervals"))
+	others := known("%.1f", busy, s.Rows[0].Others >= 0)
+	fmt.Fprintf(w, "noise: other processes took up to %s cores of %d\n", others, m.Threads)
+	if slices.Contains(m.Unknown, "energy") {
+		fmt.Fprintln(w, "energy: no counter of the sockets (RAPL) can be read here")
+	}
+	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by").Named("Scaling")
+	for _, row := range s.Scaling {
+		t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency),
+			row.Bounds)
+	}
+	if len(s.Scaling) > 0 {
+		fmt.Fprintln(w, "\nMore workers against one")
+		t.Write(w)
+	}
+}
+
+// compareReport is the report of bench -compare.
+type compareReport struct{ *instrument.Comparison }
+
+func (b *bench) runCompare(e *cli.Env) error {
+	var results [2]*instrument.Result
+	for i, path := range []string{b.suite.compare, b.In} {
+		var err error
+		if results[i], err = instrument.Load(path); err != nil {
+			return err
+		}
+	}
+	c, err := instrument.Compare(results[0], results[1])
+	if err != nil {
+		return fmt.Errorf("%s and %s: %w", b.suite.compare, b.In, err)
+	}
+	c.Names = [2]string{b.suite.compare, b.In}
+	fails := c.Fails(b.suite.below)
+	if err := b.Report(e, b.f, &compareReport{c}); err != nil || !fails {
+		return err
+	}
+	return cli.ErrReported
+}
+
+func (c *compareReport) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s against %s: rates, and ratios whose intervals hold together with 95 %%\n\n", c.Names[1], c.Names[0])
+	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", "by", "").
+		Named("Ratios")
+	ratio := func(r instrument.Ratio, by string) []string {
+		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High), by,
+			map[bool]string{true: "differs"}[r.Differs()]}
+	}
+	for _, row := range c.Rows {
+		t.Add(append([]string{fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
+			report.Rate(row.Rates[0]), report.Rate(row.Rates[1])},
+			ratio(row.Ratio, map[bool]string{true: "processor time", false: "clock"}[row.Processor])...)...)
+	}
+	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean, "")...)...)
+	t.Write(w)
+	fmt.Fprintln(w)
+	lines := func(name string, list []string) {
+		for _, line := range list {
+			fmt.Fprintf(w, "%s: %s\n", name, line)
+		}
+	}
+	lines("the machines differ", c.Machine)
+	lines("perhaps why", c.Hints)
+	lines("in one file alone", c.LeftOut)
+	lines("too slow", c.Below)
+	fmt.Fprintf(w, "differs: %s\n", map[bool]string{true: "yes", false: "no more than runs on one machine do"}[c.Differs])
+}
+
+// expand replaces ... between two numbers by what lies between them, doubling from the first, and all by the number of
+// processors.
+func expand(s string) (parts []string) {
+	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
+	for i, part := range list {
+		if part != "..." || i == 0 || i == len(list)-1 {
+			parts = append(parts, part)
+			continue
+		}
+		var from, to int
+		fmt.Sscan(parts[len(parts)-1], &from)
+		if fmt.Sscan(list[i+1], &to); list[i+1] == "all" || list[i+1] == "0" {
+			to = runtime.GOMAXPROCS(0)
+		}
+		for n := 2 * from; from > 0 && n < to; n *= 2 {
+			parts = append(parts, fmt.Sprint(n))
+		}
+	}
+	return parts
+}

@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/instrument"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// CompletePage adds charts: intervals, the roofline, stages and, of several numbers of workers, scaling.
+func (s *suiteReport) CompletePage(p *page.Page) error {
+	p.Title = "Suite on " + report.Known(s.Machine.Model)
+	for _, row := range s.Index {
+		p.Figures = append(p.Figures, page.Figure{Name: "index, " + report.Counted(row.Workers, "worker", "workers"),
+			Value: fmt.Sprintf("%.1f", row.Index), Note: s.Reference + " = 100"})
+	}
+	return errors.Join(s.intervals(p), s.roofline(p), s.stages(p), s.scaling(p))
+}
+
+// intervals draws how wide each median's interval is.
+func (s *suiteReport) intervals(p *page.Page) error {
+	var names []string
+	for _, row := range s.Rows {
+		names = append(names, shortRow(row))
+	}
+	c := chart.New("Intervals of the medians", "", "±, percent of the median")
+	chart.Bars(c, names, []string{""}, func(i, _ int) float64 {
+		rate := s.Rows[i].Rate
+		return 50 * (rate.High - rate.Low) / rate.Median
+	})
+	return addChart(p, "Workloads", c, "95 % of medians lie within so much")
+}
+
+// shortRow names a row in a chart.
+func shortRow(row *instrument.Row) string {
+	if row.Workers == 1 {
+		return row.Workload
+	}
+	return fmt.Sprintf("%s x%d", row.Workload, row.Workers)
+}
+
+// roofline draws what the machine could do by multiply-adds per byte, and the rows whose work is counted.
+func (s *suiteReport) roofline(p *page.Page) error {
+	c := chart.New("Roofline", "multiply-adds a byte", "G multiply-adds/s")
+	for i, roof := range s.Roofs {
+		var points plotter.XYs
+		for e := -8.0; e <= 32; e++ {
+			x := math.Pow(2, e/4)
+			points = append(points, plotter.XY{X: x, Y: min(roof.Peak, roof.Read*x) / 1e9})
+		}
+		name := report.Counted(roof.Workers, "worker", "workers")
+		chart.Curve(c, name, chart.Colors[i%len(chart.Colors)], points, false)
+		for _, row := range s.Rows {
+			if row.Workers == roof.Workers && row.Work != nil && row.Work.Bytes > 0 {
+				madds := float64(row.Work.Madds())
+				at := plotter.XY{X: madds / float64(row.Work.Bytes), Y: madds / row.Units * row.Rate.Median / 1e9}
+				chart.Curve(c, "", chart.Colors[i%len(chart.Colors)], plotter.XYs{at}, true)
+			}
+		}
+	}
+	if len(s.Roofs) == 0 {
+		return nil
+	}
+	chart.Logarithmic(report.Float, &c.X, &c.Y)
+	return addChart(p, "Workloads", c, "lines are what registers and memory allow, points what tiles reach")
+}
+
+// stages draws where the time of the workloads goes whose stages are counted.
+func (s *suiteReport) stages(p *page.Page) error {
+	names := []string{"load", "tail", "head", "close", "map", "store", "idle"}
+	var rows []*instrument.Row
+	var groups []string
+	for _, row := range s.Rows {
+		if row.Shares != nil {
+			rows, groups = append(rows, row), append(groups, shortRow(row))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	c := chart.New("Where the time goes", "", "percent")
+	chart.Bars(c, groups, names, func(g, k int) float64 { return 100 * rows[g].Shares[names[k]] })
+	return addChart(p, "Workloads", c, "stages by workload")
+}
+
+// scaling draws the efficiency of each worker.
+func (s *suiteReport) scaling(p *page.Page) error {
+	if len(s.Scaling) == 0 {
+		return nil
+	}
+	c := chart.New("Efficiency of each worker", "workers", "percent of one alone")
+	for i, w := range instrument.Workloads {
+		points := plotter.XYs{{X: 1, Y: 100}}
+		for _, row := range s.Scaling {
+			if row.Workload == w.Name {
+				points = append(points, plotter.XY{X: float64(row.Workers), Y: 100 * row.Efficiency})
+			}
+		}
+		chart.Curve(c, w.Name, chart.Colors[i%len(chart.Colors)], points, true)
+	}
+	c.Y.Min = 0
+	return addChart(p, "Scaling", c, "as in the table")
+}
+
+// addChart adds a chart to a section.
+func addChart(p *page.Page, section string, c *plot.Plot, description string) (err error) {
+	to := p.Section(section)
+	to.Charts, err = page.AddChart(to.Charts, c, description)
+	return err
+}

@@ -1,0 +1,85 @@
+package bench
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/docs/machines"
+	"github.com/gramengine/gram/internal/instrument"
+	"github.com/gramengine/gram/internal/page"
+)
+
+// A report of the suite has the index, what isn't known and the noise; its page has charts; its JSON is a result's
+// file.
+func TestSuiteReport(t *testing.T) {
+	r, err := machines.Load(machines.Reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range slices.Clone(r.Rows) { // the same on twice the workers, none of which gains anything
+		more := *row
+		if more.Workers = 2; row.Busy() { // the process's time is that of both
+			more.Processor = nil
+			for _, s := range row.Processor {
+				more.Processor = append(more.Processor, 2*s)
+			}
+		}
+		r.Rows = append(r.Rows, &more)
+	}
+	r.Roofs = append(r.Roofs, &instrument.Roof{Workers: 2, Peak: 1e11, Bandwidth: instrument.Bandwidth{Read: 1e10}})
+	s, err := newSuiteReport(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	s.WriteText(&text)
+	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers", "energy: no counter",
+		"tell: energy, ", "tiles-text/1", "More workers against one", " 50.0%"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q isn't in\n%s", want, text.String())
+		}
+	}
+	p := page.Of("bench", s)
+	if err := s.CompletePage(p); err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, section := range p.Sections {
+		for _, c := range section.Charts {
+			titles = append(titles, c.Title)
+		}
+	}
+	want := []string{"Intervals of the medians", "Roofline", "Where the time goes", "Efficiency of each worker"}
+	if !slices.Equal(titles, want) || len(p.Figures) != 2 {
+		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(p.Figures), want)
+	}
+	file, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := instrument.Parse("s.json", file); err != nil || len(again.Rows) != len(r.Rows) {
+		t.Errorf("-json isn't a result's file: %v", err)
+	}
+}
+
+// Lists of workers may double, and end with all.
+func TestWorkerList(t *testing.T) {
+	for text, want := range map[string]string{"1,2,...,16": "1,2,4,8,16", "1,…,5": "1,2,4,5", "3": "3", "2,1": "2,1"} {
+		var l workerList
+		if err := l.Set(text); err != nil || l.String() != want {
+			t.Errorf("%s: %s, %v, expected %s", text, &l, err, want)
+		}
+	}
+	var all, zero workerList
+	if all.Set("1,...,all") != nil || zero.Set("0") != nil || all[len(all)-1] != zero[0] {
+		t.Errorf("all are %v and %v", all, zero)
+	}
+	for _, wrong := range []string{"...", "1,...", "1,1", "x", "-1", ""} {
+		var l workerList
+		if err := l.Set(wrong); err == nil {
+			t.Errorf("%q is %v", wrong, l)
+		}
+	}
+}

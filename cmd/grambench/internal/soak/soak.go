@@ -1,0 +1,191 @@
+// Package soak is the command that looks for cores that compute wrong bits: flags, one call of package internal/soak,
+// and its report.
+package soak
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/host"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/soak"
+)
+
+// Command is the command soak.
+var Command = &cli.Command{
+	Name:    "soak",
+	Summary: "a burn-in: every core computes what has known bits, and one that errs is named",
+	Help: `
+Has all cores at once, and then each alone, compute tiles of c, maps of kernels and panels of dot
+products, of changing size and on every instruction set, and compares each value with that of the
+first time, bit by bit. Results here have the same bits on any core and any day, so a difference is
+a fault of the core or of its memory. It is tried again on that core and on another one.
+
+A difference names the core, the instruction set, the tile and the bits. Exit status 1: there was
+one. ^C ends the run with its report, and status 130.
+
+-inject plants flips, to see that they would be noticed: of the values that a core computes, each
+has one bit flipped at that rate. Then exit status 0 says that each was found, and nothing else.`,
+	Examples: `
+grambench soak -for 8h
+grambench soak -for 1m -inject core=1,rate=1e-6
+grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
+	Setup: func(f *cli.Flags) cli.Work {
+		s := &work{f: f}
+		f.Pages(page.WriteFile)
+		f.Group("Running", "")
+		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h, and each task once at least")
+		f.Func("cores", "compute on the logical processors `LIST`, such as 0-3,8 (default: all)", s.setCores)
+		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: "+
+			"each in turn)")
+		f.Uint64Var(&s.o.Seed, "seed", 1, "`SEED` of what is computed")
+		f.Func("inject", "plant flips, as `core=N,rate=R`", s.setFault)
+		f.Check(s.check)
+		return s.run
+	},
+}
+
+// work is a call of the command.
+type work struct {
+	f   *cli.Flags
+	o   soak.Options
+	isa string
+}
+
+func (s *work) check() error {
+	if s.o.For <= 0 {
+		return cli.Usagef("-for %s, expected a time above 0", s.o.For)
+	}
+	if s.isa != "" {
+		if _, err := asm.For(asm.ISA(s.isa)); err != nil {
+			return cli.UsageError{Err: fmt.Errorf("-isa: %w", err)}
+		}
+		s.o.ISAs = []asm.ISA{asm.ISA(s.isa)}
+	}
+	return nil
+}
+
+func (s *work) run(ctx context.Context, e *cli.Env) error {
+	progress := e.Progress(true)
+	defer progress.Clear()
+	begin := time.Now()
+	s.o.Stage = func(stage string) {
+		progress.Tell(stage, int64(min(time.Since(begin), s.o.For).Seconds()), int64(s.o.For.Seconds()), nil)
+	}
+	r, err := soak.Run(ctx, s.o)
+	if err != nil {
+		return err
+	}
+	progress.Clear()
+	found := &soakReport{r, r.Sound()}
+	if err := report.Write(e.Stdout, found, s.f.JSON); err != nil {
+		return err
+	}
+	if err := s.f.WritePage(found); err != nil {
+		return err
+	}
+	switch {
+	case !found.Passed:
+		return cli.ErrReported
+	case r.Interrupted:
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// soakReport is the report of the command.
+type soakReport struct {
+	*soak.Report
+	Passed bool `json:"passed"`
+}
+
+func (r *soakReport) WriteText(w io.Writer) {
+	end := "ended"
+	if r.Interrupted {
+		end = "was interrupted"
+	}
+	fmt.Fprintf(w, "soak %s after %s, %s begun; pinned to processors: %t\n", end,
+		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.Counted(r.Turns, "turn", "turns"), r.Pinned)
+	if r.Celsius > 0 {
+		fmt.Fprintf(w, "temperature: up to %.0f °C\n", r.Celsius)
+	}
+	if len(r.Unknown) > 0 {
+		fmt.Fprintf(w, "not known: %s: the system doesn't tell\n", report.Join(r.Unknown))
+	}
+	fmt.Fprintln(w)
+	t := report.NewTable(">core", ">tasks", ">values compared", ">differences", ">least MHz", ">most MHz").Named("Cores")
+	for _, c := range r.Cores {
+		mhz := []string{"unknown", "unknown"}
+		if c.MHzMost > 0 {
+			mhz = []string{fmt.Sprintf("%.0f", c.MHzLeast), fmt.Sprintf("%.0f", c.MHzMost)}
+		}
+		counts := []string{strconv.Itoa(c.ID), report.Count(c.Tasks), report.Count(c.Values), report.Count(c.Differences)}
+		t.Add(append(counts, mhz...)...)
+	}
+	t.Write(w)
+	if r.Inject != nil {
+		fmt.Fprintf(w, "\nPlanted on core %d, of each value with a probability of %g\n", r.Inject.Core, r.Inject.Rate)
+		t := report.NewTable("kind", "isa", ">planted", ">found").Named("Planted")
+		for _, c := range r.Planted {
+			t.Add(c.Kind, string(c.ISA), report.Count(c.Planted), report.Count(c.Found))
+		}
+		t.Write(w)
+	}
+	r.writeDifferences(w)
+	verdict := "passed: every value had the bits of the first time"
+	switch {
+	case r.Inject != nil && r.Passed:
+		verdict = "passed: every planted flip was found, and nothing else"
+	case !r.Passed:
+		verdict = "failed"
+	}
+	fmt.Fprintf(w, "\n%s\n", verdict)
+}
+
+func (r *soakReport) writeDifferences(w io.Writer) {
+	if r.Found == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s; again: how many of 3 tries differ there, without flips, and on another core\n",
+		report.Counted(r.Found, "difference", "differences"))
+	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere", "").
+		Named("Differences")
+	for _, d := range r.Differences {
+		bits, flipped := fmt.Sprintf("%08x, not %08x", d.Got, d.Want), fmt.Sprintf("%08x", d.Got^d.Want)
+		if d.Error != "" {
+			bits, flipped = d.Error, ""
+		}
+		t.Add(report.Seconds(d.At), strconv.Itoa(d.Core), string(d.ISA), d.Kind+" "+d.Size, d.Place, bits, flipped,
+			strconv.Itoa(d.Again), fmt.Sprintf("%d on %d", d.Elsewhere, d.Other), map[bool]string{true: "planted"}[d.Planted])
+	}
+	t.Write(w)
+}
+
+// CompletePage gives the page a title.
+func (r *soakReport) CompletePage(p *page.Page) error { p.Title = "Soak of " + r.Began; return nil }
+
+// setCores reads -cores.
+func (s *work) setCores(text string) error {
+	if s.o.Cores = host.ParseList(text); len(s.o.Cores) == 0 || strings.Trim(text, "0123456789,-") != "" {
+		return fmt.Errorf("%q isn't a list of processors, expected such as 0-3,8", text)
+	}
+	return nil
+}
+
+// setFault reads -inject.
+func (s *work) setFault(text string) error {
+	var f soak.Fault
+	n, err := fmt.Sscanf(text, "core=%d,rate=%g", &f.Core, &f.Rate)
+	if err != nil || n != 2 || f.Core < 0 || !(f.Rate > 0 && f.Rate <= 1) {
+		return fmt.Errorf("%q, expected core=N,rate=R with a rate above 0 and at most 1", text)
+	}
+	s.o.Inject = &f
+	return nil
+}

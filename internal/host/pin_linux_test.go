@@ -1,0 +1,46 @@
+package host
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gramengine/gram/internal/run"
+)
+
+// Workers run where they are pinned, and threads are as before afterwards.
+func TestPin(t *testing.T) {
+	m := Describe(os.DirFS("/"), "")
+	for _, c := range m.CPUs {
+		ctx := run.OnWorker(t.Context(), func(int) func() {
+			release, err := Pin(c.ID)
+			if err != nil {
+				t.Error(err)
+			}
+			return release
+		})
+		err := run.Tasks(ctx, 2, 8, func(ctx context.Context, _, _ int) error {
+			var set unix.CPUSet
+			if err := unix.SchedGetaffinity(0, &set); err != nil {
+				return err
+			}
+			if set.Count() != 1 || !set.IsSet(c.ID) {
+				t.Errorf("a task runs on %v, expected processor %d alone", set, c.ID)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if release, err := Pin(mostCPUs); err == nil {
+		t.Error("pinned to a processor that isn't there")
+		release()
+	}
+	ids := ParseList(m.Allowed)
+	if err := Confine(ids); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,161 @@
+package instrument
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/gramengine/gram/internal/report"
+)
+
+// Comparison is what [Compare] finds.
+type Comparison struct {
+	Rows    []ComparedRow `json:"rows"`
+	Mean    Ratio         `json:"geometric_mean"`
+	Differs bool          `json:"differs"`         // any of the above
+	Machine []string      `json:"machine"`         // what differs between the machines and runs, "name: a, b"
+	LeftOut []string      `json:"left_out"`        // rows of one file alone
+	Hints   []string      `json:"hints"`           // why rates may differ
+	Below   []string      `json:"below,omitempty"` // what is too slow by Fails
+	Names   [2]string     `json:"files"`
+}
+
+// ComparedRow is a workload of both files.
+type ComparedRow struct {
+	Workload string     `json:"workload"`
+	Version  int        `json:"version"`
+	Workers  int        `json:"workers"`
+	Unit     string     `json:"unit"`
+	Rates    [2]float64 `json:"rates"`
+	Ratio
+	Processor bool `json:"by_processor_time"` // since other programs were busy
+	Different bool `json:"differs"`
+}
+
+// Compare compares the rates of b with those of a, of all workloads of the same name, version and workers: what their
+// ratios are, in intervals that hold together with a probability of 95 %. Rounds of a run follow each other, so that
+// the medians of batches of them are compared, with allowance for what runs on one machine differ by.
+func Compare(a, b *Result) (*Comparison, error) {
+	c := &Comparison{Machine: differences(a, b)}
+	var as, bs [][]float64
+	for _, row := range a.Rows {
+		other := b.Row(row.Workload, row.Version, row.Workers)
+		if other == nil {
+			c.LeftOut = append(c.LeftOut, row.String())
+			continue
+		}
+		for k, r := range []*Row{row, other} {
+			if n := len(r.Seconds); n < 2*leastBatch {
+				return nil, fmt.Errorf("%s has %s in the %s file, expected at least %d to compare", row,
+					report.Counted(n, "round", "rounds"), [2]string{"first", "second"}[k], 2*leastBatch)
+			}
+		}
+		busy := row.Busy() || other.Busy()
+		busy = busy && len(row.Processor) == len(row.Seconds) && len(other.Processor) == len(other.Seconds)
+		as, bs = append(as, logBatches(row.times(busy))), append(bs, logBatches(other.times(busy)))
+		c.Rows = append(c.Rows, ComparedRow{Workload: row.Workload, Version: row.Version, Workers: row.Workers,
+			Unit:  row.Unit,
+			Rates: [2]float64{row.Rate.Median, other.Rate.Median}, Processor: busy})
+		if f, g := row.Frequency(), other.Frequency(); !(math.Abs(math.Log(g/f)) <= 0.02) && f > 0 &&
+			g > 0 {
+			c.Hints = append(c.Hints, fmt.Sprintf("%s: %.0f MHz, then %.0f", row, f, g))
+		}
+		for _, r := range []*Row{row, other} {
+			if r.Others > mostOthers {
+				c.Hints = append(c.Hints, fmt.Sprintf("%s: other processes took %.1f cores", row, r.Others))
+			}
+		}
+	}
+	for _, row := range b.Rows {
+		if a.Row(row.Workload, row.Version, row.Workers) == nil {
+			c.LeftOut = append(c.LeftOut, row.String())
+		}
+	}
+	if len(c.Rows) == 0 {
+		return nil, fmt.Errorf("no workload of one version and number of workers is in both, expected some")
+	}
+	ratios, mean := compareBatches(as, bs)
+	c.Mean, c.Differs = mean, mean.Differs()
+	for i, r := range ratios {
+		c.Rows[i].Ratio, c.Rows[i].Different = r, r.Differs()
+		c.Differs = c.Differs || r.Differs()
+	}
+	return c, nil
+}
+
+// Fails notes what is slower than a part of the first run, of what differs, and says whether there is any.
+func (c *Comparison) Fails(below float64) bool {
+	note := func(name string, r Ratio) {
+		if r.Differs() && r.Ratio < below {
+			c.Below = append(c.Below, fmt.Sprintf("%s: %.3f of the first, expected at least %.3g", name, r.Ratio, below))
+		}
+	}
+	for _, row := range c.Rows {
+		note((&Row{Workload: row.Workload, Version: row.Version, Workers: row.Workers}).String(), row.Ratio)
+	}
+	note("the geometric mean", c.Mean)
+	return len(c.Below) > 0
+}
+
+// differences says what isn't the same of two machines, programs and runs, by the names that files have for it. Memory
+// in use, dates and what was measured don't count.
+func differences(a, b *Result) (list []string) {
+	x, y := facts(a), facts(b)
+	for _, name := range slices.Sorted(maps.Keys(x)) {
+		if x[name] != y[name] {
+			list = append(list, fmt.Sprintf("%s: %s, %s", name, x[name], y[name]))
+		}
+	}
+	return list
+}
+
+// facts are what a file says of a machine and of a run.
+func facts(r *Result) map[string]string {
+	out := map[string]string{"program": r.Program + " " + r.Go, "isa": string(r.ISA), "pinned": fmt.Sprint(r.Pinned),
+		"head": fmt.Sprint(r.Caches, " ", r.Costs), "gpu": r.GPU}
+	machine := reflect.ValueOf(*r.Machine)
+	for i := range machine.NumField() {
+		if name := machine.Type().Field(i).Tag.Get("json"); name != "-" && name != "memory_used_bytes" {
+			out[name] = fmt.Sprint(machine.Field(i))
+		}
+	}
+	return out
+}
+
+// compareBatches compares batches of the rows of two runs, and the geometric means of all rows.
+func compareBatches(a, b [][]float64) (ratios []Ratio, mean Ratio) {
+	for i := range a {
+		ratios = append(ratios, ratioOf(a[i], b[i], len(a)+1))
+	}
+	return ratios, ratioOf(meanBatches(a), meanBatches(b), len(a)+1)
+}
+
+// meanBatches are the means of batches over rows, which were measured in turn: as many as all have.
+func meanBatches(rows [][]float64) (mean []float64) {
+	least := slices.MinFunc(rows, func(a, b []float64) int { return len(a) - len(b) })
+	mean = make([]float64, len(least))
+	for _, row := range rows {
+		for k := range mean {
+			mean[k] += row[k] / float64(len(rows))
+		}
+	}
+	return mean
+}
+
+// Index is the geometric mean of the rates of a run in percent of those of a reference, over all workloads on so many
+// workers that both have, and how many these are.
+func Index(r, reference *Result, workers int) (percent float64, workloads int) {
+	sum := 0.0
+	for _, row := range r.Rows {
+		if of := reference.Row(row.Workload, row.Version, 1); of != nil && row.Workers == workers {
+			sum += math.Log(row.Undisturbed() / of.Undisturbed())
+			workloads++
+		}
+	}
+	if workloads == 0 {
+		return 0, 0
+	}
+	return 100 * math.Exp(sum/float64(workloads)), workloads
+}

@@ -1,0 +1,298 @@
+package instrument
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/host"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// Options say how the suite is run.
+type Options struct {
+	ISA       asm.ISA       // default the best
+	Workers   []int         // a row of each workload for each
+	Pin       bool          // workers to processors in the order of host.Machine.Order
+	Bound     time.Duration // most that the rounds take
+	Workloads []*Workload   // default all
+	Program   string        // its version, for the file
+	Stage     func(string)  // is told what is under way; default none
+}
+
+// Slower has every pass take longer by this part of its time: a planted fault, for tests.
+var Slower float64
+
+const (
+	precision   = 0.02 // that intervals of medians are to be within
+	leastRounds = batches * leastBatch
+)
+
+// root is the tree of files that the system describes itself by.
+var root = os.DirFS("/")
+
+// Run measures the workloads in turn, round by round, until the interval of each median is within 2 %, for at least 24
+// rounds, or until the bound of time is reached. A workload whose results aren't right is an error. While it runs,
+// package asm goes by other sizes of caches for a moment (asm.UseCaches), so no engine may be made meanwhile.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Stage == nil {
+		o.Stage = func(string) {}
+	}
+	if o.Workloads == nil {
+		o.Workloads = Workloads
+	}
+	if o.ISA == "" {
+		o.ISA = asm.Best().ISA
+	}
+	table, err := asm.For(o.ISA)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Schema: Schema, Date: time.Now().UTC().Format(time.RFC3339), Program: o.Program, Go: runtime.Version(),
+		Machine: host.Describe(root, host.Hypervisor()), ISA: o.ISA, Caches: asm.UsedCaches(), Costs: asm.CostOrigin,
+		Pinned: o.Pin, Bound: o.Bound.Seconds()}
+	gpu, err := cuda.Probe()
+	if r.GPU = gpu.Name + ", driver for CUDA " + gpu.Driver + "; clocks, power limit and ECC unknown"; err != nil {
+		r.GPU = err.Error()
+	}
+	m := &measuring{result: r, order: r.Machine.Order(), pin: o.Pin, table: table}
+	if err := m.prepare(ctx, &o); err != nil {
+		return nil, err
+	}
+	defer m.confine(len(m.order))
+	err = m.rounds(ctx, &o)
+	for i, row := range r.Rows {
+		var digest uint64
+		if err == nil {
+			o.Stage("bits after the rounds")
+			digest, err = m.jobs[i].digest(ctx)
+		}
+		if after := hex(digest); err == nil && after != row.Digest {
+			err = fmt.Errorf("%s: the digest is %s after the rounds and was %s before them: expected the same bits; "+
+				"soak looks for the core", row, after, row.Digest)
+		}
+	}
+	return r, err
+}
+
+// measuring is a run under way.
+type measuring struct {
+	result *Result
+	order  []host.CPU
+	pin    bool
+	table  *asm.Kernels
+	jobs   []*job    // of the rows
+	others []float64 // seconds of processors that others kept busy, by row
+	took   []float64 // seconds of its passes
+	buffer []float32
+}
+
+func hex(digest uint64) string { return fmt.Sprintf("%016x", digest) }
+
+//go:embed digests.json
+var digestsFile []byte
+
+// KnownDigests are digests of workloads by name, version and instruction set, on amd64 with the caches of KnownCaches.
+var KnownDigests = func() (known map[string]string) {
+	if err := json.Unmarshal(digestsFile, &known); err != nil {
+		panic(err)
+	}
+	return known
+}()
+
+// KnownCaches are the sizes that KnownDigests were made with: the head, and with it the bits, go by them.
+var KnownCaches = asm.Caches{L1: 32 << 10, L2: 1 << 20}
+
+// DigestName is the name of a workload's digest.
+func DigestName(w *Workload, isa asm.ISA) string { return w.String() + "/" + string(isa) }
+
+// KnownDigest computes the digest of a workload as KnownDigests have it.
+func KnownDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (string, error) {
+	own := asm.UsedCaches()
+	asm.UseCaches(KnownCaches)
+	defer asm.UseCaches(own)
+	j, err := w.prepare(ctx, newDocuments(workers), setting{isa, workers})
+	if err != nil {
+		return "", err
+	}
+	digest, err := j.digest(ctx)
+	return hex(digest), err
+}
+
+// prepare makes the rows, and checks results.
+func (m *measuring) prepare(ctx context.Context, o *Options) error {
+	d := newDocuments(slices.Max(o.Workers))
+	for _, w := range o.Workloads {
+		o.Stage("checking " + w.Name)
+		known, err := KnownDigest(ctx, w, o.ISA, d.workers)
+		want, have := KnownDigests[DigestName(w, o.ISA)]
+		have = have && runtime.GOARCH == "amd64" // elsewhere the compiler may fuse multiply-adds
+		if err == nil && have && known != want {
+			err = fmt.Errorf("the digest on %s is %s, expected %s as on other machines: this one computes other bits; "+
+				"soak looks for the core", o.ISA, known, want)
+		}
+		for _, workers := range o.Workers {
+			row := &Row{Workload: w.Name, Version: w.Version, Workers: workers, Unit: w.Unit, Known: have}
+			if err == nil {
+				err = m.add(ctx, d, w, row)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", w, err)
+		}
+	}
+	m.others, m.took = make([]float64, len(m.jobs)), make([]float64, len(m.jobs))
+	m.buffer = make([]float32, MemoryFloats())
+	Touch(m.buffer)
+	for _, w := range o.Workers {
+		m.result.Roofs = append(m.result.Roofs, &Roof{Workers: w})
+	}
+	return nil
+}
+
+// add adds a row whose values are within tolerance, and whose bits are those of other numbers of workers.
+func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row) error {
+	j, err := w.prepare(ctx, d, setting{m.result.ISA, row.Workers})
+	if err != nil {
+		return err
+	}
+	digest, err := j.digest(ctx)
+	worst, err2 := j.worst(ctx)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	if !(worst.Part <= 1) {
+		return fmt.Errorf("a value of %d is off from the reference by %.3g times what it may be", worst.Values, worst.Part)
+	}
+	row.Units, row.Error, row.Digest = j.units, worst, hex(digest)
+	for _, other := range m.result.Rows {
+		if other.Workload == row.Workload && other.Digest != row.Digest {
+			return fmt.Errorf("digest %s with %d workers, %s with %d, expected the same bits", other.Digest, other.Workers,
+				row.Digest, row.Workers)
+		}
+	}
+	m.jobs, m.result.Rows = append(m.jobs, j), append(m.result.Rows, row)
+	return nil
+}
+
+// rounds measures until it knows enough.
+func (m *measuring) rounds(ctx context.Context, o *Options) error {
+	begin, r := time.Now(), m.result
+	roofs := make([][]Bandwidth, len(r.Roofs))
+	for ctx.Err() == nil {
+		o.Stage(fmt.Sprintf("round %d, %s of at most %s", r.Rounds+1, report.Wait(time.Since(begin)), report.Wait(o.Bound)))
+		if r.Rounds < 5 { // enough for roofs, which take as long as all workloads
+			probe := &Probe{asm.Best(), m.buffer}
+			for i, roof := range r.Roofs {
+				m.confine(roof.Workers)
+				roof.Peak = max(roof.Peak, probe.Peak(m.table, roof.Workers))
+				roofs[i] = append(roofs[i], probe.Bandwidth(roof.Workers))
+			}
+		}
+		precise := true
+		for i := range r.Rows {
+			if err := m.pass(ctx, i); err != nil {
+				return err
+			}
+			precise = precise && r.Rows[i].Precise
+		}
+		r.Rounds++
+		if took := time.Since(begin); precise && r.Rounds >= leastRounds || took+took/time.Duration(r.Rounds) > o.Bound {
+			break
+		}
+	}
+	for i, roof := range r.Roofs {
+		roof.Bandwidth = Medians(roofs[i])
+	}
+	return context.Cause(ctx)
+}
+
+// confine has the process run on as many processors as there are workers, the first of the order.
+func (m *measuring) confine(workers int) {
+	if !m.pin || len(m.order) == 0 {
+		return
+	}
+	var ids []int
+	for _, c := range m.order[:min(workers, len(m.order))] {
+		ids = append(ids, c.ID)
+	}
+	if host.Confine(ids) != nil {
+		m.pin, m.result.Pinned = false, false // a container may forbid it; the file says so
+	}
+}
+
+// pinned has each worker run on a processor of its own.
+func (m *measuring) pinned(ctx context.Context) context.Context {
+	if !m.pin || len(m.order) == 0 {
+		return ctx
+	}
+	return run.OnWorker(ctx, func(w int) func() {
+		release, _ := host.Pin(m.order[w%len(m.order)].ID) // confined at least
+		return release
+	})
+}
+
+// pass measures a row once.
+func (m *measuring) pass(ctx context.Context, i int) error {
+	row, j := m.result.Rows[i], m.jobs[i]
+	m.confine(row.Workers)
+	ctx = m.pinned(ctx)
+	if mhz, known := meanMHz(ctx, row.Workers); known {
+		row.MHz = append(row.MHz, mhz)
+	}
+	runtime.GC() // what others left is no part of this one's time
+	var stats engine.Stats
+	if j.engine != nil {
+		stats = j.engine.Stats()
+	}
+	before, begin := host.ReadCounters(root), time.Now()
+	if err := j.pass(ctx); err != nil {
+		return fmt.Errorf("%s: %w", row, err)
+	}
+	for own := time.Since(begin); time.Since(begin) < own+time.Duration(Slower*float64(own)); {
+		continue
+	}
+	seconds, after := max(time.Since(begin).Seconds(), 1e-9), host.ReadCounters(root)
+	row.Seconds, m.took[i] = append(row.Seconds, seconds), m.took[i]+seconds
+	n := float64(len(row.Seconds))
+	if row.Others = -1; after.Load != nil && before.Load != nil {
+		m.others[i] += after.Load.Others(*before.Load)
+		row.Others = m.others[i] / m.took[i]
+	}
+	if after.Processor > 0 {
+		row.Processor = append(row.Processor, after.Processor-before.Processor)
+	}
+	row.Joules += (after.Energy.Since(before.Energy) - row.Joules) / n
+	if j.engine != nil {
+		did := j.engine.Stats().Sub(stats)
+		work := NewWork(did, m.table.Panel, 0, 0)
+		row.addShares(shares(did, row.Workers, seconds), n)
+		row.Work = &work
+	}
+	row.Rate = medianOf(row.rates())
+	row.Precise = row.Rate.within(precision, len(row.Seconds))
+	return nil
+}
+
+// meanMHz is the frequency of the workers' cores, all at once.
+func meanMHz(ctx context.Context, workers int) (mean float64, known bool) {
+	all := make([]float64, workers)
+	err := run.Tasks(ctx, workers, workers, func(_ context.Context, _, task int) error {
+		all[task], _ = host.MHz()
+		return nil
+	})
+	for _, mhz := range all {
+		mean += mhz / float64(workers)
+	}
+	return mean, err == nil && mean > 0
+}

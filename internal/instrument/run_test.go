@@ -1,0 +1,236 @@
+package instrument
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+)
+
+var updateDigests = flag.Bool("update-digests", false, "write digests.json anew")
+
+// Every workload has the known digest on every instruction set, from one worker as from three, and is within the
+// tolerance of the reference. What changes results on purpose gives a workload a new version.
+func TestWorkloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector")
+	}
+	found := maps.Clone(KnownDigests)
+	for _, isa := range asm.Available() {
+		d := newDocuments(2)
+		for _, w := range Workloads {
+			name := DigestName(w, isa)
+			t.Run(name, func(t *testing.T) {
+				digest, err := KnownDigest(t.Context(), w, isa, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found[name] = digest; digest != KnownDigests[name] && runtime.GOARCH == "amd64" && !*updateDigests {
+					t.Errorf("digest %s, known is %q", digest, KnownDigests[name])
+				}
+				j, err := w.prepare(t.Context(), d, setting{isa, 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if worst, err := j.worst(t.Context()); err != nil || !(worst.Part <= 1) || worst.Values < 2 {
+					t.Errorf("%+v, %v", worst, err)
+				}
+			})
+		}
+	}
+	if *updateDigests {
+		text, err := json.MarshalIndent(found, "", " ")
+		if err == nil {
+			err = os.WriteFile("digests.json", append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An error counts as part of its tolerance, and what isn't a number is wrong.
+func TestError(t *testing.T) {
+	var e Error
+	e.add(0, 0)
+	if e.add(1e-7, 1e-6); !(e.Part > 0.09 && e.Part < 0.11) || e.Values != 2 {
+		t.Errorf("%+v", e)
+	}
+	for _, off := range []float64{math.NaN(), 2e-6} {
+		wrong := e
+		if wrong.add(off, 1e-6); wrong.Part <= 1 {
+			t.Errorf("an error of %v is %+v", off, wrong)
+		}
+	}
+	if e.add(1, 0); e.Part <= 1 {
+		t.Errorf("an error where there may be none is %+v", e)
+	}
+}
+
+// few are the workloads that take the least time.
+func few() (list []*Workload) {
+	for _, w := range Workloads {
+		if slices.Contains([]string{"tiles-dense", "train", "read"}, w.Name) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// A run gives a row for each workload and number of workers, with a time for each round, and its file comes back.
+func TestRun(t *testing.T) {
+	r, err := Run(t.Context(), Options{Workers: []int{1, 2}, Pin: true, Bound: time.Millisecond, Workloads: few(),
+		Program: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != 6 || r.Rounds != 1 || len(r.Roofs) != 2 {
+		t.Fatalf("%d rows, %d rounds, %d roofs, expected 6, 1 and 2", len(r.Rows), r.Rounds, len(r.Roofs))
+	}
+	for i, row := range r.Rows {
+		if row.Workers != 1+i%2 || len(row.Seconds) != r.Rounds || !(row.Rate.Median > 0) ||
+			row.Digest != r.Rows[i/2*2].Digest ||
+			row.Known != (runtime.GOARCH == "amd64") || !(row.Error.Part <= 1) {
+			t.Errorf("row %d is %+v", i, row)
+		}
+	}
+	if tiles := r.Rows[0]; tiles.Shares["head"] <= 0 || tiles.Work == nil || tiles.Work.HeadMadds == 0 {
+		t.Errorf("tiles have shares %v and work %+v", tiles.Shares, tiles.Work)
+	}
+	var file bytes.Buffer
+	if err := r.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("r.json", file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var second bytes.Buffer
+	if err := again.Write(&second); err != nil || second.String() != file.String() {
+		t.Errorf("%v, the file that was read is written otherwise", err)
+	}
+}
+
+// A workload that computes other bits than are known, or none, has no times.
+func TestWrongResults(t *testing.T) {
+	w := few()[0]
+	name, own := DigestName(w, asm.Best().ISA), KnownDigests[DigestName(w, asm.Best().ISA)]
+	t.Cleanup(func() { KnownDigests[name] = own })
+	KnownDigests[name] = "0"
+	_, err := Run(t.Context(), Options{Workers: []int{1}, Workloads: []*Workload{w}})
+	if (err == nil || !strings.Contains(err.Error(), "other bits")) && runtime.GOARCH == "amd64" {
+		t.Errorf("a wrong digest: %v", err)
+	}
+}
+
+// sample is a result whose rows take so long, times what each round is off.
+func sample(seconds float64, off ...float64) *Result {
+	r, err := Load(filepath.Join("testdata", "suite-1.json"))
+	if err != nil {
+		panic(err)
+	}
+	for _, row := range r.Rows {
+		row.Seconds, row.Processor, row.Others = nil, nil, 0
+		for _, f := range off {
+			row.Seconds = append(row.Seconds, seconds*f)
+		}
+		row.Rate.Median = row.Units / seconds
+	}
+	return r
+}
+
+// Files of earlier programs are read: each schema has one. Fields that came later are zero.
+func TestOldFiles(t *testing.T) {
+	for schema := 1; schema <= Schema; schema++ {
+		r, err := Load(fmt.Sprintf("testdata/suite-%d.json", schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Schema != schema || r.Machine.Model == "" || len(r.Rows) == 0 {
+			t.Errorf("schema %d: %+v", schema, r)
+		}
+		if c, err := Compare(r, r); err != nil || c.Differs || len(c.Machine) > 0 || len(c.LeftOut) > 0 || c.Mean.Ratio != 1 {
+			t.Errorf("schema %d beside itself: %+v, %v", schema, c, err)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	off := []float64{1, 1.01, 0.99, 1, 1.02, 0.98, 1, 1, 1.3, 1, 0.99, 1.01}
+	a, b := sample(0.1, off...), sample(0.12, off...)
+	b.Machine.Microcode = "0x2"
+	b.Rows[1].Version = 9
+	c, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Differs || len(c.Rows) != len(a.Rows)-1 || len(c.LeftOut) != 2 || len(c.Machine) != 1 ||
+		!strings.HasPrefix(c.Machine[0], "microcode: ") {
+		t.Errorf("%+v", c)
+	}
+	for _, row := range c.Rows {
+		if want := 0.1 / 0.12; !(math.Abs(row.Ratio.Ratio-want) < 1e-12) || !row.Different {
+			t.Errorf("%+v, expected a ratio of %v", row, want)
+		}
+	}
+	if c.Fails(0.8) || !c.Fails(0.9) || len(c.Below) != len(c.Rows)+1 {
+		t.Errorf("below: %q", c.Below)
+	}
+	if _, err := Compare(a, sample(0.1, 1, 1)); err == nil || !strings.Contains(err.Error(), "2 rounds in the second") {
+		t.Errorf("of few rounds: %v", err)
+	}
+	// Where others were busy the process's own time is compared, which planted none.
+	for _, r := range []*Result{a, b} {
+		for _, row := range r.Rows {
+			row.Others, row.Processor = 1, slices.Repeat([]float64{0.07}, len(row.Seconds))
+		}
+	}
+	if c, err := Compare(a, b); err != nil || c.Differs || !c.Rows[0].Processor || len(c.Hints) != 2*len(c.Rows) {
+		t.Errorf("beside other programs: %+v, %v", c, err)
+	}
+	for _, row := range append(a.Rows, b.Rows...) {
+		row.Others = 0
+	}
+	if percent, n := Index(b, a, 1); n != len(c.Rows) || !(math.Abs(percent-100*0.1/0.12) < 1e-9) {
+		t.Errorf("index %v of %d workloads", percent, n)
+	}
+}
+
+// FuzzParse reads any file, with an error or a result that can be compared and written.
+func FuzzParse(f *testing.F) {
+	text, err := os.ReadFile("testdata/suite-1.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	for _, s := range []string{"", "{}", `{"schema":2}`, `{"schema":1,"machine":{},"rows":[null]}`,
+		`{"schema":1,"machine":{},"rows":[{"workload":"a","workers":1,"units":1,"rate":{"median":1},"seconds":[1,-1]}]}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := Parse("x.json", text)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "x.json") {
+				t.Errorf("%v doesn't name the file", err)
+			}
+			return
+		}
+		if c, err := Compare(r, r); err == nil && c.Differs {
+			t.Errorf("a result differs from itself: %+v", c)
+		}
+		if err := r.Write(&bytes.Buffer{}); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package instrument
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gramengine/gram/internal/report"
+)
+
+// Times have long tails, follow each other (a machine that is hot stays hot for a while), and change from run to run,
+// since code and memory lie elsewhere. So a median stands for them, whose interval needs no distribution, and two runs
+// are compared by the medians of batches of rounds, beside what runs differ by of themselves.
+const (
+	level       = 0.95  // of all intervals
+	batches     = 8     // of a run's rounds, each one stretch of them
+	leastBatch  = 3     // rounds: one of them that something interrupts doesn't move the median
+	betweenRuns = 0.008 // standard deviation of the logarithm of a run's times by nothing that can be named
+)
+
+// Median is the median of some values, and an interval that holds the median of all that could have been measured with
+// a probability of at least 95 %.
+type Median struct {
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+// medianOf takes the interval from order statistics: the number of n values below the true median is binomial, so that
+// the k-th least and the k-th greatest enclose it but with probability 2 P(B(n, ½) < k). With fewer than 6 values no
+// two are far enough apart, and the interval is that from least to greatest (David and Nagaraja, Order Statistics,
+// 2003, §7.1).
+func medianOf(values []float64) Median {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return Median{math.NaN(), math.NaN(), math.NaN()}
+	}
+	rank, below := 0, distuv.Binomial{N: float64(n), P: 0.5}
+	for rank+1 < (n+1)/2 && 2*below.CDF(float64(rank+1)) <= 1-level {
+		rank++
+	}
+	return Median{report.Median(values), sorted[rank], sorted[n-1-rank]}
+}
+
+// within says that the interval is one of n values that reach 95 %, and no further from the median than a part of it.
+func (m Median) within(part float64, n int) bool {
+	return n >= 6 && m.High-m.Median <= part*m.Median && m.Median-m.Low <= part*m.Median
+}
+
+// logBatches are the logarithms of the medians of batches of a run's rounds: as many as leave each at least three
+// rounds, and at most 8.
+func logBatches(seconds []float64) []float64 {
+	k := min(batches, len(seconds)/leastBatch)
+	out := make([]float64, k)
+	for i := range out {
+		out[i] = math.Log(report.Median(seconds[i*len(seconds)/k : (i+1)*len(seconds)/k]))
+	}
+	return out
+}
+
+// Ratio is one of two rates, that of the second run to that of the first. The intervals of all ratios of a comparison
+// hold together with a probability of 95 %.
+type Ratio struct {
+	Ratio float64 `json:"ratio"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Differs says that the interval excludes equal rates.
+func (r Ratio) Differs() bool { return r.Low > 1 || r.High < 1 }
+
+// ratioOf compares batches of two runs in one of several comparisons that are to hold together: by Welch's t for means
+// of batches, whose variance takes in what follows from round to round, with what runs differ by added,
+//
+//	log ratio ± t·√(v_a/k_a + v_b/k_b + 2σ²),  σ = 0.8 %
+//
+// at a level of 1 - 0.05/comparisons each (Bonferroni). There must be two batches or more.
+func ratioOf(a, b []float64, comparisons int) Ratio {
+	meanA, varA := stat.MeanVariance(a, nil)
+	meanB, varB := stat.MeanVariance(b, nil)
+	ofA, ofB := varA/float64(len(a)), varB/float64(len(b))
+	square := ofA + ofB + 2*betweenRuns*betweenRuns
+	freedom := square * square / max(ofA*ofA/float64(len(a)-1)+ofB*ofB/float64(len(b)-1), 1e-300)
+	t := distuv.StudentsT{Sigma: 1, Nu: min(freedom, 1e6)}.Quantile(1 - (1-level)/2/float64(comparisons))
+	log, half := meanA-meanB, t*math.Sqrt(square)
+	return Ratio{math.Exp(log), math.Exp(log - half), math.Exp(log + half)}
+}

@@ -1,0 +1,147 @@
+package instrument
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// benchDocuments draws documents over terms of falling frequency, some of them empty.
+func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	for i := range n {
+		for j := range terms {
+			if i%19 != 3 && r.Float64() < 3/float64(4+j) {
+				m.Terms = append(m.Terms, uint32(j))
+				m.Values = append(m.Values, float32(1+r.IntN(5)))
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	x, err := sparse.Sphere.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// What bench counts is compared with counting pair by pair.
+func TestWork(t *testing.T) {
+	const n, terms = 300, 120
+	x := benchDocuments(t, n, terms)
+	df := x.DocumentFrequency()
+	order := make([]int, x.Cols)
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(df[b], df[a]) })
+	for _, isa := range asm.Available() {
+		for _, head := range []int{-1, 20, x.Cols} {
+			t.Run(fmt.Sprintf("isa=%s/head=%d", isa, head), func(t *testing.T) {
+				e, err := engine.New(x, engine.Options{ISA: string(isa), Workers: 2, HeadTerms: head})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Tiles(t.Context(), func(*engine.Tile) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				table, err := asm.For(isa)
+				if err != nil {
+					t.Fatal(err)
+				}
+				inHead := make([]bool, x.Cols)
+				for _, j := range order[:max(head, 0)] {
+					inHead[j] = true
+				}
+				// Pairs of different documents, and each with itself, by the terms that both have.
+				var headUseful, tailUseful, tailSelf int64
+				values := make([]int64, n) // of each document in the head
+				for i := range n {
+					a, _ := x.Row(i)
+					for j := range i + 1 {
+						b, _ := x.Row(j)
+						for _, term := range a {
+							_, both := slices.BinarySearch(b, term)
+							switch {
+							case !both:
+							case i == j && inHead[term]:
+								values[i]++
+							case i == j:
+								tailSelf++
+							case inHead[term]:
+								headUseful++
+							default:
+								tailUseful++
+							}
+						}
+					}
+				}
+				// A panel meets all documents from its first on, in whole blocks.
+				var headValues int64
+				for first := 0; first < n; first += table.Panel {
+					for i := first - first%sparse.Block; i < n; i++ {
+						headValues += values[i]
+					}
+				}
+				gotHead, gotTail := Useful(df, e.HeadTerms())
+				if gotHead != headUseful || gotTail != tailUseful {
+					t.Errorf("useful multiply-adds %d in the head and %d in the tail, counted pair by pair %d and %d",
+						gotHead, gotTail, headUseful, tailUseful)
+				}
+				w := NewWork(e.Stats(), table.Panel, gotHead, 7)
+				want := Work{
+					HeadMadds: headValues * int64(
+						table.Panel), HeadUseful: headUseful, TailMadds: tailUseful + tailSelf,
+					Bytes: 6*headValues + 8*(tailUseful+tailSelf) + 4*7,
+				}
+				if w != want {
+					t.Errorf("work is %+v, counted pair by pair %+v", w, want)
+				}
+				if w.Madds() != want.HeadMadds+want.TailMadds {
+					t.Errorf("%d multiply-adds in all", w.Madds())
+				}
+			})
+		}
+	}
+}
+
+// Each worker warms up once; work that takes as long as a measure wants is done once more. What the
+// workers do is added.
+func TestRateOf(t *testing.T) {
+	calls := make([]int, 3)
+	rate := rateOf(len(calls), func(w int) func() float64 {
+		return func() float64 {
+			calls[w]++
+			time.Sleep(probeTime)
+			return 1
+		}
+	})
+	if !slices.Equal(calls, []int{2, 2, 2}) {
+		t.Errorf("calls of the workers: %v, expected 2 each", calls)
+	}
+	// A sleep may last longer, not shorter.
+	if most := 3 / probeTime.Seconds(); !(rate > 0 && rate <= most) {
+		t.Errorf("rate is %v, expected at most %v", rate, most)
+	}
+}
+
+// A summary goes field by field.
+func TestOver(t *testing.T) {
+	type figures struct{ A, B float64 }
+	rounds := []figures{{1, 5}, {9, 4}, {2, 7}}
+	if got, want := Medians(rounds), (figures{2, 5}); got != want {
+		t.Errorf("medians of %v are %v, expected %v", rounds, got, want)
+	}
+	if got, want := over(rounds, slices.Max[[]float64]), (figures{9, 7}); got != want {
+		t.Errorf("the most of %v are %v, expected %v", rounds, got, want)
+	}
+}

@@ -1,0 +1,268 @@
+package instrument
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// The corpora of the workloads. Text has Zipf's frequencies; short documents are mostly tail, dense ones all head.
+const (
+	textCorpus   = "docs=6144,terms=40000,length=200,seed=1"
+	shortCorpus  = "docs=12288,terms=16000,length=12,seed=2"
+	denseCorpus  = "docs=4096,terms=256,length=400,seed=3"
+	trainCorpus  = "docs=1200,terms=20000,length=100,classes=6,seed=4"
+	pointsCorpus = "docs=2048,terms=20000,length=100,classes=4,seed=5"
+	readCorpus   = "docs=9000,terms=20000,length=200,seed=6"
+)
+
+// plain is c itself.
+var plain = kernel.MustParse("c")
+
+// errorOfC bounds the absolute error of c, see [engine.Engine]; errorOfValue the relative one of a kernel.
+const (
+	errorOfC     = 1e-6
+	errorOfValue = 1e-5
+	price        = 10 // bounds the weight of a support vector
+)
+
+// Workloads are all of them, in the order in which they are measured.
+var Workloads = []*Workload{
+	{"tiles-text", 1, "c of all pairs of 6,144 documents of 200 words", "pairs", tilesOf(textCorpus)},
+	{"tiles-short", 1, "c of all pairs of 12,288 documents of 12 words", "pairs", tilesOf(shortCorpus)},
+	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs", tilesOf(denseCorpus)},
+	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", prepareMap},
+	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents",
+		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price,
+			ChooseWork: -1}, 1, price*400*2*errorOfValue)},
+	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
+	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values",
+		trainOf(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
+			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*price*2*errorOfValue)},
+	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},
+}
+
+// tilesOf computes c of all pairs, and stores nothing.
+func tilesOf(parameters string) preparation {
+	return func(ctx context.Context, d *documents, on setting) (*job, error) {
+		e, x, err := d.engine(ctx, parameters, on)
+		if err != nil {
+			return nil, err
+		}
+		n := x.Rows()
+		return &job{
+			units: float64(n) * float64(n-1) / 2, engine: e,
+			pass:   func(ctx context.Context) error { return e.Tiles(ctx, func(*engine.Tile) error { return nil }) },
+			digest: func(ctx context.Context) (uint64, error) { return e.Digest(ctx, plain) },
+			worst: func(ctx context.Context) (worst Error, err error) {
+				rows, r := []int{0, n / 3, n - 1}, engine.NewReference(x)
+				got := engine.NewDense(len(rows), n)
+				err = e.Rows(ctx, plain, rows, got)
+				for k, i := range rows {
+					for j, c := range got.Row(k) {
+						worst.add(math.Abs(float64(c)-r.C(i, j)), errorOfC)
+					}
+				}
+				return worst, err
+			},
+		}, nil
+	}
+}
+
+// prepareMap maps blocks of c, as a panel leaves them, again and again.
+func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
+	const block, blocks, times = 1 << 15, 64, 8
+	table, err := asm.For(on.isa)
+	if err != nil {
+		return nil, err
+	}
+	k := kernel.MustParse("diffusion:t=0.5")
+	c, norms := make([]float32, block), make([]float32, block+1) // norms change no value
+	for i := range c {
+		c[i] = float32(i) / block
+	}
+	dst := make([][]float32, on.workers)
+	pass := func(ctx context.Context) error {
+		return run.Tasks(ctx, on.workers, blocks, func(_ context.Context, w, _ int) error {
+			if dst[w] == nil {
+				dst[w] = make([]float32, block)
+			}
+			for range times {
+				if err := kernel.Apply(k, table, dst[w], c, norms[:1], norms[1:]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	mapped := func(ctx context.Context) ([]float32, error) { err := pass(ctx); return dst[0], err }
+	return &job{
+		units: block * blocks * times, pass: pass,
+		digest: func(ctx context.Context) (digest uint64, err error) {
+			values, err := mapped(ctx)
+			for i, v := range values {
+				digest += device.Mix(i, 0, v)
+			}
+			return digest, err
+		},
+		worst: func(ctx context.Context) (worst Error, err error) {
+			values, err := mapped(ctx)
+			for i, v := range values {
+				worst.add(math.Abs(float64(v)-k.Eval(float64(c[i]), 0, 0)), k.Error(float64(c[i]), 0, 0))
+			}
+			return worst, err
+		},
+	}, nil
+}
+
+// trainOf trains a model. Its digest is that of its scores, whose reference are those of the same model on portable
+// kernels: each adds up weights times kernel values, two of which are off, so tolerance says what weights can
+// add up to.
+func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) preparation {
+	return func(ctx context.Context, d *documents, on setting) (*job, error) {
+		c, err := d.corpus(ctx, corpus)
+		if err != nil {
+			return nil, err
+		}
+		o := o
+		o.Options = gram.Options{ISA: string(on.isa), Workers: on.workers}
+		n := c.Documents.Rows()
+		some := c.Select([]int{0, 1, 2, 3, 4, 5, n / 4, n / 2, n - 1})
+		scores := func(ctx context.Context, isa asm.ISA) (all []float64, err error) {
+			m, err := gram.Train(ctx, c, o)
+			if err != nil {
+				return nil, err
+			}
+			p, err := m.With(gram.Options{ISA: string(isa), Workers: on.workers}).Predict(ctx, some)
+			if err == nil {
+				all = slices.Concat(p.Scores...)
+			}
+			return all, err
+		}
+		return &job{
+			units: unitsPer * float64(n),
+			pass:  func(ctx context.Context) error { _, err := gram.Train(ctx, c, o); return err },
+			digest: func(ctx context.Context) (digest uint64, err error) {
+				all, err := scores(ctx, on.isa)
+				for i, v := range all { // as two values of 32 bits
+					digest += device.Mix(i, 0, float32(v)) + device.Mix(i, 1, float32(v-float64(float32(v))))
+				}
+				return digest, err
+			},
+			worst: func(ctx context.Context) (worst Error, err error) {
+				got, err := scores(ctx, on.isa)
+				want, err2 := scores(ctx, asm.Generic)
+				for i := range min(len(got), len(want)) {
+					worst.add(math.Abs(got[i]-want[i]), tolerance)
+				}
+				return worst, errors.Join(err, err2)
+			},
+		}, nil
+	}
+}
+
+// prepareNeighbours finds the nearest documents.
+func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, error) {
+	const count = 10
+	e, x, err := d.engine(ctx, textCorpus, on)
+	if err != nil {
+		return nil, err
+	}
+	k, n := kernel.MustParse("bhattacharyya"), x.Rows()
+	find := func(ctx context.Context) (*engine.Neighbours, error) {
+		return e.Neighbours(ctx, k, engine.NeighbourOptions{Count: count})
+	}
+	return &job{
+		units: float64(n) * float64(n-1) / 2, engine: e,
+		pass: func(ctx context.Context) error { _, err := find(ctx); return err },
+		digest: func(ctx context.Context) (digest uint64, err error) {
+			found, err := find(ctx)
+			for i := 0; err == nil && i < n; i++ {
+				for _, near := range found.Of(i) {
+					digest += device.Mix(i, int(near.Document), near.Value)
+				}
+			}
+			return digest, err
+		},
+		// The values of the nearest are those of the reference, in order.
+		worst: func(ctx context.Context) (worst Error, err error) {
+			found, err := find(ctx)
+			if err != nil {
+				return worst, err
+			}
+			r, row := engine.NewReference(x), make([]float64, n)
+			for _, i := range []int{0, n / 2, n - 1} {
+				if err := r.Row(ctx, i, row); err != nil {
+					return worst, err
+				}
+				c := slices.Delete(slices.Clone(row), i, i+1)
+				slices.Sort(c)
+				for j, near := range found.Of(i) {
+					worst.add(math.Abs(1-float64(near.Value)-c[j]), errorOfC+0x1p-24) // and the rounding of the value
+				}
+			}
+			return worst, nil
+		},
+	}, nil
+}
+
+// prepareRead makes lines of a label and words, and reads them.
+func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
+	c, err := d.corpus(ctx, readCorpus)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	words := 0
+	for i := range c.Documents.Rows() {
+		text.WriteString(c.Classes[i%len(c.Classes)] + "\t")
+		terms, counts := c.Documents.Row(i)
+		for k, t := range terms {
+			text.WriteString(strings.Repeat(c.Vocabulary[t]+" ", int(counts[k])))
+			words += int(counts[k])
+		}
+		text.WriteByte('\n')
+	}
+	read := func(ctx context.Context) (*sparse.Corpus, error) {
+		return sparse.ReadFrom(ctx, bytes.NewReader(text.Bytes()), "read.tsv",
+			sparse.Options{Format: "tsv", Workers: on.workers, MinDF: 1})
+	}
+	return &job{
+		units: float64(text.Len()),
+		pass:  func(ctx context.Context) error { _, err := read(ctx); return err },
+		digest: func(ctx context.Context) (uint64, error) {
+			got, err := read(ctx)
+			if err != nil {
+				return 0, err
+			}
+			all := got.Digest()
+			return binary.BigEndian.Uint64(all[:]), nil
+		},
+		// No word is lost, and none counted twice.
+		worst: func(ctx context.Context) (worst Error, err error) {
+			got, err := read(ctx)
+			if err != nil {
+				return worst, err
+			}
+			sum := 0.0
+			for _, v := range got.Documents.Values {
+				sum += float64(v)
+			}
+			worst.add(math.Abs(sum-float64(words)), 0)
+			worst.add(float64(got.Documents.Rows()-c.Documents.Rows()), 0)
+			return worst, nil
+		},
+	}, nil
+}

@@ -1,0 +1,100 @@
+package soak
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/gramengine/gram/internal/host"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// core is a logical processor at work. One goroutine at a time uses it, but for compute.
+type core struct {
+	Core
+	fault *Fault // nil for none
+	draws *rand.Rand
+	room  []float32
+}
+
+func newCore(id int, o Options) *core {
+	c := &core{Core: Core{ID: id}, draws: rand.New(rand.NewPCG(o.Seed, uint64(id)))}
+	if o.Inject != nil && o.Inject.Core == id {
+		c.fault = o.Inject
+	}
+	return c
+}
+
+// buffer is room for so many values, which hold nothing of the task before.
+func (c *core) buffer(n int) []float32 {
+	if cap(c.room) < n {
+		c.room = make([]float32, n)
+	}
+	clear(c.room[:n])
+	return c.room[:n]
+}
+
+// on returns a context whose tasks run on the core.
+func (c *core) on(ctx context.Context, pin bool) context.Context {
+	if !pin {
+		return ctx
+	}
+	return run.OnWorker(ctx, func(int) func() {
+		release, err := host.Pin(c.ID)
+		if err != nil {
+			panic(err) // comes back as an error: what isn't pinned names no core
+		}
+		return release
+	})
+}
+
+// compute does a task on the core. It may be called concurrently.
+func (c *core) compute(ctx context.Context, pin bool, t *task, out []float32) error {
+	ctx = c.on(ctx, pin)
+	if t.tiles != nil {
+		return t.tiles(ctx, out)
+	}
+	return run.Tasks(ctx, 1, 1, func(context.Context, int, int) error { t.plain(out); return nil })
+}
+
+// plant flips bits of values, each by chance, and returns their places.
+func (c *core) plant(values []float32) map[int]bool {
+	if c.fault == nil || c.fault.Rate <= 0 {
+		return nil
+	}
+	planted := map[int]bool{}
+	next := func() int { // values until the next flip, geometrically distributed
+		return int(min(math.Log(1-c.draws.Float64())/math.Log1p(-min(c.fault.Rate, 1-0x1p-53)), 1<<40))
+	}
+	for at := next(); at < len(values); at += 1 + next() {
+		values[at] = math.Float32frombits(bitsOf(values[at]) ^ 1<<c.draws.IntN(32))
+		planted[at] = true
+	}
+	return planted
+}
+
+// clock measures the core's frequency.
+func (c *core) clock(ctx context.Context, pin bool) {
+	var mhz float64
+	known := false
+	err := run.Tasks(c.on(ctx, pin), 1, 1, func(context.Context, int, int) error { mhz, known = host.MHz(); return nil })
+	if err != nil || !known {
+		return
+	}
+	if c.MHzMost = max(c.MHzMost, mhz); c.MHzLeast == 0 || mhz < c.MHzLeast {
+		c.MHzLeast = mhz
+	}
+}
+
+// bitsOf are the bits of a value: no two that differ are equal, NaN and -0 included.
+func bitsOf(v float32) uint32 { return math.Float32bits(v) }
+
+// differences are the places where values don't have the same bits.
+func differences(want, got []float32) (at []int) {
+	for i, w := range want {
+		if bitsOf(w) != bitsOf(got[i]) {
+			at = append(at, i)
+		}
+	}
+	return at
+}

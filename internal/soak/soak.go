@@ -1,0 +1,305 @@
+// Package soak looks for cores that compute wrong bits. Results of this module have the same bits from any core, any
+// number of workers and on any day, so a core that computes another bit than the first time is at fault, or the memory
+// behind it (Hochschild and others, Cores that don't count, HotOS 2021; Dixit and others, Silent data corruptions at
+// scale, 2021).
+//
+// [Run] has every core at once, and then each in turn, compute tiles of several sizes, maps and panels on all
+// instruction sets, and compares every value with that of the first time. work.go has what is computed, core.go how a
+// core does it. Which files the system describes itself by is package host's.
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/host"
+)
+
+// Options say how long and where.
+type Options struct {
+	For    time.Duration // how long; 0 for as many turns as Turns says
+	Turns  int           // most turns, of all cores at once and each alone; 0 for no bound
+	ISAs   []asm.ISA     // default all that the processor can run
+	Cores  []int         // logical processors; default all that the process may use
+	Seed   uint64        // of what is computed
+	Inject *Fault        // flips that are planted, to see that they are found; default none
+	Stage  func(string)  // is told what is under way, by one call at a time; default none
+}
+
+// Fault plants flips of bits: each value that the core computes has one by chance.
+type Fault struct {
+	Core int     `json:"core"`
+	Rate float64 `json:"rate"` // of values
+}
+
+// Report is what was found.
+type Report struct {
+	Began       string       `json:"began"`
+	Seconds     float64      `json:"seconds"`
+	Interrupted bool         `json:"interrupted"`
+	Turns       int          `json:"turns"` // that were begun
+	Pinned      bool         `json:"pinned"`
+	Celsius     float64      `json:"celsius_most"` // 0 if unknown
+	Inject      *Fault       `json:"inject,omitempty"`
+	Planted     []Count      `json:"planted,omitempty"` // by kind and instruction set
+	Cores       []Core       `json:"cores"`
+	Found       int          `json:"differences"` // all, those planted included
+	Differences []Difference `json:"first_differences"`
+	Unknown     []string     `json:"unknown"`
+}
+
+// Count is how many flips were planted, and of these found.
+type Count struct {
+	Kind    string  `json:"kind"`
+	ISA     asm.ISA `json:"isa"`
+	Planted int     `json:"planted"`
+	Found   int     `json:"found"`
+}
+
+// Core is what a core did.
+type Core struct {
+	ID          int     `json:"core"`
+	Tasks       int     `json:"tasks"`
+	Values      int64   `json:"values"` // that were compared
+	Differences int     `json:"differences"`
+	MHzLeast    float64 `json:"mhz_least"` // 0 if unknown
+	MHzMost     float64 `json:"mhz_most"`
+}
+
+// Difference is a value that isn't that of the first time, or an error.
+type Difference struct {
+	Core    int     `json:"core"`
+	ISA     asm.ISA `json:"isa"`
+	Kind    string  `json:"kind"` // tile, map or panel
+	Size    string  `json:"size"`
+	Place   string  `json:"place"`
+	Want    uint32  `json:"want_bits"`
+	Got     uint32  `json:"got_bits"`
+	Planted bool    `json:"planted"`
+	Error   string  `json:"error,omitempty"`
+	At      float64 `json:"after_seconds"`
+
+	// The task was tried again three times, on the core and elsewhere, and differed so many times.
+	Again     int `json:"again_here"`
+	Elsewhere int `json:"again_elsewhere"`
+	Other     int `json:"elsewhere_core"`
+}
+
+// Sound says that nothing was found but what was planted, and all of that.
+func (r *Report) Sound() bool {
+	planted := 0
+	for _, c := range r.Planted {
+		if c.Found != c.Planted {
+			return false
+		}
+		planted += c.Planted
+	}
+	return r.Found == planted
+}
+
+const (
+	mostListed = 50 // differences, each of which is tried again
+	tries      = 3
+)
+
+// state is a run under way.
+type state struct {
+	o     Options
+	tasks []*task
+	cores []*core
+	pin   bool
+	begin time.Time
+
+	mu     sync.Mutex
+	report *Report
+	listed int // differences that are in the report, or will be
+}
+
+// Run looks for wrong bits until the time is over or ctx ends, which is no error: the report says so.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	if o.Stage == nil {
+		o.Stage = func(string) {}
+	}
+	if len(o.ISAs) == 0 {
+		o.ISAs = asm.Available()
+	}
+	root := os.DirFS("/")
+	m := host.Describe(root, host.Hypervisor())
+	s := &state{o: o, pin: true, begin: time.Now()}
+	s.report = &Report{Began: s.begin.UTC().Format(time.RFC3339), Inject: o.Inject, Unknown: m.Unknown, Pinned: true,
+		Differences: []Difference{}}
+	if err := s.choose(m); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.tasks, err = newTasks(ctx, o.ISAs, o.Seed); err == nil {
+		err = s.first(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	for ; s.goes(ctx) && (o.Turns == 0 || s.report.Turns < o.Turns); s.report.Turns++ {
+		s.turn(ctx)
+		if c, known := host.Temperature(root); known {
+			s.report.Celsius = max(s.report.Celsius, c)
+		}
+	}
+	return s.end(ctx), nil
+}
+
+// goes says that there is time left.
+func (s *state) goes(ctx context.Context) bool {
+	return ctx.Err() == nil && (s.o.For == 0 || time.Since(s.begin) < s.o.For)
+}
+
+// choose finds the cores, and whether goroutines can be pinned to them.
+func (s *state) choose(m *host.Machine) error {
+	all := m.Order()
+	for _, c := range all {
+		if len(s.o.Cores) == 0 || slices.Contains(s.o.Cores, c.ID) {
+			s.cores = append(s.cores, newCore(c.ID, s.o))
+		}
+	}
+	for _, id := range s.o.Cores {
+		if !slices.ContainsFunc(all, func(c host.CPU) bool { return c.ID == id }) {
+			return fmt.Errorf("soak: processor %d isn't one that the process may use, expected some of %s", id, m.Allowed)
+		}
+	}
+	if f := s.o.Inject; f != nil && !slices.ContainsFunc(s.cores, func(c *core) bool { return c.ID == f.Core }) {
+		return fmt.Errorf("soak: flips are to be planted on processor %d, expected one that computes", f.Core)
+	}
+	if len(s.cores) == 0 {
+		return errors.New("soak: the system doesn't say which processors there are")
+	}
+	release, err := host.Pin(s.cores[0].ID)
+	release()
+	if err != nil {
+		s.pin, s.report.Pinned = false, false
+	}
+	return nil
+}
+
+// first computes each task on the first core, and again on the last: what is wrong from the beginning is noticed where
+// cores differ.
+func (s *state) first(ctx context.Context) error {
+	for i, t := range s.tasks {
+		s.o.Stage(fmt.Sprintf("the first time, %d of %d", i+1, len(s.tasks)))
+		t.want = make([]float32, t.values)
+		if err := s.cores[0].compute(ctx, s.pin, t, t.want); err != nil {
+			return fmt.Errorf("soak: %s on processor %d: %w", t, s.cores[0].ID, err)
+		}
+		s.do(ctx, s.cores[len(s.cores)-1], t)
+	}
+	return ctx.Err()
+}
+
+// turn has all cores at once go through the tasks, each from another one on, and then each core alone.
+func (s *state) turn(ctx context.Context) {
+	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.Found))
+	var all sync.WaitGroup
+	for k, c := range s.cores {
+		all.Go(func() { s.through(ctx, c, k) })
+	}
+	all.Wait()
+	for k, c := range s.cores {
+		if len(s.cores) > 1 && s.goes(ctx) {
+			s.o.Stage(fmt.Sprintf("turn %d, processor %d, %d differences", s.report.Turns+1, c.ID, s.report.Found))
+			s.through(ctx, c, s.report.Turns+k)
+		}
+	}
+}
+
+// through has a core do all tasks once.
+func (s *state) through(ctx context.Context, c *core, from int) {
+	for k := range s.tasks {
+		if !s.goes(ctx) {
+			return
+		}
+		s.do(ctx, c, s.tasks[(from+k)%len(s.tasks)])
+	}
+	c.clock(ctx, s.pin)
+}
+
+// do has a core do a task, and compares every value.
+func (s *state) do(ctx context.Context, c *core, t *task) {
+	got := c.buffer(t.values)
+	err := c.compute(ctx, s.pin, t, got)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		s.note(ctx, c, t, Difference{Error: err.Error()})
+		return
+	}
+	planted := c.plant(got)
+	s.mu.Lock()
+	s.count(t).Planted += len(planted)
+	s.mu.Unlock()
+	c.Tasks, c.Values = c.Tasks+1, c.Values+int64(t.values)
+	for _, at := range differences(t.want, got) {
+		_, of := planted[at]
+		s.note(ctx, c, t, Difference{Place: t.place(at), Want: bitsOf(t.want[at]), Got: bitsOf(got[at]), Planted: of})
+	}
+}
+
+// count is that of a kind and an instruction set. The caller holds s.mu.
+func (s *state) count(t *task) *Count {
+	at := slices.IndexFunc(s.report.Planted, func(c Count) bool { return c.Kind == t.kind && c.ISA == t.isa })
+	if at < 0 {
+		at = len(s.report.Planted)
+		s.report.Planted = append(s.report.Planted, Count{Kind: t.kind, ISA: t.isa})
+	}
+	return &s.report.Planted[at]
+}
+
+// note notes a difference, and tries the task again on the core and on another one.
+func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
+	c.Differences++
+	s.mu.Lock()
+	s.report.Found++
+	if d.Planted {
+		s.count(t).Found++
+	}
+	listed := s.listed
+	s.listed++
+	s.mu.Unlock()
+	if listed >= mostListed {
+		return
+	}
+	other := s.cores[(slices.Index(s.cores, c)+1)%len(s.cores)]
+	d.Core, d.ISA, d.Kind, d.Size, d.At = c.ID, t.isa, t.kind, t.size, time.Since(s.begin).Seconds()
+	d.Other, d.Again, d.Elsewhere = other.ID, s.again(ctx, c, t), s.again(ctx, other, t)
+	s.mu.Lock()
+	s.report.Differences = append(s.report.Differences, d)
+	s.mu.Unlock()
+}
+
+// again says how many times of some a task differs on a core, where nothing is planted.
+func (s *state) again(ctx context.Context, c *core, t *task) (differs int) {
+	got := make([]float32, t.values)
+	for range tries {
+		if err := c.compute(ctx, s.pin, t, got); ctx.Err() == nil && (err != nil || len(differences(t.want, got)) > 0) {
+			differs++
+		}
+	}
+	return differs
+}
+
+// end completes the report.
+func (s *state) end(ctx context.Context) *Report {
+	r := s.report
+	r.Seconds, r.Interrupted = time.Since(s.begin).Seconds(), ctx.Err() != nil
+	for _, c := range s.cores {
+		r.Cores = append(r.Cores, c.Core)
+	}
+	if r.Inject == nil {
+		r.Planted = nil
+	}
+	return r
+}

@@ -1,0 +1,161 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/host"
+)
+
+// here are the processors of this machine.
+func here() (ids []int) {
+	for _, c := range host.Describe(os.DirFS("/"), "").Order() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// Every flip that is planted is found, in tiles, maps and panels of each instruction set, on the core that has it
+// and on no other. Tried again without flips, nothing differs.
+func TestEveryPlantedFlipIsFound(t *testing.T) {
+	bad := here()[len(here())-1]
+	r, err := Run(t.Context(), Options{Turns: 3, Seed: 5, Inject: &Fault{bad, 1e-3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	total := 0
+	for _, c := range r.Planted {
+		kinds[fmt.Sprint(c.Kind, " ", c.ISA)] = true
+		if total += c.Found; c.Planted == 0 || c.Found != c.Planted {
+			t.Errorf("%s on %s: %d of %d planted flips found", c.Kind, c.ISA, c.Found, c.Planted)
+		}
+	}
+	if len(kinds) != 3*len(asm.Available()) || !r.Sound() || r.Found != total || len(r.Differences) != mostListed {
+		t.Errorf("%v: %d differences of %d flips, sound: %v", kinds, r.Found, total, r.Sound())
+	}
+	for i, d := range r.Differences {
+		flip := d.Want ^ d.Got
+		if d.Core != bad || !d.Planted || flip == 0 || flip&(flip-1) != 0 || d.Again+d.Elsewhere > 0 || d.Place == "" ||
+			d.Error != "" {
+			t.Errorf("difference %d is %+v", i, d)
+		}
+	}
+	for _, c := range r.Cores {
+		if (c.Differences > 0) != (c.ID == bad) || c.Tasks == 0 || c.Values == 0 {
+			t.Errorf("processor %d: %+v", c.ID, c)
+		}
+	}
+}
+
+// A machine whose bits are right has no difference.
+func TestNoFalseDifference(t *testing.T) {
+	r, err := Run(t.Context(), Options{Turns: 2, Seed: 6})
+	if err != nil || r.Found != 0 || !r.Sound() || len(r.Cores) != len(here()) || r.Turns != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A core that always computes another bit is tried again there, where it differs, and elsewhere, where it doesn't.
+func TestStuckBit(t *testing.T) {
+	s := &state{report: &Report{}, o: Options{Stage: func(string) {}}}
+	for id := range 2 {
+		s.cores = append(s.cores, newCore(id, s.o))
+	}
+	at := 0
+	wrong := &task{kind: kindMap, isa: asm.Generic, size: "of 4 values", values: 4, plain: func(out []float32) {
+		out[2] = math.Float32frombits(uint32(at))
+	}}
+	wrong.want = make([]float32, 4)
+	// The stuck one is whoever computes while at is 1: here the first core, whose retries come before the other's.
+	at = 1
+	calls := 0
+	inner := wrong.plain
+	wrong.plain = func(out []float32) {
+		if calls++; calls > 1+tries {
+			at = 0
+		}
+		inner(out)
+	}
+	s.do(t.Context(), s.cores[0], wrong)
+	if len(s.report.Differences) != 1 {
+		t.Fatalf("%+v", s.report)
+	}
+	d := s.report.Differences[0]
+	if d.Core != 0 || d.Other != 1 || d.Again != tries || d.Elsewhere != 0 || d.Got != 1 || d.Place != "value 2" ||
+		s.report.Sound() {
+		t.Errorf("%+v", d)
+	}
+	// What fails is a difference, too.
+	s.do(t.Context(), s.cores[1], &task{kind: kindTile, isa: asm.Generic, values: 1, want: []float32{0},
+		tiles: func(context.Context, []float32) error { return fmt.Errorf("an index out of range") }})
+	if s.report.Found != 2 || !strings.Contains(s.report.Differences[1].Error, "out of range") {
+		t.Errorf("%+v", s.report)
+	}
+}
+
+// A run ends with its context, and says what it did; wrong processors are refused.
+func TestEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	turns := 0
+	r, err := Run(ctx, Options{ISAs: []asm.ISA{asm.Generic}, Stage: func(stage string) {
+		if strings.HasPrefix(stage, "turn") {
+			if turns++; turns == 2 {
+				cancel()
+			}
+		}
+	}})
+	if err != nil || !r.Interrupted || r.Found != 0 || r.Cores[0].Tasks == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, o := range []Options{{Cores: []int{1 << 13}}, {Inject: &Fault{1 << 13, 1}}} {
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "8192") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// Flips come at the rate that was asked for.
+func TestPlant(t *testing.T) {
+	c := newCore(3, Options{Inject: &Fault{3, 0.01}})
+	values := make([]float32, 1_000_000)
+	planted := c.plant(values)
+	// 10,000 expected; 5 standard deviations of a binomial are 500.
+	if n := len(planted); n < 9500 || n > 10500 || len(differences(make([]float32, len(values)), values)) != n {
+		t.Errorf("%d flips of a million values, expected about 10,000", n)
+	}
+	if len(newCore(2, Options{Inject: &Fault{3, 1}}).plant(values)) != 0 {
+		t.Error("flips on another core")
+	}
+	all := newCore(3, Options{Inject: &Fault{3, 1}})
+	if n := len(all.plant(make([]float32, 50))); n != 50 {
+		t.Errorf("a rate of 1: %d of 50 values", n)
+	}
+	if !slices.Equal(differences([]float32{0, float32(math.NaN()), 1}, []float32{float32(math.Copysign(0, -1)),
+		float32(math.NaN()), 1}), []int{0}) {
+		t.Error("-0 isn't 0, and a NaN of the same bits is the same")
+	}
+}
+
+// Every value of half a matrix has its place.
+func TestPlaces(t *testing.T) {
+	half := &task{values: rowStart(40), half: true}
+	at := 0
+	for row := range 40 {
+		for column := range row + 1 {
+			if got, want := half.place(at), fmt.Sprintf("row %d, column %d", row, column); got != want {
+				t.Fatalf("value %d is at %s, expected %s", at, got, want)
+			}
+			at++
+		}
+	}
+	if got := (&task{columns: 7}).place(15); got != "row 2, column 1" {
+		t.Errorf("value 15 of rows of 7 is at %s", got)
+	}
+}

@@ -1,0 +1,159 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// task is something to compute, always with the same bits.
+type task struct {
+	kind, size string
+	isa        asm.ISA
+	values     int
+	columns    int       // of a row of the values, for their places; 0 where they have none
+	half       bool      // row i has columns 0 to i
+	want       []float32 // what the first core computed
+	tiles      func(ctx context.Context, out []float32) error
+	plain      func(out []float32) // where tiles is nil; runs on the calling goroutine
+}
+
+// The kinds of tasks.
+const (
+	kindTile, kindMap, kindPanel = "tile", "map", "panel"
+)
+
+func (t *task) String() string { return fmt.Sprintf("%s %s, %s", t.kind, t.size, t.isa) }
+
+// place names the place of a value.
+func (t *task) place(at int) string {
+	switch {
+	case t.half:
+		row := sort.Search(t.values, func(i int) bool { return rowStart(i+1) > at })
+		return fmt.Sprintf("row %d, column %d", row, at-rowStart(row))
+	case t.columns > 0:
+		return fmt.Sprintf("row %d, column %d", at/t.columns, at%t.columns)
+	}
+	return fmt.Sprintf("value %d", at)
+}
+
+// rowStart is where row i of half a matrix begins.
+func rowStart(i int) int { return i * (i + 1) / 2 }
+
+// newTasks makes all tasks, of changing size, instruction set and kind.
+func newTasks(ctx context.Context, sets []asm.ISA, seed uint64) (list []*task, err error) {
+	for k, n := range []int{65, 300, 513, 900} {
+		// Documents of few words are mostly tail, those of many mostly head; some are close, and take the exact form.
+		s := sparse.Synthetic{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
+			Copies: 50, Changed: 2}
+		c, err := sparse.Read(ctx, s.String(), sparse.Options{Workers: 1})
+		if err != nil {
+			return nil, err
+		}
+		x, err := sparse.Sphere.Fit(c.Documents).Transform(c.Documents)
+		if err != nil {
+			return nil, err
+		}
+		for _, isa := range sets {
+			e, err := engine.New(x, engine.Options{ISA: string(isa), Workers: 1})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, tileTask(e, isa, n))
+		}
+	}
+	for _, isa := range sets {
+		table, err := asm.For(isa)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range []int{7, 1000, 16384} {
+			list = append(list, mapTasks(table, n, seed)...)
+		}
+		for _, values := range []int{3, 40, 300} {
+			list = append(list, panelTask(table, values, seed))
+		}
+	}
+	// Kinds and sets in turn.
+	r := rand.New(rand.NewPCG(seed, 1))
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list, nil
+}
+
+// tileTask computes c of all pairs of documents, tile by tile.
+func tileTask(e *engine.Engine, isa asm.ISA, n int) *task {
+	return &task{kind: kindTile, size: fmt.Sprintf("%d documents", n), isa: isa, values: rowStart(n), half: true,
+		tiles: func(ctx context.Context, out []float32) error {
+			return e.Tiles(ctx, func(t *engine.Tile) error {
+				for i := range t.Rows {
+					row := t.First + i
+					cols := min(t.Cols, row+1-t.Column) // a tile on the diagonal has both halves
+					copy(out[rowStart(row)+t.Column:][:max(cols, 0)], t.C[i*t.Width:])
+				}
+				return nil
+			})
+		}}
+}
+
+// mapTasks apply the maps of the kernels to values of c.
+func mapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
+	r := rand.New(rand.NewPCG(seed, uint64(n)))
+	c, y := make([]float32, n), make([]float32, n)
+	for i := range c {
+		c[i], y[i] = 2*r.Float32(), 3*r.Float32()
+	}
+	const x, t = 1.5, 2
+	for _, m := range []struct {
+		name string
+		of   func(dst []float32)
+	}{
+		{"exp", func(dst []float32) { k.Exp(dst, c) }},
+		{"diffusion", func(dst []float32) { k.Diffusion(dst, c, t) }},
+		{"ngd", func(dst []float32) { k.NGD(dst, c, 1) }},
+		{"ngd-exp", func(dst []float32) { k.NGDExp(dst, c, t) }},
+		{"linear", func(dst []float32) { k.Dot(dst, c, y, x) }},
+		{"rbf", func(dst []float32) { k.Gaussian(dst, c, y, x, 0.7) }},
+		{"arccos 0", func(dst []float32) { k.ArcCosine0(dst, c) }},
+		{"arccos 1", func(dst []float32) { k.ArcCosine1(dst, c, y, x) }},
+		{"arccos 2", func(dst []float32) { k.ArcCosine2(dst, c, y, x) }},
+	} {
+		size := fmt.Sprintf("%s of %d values", m.name, n)
+		list = append(list, &task{kind: kindMap, size: size, isa: k.ISA, values: n, plain: m.of})
+	}
+	return list
+}
+
+// panelTask computes dot products of a block of documents of up to so many values with a panel.
+func panelTask(k *asm.Kernels, most int, seed uint64) *task {
+	const terms = 400
+	r := rand.New(rand.NewPCG(seed, uint64(most)))
+	panel, counts := make([]float32, terms*k.Panel), make([]int, sparse.Block)
+	for i := range panel {
+		panel[i] = r.Float32()
+	}
+	for i := range counts {
+		counts[i] = r.IntN(most + 1)
+	}
+	slices.Sort(counts) // as kernels want them
+	doc, start := make([]uint8, sparse.Block), []int64{0}
+	var offset []uint16
+	var value []float32
+	for p, d := range r.Perm(sparse.Block) {
+		doc[p] = uint8(d)
+		for _, term := range r.Perm(terms)[:counts[p]] {
+			offset, value = append(offset, uint16(term*k.Panel)), append(value, r.Float32())
+		}
+		start = append(start, int64(len(value)))
+	}
+	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
+		values: sparse.Block * k.Panel, columns: k.Panel, plain: func(out []float32) {
+			clear(out)
+			k.PanelDot(out, panel, start, doc, offset, value)
+		}}
+}
