@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,7 +17,11 @@ import (
 func openUnnamed(f *File, perm fs.FileMode) error {
 	folder, _ := filepath.Split(f.pattern)
 	open := func() (*os.File, error) { // which errors call by its later name
-		fd, err := unix.Open(cmp.Or(folder, "."), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(perm))
+		var fd int
+		err := change("open", f.path, "", func() (err error) {
+			fd, err = unix.Open(cmp.Or(folder, "."), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(perm))
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -29,10 +34,12 @@ func openUnnamed(f *File, perm fs.FileMode) error {
 		}
 		defer trial.Close()
 		name := f.temporary()
-		if err := linkUnnamed(trial, name); err != nil {
+		if err = linkUnnamed(trial, name); !errors.Is(err, fs.ErrExist) {
+			_ = remove(name) // a link that failed may have made it all the same
+		}
+		if err != nil {
 			return err
 		}
-		_ = os.Remove(name)
 		making.links[folder] = true
 	}
 	var err error
@@ -44,8 +51,10 @@ func openUnnamed(f *File, perm fs.FileMode) error {
 
 // linkUnnamed gives a file without a name one that no file has.
 func linkUnnamed(file *os.File, path string) error {
-	err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.AT_FDCWD, path,
-		unix.AT_SYMLINK_FOLLOW)
+	_, err := perform(operation{name: "link", file: file, path: path}, func([]byte) (int, error) {
+		return 0, unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.AT_FDCWD, path,
+			unix.AT_SYMLINK_FOLLOW)
+	})
 	if err != nil {
 		return &os.LinkError{Op: "link", Old: file.Name(), New: path, Err: err}
 	}
