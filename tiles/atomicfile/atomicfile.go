@@ -97,9 +97,9 @@ func (f *File) openNamed(perm fs.FileMode) error {
 	for {
 		path := f.temporary()
 		var file *os.File
-		err := change("create", path, "", func() (err error) {
+		_, err := perform(operation{name: "create", path: path, made: &file}, func([]byte) (_ int, err error) {
 			file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-			return err
+			return 0, err
 		})
 		if errors.Is(err, fs.ErrExist) {
 			continue

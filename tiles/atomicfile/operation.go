@@ -6,7 +6,8 @@ import "os"
 // remove. All of this package pass through perform, where a campaign makes them fail and writes them down.
 type operation struct {
 	name     string
-	file     *os.File // what is written or synced, or gets a name
+	file     *os.File  // what is written or synced, or gets a name
+	made     **os.File // what open and create open
 	path, to string
 	data     []byte
 	offset   int64 // of data; -1 where the last write ended

@@ -3,6 +3,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -20,7 +21,8 @@ var faults = struct {
 	how   string
 	errno syscall.Errno
 	log   *os.File
-}{}
+	files map[*os.File]uint64
+}{files: map[*os.File]uint64{}}
 
 func init() {
 	f := &faults
@@ -73,23 +75,29 @@ func (o *operation) failed(e syscall.Errno) error {
 	return &os.PathError{Op: o.name, Path: o.path, Err: e}
 }
 
-// record appends the operation to a log. The number of a file's inode names it.
+// record appends the operation to a log. A file has a number; the inode names what may be a folder.
 func (o *operation) record(log *os.File) {
 	if log == nil {
 		return
 	}
 	line := struct {
 		Name, Path, To string
-		Inode          uint64
+		File, Inode    uint64
 		Data           []byte
 		Offset         int64
 	}{Name: o.name, Path: o.path, To: o.to, Data: o.data, Offset: o.offset}
-	if o.file != nil {
-		if info, err := o.file.Stat(); err == nil {
+	file := o.file
+	if o.made != nil {
+		file = *o.made
+	}
+	if file != nil {
+		if faults.files[file] == 0 {
+			faults.files[file] = uint64(len(faults.files) + 1)
+		}
+		line.File, line.Path = faults.files[file], cmp.Or(o.path, file.Name())
+		if info, err := file.Stat(); err == nil {
 			line.Inode = info.Sys().(*syscall.Stat_t).Ino
 		}
-	} else if info, err := os.Lstat(o.path); err == nil && o.name == "create" {
-		line.Inode = info.Sys().(*syscall.Stat_t).Ino
 	}
 	text, err := json.Marshal(line)
 	if err == nil {

@@ -16,16 +16,15 @@ import (
 // another file has tried out in the same folder.
 func openUnnamed(f *File, perm fs.FileMode) error {
 	folder, _ := filepath.Split(f.pattern)
-	open := func() (*os.File, error) { // which errors call by its later name
-		var fd int
-		err := change("open", f.path, "", func() (err error) {
-			fd, err = unix.Open(cmp.Or(folder, "."), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(perm))
-			return err
+	open := func() (file *os.File, err error) { // which errors call by its later name
+		_, err = perform(operation{name: "open", path: f.path, made: &file}, func([]byte) (int, error) {
+			fd, err := unix.Open(cmp.Or(folder, "."), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(perm))
+			if err == nil {
+				file = os.NewFile(uintptr(fd), f.path)
+			}
+			return 0, err
 		})
-		if err != nil {
-			return nil, err
-		}
-		return os.NewFile(uintptr(fd), f.path), nil
+		return file, err
 	}
 	if !making.links[folder] {
 		trial, err := open()
