@@ -39,7 +39,7 @@ type part struct {
 var errDone = errors.New("no case is left")
 
 var parts = []part{
-	faultsPart, powerPart, killPart, flipsPart, fuzzPart,
+	faultsPart, powerPart, killPart, flipsPart, fuzzPart, accuracyPart, solverPart, concurrencyPart,
 }
 
 // children are what the campaign runs as processes of its own.

@@ -93,7 +93,7 @@ func (r *result) note(what, text string) {
 // find records what the program did wrong, in the present case.
 func (r *result) find(format string, args ...any) {
 	text := fmt.Sprintf("case %d: ", r.Next) + fmt.Sprintf(format, args...)
-	fmt.Println("FOUND", text)
+	fmt.Fprintln(os.Stderr, "FOUND", text)
 	r.Findings = append(r.Findings, text)
 }
 
