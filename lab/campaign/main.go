@@ -40,6 +40,7 @@ var errDone = errors.New("no case is left")
 
 var parts = []part{
 	faultsPart, powerPart, killPart, flipsPart, fuzzPart, accuracyPart, solverPart, concurrencyPart,
+	levelsPart, memoryPart, storesPart,
 }
 
 // children are what the campaign runs as processes of its own.
