@@ -14,6 +14,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -72,8 +73,15 @@ func prepareFuzz(ctx context.Context, t *trial) (func(ctx context.Context, numbe
 	if err != nil {
 		return nil, err
 	}
+	x, err := gram.NewIndex(ctx, strings.Split(corpusLines(20), "\n"), gram.IndexOptions{})
+	if err != nil {
+		return nil, err
+	}
 	seeds := filepath.Join(t.scratch, "models")
 	if err := write(seeds, models); err != nil {
+		return nil, err
+	}
+	if err := x.Save(filepath.Join(seeds, "x.index")); err != nil {
 		return nil, err
 	}
 	self, err := t.build(ctx, "lab", "./campaign")
@@ -127,10 +135,8 @@ func fuzzChild(ctx context.Context, args []string) error {
 		}
 	}
 	for name, data := range contents(args[0]) {
-		f.seeds["model"] = append(f.seeds["model"], data)
-		if filepath.Ext(name) == ".index" {
-			f.seeds["index"] = append(f.seeds["index"], data)
-		}
+		kind := strings.TrimPrefix(filepath.Ext(name), ".")
+		f.seeds[kind] = append(f.seeds[kind], data)
 	}
 	f.names = slices.Sorted(maps.Keys(f.seeds))
 	var err error
@@ -177,7 +183,7 @@ func (f *fuzzer) input(number int64) (name string, data []byte) {
 	}
 	data = mutate(f.r, f.seeds[name])
 	if f.r.IntN(2) == 0 && (name == "model" || name == "index") {
-		data = signed(data)
+		data = signed(data, name == "index")
 	}
 	return name, data
 }
@@ -230,7 +236,18 @@ func (f *fuzzer) try(ctx context.Context, name string, data []byte) error {
 		if err != nil {
 			return nil
 		}
-		return twice(data, func(path string) error { return x.Save(path) })
+		if err := x.Save("first.index"); err != nil {
+			return fmt.Errorf("what was read can't be written: %w", err)
+		}
+		again, err := gram.LoadIndex(ctx, "first.index", gram.Options{})
+		if err != nil {
+			return fmt.Errorf("what was written can't be read: %w", err)
+		}
+		first, err := os.ReadFile("first.index")
+		if err != nil {
+			return err
+		}
+		return twice(first, again.Save)
 	}
 	return f.tryCorpus(ctx, name, data)
 }

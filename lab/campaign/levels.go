@@ -68,12 +68,12 @@ func (t *trial) levelsRefused(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r, err := t.start(ctx, job{folder: t.scratch, argv: []string{program, "info"}})
+		r, err := t.start(ctx, job{folder: t.scratch, argv: []string{program, "info", "-json"}})
 		if err != nil {
 			return err
 		}
 		t.count("levels", 1)
-		if isa == "avx9" && r.status == 0 || isa != "avx9" && !strings.Contains(r.stdout, string(isa)) {
+		if isa == "avx9" && r.status == 0 || isa != "avx9" && !strings.Contains(r.stdout, fmt.Sprintf("\"isa\": %q", isa)) {
 			t.find("-X %s%s: %s%s", highest, isa, r.stdout, r.said())
 		}
 	}

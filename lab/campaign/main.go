@@ -40,7 +40,7 @@ var errDone = errors.New("no case is left")
 
 var parts = []part{
 	faultsPart, powerPart, killPart, flipsPart, fuzzPart, accuracyPart, solverPart, concurrencyPart,
-	levelsPart, memoryPart, storesPart,
+	levelsPart, memoryPart, storesPart, growthPart, dependenciesPart, targetsPart,
 }
 
 // children are what the campaign runs as processes of its own.
@@ -112,7 +112,7 @@ func command(ctx context.Context, args []string) error {
 	}
 	switch f.Arg(0) {
 	case "report":
-		return report(root)
+		return writeReport(root)
 	case "selftest":
 		return selftest(ctx, root, chosen)
 	case "":

@@ -71,12 +71,20 @@ func zip(data []byte) []byte {
 	return b.Bytes()
 }
 
-// signed makes the checksum at the end of a model right again, so that what comes before it is looked at.
-func signed(data []byte) []byte {
-	if len(data) < sha256.Size {
+// signed makes the checksum of a model, at its end, or of an index, after its first line, right again, so that what it
+// is of is looked at.
+func signed(data []byte, index bool) []byte {
+	data = slices.Clone(data)
+	at, of := len(data)-sha256.Size, data[:max(0, len(data)-sha256.Size)]
+	if index {
+		if at = bytes.IndexByte(data, '\n') + 1; len(data) >= at+sha256.Size {
+			of = data[at+sha256.Size:]
+		}
+	}
+	if at < 0 || len(data) < at+sha256.Size {
 		return data
 	}
-	body := data[:len(data)-sha256.Size]
-	s := sha256.Sum256(body)
-	return append(slices.Clip(body), s[:]...)
+	s := sha256.Sum256(of)
+	copy(data[at:], s[:])
+	return data
 }

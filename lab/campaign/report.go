@@ -1,3 +1,128 @@
 package main
 
-func report(root string) error { return nil }
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/color"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/report"
+)
+
+//go:embed findings.md
+var findingsText string
+
+const pageHead = `# What the program survives
+
+` + "`make campaign`" + ` tries for hours what tests try for seconds. This page is made of its results, by ` + "`campaign report`" + `
+(lab/campaign); none of its numbers is written by hand. A part goes on where it was stopped; a case is drawn from the
+seed and its number, so ` + "`go run ./campaign -only PART -seed 1 -case N`" + `, in lab, runs it again. ` + "`make campaign-short`" + `
+runs each part for seconds, in continuous integration, and ` + "`make campaign-selftest`" + ` plants a fault for each part in a
+copy of the repository, which the part must find.
+
+`
+
+// writeReport writes docs/reliability.md and the picture of errors.
+func writeReport(root string) error {
+	var page strings.Builder
+	page.WriteString(pageHead)
+	fmt.Fprintf(&page, "Machine: %d processors, %s, which other work shared.\n\n", runtime.NumCPU(), runtime.GOARCH)
+	page.WriteString("| part | what is tried | tried | found now | time | date | commit |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	results := map[string]*result{}
+	for _, p := range parts {
+		r := &result{}
+		text, err := os.ReadFile(filepath.Join(root, "build", "campaign", p.name+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(&page, "| %s | %s | not run | | | | |\n", p.name, p.about)
+			continue
+		}
+		if err == nil {
+			err = json.Unmarshal(text, r)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		results[p.name] = r
+		var tried []string
+		for _, what := range sortedKeys(r.Tried) {
+			tried = append(tried, report.Count(r.Tried[what])+" "+what)
+		}
+		fmt.Fprintf(&page, "| [%s](#%s) | %s | %s | %d | %s | %s | %s |\n", p.name, p.name, p.about,
+			strings.Join(tried, "; "), len(r.Findings), report.Counted(int64(math.Ceil(r.Seconds)), "s", "s"), r.Date, r.Commit)
+	}
+	for _, p := range parts {
+		if r := results[p.name]; r != nil {
+			r.section(&page, p.name)
+		}
+	}
+	page.WriteString("\n" + strings.TrimSpace(findingsText) + "\n")
+	if r := results["accuracy"]; r != nil && r.Counts["all"] != nil {
+		if err := drawErrors(filepath.Join(root, "docs", "reliability-errors.svg"), r.Counts["all"]); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(root, "docs", "reliability.md"), []byte(page.String()), 0o666)
+}
+
+// section writes what a part has measured.
+func (r *result) section(page *strings.Builder, name string) {
+	fmt.Fprintf(page, "\n## %s\n\n", name)
+	if name == "growth" {
+		page.WriteString("| dimension | sizes | exponent of time | of memory | promised, at most |\n| --- | --- | --- | --- | --- |\n")
+	} else if len(r.Notes)+len(r.Greatest) > 0 {
+		page.WriteString("| | |\n| --- | --- |\n")
+	}
+	for _, what := range sortedKeys(r.Notes) {
+		fmt.Fprintf(page, "| %s | %s |\n", what, r.Notes[what])
+	}
+	for _, what := range sortedKeys(r.Greatest) {
+		of := "greatest " + what
+		if name == "accuracy" {
+			of = what + ": greatest error as a share of its bound"
+		}
+		fmt.Fprintf(page, "| %s | %.3g |\n", of, r.Greatest[what])
+	}
+	if name == "accuracy" {
+		page.WriteString("\n![Errors as shares of their bounds](reliability-errors.svg)\n")
+	}
+	for _, text := range r.Findings {
+		fmt.Fprintf(page, "\nFound: `%s`\n", strings.ReplaceAll(strings.ReplaceAll(text, "`", "'"), "\n", " "))
+	}
+}
+
+// drawErrors draws how many errors are how far below their bounds.
+func drawErrors(path string, counts []int64) error {
+	var all float64
+	for _, n := range counts {
+		all += float64(n)
+	}
+	p := chart.New("Errors of kernel values, against float64", "error as a share of its bound, a power of ten and less", "share of values, %")
+	var values plotter.Values
+	var names []string
+	for i, n := range counts {
+		values = append(values, 100*float64(n)/all)
+		names = append(names, fmt.Sprintf("1e%d", i-bins))
+	}
+	names[0] = "less"
+	bars, err := plotter.NewBarChart(values, vg.Points(22))
+	if err != nil {
+		return err
+	}
+	bars.Color, bars.LineStyle.Width = color.Color(chart.Colors[0]), 0
+	p.Add(bars)
+	p.NominalX(names...)
+	p.Y.Min, p.Y.Tick.Marker = 0, plot.Ticker(chart.Steps{})
+	return chart.Save(path, 18, 10, p)
+}

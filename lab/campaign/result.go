@@ -100,11 +100,13 @@ func (r *result) find(format string, args ...any) {
 // line is all that was tried, in one line.
 func (r *result) line() string {
 	var out []string
-	for _, what := range slices.Sorted(maps.Keys(r.Tried)) {
+	for _, what := range sortedKeys(r.Tried) {
 		out = append(out, fmt.Sprintf("%d %s", r.Tried[what], what))
 	}
-	for _, what := range slices.Sorted(maps.Keys(r.Greatest)) {
+	for _, what := range sortedKeys(r.Greatest) {
 		out = append(out, fmt.Sprintf("%s %.4g", what, r.Greatest[what]))
 	}
 	return strings.Join(append(out, fmt.Sprintf("%d findings, %.0f s", len(r.Findings), r.Seconds)), "; ")
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

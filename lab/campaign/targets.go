@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var targetsPart = part{
+	name: "targets", short: 15 * time.Second, long: 60 * time.Minute, prepare: prepareTargets,
+	about: "Go's own fuzzer on each target of the packages, and the build of all of them for OSS-Fuzz",
+}
+
+var (
+	targetLine = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
+	execs      = regexp.MustCompile(`execs: (\d+)`)
+)
+
+// target is a fuzz target of a package of a module.
+type target struct{ module, folder, name string }
+
+// targets finds all targets.
+func (t *trial) targets() (all []target, err error) {
+	for file, text := range sources(t.root) {
+		module := "."
+		for _, m := range []string{"cluster", "lab"} {
+			if strings.HasPrefix(file, m+"/") {
+				module = m
+			}
+		}
+		for _, m := range targetLine.FindAllStringSubmatch(text, -1) {
+			folder, err := filepath.Rel(module, filepath.Dir(file))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, target{module, "./" + folder, m[1]})
+		}
+	}
+	return all, nil
+}
+
+// sources yields the files with tests, in order.
+func sources(root string) func(yield func(file, text string) bool) {
+	return func(yield func(file, text string) bool) {
+		stop := false
+		_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+			file, _ := filepath.Rel(root, path)
+			if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." || file == "build" || d.Name() == "testdata") {
+				return filepath.SkipDir
+			}
+			if err != nil || stop || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			stop = !yield(file, string(text))
+			return err
+		})
+	}
+}
+
+func prepareTargets(_ context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
+	all, err := t.targets()
+	if err != nil {
+		return nil, err
+	}
+	t.note("targets there are", fmt.Sprint(len(all)))
+	each := 30 * time.Second
+	if t.short {
+		each = 3 * time.Second
+	}
+	return func(ctx context.Context, number int64) error {
+		if number == 0 {
+			if err := t.buildTargets(ctx); err != nil {
+				return err
+			}
+		}
+		f := all[number*7%int64(len(all))] // so that a short run isn't of one package alone
+		corpus := filepath.Join(t.scratch, "corpus")
+		argv := []string{"go", "test", "-run=^$", "-vet=off", "-fuzz=^" + f.name + "$", "-fuzztime=" + each.String(),
+			"-test.fuzzcachedir=" + corpus, f.folder}
+		r, err := t.start(ctx, job{folder: filepath.Join(t.root, f.module), argv: argv, within: each + 20*time.Minute})
+		if err != nil {
+			return err
+		}
+		t.count("runs of targets", 1)
+		if done := execs.FindAllStringSubmatch(r.stdout, -1); len(done) > 0 {
+			n, err := strconv.ParseInt(done[len(done)-1][1], 10, 64)
+			if err != nil {
+				return err
+			}
+			t.count("inputs", n)
+		}
+		if r.status != 0 {
+			t.find("%s in %s: %.3000s%s", f.name, f.folder, r.stdout, r.said())
+		}
+		return nil
+	}, nil
+}
+
+// buildTargets runs OSS-Fuzz's build script, with a stand-in for its compiler that builds the same target by go test.
+func (t *trial) buildTargets(ctx context.Context) error {
+	bin, out := filepath.Join(t.scratch, "bin"), filepath.Join(t.scratch, "out")
+	stand := "#!/bin/bash\nset -e\nf=$(grep -lE \"^func $2\\(\" \"$(go list -f '{{.Dir}}' \"$1\")\"/*_test.go)\n" +
+		"test -n \"$f\"\nrm -f fuzz.test\n" +
+		"GOFLAGS=-vet=off go test -c -gcflags=all=-d=libfuzzer -o \"$OUT/${1##*/}.built\" \"$1\"\nmv \"$OUT/${1##*/}.built\" \"$OUT/$3\"\n"
+	if t.short { // that all of them compile go vet shows, too
+		stand = "#!/bin/bash\nset -e\ngrep -qE \"^func $2\\(\" \"$(go list -f '{{.Dir}}' \"$1\")\"/*_test.go\ntouch \"$OUT/$3\"\n"
+	}
+	err := write(t.scratch, map[string][]byte{"bin/compile_native_go_fuzzer": []byte(stand), "out/.keep": nil})
+	if err == nil {
+		err = os.Chmod(filepath.Join(bin, "compile_native_go_fuzzer"), 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "OUT=" + out, "SRC=" + filepath.Dir(t.root)}
+	script := []string{"bash", filepath.Join(t.root, ".ci/oss-fuzz-build.sh")}
+	r, err := t.start(ctx, job{folder: t.root, argv: script, env: env, within: 30 * time.Minute})
+	if err != nil {
+		return err
+	}
+	all, err := t.targets()
+	built, _ := filepath.Glob(filepath.Join(out, "*"))
+	if r.status != 0 || len(built) != len(all) {
+		t.find("OSS-Fuzz's build makes %d of %d targets: %s", len(built), len(all), r.said())
+	}
+	t.note("targets built for OSS-Fuzz", fmt.Sprint(len(built)))
+	return err
+}
