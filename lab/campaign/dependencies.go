@@ -32,7 +32,9 @@ var licences = []struct{ name, words string }{
 	{"ISC", `Permission to use, copy, modify, and/or distribute this software`},
 	{"OFL-1.1", `SIL OPEN FONT LICENSE`},
 	{"Unlicense", `This is free and unencumbered software`},
-	{"GPL-2.0", `GNU GENERAL PUBLIC LICENSE`},
+	{"FTL", `The FreeType License, which is similar to the original BSD license`}, // or the GPL, as one chooses
+	{"CC-BY-4.0", `Creative Commons Attribution\s+4\.0`},
+	{"GPL-2.0", `^\s*GNU GENERAL PUBLIC LICENSE`},
 }
 
 // module is what go list says of one.
@@ -74,7 +76,7 @@ func (t *trial) linked(ctx context.Context, at, program string) (list []module, 
 	slices.Sort(paths)
 	args := []string{"list", "-m", "-json"}
 	if !t.short {
-		args = append(args, "-u")
+		args = append(args, "-e", "-u")
 	}
 	c = exec.CommandContext(ctx, "go", append(args, slices.Compact(paths)...)...)
 	c.Dir = filepath.Join(t.root, at)
@@ -99,7 +101,7 @@ func (t *trial) linked(ctx context.Context, at, program string) (list []module, 
 
 // listLicences writes docs/licences.txt: of each module that is linked its version and the text of its licence.
 func (t *trial) listLicences(ctx context.Context) error {
-	texts := map[string]string{}
+	texts, all := map[string][]string{}, map[string]bool{}
 	for at, program := range programs {
 		list, err := t.linked(ctx, at, program)
 		if err != nil {
@@ -112,27 +114,31 @@ func (t *trial) listLicences(ctx context.Context) error {
 				continue
 			}
 			name := "unknown"
-			for _, l := range slices.Backward(licences) {
-				if regexp.MustCompile(l.words).MatchString(text) {
+			for _, l := range licences {
+				if name == "unknown" && regexp.MustCompile(l.words).MatchString(text) {
 					name = l.name
 				}
 			}
 			if name == "unknown" || name == "GPL-2.0" {
 				t.find("%s %s has the licence %s, which programs that link it may not have", m.Path, m.Version, name)
 			}
-			texts[m.Path] = fmt.Sprintf("%s %s\n%s\n\n%s\n", m.Path, m.Version, name, strings.TrimSpace(text))
+			text = name + "\n\n" + strings.TrimSpace(text) + "\n" // which several modules may share
+			texts[text] = append(texts[text], m.Path+" "+m.Version+"\n")
+			all[m.Path] = true
 			if m.Update != nil {
 				t.note(m.Path, fmt.Sprintf("%s, newest %s", m.Version, m.Update.Version))
 			}
 		}
 	}
-	t.count("modules linked", int64(len(texts)))
-	var all []string
-	for _, path := range sortedKeys(texts) {
-		all = append(all, texts[path])
+	t.count("modules linked", int64(len(all)))
+	var parts []string
+	for text, paths := range texts {
+		slices.Sort(paths)
+		parts = append(parts, strings.Join(slices.Compact(paths), "")+text)
 	}
+	slices.Sort(parts)
 	head := "Modules that grambench and gramcluster link, with their licences. make campaign writes this file.\n\n"
-	want := head + strings.Join(all, "\n"+strings.Repeat("-", 80)+"\n\n")
+	want := head + strings.Join(parts, "\n"+strings.Repeat("-", 80)+"\n\n")
 	file := filepath.Join(t.root, "docs", "licences.txt")
 	if t.short {
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
@@ -156,7 +162,11 @@ func licenceOf(folder string) (string, error) {
 
 // bill writes docs/sbom.json.
 func (t *trial) bill(ctx context.Context) error {
-	c := exec.CommandContext(ctx, "go", "run", cyclonedx, "app", "-json", "-licenses", "-noserial", "-main", "cmd/grambench")
+	program, err := t.build(ctx, ".", "./cmd/grambench")
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, "go", "run", cyclonedx, "bin", "-json", "-noserial", "-version", "devel", program)
 	c.Dir = t.root
 	out, err := c.Output()
 	if err != nil {
