@@ -45,7 +45,7 @@ func npy(descr, shape, values string) string {
 // grammars are valid files by the name that says their format.
 var grammars = map[string][]string{
 	"a.svm": {vectorLines(5), "1,2 qid:1 1:0.5 3:1e-3 # note\n-1 qid:2 2:7\n", "0.5 1:1\n1e3 2:2 900:3\n"},
-	"a.tsv": {corpusLines(6), "a,b\tone two\n\tno label\nc\tÜber straße 東京\n", "label\ttext\na\tone\nb\ttwo\n"},
+	"a.tsv": {corpusLines(6), "a,b\tone two\nc\tÜber straße 東京\n", "label\ttext\na\tone\nb\ttwo\n"},
 	"a.csv": {"text,label\n\"one, \"\"two\"\"\",a\nthree,b\n", "label;text\na;one\nb;two three\n"},
 	"a.jsonl": {`{"text":"one two","label":"a"}` + "\n" + `{"label":["a","b"],"text":"three \u00e9 \ud83d\ude00"}` + "\n",
 		`[{"text":"one","label":1},{"text":"two","label":null}]`},
