@@ -104,6 +104,7 @@ type trialOf struct {
 	before map[string][]byte // what the folder holds at first
 	after  map[string][]byte // and after a run without a fault
 	count  int               // of operations
+	syncs  map[int]bool      // which of them, from 1 on, are syncs
 }
 
 // faulty are the programs built with faults.
@@ -169,7 +170,12 @@ func (t *trial) trials(ctx context.Context) (list []*trialOf, err error) {
 			}
 			one.after = contents(folder)
 			text, _ := os.ReadFile(log)
-			if one.count = bytes.Count(text, []byte("\n")); one.count == 0 && w.old != w.new {
+			one.syncs = map[int]bool{}
+			for line := range bytes.Lines(text) {
+				one.count++
+				one.syncs[one.count] = bytes.HasPrefix(line, []byte(`{"Name":"sync"`))
+			}
+			if one.count == 0 && w.old != w.new {
 				return nil, fmt.Errorf("%s does no operation on files", one.name)
 			}
 			list = append(list, one)
@@ -282,6 +288,9 @@ func (t *trial) fault(ctx context.Context, w *trialOf, how string, n int) error 
 			t.find("%s: %s has %d bytes, neither the file before (%d) nor the new one (%d); %s", where, name, len(is),
 				len(old), len(w.after[name]), r.said())
 		}
+	}
+	if r.status == 0 && w.syncs[n] && how == fmt.Sprintf("fail %d", syscall.EIO) {
+		t.find("%s: a disk that can't sync is no error", where)
 	}
 	if r.status > 0 && !w.named(r.stderr) {
 		t.find("%s: no file is named: %s", where, r.said())

@@ -139,8 +139,11 @@ func fuzzChild(ctx context.Context, args []string) error {
 		f.seeds[kind] = append(f.seeds[kind], data)
 	}
 	f.names = slices.Sorted(maps.Keys(f.seeds))
-	var err error
-	if f.left, err = os.OpenFile("input", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o666); err != nil {
+	err := write(".", map[string][]byte{"input": nil})
+	if err == nil {
+		f.left, err = os.OpenFile("input", os.O_WRONLY, 0)
+	}
+	if err != nil {
 		return err
 	}
 	f.r = rand.New(rand.NewPCG(seed, uint64(number)))
@@ -229,7 +232,7 @@ func (f *fuzzer) try(ctx context.Context, name string, data []byte) error {
 	case "model":
 		return tryModel(ctx, data)
 	case "index":
-		if err := os.WriteFile("x.index", data, 0o666); err != nil {
+		if err := write(".", map[string][]byte{"x.index": data}); err != nil {
 			return err
 		}
 		x, err := gram.LoadIndex(ctx, "x.index", gram.Options{})

@@ -73,7 +73,7 @@ func writeReport(root string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(root, "docs", "reliability.md"), []byte(page.String()), 0o666)
+	return write(filepath.Join(root, "docs"), map[string][]byte{"reliability.md": []byte(page.String())})
 }
 
 // section writes what a part has measured.

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // File is a file in the making. The caller that has created it defers [File.Abort], which does
@@ -179,15 +180,24 @@ func (f *File) Sync() error {
 }
 
 // Commit brings the file to the disk, gives it its name and brings that to the disk. On an error
-// nothing is left behind. After Commit or [File.Abort] it is an error.
+// nothing is left behind, unless it is one of bringing the name to the disk: then the new file has its
+// name, which a power failure may undo. After Commit or [File.Abort] it is an error.
 func (f *File) Commit() error {
 	if err := f.commit(true); err != nil {
 		return err
 	}
 	name, _ := filepath.Split(f.path)
-	if folder, err := os.Open(cmp.Or(name, ".")); err == nil {
-		_ = syncFile(folder) // a file system that can't sync folders has no say in this
-		folder.Close()
+	folder, err := os.Open(cmp.Or(name, "."))
+	if err != nil {
+		return nil // which may be written in but not read
+	}
+	defer folder.Close()
+	err = syncFile(folder)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
+		return nil // a system that can't sync folders has no say in this
+	}
+	if err != nil {
+		return fmt.Errorf("%s is whole, but its name may not be on the disk: %w", f.path, err)
 	}
 	return nil
 }

@@ -31,3 +31,34 @@ func TestLinkFailsLate(t *testing.T) {
 		}
 	}
 }
+
+// A disk that can't sync a file's bytes, or its name, is an error; the file is the old one or the new one.
+func TestSyncFails(t *testing.T) {
+	defer func() { faults.at = 0 }()
+	for later, want := range []string{"old", "new"} {
+		path := filepath.Join(t.TempDir(), "a")
+		if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Create(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Abort()
+		if _, err := f.Write([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		faults.at, faults.how, faults.errno = faults.n+1, "fail", syscall.EIO
+		if later == 1 { // after sync, link, link to another name, rename
+			if faults.at += 4; f.named != "" { // sync, close, rename
+				faults.at--
+			}
+		}
+		if err := f.Commit(); err == nil {
+			t.Errorf("sync %d fails without an error", later)
+		}
+		if got, _ := os.ReadFile(path); string(got) != want {
+			t.Errorf("after sync %d fails: %q, expected %q", later, got, want)
+		}
+	}
+}
