@@ -40,23 +40,8 @@ func prepareConcurrency(ctx context.Context, t *trial) (func(ctx context.Context
 	}
 	return func(ctx context.Context, number int64) error {
 		argv := []string{self, "child", "calls", fmt.Sprint(t.seed), fmt.Sprint(number)}
-		r, err := t.start(ctx, job{argv: argv, within: 5 * time.Minute})
-		if err != nil {
-			return err
-		}
-		var said result
-		if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || r.status != 0 {
-			t.find("a process of %d callers, hung: %v: %s", callers, r.hung, r.said())
-			return nil
-		}
 		t.count("processes", 1)
-		for what, n := range said.Tried {
-			t.count(what, n)
-		}
-		for _, text := range said.Findings {
-			t.find("%s", text)
-		}
-		return nil
+		return t.child(ctx, t.scratch, argv, func() string { return fmt.Sprint(callers, " callers") })
 	}, nil
 }
 

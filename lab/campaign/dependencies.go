@@ -27,7 +27,7 @@ const (
 var licences = []struct{ name, words string }{
 	{"Apache-2.0", `Apache License\s+Version 2\.0`},
 	{"MIT", `Permission is hereby granted, free of charge`},
-	{"BSD-3-Clause", `Redistribution and use in source and binary forms[\s\S]*(Neither the name|names of its contributors)`},
+	{"BSD-3-Clause", `Redistribution and use in source and binary forms[\s\S]*([Nn]either the name|of its contributors)`},
 	{"BSD-2-Clause", `Redistribution and use in source and binary forms`},
 	{"ISC", `Permission to use, copy, modify, and/or distribute this software`},
 	{"OFL-1.1", `SIL OPEN FONT LICENSE`},
@@ -66,19 +66,20 @@ func prepareDependencies(_ context.Context, t *trial) (func(ctx context.Context,
 
 // linked lists the modules that a program links.
 func (t *trial) linked(ctx context.Context, at, program string) (list []module, err error) {
-	c := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", program)
+	const paths = "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}"
+	c := exec.CommandContext(ctx, "go", "list", "-deps", "-f", paths, program)
 	c.Dir = filepath.Join(t.root, at)
 	out, err := c.Output()
 	if err != nil {
 		return nil, err
 	}
-	paths := strings.Fields(string(out))
-	slices.Sort(paths)
+	found := strings.Fields(string(out))
+	slices.Sort(found)
 	args := []string{"list", "-m", "-json"}
 	if !t.short {
 		args = append(args, "-e", "-u")
 	}
-	c = exec.CommandContext(ctx, "go", append(args, slices.Compact(paths)...)...)
+	c = exec.CommandContext(ctx, "go", append(args, slices.Compact(found)...)...)
 	c.Dir = filepath.Join(t.root, at)
 	text, err := c.StdoutPipe()
 	if err != nil {

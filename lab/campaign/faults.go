@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -58,14 +56,16 @@ var writers = []writer{
 	{name: "gram text", args: "gram -q -in a.tsv -kernel $ -o k.svm", old: "linear", new: "rbf"},
 	{name: "train", args: "train -q -in a.tsv -kernel linear -c $ -o m.model", old: "1", new: "2"},
 	{name: "tiles", args: "train -q -in a.tsv -kernel $ -c 1 -tiles tiles -o m.model", old: "linear", new: "diffusion"},
-	{name: "landmarks", args: "train -q -in a.tsv -type landmark:m=8 -c $ -o m.model", old: "1", new: "2", leaves: ".state"},
+	{name: "landmarks", args: "train -q -in a.tsv -type landmark:m=8 -c $ -o m.model", old: "1", new: "2",
+		leaves: ".state"},
 	{name: "mkm", args: "train -q -in a.svm -type mkm:components=$ -layers arccos:n=1 -o m.model", old: "2", new: "3",
 		leaves: ".state"},
 	{name: "grid", args: "grid -q -in a.tsv -kernel linear -grid C=$ -o m.model", old: "1,2", new: "2,3"},
 	{name: "grid page", args: "grid -q -in a.tsv -kernel linear -grid C=$ -report r.html", old: "1,2", new: "2,3"},
 	{name: "predict", args: "predict -q -in a.tsv -model fixed.model -o $", old: "p.csv", new: "p.csv"},
 	{name: "duplicates", args: "duplicates -q -in a.tsv -within $ -o d.tsv", old: "0.01", new: "0.9"},
-	{name: "evaluate", args: "evaluate -q -in a.tsv -model fixed.model -o e.csv -report r.html -mistakes $", old: "1", new: "2"},
+	{name: "evaluate", args: "evaluate -q -in a.tsv -model fixed.model -o e.csv -report r.html -mistakes $", old: "1",
+		new: "2"},
 	{name: "index", program: "campaign", args: "child index x.index $", old: "a b", new: "c d e"},
 	{name: "repro -state", program: "campaign", args: "child state s.state $", old: "same", new: "same", grows: true},
 }
@@ -308,10 +308,7 @@ func (t *trial) fault(ctx context.Context, w *trialOf, how string, n int) error 
 		return err
 	}
 	t.count("runs after them", 1)
-	if after := contents(folder); r.status != 0 || !maps.EqualFunc(w.after, after, bytes.Equal) {
-		t.find("%s: the next run: %s; files %q, expected %q", where, r.said(), slices.Sorted(maps.Keys(after)),
-			slices.Sorted(maps.Keys(w.after)))
-	}
+	t.sameFiles(where+": the next run", r, w.after, contents(folder))
 	return nil
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,11 +51,12 @@ var grammars = map[string][]string{
 	"a.ft":  {"__label__a one two\n__label__a __label__b three\n"},
 	"a.txt": {"one two\nthree\n\nfour\n"},
 	"a.mtx": {"%%MatrixMarket matrix coordinate real general\n% note\n2 3 3\n1 1 1.5\n2 3 2\n1 2 1e-3\n"},
-	"a.npy": {npy("<f4", "2, 2", "\x00\x00\x80?\x00\x00\x00@\x00\x00\x00\x00\x00\x00\x80?"), npy("|u1", "2, 3", "\x01\x00\x02\x03\x01\x00")},
-	"a-images-idx3-ubyte": {string(binary.BigEndian.AppendUint32([]byte("\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01"), 2)) +
-		"\x01\x02\x03\x00"},
+	"a.npy": {npy("<f4", "2, 2", "\x00\x00\x80?\x00\x00\x00@\x00\x00\x00\x00\x00\x00\x80?"),
+		npy("|u1", "2, 3", "\x01\x00\x02\x03\x01\x00")},
+	"a-images-idx3-ubyte": {"\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02\x03\x00"},
 	"kernel": {"diffusion:t=0.5", "product(arccos:n=1,arccos:n=0)", "sum(rbf:gamma=1,power(linear,2))",
-		"arccos:n=1,layers=3", "normalize(polynomial:gamma=2,degree=3,r=1)", "chi2:embed=tfidf-l1", "rbf:gamma=1,embed=logtfidf-l2"},
+		"arccos:n=1,layers=3", "normalize(polynomial:gamma=2,degree=3,r=1)", "chi2:embed=tfidf-l1",
+		"rbf:gamma=1,embed=logtfidf-l2"},
 }
 
 var formats = map[string]sparse.Format{"a.ft": sparse.FormatFastText, "a.txt": sparse.FormatLines}
@@ -97,27 +97,10 @@ func prepareFuzz(ctx context.Context, t *trial) (func(ctx context.Context, numbe
 			return err
 		}
 		argv := []string{self, "child", "fuzz", seeds, fmt.Sprint(t.seed), fmt.Sprint(number)}
-		r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute})
-		if err != nil {
-			return err
-		}
-		var said result
-		if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || r.status != 0 {
+		return t.child(ctx, folder, argv, func() string {
 			input, _ := os.ReadFile(filepath.Join(folder, "input"))
-			t.find("the process ends, hung: %v, at the input %.300q: %s", r.hung, input, r.said())
-			return nil
-		}
-		for what, n := range said.Tried {
-			t.count(what, n)
-		}
-		for what, v := range said.Greatest {
-			t.raise(what, v)
-		}
-		t.raise("peak resident memory in MiB", float64(r.peak)/(1<<20))
-		for _, text := range said.Findings {
-			t.find("%s", text)
-		}
-		return nil
+			return fmt.Sprintf("at the input %.300q", input)
+		})
 	}, nil
 }
 

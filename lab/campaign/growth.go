@@ -25,7 +25,7 @@ var dimensions = []dimension{
 	{"documents, gram", "gram -in synthetic:docs=N,terms=5000,length=50 -kernel diffusion -o k.npy", 500, 2},
 	{"documents, neighbours", "neighbours -in synthetic:docs=N,terms=5000,length=50 -o n.tsv", 1000, 2},
 	{"documents, linear", "train -in synthetic:docs=N,terms=5000,length=50,classes=4 -type linear -o m", 1000, 1},
-	{"documents, landmarks", "train -in synthetic:docs=N,terms=5000,length=50,classes=4 -type landmark:m=64 -c 1 -o m", 1000, 1},
+	{"documents, landmarks", "train -in synthetic:docs=N,terms=5000,length=50 -type landmark:m=64 -c 1 -o m", 1000, 1},
 	{"terms, gram", "gram -in synthetic:docs=1000,terms=N,length=100 -kernel diffusion -o k.npy", 2000, 1},
 	{"length, gram", "gram -in synthetic:docs=1000,terms=20000,length=N -kernel diffusion -o k.npy", 50, 1},
 	{"classes, train", "train -in synthetic:docs=1000,terms=2000,length=40,classes=N -kernel linear -c 1 -o m", 4, 2},
@@ -94,8 +94,8 @@ func (t *trial) least(ctx context.Context, argv []string) (best ran, err error) 
 	return best, nil
 }
 
-// exponent fits y = a·2^(p·i) by least squares of logarithms to the last three values, which comes to the slope between
-// the ends, and returns p. In the first values what grows slower hides what grows faster.
+// exponent fits y = a·2^(p·i) to the last three values, by least squares of logarithms, which is the slope between the
+// ends, and returns p. In the first values what grows slower hides what grows faster.
 func exponent(y []float64) float64 {
 	n := len(y)
 	return (math.Log2(y[n-1]) - math.Log2(y[n-3])) / 2

@@ -15,9 +15,11 @@ var memoryPart = part{
 
 // commands are what random settings are drawn for: D stands for documents, K for a kernel.
 var commands = []string{
-	"corpus -in D", "gram -in D -kernel K -o out.npy", "gram -in D -kernel K -o out.svm", "train -in D -kernel K -c 1 -o out",
+	"corpus -in D", "gram -in D -kernel K -o out.npy", "gram -in D -kernel K -o out.svm",
+	"train -in D -kernel K -c 1 -o out",
 	"train -in D -type landmark:m=64 -o out", "train -in D -type logistic -c 1 -o out", "train -in D -type linear -o out",
-	"train -in D -type knn -o out", "train -in D -o out", "cv -in D -kernel K -c 1 -folds 3", "neighbours -in D -o out.tsv",
+	"train -in D -type knn -o out", "train -in D -o out", "cv -in D -kernel K -c 1 -folds 3",
+	"neighbours -in D -o out.tsv",
 	"duplicates -in D -o out.tsv", "spectrum -in D -kernel K", "pca -in D -kernel K -o out.tsv",
 	"grid -in D -kernel K -grid C=1,10",
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,7 +112,7 @@ func (t *trial) failAfter(ctx context.Context, h *history, n int) error {
 		for _, data := range choices[:4] {
 			files := h.left(n, names, data)
 			var key strings.Builder
-			for _, name := range slices.Sorted(maps.Keys(files)) {
+			for _, name := range sortedKeys(files) {
 				fmt.Fprintf(&key, "%s %x ", name, sum(files[name]))
 			}
 			if seen[key.String()] {
@@ -208,10 +207,7 @@ func (t *trial) examine(ctx context.Context, h *history, n int, files map[string
 		return err
 	}
 	t.count("runs after that", 1)
-	if after := contents(folder); r.status != 0 || !maps.EqualFunc(h.after, after, bytes.Equal) {
-		t.find("%s: the next run: %s; files %q, expected %q", where, r.said(), slices.Sorted(maps.Keys(after)),
-			slices.Sorted(maps.Keys(h.after)))
-	}
+	t.sameFiles(where+": the next run", r, h.after, contents(folder))
 	return nil
 }
 

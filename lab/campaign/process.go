@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -60,6 +61,31 @@ func (t *trial) start(ctx context.Context, j job) (ran, error) {
 	r.peak, r.processor = usage.Maxrss<<10, c.ProcessState.UserTime()+c.ProcessState.SystemTime()
 	r.hung = errors.Is(bounded.Err(), context.DeadlineExceeded) && j.kill == 0
 	return r, nil
+}
+
+// child runs a child of this program, which prints a result, and adds that to the trial's. Where it dies, what says
+// more about it.
+func (t *trial) child(ctx context.Context, folder string, argv []string, what func() string) error {
+	r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute})
+	if err != nil {
+		return err
+	}
+	var said result
+	if err := json.Unmarshal([]byte(r.stdout), &said); err != nil || r.status != 0 {
+		t.find("the process ends, hung: %v, %s: %s", r.hung, what(), r.said())
+		return nil
+	}
+	for what, n := range said.Tried {
+		t.count(what, n)
+	}
+	for what, v := range said.Greatest {
+		t.raise(what, v)
+	}
+	t.raise("peak resident memory in MiB", float64(r.peak)/(1<<20))
+	for _, text := range said.Findings {
+		t.find("%s", text)
+	}
+	return nil
 }
 
 // build builds a program of a module of the repository into the scratch folder, once.

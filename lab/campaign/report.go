@@ -24,22 +24,15 @@ import (
 //go:embed findings.md
 var findingsText string
 
-const pageHead = `# What the program survives
-
-` + "`make campaign`" + ` tries for hours what tests try for seconds. This page is made of its results, by ` + "`campaign report`" + `
-(lab/campaign); none of its numbers is written by hand. A part goes on where it was stopped; a case is drawn from the
-seed and its number, so ` + "`go run ./campaign -only PART -seed 1 -case N`" + `, in lab, runs it again. ` + "`make campaign-short`" + `
-runs each part for seconds, in continuous integration, and ` + "`make campaign-selftest`" + ` plants a fault for each part in a
-copy of the repository, which the part must find.
-
-`
+//go:embed head.md
+var pageHead string
 
 // writeReport writes docs/reliability.md and the picture of errors.
 func writeReport(root string) error {
 	var page strings.Builder
 	page.WriteString(pageHead)
 	fmt.Fprintf(&page, "Machine: %d processors, %s, which other work shared.\n\n", runtime.NumCPU(), runtime.GOARCH)
-	page.WriteString("| part | what is tried | tried | found now | time | date | commit |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	page.WriteString(tableHead("part", "what is tried", "tried", "found now", "time", "date", "commit"))
 	results := map[string]*result{}
 	for _, p := range parts {
 		r := &result{}
@@ -76,13 +69,17 @@ func writeReport(root string) error {
 	return write(filepath.Join(root, "docs"), map[string][]byte{"reliability.md": []byte(page.String())})
 }
 
+func tableHead(columns ...string) string {
+	return "| " + strings.Join(columns, " | ") + " |\n" + strings.Repeat("| --- ", len(columns)) + "|\n"
+}
+
 // section writes what a part has measured.
 func (r *result) section(page *strings.Builder, name string) {
 	fmt.Fprintf(page, "\n## %s\n\n", name)
 	if name == "growth" {
-		page.WriteString("| dimension | sizes | exponent of time | of memory | promised, at most |\n| --- | --- | --- | --- | --- |\n")
+		page.WriteString(tableHead("dimension", "sizes", "exponent of time", "of memory", "promised, at most"))
 	} else if len(r.Notes)+len(r.Greatest) > 0 {
-		page.WriteString("| | |\n| --- | --- |\n")
+		page.WriteString(tableHead("", ""))
 	}
 	for _, what := range sortedKeys(r.Notes) {
 		fmt.Fprintf(page, "| %s | %s |\n", what, r.Notes[what])
@@ -108,7 +105,7 @@ func drawErrors(path string, counts []int64) error {
 	for _, n := range counts {
 		all += float64(n)
 	}
-	p := chart.New("Errors of kernel values, against float64", "error as a share of its bound, a power of ten and less", "share of values, %")
+	p := chart.New("Errors of kernel values, against float64", "error as a share of its bound, at most", "values, %")
 	var values plotter.Values
 	var names []string
 	for i, n := range counts {

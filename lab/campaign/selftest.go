@@ -74,7 +74,8 @@ func (p part) finds(ctx context.Context, folder string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = apply("-R") }()
-	c := exec.CommandContext(ctx, "go", "run", "-trimpath", "./campaign", "-short", "-fresh", "-only", p.name, "-time", p.short.String())
+	args := []string{"run", "-trimpath", "./campaign", "-short", "-fresh", "-only", p.name}
+	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Env = filepath.Join(folder, "lab"), append(os.Environ(), "GRAM_ROOT="+folder)
 	out, err := c.CombinedOutput()
 	if at := bytes.Index(out, []byte("FOUND")); at >= 0 {

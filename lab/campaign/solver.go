@@ -189,7 +189,8 @@ func (t *trial) judge(p *problem, s *solved) {
 	if !s.machine.Converged {
 		t.count("problems whose machine says that it didn't converge", 1)
 	}
-	if math.IsNaN(s.machine.Gap) || math.Abs(s.machine.Objective-s.objective) > 1e-6*(1+math.Abs(s.objective))*max(1, p.C*1e-6) {
+	rounding := 1e-6 * (1 + math.Abs(s.objective)) * max(1, p.C*1e-6)
+	if math.IsNaN(s.machine.Gap) || !(math.Abs(s.machine.Objective-s.objective) <= rounding) {
 		t.find("%s, n = %d, C = %g: objective %v, from coefficients %v, gap %v", p.Kind, len(p.Y), p.C,
 			s.machine.Objective, s.objective, s.machine.Gap)
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +18,9 @@ var targetsPart = part{
 	about: "Go's own fuzzer on each target of the packages, and the build of all of them for OSS-Fuzz",
 }
 
+//go:embed compile_native_go_fuzzer.sh
+var standIn []byte
+
 var (
 	targetLine = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
 	execs      = regexp.MustCompile(`execs: (\d+)`)
@@ -26,41 +31,30 @@ type target struct{ module, folder, name string }
 
 // targets finds all targets.
 func (t *trial) targets() (all []target, err error) {
-	for file, text := range sources(t.root) {
-		module := "."
-		for _, m := range []string{"cluster", "lab"} {
-			if strings.HasPrefix(file, m+"/") {
-				module = m
-			}
+	err = filepath.WalkDir(t.root, func(path string, d fs.DirEntry, err error) error {
+		file, _ := filepath.Rel(t.root, path)
+		hidden := strings.HasPrefix(d.Name(), ".") && file != "."
+		if err == nil && d.IsDir() && (hidden || file == "build" || d.Name() == "testdata") {
+			return filepath.SkipDir
 		}
-		for _, m := range targetLine.FindAllStringSubmatch(text, -1) {
-			folder, err := filepath.Rel(module, filepath.Dir(file))
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, target{module, "./" + folder, m[1]})
-		}
-	}
-	return all, nil
-}
-
-// sources yields the files with tests, in order.
-func sources(root string) func(yield func(file, text string) bool) {
-	return func(yield func(file, text string) bool) {
-		stop := false
-		_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-			file, _ := filepath.Rel(root, path)
-			if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." || file == "build" || d.Name() == "testdata") {
-				return filepath.SkipDir
-			}
-			if err != nil || stop || !strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			stop = !yield(file, string(text))
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
-		})
-	}
+		}
+		module, _, _ := strings.Cut(file, "/")
+		if module != "cluster" && module != "lab" {
+			module = "."
+		}
+		folder, err := filepath.Rel(module, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range targetLine.FindAllSubmatch(text, -1) {
+			all = append(all, target{module, "./" + folder, string(m[1])})
+		}
+		return err
+	})
+	return all, err
 }
 
 func prepareTargets(_ context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
@@ -105,13 +99,7 @@ func prepareTargets(_ context.Context, t *trial) (func(ctx context.Context, numb
 // buildTargets runs OSS-Fuzz's build script, with a stand-in for its compiler that builds the same target by go test.
 func (t *trial) buildTargets(ctx context.Context) error {
 	bin, out := filepath.Join(t.scratch, "bin"), filepath.Join(t.scratch, "out")
-	stand := "#!/bin/bash\nset -e\nf=$(grep -lE \"^func $2\\(\" \"$(go list -f '{{.Dir}}' \"$1\")\"/*_test.go)\n" +
-		"test -n \"$f\"\nrm -f fuzz.test\n" +
-		"GOFLAGS=-vet=off go test -c -gcflags=all=-d=libfuzzer -o \"$OUT/${1##*/}.built\" \"$1\"\nmv \"$OUT/${1##*/}.built\" \"$OUT/$3\"\n"
-	if t.short { // that all of them compile go vet shows, too
-		stand = "#!/bin/bash\nset -e\ngrep -qE \"^func $2\\(\" \"$(go list -f '{{.Dir}}' \"$1\")\"/*_test.go\ntouch \"$OUT/$3\"\n"
-	}
-	err := write(t.scratch, map[string][]byte{"bin/compile_native_go_fuzzer": []byte(stand), "out/.keep": nil})
+	err := write(t.scratch, map[string][]byte{"bin/compile_native_go_fuzzer": standIn, "out/.keep": nil})
 	if err == nil {
 		err = os.Chmod(filepath.Join(bin, "compile_native_go_fuzzer"), 0o755)
 	}
@@ -119,6 +107,9 @@ func (t *trial) buildTargets(ctx context.Context) error {
 		return err
 	}
 	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "OUT=" + out, "SRC=" + filepath.Dir(t.root)}
+	if t.short {
+		env = append(env, "FIND_ONLY=yes")
+	}
 	script := []string{"bash", filepath.Join(t.root, ".ci/oss-fuzz-build.sh")}
 	r, err := t.start(ctx, job{folder: t.root, argv: script, env: env, within: 30 * time.Minute})
 	if err != nil {
