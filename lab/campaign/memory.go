@@ -92,7 +92,7 @@ func (t *trial) within(ctx context.Context, folder string, argv []string, limit 
 
 // refused runs a command in an address space that may be too small: it must say so itself.
 func (t *trial) refused(ctx context.Context, folder string, argv []string, limit int) error {
-	space := 1<<10*1200 + limit<<10*t.r.IntN(4) // KiB: what Go's runtime reserves, and some
+	space := 1<<10*1300 + limit<<10*t.r.IntN(4) // KiB; below it Go's runtime itself doesn't start
 	argv = append([]string{"bash", "-c", fmt.Sprintf(`ulimit -v %d && exec "$@"`, space), "bash"}, argv...)
 	r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute})
 	if err != nil {

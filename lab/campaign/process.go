@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -97,6 +98,9 @@ func (t *trial) build(ctx context.Context, module, pkg string, flags ...string) 
 	args := append([]string{"build", "-trimpath", "-o", to}, flags...)
 	c := exec.CommandContext(ctx, "go", append(args, pkg)...)
 	c.Dir = filepath.Join(t.root, module)
+	if !slices.Contains(flags, "-race") { // as make build
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s: %w: %s", pkg, err, out)
 	}
