@@ -20,7 +20,7 @@ import (
 )
 
 var accuracyPart = part{
-	name: "accuracy", short: 20 * time.Second, long: 60 * time.Minute, prepare: prepareAccuracy,
+	name: "accuracy", short: 15 * time.Second, long: 60 * time.Minute, prepare: prepareAccuracy,
 	about: "hostile pairs of documents, on every kernel and instruction set, against float64 and the bound on the error",
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 var concurrencyPart = part{
-	name: "concurrency", short: 10 * time.Second, long: 20 * time.Minute, prepare: prepareConcurrency,
+	name: "concurrency", short: 8 * time.Second, long: 20 * time.Minute, prepare: prepareConcurrency,
 	about: "16 goroutines call one engine and one model at random under the race detector, and cancel at random",
 }
 

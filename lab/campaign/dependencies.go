@@ -14,7 +14,7 @@ import (
 )
 
 var dependenciesPart = part{
-	name: "dependencies", short: 20 * time.Second, long: 5 * time.Minute, prepare: prepareDependencies,
+	name: "dependencies", short: 5 * time.Second, long: 5 * time.Minute, prepare: prepareDependencies,
 	about: "known vulnerabilities, a bill of materials, licences, and what is behind its newest version",
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 var faultsPart = part{
-	name: "faults", short: 20 * time.Second, long: 20 * time.Minute, prepare: prepareFaults,
+	name: "faults", short: 12 * time.Second, long: 20 * time.Minute, prepare: prepareFaults,
 	about: "the n-th operation on files fails, is cut short, or is the last of the process, for every n",
 }
 

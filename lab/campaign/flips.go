@@ -16,7 +16,7 @@ import (
 )
 
 var flipsPart = part{
-	name: "flips", short: 10 * time.Second, long: 10 * time.Minute, prepare: prepareFlips,
+	name: "flips", short: 8 * time.Second, long: 10 * time.Minute, prepare: prepareFlips,
 	about: "a bit is flipped in stored tiles, models of all kinds, of earlier programs too, and indexes",
 }
 

@@ -24,7 +24,7 @@ import (
 )
 
 var fuzzPart = part{
-	name: "fuzz", short: 25 * time.Second, long: 60 * time.Minute, prepare: prepareFuzz,
+	name: "fuzz", short: 15 * time.Second, long: 60 * time.Minute, prepare: prepareFuzz,
 	about: "mutated files and specifications; each is read in several ways, which must agree",
 }
 

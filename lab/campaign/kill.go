@@ -10,7 +10,7 @@ import (
 )
 
 var killPart = part{
-	name: "kill", short: 15 * time.Second, long: 30 * time.Minute, prepare: prepareKill,
+	name: "kill", short: 12 * time.Second, long: 30 * time.Minute, prepare: prepareKill,
 	about: "kill -9 at random moments of train -tiles and of what resumes",
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 var levelsPart = part{
-	name: "levels", short: 15 * time.Second, long: 90 * time.Minute, prepare: prepareLevels,
+	name: "levels", short: 12 * time.Second, long: 90 * time.Minute, prepare: prepareLevels,
 	about: "tests with every instruction set as the highest, without the processor's features, on 1, 2 and 7 threads",
 }
 

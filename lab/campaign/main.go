@@ -49,7 +49,7 @@ var children = map[string]func(ctx context.Context, args []string) error{}
 // trial is what parts share: where they are, the generator of the case, and what they find.
 type trial struct {
 	root    string // of the repository
-	scratch string // a folder of this run's own
+	scratch string // a folder of this run's own, where programs that were built are shared by parts
 	seed    uint64
 	short   bool
 	r       *rand.Rand
@@ -119,9 +119,14 @@ func command(ctx context.Context, args []string) error {
 	default:
 		return fmt.Errorf("command %q, expected none, report or selftest", f.Arg(0))
 	}
+	scratch, err := os.MkdirTemp("", "gram-campaign-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
 	found := 0
 	for _, p := range chosen {
-		o := options{seed: *seed, limit: *limit, short: *short, one: *one, fresh: *fresh}
+		o := options{scratch: scratch, seed: *seed, limit: *limit, short: *short, one: *one, fresh: *fresh}
 		n, err := p.run(ctx, root, o)
 		if found += n; err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
@@ -149,6 +154,8 @@ func choose(only string) ([]part, error) {
 }
 
 type options struct {
+	scratch string
+
 	seed  uint64
 	limit time.Duration
 	one   int64
@@ -163,12 +170,7 @@ func (p part) run(ctx context.Context, root string, o options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	scratch, err := os.MkdirTemp("", "gram-campaign-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(scratch)
-	t := &trial{root: root, scratch: scratch, seed: o.seed, short: o.short, result: res}
+	t := &trial{root: root, scratch: o.scratch, seed: o.seed, short: o.short, result: res}
 	t.r = rand.New(rand.NewPCG(o.seed, 0))
 	limit := p.long
 	if o.short {

@@ -9,7 +9,7 @@ import (
 )
 
 var memoryPart = part{
-	name: "memory", short: 15 * time.Second, long: 30 * time.Minute, prepare: prepareMemory,
+	name: "memory", short: 12 * time.Second, long: 30 * time.Minute, prepare: prepareMemory,
 	about: "random commands, documents, kernels and -m; the system counts the peak. Also under ulimit -v",
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 var powerPart = part{
-	name: "power", short: 15 * time.Second, long: 20 * time.Minute, prepare: preparePower,
+	name: "power", short: 10 * time.Second, long: 20 * time.Minute, prepare: preparePower,
 	about: "the power fails after any operation on files, and any of those that weren't synced are lost",
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 var solverPart = part{
-	name: "solver", short: 10 * time.Second, long: 30 * time.Minute, prepare: prepareSolver,
+	name: "solver", short: 8 * time.Second, long: 30 * time.Minute, prepare: prepareSolver,
 	about: "random problems of two classes, degenerate ones too, against the bound of duality and LIBSVM's objective",
 }
 

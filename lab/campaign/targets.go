@@ -14,7 +14,7 @@ import (
 )
 
 var targetsPart = part{
-	name: "targets", short: 15 * time.Second, long: 60 * time.Minute, prepare: prepareTargets,
+	name: "targets", short: 10 * time.Second, long: 60 * time.Minute, prepare: prepareTargets,
 	about: "Go's own fuzzer on each target of the packages, and the build of all of them for OSS-Fuzz",
 }
 
