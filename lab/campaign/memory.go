@@ -40,7 +40,7 @@ func prepareMemory(ctx context.Context, t *trial) (func(ctx context.Context, num
 	return func(ctx context.Context, number int64) error {
 		limit := 64 << t.r.IntN(3)
 		documents := fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d",
-			int(math.Exp2(4+7*t.r.Float64())), int(math.Exp2(4+13*t.r.Float64())), int(math.Exp2(2+6*t.r.Float64())),
+			int(math.Exp2(4+8*t.r.Float64())), int(math.Exp2(4+13*t.r.Float64())), int(math.Exp2(2+6*t.r.Float64())),
 			2+t.r.IntN(6), number)
 		args := strings.NewReplacer("D", documents, "K", kernels[t.r.IntN(len(kernels))]).Replace(
 			commands[t.r.IntN(len(commands))])
@@ -92,7 +92,7 @@ func (t *trial) within(ctx context.Context, folder string, argv []string, limit 
 
 // refused runs a command in an address space that may be too small: it must say so itself.
 func (t *trial) refused(ctx context.Context, folder string, argv []string, limit int) error {
-	space := 1<<10*1300 + limit<<10*t.r.IntN(4) // KiB; below it Go's runtime itself doesn't start
+	space := 1<<10*1300 + limit<<10*t.r.IntN(4) // KiB; Go's runtime reserves some 1.2 GiB
 	argv = append([]string{"bash", "-c", fmt.Sprintf(`ulimit -v %d && exec "$@"`, space), "bash"}, argv...)
 	r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute})
 	if err != nil {
@@ -101,6 +101,10 @@ func (t *trial) refused(ctx context.Context, folder string, argv []string, limit
 	t.count("runs under ulimit -v", 1)
 	if r.status != 0 {
 		t.count("runs refused under ulimit -v", 1)
+	}
+	if r.crashed() && !strings.Contains(r.stderr, "main.main") && !r.hung {
+		t.count("runs under ulimit -v that Go's runtime ended before the program began", 1)
+		return nil
 	}
 	if r.crashed() || r.status != 0 && !strings.Contains(r.stderr, "ulimit") && !strings.Contains(r.stderr, "memory") {
 		t.find("ulimit -v %d, %q: %s", space, argv[5:], r.said())

@@ -76,6 +76,10 @@ func tableHead(columns ...string) string {
 // section writes what a part has measured.
 func (r *result) section(page *strings.Builder, name string) {
 	fmt.Fprintf(page, "\n## %s\n\n", name)
+	if text, others := behind(r.Notes); text != "" { // of dependencies, in one paragraph
+		fmt.Fprintf(page, "Behind their newest versions: %s.\n\n", text)
+		r.Notes = others
+	}
 	if name == "growth" {
 		page.WriteString(tableHead("dimension", "sizes", "exponent of time", "of memory", "promised, at most"))
 	} else if len(r.Notes)+len(r.Greatest) > 0 {
@@ -97,6 +101,20 @@ func (r *result) section(page *strings.Builder, name string) {
 	for _, text := range r.Findings {
 		fmt.Fprintf(page, "\nFound: `%s`\n", strings.ReplaceAll(strings.ReplaceAll(text, "`", "'"), "\n", " "))
 	}
+}
+
+// behind separates notes of modules that are behind their newest version from others.
+func behind(notes map[string]string) (text string, others map[string]string) {
+	others = map[string]string{}
+	var list []string
+	for _, what := range sortedKeys(notes) {
+		if !strings.Contains(notes[what], "newest") {
+			others[what] = notes[what]
+			continue
+		}
+		list = append(list, what+" "+notes[what])
+	}
+	return strings.Join(list, "; "), others
 }
 
 // drawErrors draws how many errors are how far below their bounds.
