@@ -27,7 +27,7 @@ var concurrencyPart = part{
 
 const (
 	callers = 16
-	calls   = 60 // of each caller in a case
+	calls   = 30 // of each caller in a case
 )
 
 func init() { children["calls"] = callsChild }

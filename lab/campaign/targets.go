@@ -116,7 +116,7 @@ func (t *trial) buildTargets(ctx context.Context) error {
 		return err
 	}
 	all, err := t.targets()
-	built, _ := filepath.Glob(filepath.Join(out, "*"))
+	built, _ := filepath.Glob(filepath.Join(out, "[^.]*"))
 	if r.status != 0 || len(built) != len(all) {
 		t.find("OSS-Fuzz's build makes %d of %d targets: %s", len(built), len(all), r.said())
 	}
