@@ -165,6 +165,9 @@ func prepareSolver(ctx context.Context, t *trial) (func(ctx context.Context, num
 		}
 		for i, p := range problems {
 			ours, err := p.solve(ctx)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
 				t.find("%s, n = %d, C = %g: %v", p.Kind, len(p.Y), p.C, err)
 				continue
