@@ -175,8 +175,23 @@ arm64-test: ## run the tests of what computes for another processor, in an emula
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -vet=off -exec qemu-aarch64 $(NUMERICAL)
 
+# Hours of kills, damage, faults and hostile input, whose figures are docs/reliability.md; lab/campaign says more. LIBSVM
+# comes from Python's package index into a virtual environment.
+CAMPAIGN_VENV = build/campaign/venv
+
+campaign: ## try for hours what the program survives, and write docs/reliability.md (ARGS='-only kill -time 1h'; goes on where it was)
+	@test -x $(CAMPAIGN_VENV)/bin/python || { python3 -m venv $(CAMPAIGN_VENV) && $(CAMPAIGN_VENV)/bin/pip install -q scikit-learn==1.9.1; }
+	cd lab && $(GO) run ./campaign $(ARGS); found=$$?; $(GO) run ./campaign report && exit $$found
+
+# What a few seconds of each part of the campaign find.
+campaign-short: ## the campaign in three minutes
+	cd lab && $(GO) run ./campaign -short -fresh $(ARGS)
+
+campaign-selftest: ## plant a fault for each part of the campaign in a copy of the repository; each must be found (an hour)
+	cd lab && $(GO) run ./campaign $(ARGS) selftest
+
 vulncheck: ## look for known vulnerabilities in what is called (needs Go's database of them; no part of check)
 	@for m in $(MODULES); do echo "in $$m:"; (cd $$m && $(GO) run $(GOVULNCHECK) ./...); \
 		case $$? in 0) ;; 3) exit 1 ;; *) echo "vulncheck: $$m wasn't checked: is the database within reach?" >&2 ;; esac; done
 
-.PHONY: avx512-test arm64-test vulncheck
+.PHONY: avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest

@@ -101,13 +101,30 @@ type Cost struct {
 	L3Byte       float64 // a byte of a panel that comes from the third-level cache
 }
 
+// highest, where it isn't empty, is the best instruction set that is offered, whatever the processor can run. Only the
+// linker sets it, for tests of the others: -ldflags "-X github.com/gramengine/gram/asm.highest=avx2".
+var highest string
+
 // tables are those that this processor can run, the best last.
 var tables = func() (list []*Kernels) {
 	for _, k := range append([]*Kernels{&generic}, native()...) {
 		list = append(list, checked(k))
 	}
-	return list
+	return upTo(list, ISA(highest))
 }()
+
+// upTo returns the tables up to one that must be among them; "" is the last.
+func upTo(list []*Kernels, highest ISA) []*Kernels {
+	if highest == "" {
+		return list
+	}
+	for i, k := range list {
+		if k.ISA == highest {
+			return list[:i+1]
+		}
+	}
+	panic(fmt.Sprintf("asm: instruction set %q that the program was linked for can't run here", highest))
+}
 
 // Available returns the instruction sets that this processor can run, the best last.
 func Available() []ISA {

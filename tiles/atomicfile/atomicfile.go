@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // File is a file in the making. The caller that has created it defers [File.Abort], which does
@@ -96,7 +97,11 @@ func cut(pattern string) (before, after string) {
 func (f *File) openNamed(perm fs.FileMode) error {
 	for {
 		path := f.temporary()
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		var file *os.File
+		_, err := perform(operation{name: "create", path: path, made: &file}, func([]byte) (_ int, err error) {
+			file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+			return 0, err
+		})
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -131,7 +136,7 @@ func Sweep(folder, pattern string) {
 			continue
 		}
 		if lock := hold(folder+e.Name(), false); lock != nil {
-			_ = os.Remove(folder + e.Name())
+			_ = remove(folder + e.Name())
 			lock.Close()
 		}
 	}
@@ -152,7 +157,7 @@ func (f *File) Write(p []byte) (int, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
 	}
-	return f.file.Write(p)
+	return perform(operation{name: "write", file: f.file, data: p, offset: -1}, f.file.Write)
 }
 
 // WriteAt implements io.WriterAt. It may be called concurrently, of places that don't overlap. After
@@ -161,7 +166,9 @@ func (f *File) WriteAt(p []byte, offset int64) (int, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
 	}
-	return f.file.WriteAt(p, offset)
+	return perform(operation{name: "write", file: f.file, data: p, offset: offset}, func(p []byte) (int, error) {
+		return f.file.WriteAt(p, offset)
+	})
 }
 
 // Sync brings what was written to the disk. After [File.Commit] or [File.Abort] it is an error.
@@ -169,19 +176,28 @@ func (f *File) Sync() error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	return f.file.Sync()
+	return syncFile(f.file)
 }
 
 // Commit brings the file to the disk, gives it its name and brings that to the disk. On an error
-// nothing is left behind. After Commit or [File.Abort] it is an error.
+// nothing is left behind, unless it is one of bringing the name to the disk: then the new file has its
+// name, which a power failure may undo. After Commit or [File.Abort] it is an error.
 func (f *File) Commit() error {
 	if err := f.commit(true); err != nil {
 		return err
 	}
 	name, _ := filepath.Split(f.path)
-	if folder, err := os.Open(cmp.Or(name, ".")); err == nil {
-		_ = folder.Sync() // a file system that can't sync folders has no say in this
-		folder.Close()
+	folder, err := os.Open(cmp.Or(name, "."))
+	if err != nil {
+		return nil // which may be written in but not read
+	}
+	defer folder.Close()
+	err = syncFile(folder)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, fs.ErrPermission) {
+		return nil // a system that can't sync folders has no say in this
+	}
+	if err != nil {
+		return fmt.Errorf("%s is whole, but its name may not be on the disk: %w", f.path, err)
 	}
 	return nil
 }
@@ -199,12 +215,12 @@ func (f *File) commit(sync bool) error {
 		keep(f.file, f.before)
 	}
 	if sync {
-		if err := f.file.Sync(); err != nil {
+		if err := syncFile(f.file); err != nil {
 			return err
 		}
 	}
 	if f.named != "" { // some file systems say when it is closed that the disk is full
-		if err := f.file.Close(); err != nil {
+		if err := change("close", f.named, "", f.file.Close); err != nil {
 			return err
 		}
 	}
@@ -214,17 +230,20 @@ func (f *File) commit(sync bool) error {
 // replace gives the file its name, which another may have.
 func (f *File) replace() error {
 	if f.named != "" {
-		return os.Rename(f.named, f.path)
+		return rename(f.named, f.path)
 	}
 	err := linkUnnamed(f.file, f.path)
 	for errors.Is(err, fs.ErrExist) { // a link can't replace a file, a temporary name can
 		temporary := f.temporary()
 		if err = linkUnnamed(f.file, temporary); err == nil {
-			if err = os.Rename(temporary, f.path); err != nil {
-				_ = os.Remove(temporary)
-			}
-			return err
+			err = rename(temporary, f.path)
+		} else if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		if err != nil {
+			_ = remove(temporary) // which a link that failed may have made all the same
+		}
+		return err
 	}
 	return err
 }
@@ -237,7 +256,7 @@ func (f *File) Abort() {
 	f.done = true
 	_ = f.file.Close()
 	if f.named != "" {
-		_ = os.Remove(f.named)
+		_ = remove(f.named)
 	}
 	f.lock.Close()
 	making.Lock()

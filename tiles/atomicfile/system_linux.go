@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,12 +16,15 @@ import (
 // another file has tried out in the same folder.
 func openUnnamed(f *File, perm fs.FileMode) error {
 	folder, _ := filepath.Split(f.pattern)
-	open := func() (*os.File, error) { // which errors call by its later name
-		fd, err := unix.Open(cmp.Or(folder, "."), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(perm))
-		if err != nil {
-			return nil, err
-		}
-		return os.NewFile(uintptr(fd), f.path), nil
+	open := func() (file *os.File, err error) { // which errors call by its later name
+		_, err = perform(operation{name: "open", path: f.path, made: &file}, func([]byte) (int, error) {
+			fd, err := unix.Open(cmp.Or(folder, "."), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, uint32(perm))
+			if err == nil {
+				file = os.NewFile(uintptr(fd), f.path)
+			}
+			return 0, err
+		})
+		return file, err
 	}
 	if !making.links[folder] {
 		trial, err := open()
@@ -29,10 +33,12 @@ func openUnnamed(f *File, perm fs.FileMode) error {
 		}
 		defer trial.Close()
 		name := f.temporary()
-		if err := linkUnnamed(trial, name); err != nil {
+		if err = linkUnnamed(trial, name); !errors.Is(err, fs.ErrExist) {
+			_ = remove(name) // a link that failed may have made it all the same
+		}
+		if err != nil {
 			return err
 		}
-		_ = os.Remove(name)
 		making.links[folder] = true
 	}
 	var err error
@@ -44,8 +50,10 @@ func openUnnamed(f *File, perm fs.FileMode) error {
 
 // linkUnnamed gives a file without a name one that no file has.
 func linkUnnamed(file *os.File, path string) error {
-	err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.AT_FDCWD, path,
-		unix.AT_SYMLINK_FOLLOW)
+	_, err := perform(operation{name: "link", file: file, path: path}, func([]byte) (int, error) {
+		return 0, unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.AT_FDCWD, path,
+			unix.AT_SYMLINK_FOLLOW)
+	})
 	if err != nil {
 		return &os.LinkError{Op: "link", Old: file.Name(), New: path, Err: err}
 	}

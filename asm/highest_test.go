@@ -1,0 +1,19 @@
+package asm
+
+import "testing"
+
+// A program that is linked for an instruction set offers none above it, and doesn't start where it can't run.
+func TestUpTo(t *testing.T) {
+	list := []*Kernels{{ISA: Generic}, {ISA: AVX2}, {ISA: AVX512}}
+	for highest, want := range map[ISA]int{"": 3, Generic: 1, AVX2: 2, AVX512: 3} {
+		if got := upTo(list, highest); len(got) != want {
+			t.Errorf("up to %q there are %d, expected %d", highest, len(got), want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an unknown instruction set is no error")
+		}
+	}()
+	upTo(list, "avx9")
+}

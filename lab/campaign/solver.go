@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/gramengine/gram/solver"
+)
+
+var solverPart = part{
+	name: "solver", short: 8 * time.Second, long: 30 * time.Minute, prepare: prepareSolver,
+	about: "random problems of two classes, degenerate ones too, against the bound of duality and LIBSVM's objective",
+}
+
+//go:embed solver.py
+var libsvm string
+
+// problem is one of two classes on a given matrix.
+type problem struct {
+	Kind   string      `json:"-"`
+	K      [][]float64 // of values that float32 has
+	Y      []float64   // ±1
+	C      float64
+	Convex bool `json:"-"`
+}
+
+// problemsAtOnce are what one run of Python solves.
+const problemsAtOnce = 25
+
+// draw draws a problem.
+func (t *trial) draw() *problem {
+	n, dims := 2+t.r.IntN(60), 1+t.r.IntN(8)
+	kinds := []string{"usual", "duplicates with opposite labels", "one document of a class", "all the same", "sigmoid",
+		"rank one", "scales apart", "two documents"}
+	p := &problem{Kind: kinds[t.r.IntN(len(kinds))], C: math.Pow(10, 12*t.r.Float64()-6), Convex: true}
+	if p.Kind == "two documents" {
+		n = 2
+	}
+	x := make([][]float64, n)
+	scale := 1.0
+	for i := range x {
+		if p.Kind == "scales apart" {
+			scale = math.Exp2(float64(t.r.IntN(12)))
+		}
+		for range dims {
+			x[i] = append(x[i], scale*t.r.NormFloat64())
+		}
+		y := float64(2*t.r.IntN(2) - 1)
+		if p.Kind == "one document of a class" {
+			y = 1
+		}
+		switch {
+		case i == 0:
+			y = -1
+		case i == 1:
+			y = 1
+		case p.Kind == "duplicates with opposite labels" && i%2 == 1:
+			x[i], y = x[i-1], -p.Y[i-1]
+		}
+		if p.Kind == "all the same" {
+			x[i] = x[0]
+		}
+		p.Y = append(p.Y, y)
+	}
+	linear, gamma := t.r.IntN(2) == 0, math.Exp2(float64(t.r.IntN(8)-6))
+	for i := range x {
+		row := make([]float64, n)
+		for j := range x {
+			var dot, distance float64
+			for k := range x[i] {
+				dot += x[i][k] * x[j][k]
+				distance += (x[i][k] - x[j][k]) * (x[i][k] - x[j][k])
+			}
+			switch {
+			case p.Kind == "sigmoid":
+				p.Convex, dot = false, math.Tanh(gamma*dot-1)
+			case p.Kind == "rank one":
+				dot = x[i][0] * x[j][0]
+			case !linear:
+				dot = math.Exp(-gamma * distance)
+			}
+			row[j] = float64(float32(dot))
+		}
+		p.K = append(p.K, row)
+	}
+	return p
+}
+
+// solved is what the project finds: the objective of its coefficients, and how far from the best it may be.
+type solved struct {
+	objective, gap float64
+	machine        *solver.Machine
+}
+
+// solve trains a machine and computes in float64 what it is worth: the dual objective D, and the primal one P, which
+// the dual optimum lies above by weak duality, -P <= D* <= D (D is minimised).
+func (p *problem) solve(ctx context.Context) (*solved, error) {
+	n := len(p.Y)
+	data := make([]float32, 0, n*n)
+	b := solver.BinaryTraining{Parameters: solver.Parameters{C: p.C}}
+	for i, row := range p.K {
+		for _, v := range row {
+			data = append(data, float32(v))
+		}
+		b.Docs, b.Positive = append(b.Docs, i), append(b.Positive, p.Y[i] > 0)
+	}
+	m, err := solver.NewDense(n, data)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := solver.TrainBinary(ctx, m, b, solver.Options{Tolerance: tolerance, Workers: 1})
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, n) // of the decision function, without rho
+	var quadratic, linear float64
+	for s, i := range machine.Support {
+		linear += math.Abs(machine.Coef[s])
+		for j := range values {
+			values[j] += machine.Coef[s] * p.K[i][j]
+		}
+	}
+	for s, i := range machine.Support {
+		quadratic += machine.Coef[s] * values[i]
+	}
+	loss := 0.0
+	for j, v := range values {
+		loss += max(0, 1-p.Y[j]*(v-machine.Rho))
+	}
+	d := quadratic/2 - linear
+	return &solved{d, d + quadratic/2 + p.C*loss, machine}, nil
+}
+
+func prepareSolver(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
+	python := os.Getenv("PYTHON")
+	if python == "" {
+		python = filepath.Join(t.root, "build/campaign/venv/bin/python")
+	}
+	if err := exec.CommandContext(ctx, python, "-c", "import sklearn").Run(); err != nil {
+		t.note("LIBSVM", "not compared in the last run: no Python with scikit-learn, whose SVC is LIBSVM")
+		python = ""
+	} else {
+		t.note("LIBSVM", "that of scikit-learn, tolerance 1e-7, at most 10⁶ iterations")
+	}
+	return func(ctx context.Context, _ int64) error {
+		var problems []*problem
+		for range problemsAtOnce {
+			problems = append(problems, t.draw())
+		}
+		var theirs []theirs
+		if python != "" {
+			var err error
+			if theirs, err = askLIBSVM(ctx, python, problems); err != nil {
+				return err
+			}
+		}
+		for i, p := range problems {
+			ours, err := p.solve(ctx)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				t.find("%s, n = %d, C = %g: %v", p.Kind, len(p.Y), p.C, err)
+				continue
+			}
+			t.judge(p, ours)
+			if theirs != nil {
+				t.judgeAgainst(p, ours, theirs[i])
+			}
+		}
+		return nil
+	}, nil
+}
+
+// closeEnough is how far from the best an objective may be, as a share of it, of machines with a tolerance.
+const (
+	closeEnough = 1e-5
+	tolerance   = 1e-7
+)
+
+func (t *trial) judge(p *problem, s *solved) {
+	t.count("problems", 1)
+	if !s.machine.Converged {
+		t.count("problems whose machine says that it didn't converge", 1)
+	}
+	rounding := 1e-6 * (1 + math.Abs(s.objective)) * max(1, p.C*1e-6)
+	if math.IsNaN(s.machine.Gap) || !(math.Abs(s.machine.Objective-s.objective) <= rounding) {
+		t.find("%s, n = %d, C = %g: objective %v, from coefficients %v, gap %v", p.Kind, len(p.Y), p.C,
+			s.machine.Objective, s.objective, s.machine.Gap)
+	}
+	if p.Convex && s.machine.Converged {
+		// Where no condition is violated by more than the tolerance, no slack is wrong by more.
+		relative := (s.gap - float64(len(p.Y))*p.C*tolerance) / max(math.Abs(s.objective), 1e-300)
+		t.raise("gap of duality beyond n·C times the tolerance, as a share of the objective", relative)
+		if !(relative <= closeEnough) {
+			t.find("%s, n = %d, C = %g: gap of duality %v of %v", p.Kind, len(p.Y), p.C, s.gap, s.objective)
+		}
+	}
+}
+
+// theirs is what LIBSVM finds: the dual objective of its coefficients, and whether it ended.
+type theirs struct {
+	Objective float64
+	Ended     bool
+}
+
+func (t *trial) judgeAgainst(p *problem, s *solved, of theirs) {
+	above := (s.objective - of.Objective) / max(math.Abs(of.Objective), 1e-300)
+	switch {
+	case !p.Convex:
+		t.count("problems of kernels that aren't definite, with several optima", 1)
+	case !of.Ended:
+		t.count("problems that LIBSVM doesn't end", 1)
+	case !s.machine.Converged:
+	default:
+		t.count("objectives compared with LIBSVM's", 1)
+		t.raise("objective above LIBSVM's, as a share", above)
+		if !(above <= closeEnough) {
+			t.find("%s, n = %d, C = %g: objective %v, LIBSVM's %v", p.Kind, len(p.Y), p.C, s.objective, of.Objective)
+		}
+	}
+}
+
+func askLIBSVM(ctx context.Context, python string, problems []*problem) (all []theirs, err error) {
+	text, err := json.Marshal(problems)
+	if err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, python, "-c", libsvm)
+	var errs bytes.Buffer
+	c.Stdin, c.Stderr = bytes.NewReader(text), &errs
+	out, err := c.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &all)
+	}
+	if err == nil && len(all) != len(problems) {
+		err = fmt.Errorf("%d answers to %d problems", len(all), len(problems))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("LIBSVM: %w: %s", err, errs.String()), ctx.Err())
+	}
+	return all, nil
+}

@@ -1,0 +1,109 @@
+//go:build campaign
+
+package atomicfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// Faults of a build with the tag campaign, by variables of the environment. GRAM_FAULT="N HOW ERRNO" lets operation N
+// of the process, from 1 on, go wrong. HOW is "fail": it isn't done and returns the error; "short": half of the data is
+// written, or what is no write is done, and it returns the error; "kill": the process dies before it; "torn": the
+// process dies where "short" returns. Each operation that is done appends a line to the file GRAM_OPERATIONS.
+var faults = struct {
+	sync.Mutex
+	n, at int
+	how   string
+	errno syscall.Errno
+	log   *os.File
+	files map[*os.File]uint64
+}{files: map[*os.File]uint64{}}
+
+func init() {
+	f := &faults
+	if text := os.Getenv("GRAM_FAULT"); text != "" {
+		if _, err := fmt.Sscan(text, &f.at, &f.how, (*uintptr)(&f.errno)); err != nil {
+			panic("GRAM_FAULT: " + err.Error())
+		}
+	}
+	if path := os.Getenv("GRAM_OPERATIONS"); path != "" {
+		var err error
+		if f.log, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// perform does an operation, or what the fault makes of it.
+func perform(o operation, do func(data []byte) (int, error)) (int, error) {
+	f := &faults
+	f.Lock()
+	defer f.Unlock()
+	if f.n++; f.n != f.at {
+		n, err := do(o.data)
+		if err == nil {
+			o.record(f.log)
+		}
+		return n, err
+	}
+	n := 0
+	if f.how == "short" || f.how == "torn" {
+		n, _ = do(o.data[:len(o.data)/2])
+	}
+	if f.how == "torn" || f.how == "kill" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return n, o.failed(f.errno)
+}
+
+// failed returns the error as package os does, which doesn't know opens and links.
+func (o *operation) failed(e syscall.Errno) error {
+	switch {
+	case o.name == "open" || o.name == "link":
+		return e
+	case o.name == "rename":
+		return &os.LinkError{Op: o.name, Old: o.path, New: o.to, Err: e}
+	case o.file != nil:
+		return &os.PathError{Op: o.name, Path: o.file.Name(), Err: e}
+	}
+	return &os.PathError{Op: o.name, Path: o.path, Err: e}
+}
+
+// record appends the operation to a log. A file has a number; the inode names what may be a folder.
+func (o *operation) record(log *os.File) {
+	if log == nil {
+		return
+	}
+	line := struct {
+		Name, Path, To string
+		File, Inode    uint64
+		Data           []byte
+		Offset         int64
+	}{Name: o.name, Path: o.path, To: o.to, Data: o.data, Offset: o.offset}
+	file := o.file
+	if o.made != nil {
+		file = *o.made
+	}
+	if file != nil {
+		if faults.files[file] == 0 {
+			faults.files[file] = uint64(len(faults.files) + 1)
+		}
+		line.File, line.Path = faults.files[file], cmp.Or(o.path, file.Name())
+		if info, err := file.Stat(); err == nil {
+			line.Inode = info.Sys().(*syscall.Stat_t).Ino
+		}
+	}
+	text, err := json.Marshal(line)
+	if err == nil {
+		_, err = log.Write(append(text, '\n'))
+	}
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,64 @@
+//go:build campaign
+
+package atomicfile
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// A link that is made and reported as failed leaves no temporary name.
+func TestLinkFailsLate(t *testing.T) {
+	defer func() { faults.at = 0 }()
+	for at := range 20 {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "a")
+		if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		faults.at, faults.how, faults.errno = faults.n+1+at, "short", syscall.ENOSPC
+		f, err := Create(path, "")
+		if err == nil {
+			_, _ = f.Write([]byte("new"))
+			_ = f.Commit()
+			f.Abort()
+		}
+		if names := entries(t, folder); !slices.Equal(names, []string{"a"}) {
+			t.Errorf("operation %d: the folder has %q", at, names)
+		}
+	}
+}
+
+// A disk that can't sync a file's bytes, or its name, is an error; the file is the old one or the new one.
+func TestSyncFails(t *testing.T) {
+	defer func() { faults.at = 0 }()
+	for later, want := range []string{"old", "new"} {
+		path := filepath.Join(t.TempDir(), "a")
+		if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Create(path, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Abort()
+		if _, err := f.Write([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		faults.at, faults.how, faults.errno = faults.n+1, "fail", syscall.EIO
+		if later == 1 { // after sync, link, link to another name, rename
+			if faults.at += 4; f.named != "" { // sync, close, rename
+				faults.at--
+			}
+		}
+		if err := f.Commit(); err == nil {
+			t.Errorf("sync %d fails without an error", later)
+		}
+		if got, _ := os.ReadFile(path); string(got) != want {
+			t.Errorf("after sync %d fails: %q, expected %q", later, got, want)
+		}
+	}
+}
