@@ -5,8 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Thresholds say which labels an object gets by the decision values of separate labels: those whose
@@ -30,7 +28,7 @@ type Thresholds struct {
 // There are three rules: the sign, one threshold for all labels, and one for each; each of them with
 // and without AtLeastOne. To choose among these, it finds thresholds without a part and applies them
 // to that part. Of the rules whose micro F1 isn't clearly worse than the best, by more than the
-// standard error of the difference by part, it takes the one of greatest macro F1. labels are what
+// standard error of the difference, it takes the one of greatest macro F1. labels are what
 // the chosen rule gives each document this way, so they are a fair sample of its predictions but for
 // the choice; nil for one that is left out.
 //
@@ -54,7 +52,7 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 		for _, atLeastOne := range []bool{false, true} {
 			r := rule{fit: fit, atLeastOne: atLeastOne}
 			r.labels = k.apply(above, atLeastOne)
-			r.micro, r.macro, r.byPart = k.score(r.labels)
+			r.micro, r.macro, r.byDocument = k.score(r.labels)
 			if rules = append(rules, r); r.micro > rules[best].micro {
 				best = len(rules) - 1
 			}
@@ -77,18 +75,35 @@ type rule struct {
 	atLeastOne   bool
 	labels       [][]int // of each document, by thresholds that were found on the other parts
 	micro, macro float64 // F1 of all documents
-	byPart       []float64
+	byDocument   []counts
 }
 
-// clearlyWorse says whether a rule's micro F1 is below another's by more than the standard error of
-// their difference by part. Of one part that isn't known, so anything below is.
+// counts are labels of documents: those that are right, and both those given and those that documents have.
+type counts struct{ right, both int }
+
+func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
+
+// clearlyWorse says whether a rule's micro F1 is below another's by more than the standard error of their difference.
+// F = 2·Σ right/Σ both changes with the weight of document i by (2·rightᵢ - F·bothᵢ)/Σ both, so the variance of a
+// difference is the sum of the squares of such differences (the delta method). The few parts would tell it badly: of
+// three, the standard error of a mean errs by half of itself.
 func (r rule) clearlyWorse(than rule) bool {
-	lost := make([]float64, len(r.byPart))
-	for part := range lost {
-		lost[part] = than.byPart[part] - r.byPart[part]
+	var sums [2]counts
+	for i := range r.byDocument {
+		for side, of := range [2]rule{r, than} {
+			sums[side].right += of.byDocument[i].right
+			sums[side].both += of.byDocument[i].both
+		}
 	}
-	mean, sd := stat.MeanStdDev(lost, nil)
-	return !(mean <= stat.StdErr(sd, float64(len(lost)))) && r.micro < than.micro
+	influence := func(side int, c counts) float64 {
+		return (2*float64(c.right) - sums[side].f1()*float64(c.both)) / float64(max(sums[side].both, 1))
+	}
+	var variance float64
+	for i := range r.byDocument {
+		d := influence(1, than.byDocument[i]) - influence(0, r.byDocument[i])
+		variance += d * d
+	}
+	return !(than.micro-r.micro <= math.Sqrt(variance))
 }
 
 // tuning is what thresholds are found from.
@@ -251,20 +266,18 @@ func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
 }
 
 // score returns the micro F1 of labels that documents were given, their macro F1, of the labels that
-// any document has or was given, and the micro F1 of each part.
-func (k *tuning) score(labels [][]int) (micro, macro float64, byPart []float64) {
-	type counts struct{ right, both int } // documents with the label that were given it; with it, and given it
-	f1 := func(c counts) float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
-	all, byLabel, parts := counts{}, make([]counts, k.labels), make([]counts, k.parts)
+// any document has or was given, and the counts of each document.
+func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []counts) {
+	all, byLabel := counts{}, make([]counts, k.labels)
+	byDocument = make([]counts, len(labels))
 	for i, given := range labels {
 		if k.decisions[i] == nil {
 			continue
 		}
-		part := &parts[k.of[i]]
+		own := &byDocument[i]
 		for _, l := range given {
 			if slices.Contains(k.sets[i], l) {
-				all.right++
-				part.right++
+				own.right++
 				byLabel[l].right++
 			}
 			byLabel[l].both++
@@ -272,20 +285,18 @@ func (k *tuning) score(labels [][]int) (micro, macro float64, byPart []float64) 
 		for _, l := range k.sets[i] {
 			byLabel[l].both++
 		}
-		part.both += len(given) + len(k.sets[i])
-		all.both += len(given) + len(k.sets[i])
+		own.both = len(given) + len(k.sets[i])
+		all.right += own.right
+		all.both += own.both
 	}
 	known := 0
 	for _, c := range byLabel {
 		if c.both > 0 {
 			known++
-			macro += f1(c)
+			macro += c.f1()
 		}
 	}
-	for _, c := range parts {
-		byPart = append(byPart, f1(c))
-	}
-	return f1(all), macro / float64(max(known, 1)), byPart
+	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
 // labelsOf appends the labels whose values are above their thresholds, nil for 0.

@@ -209,34 +209,34 @@ func TestTuneThresholdsChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 		var micro, macro []float64
-		var byPart [][3]float64
+		var without [][]float64 // by rule, by document: micro F1 of the others
 		for _, fit := range []func(int) []float64{k.sign, k.common, k.each} {
 			above := [][]float64{fit(0), fit(1), fit(2)}
 			for _, atLeastOne := range []bool{false, true} {
 				labels := k.apply(above, atLeastOne)
 				micro = append(micro, f1(labels, sets, func(int, int) bool { return true }))
-				sum, of := 0.0, [3]float64{}
+				sum, of := 0.0, make([]float64, n)
 				for label := range all {
 					sum += f1(labels, sets, func(_, l int) bool { return l == label })
 				}
-				for part := range of {
-					of[part] = f1(labels, sets, func(i, _ int) bool { return parts[i] == part })
+				for document := range of {
+					of[document] = f1(labels, sets, func(i, _ int) bool { return i != document })
 				}
-				macro, byPart = append(macro, sum/all), append(byPart, of)
+				macro, without = append(macro, sum/all), append(without, of)
 			}
 		}
 		best := slices.Index(micro, slices.Max(micro))
 		want := best
 		for r := range micro {
-			var lost, squares float64
-			for part := range 3 {
-				lost += (byPart[best][part] - byPart[r][part]) / 3
+			var mean, squares float64 // the standard error by the jackknife
+			for i := range without[r] {
+				mean += (without[best][i] - without[r][i]) / n
 			}
-			for part := range 3 {
-				d := byPart[best][part] - byPart[r][part] - lost
+			for i := range without[r] {
+				d := without[best][i] - without[r][i] - mean
 				squares += d * d
 			}
-			if lost <= math.Sqrt(squares/2/3) && macro[r] > macro[want] {
+			if micro[best]-micro[r] <= math.Sqrt(squares*(n-1)/n) && macro[r] > macro[want] {
 				want = r
 			}
 		}
@@ -251,8 +251,11 @@ func TestTuneThresholdsChoice(t *testing.T) {
 	if macros == 0 || macros == 20 {
 		t.Errorf("macro F1 decides %d of 20 choices, expected some", macros)
 	}
-	// Of one part no standard error is known: micro F1 decides.
-	if a, b := (rule{micro: 0.5, byPart: []float64{0.5}}), (rule{micro: 0.6, byPart: []float64{0.6}}); !a.clearlyWorse(b) {
-		t.Error("a rule with less micro F1 isn't clearly worse on one part")
+	worse, better := rule{micro: 0.5}, rule{micro: 1}
+	for range 8 {
+		worse.byDocument, better.byDocument = append(worse.byDocument, counts{1, 4}), append(better.byDocument, counts{2, 4})
+	}
+	if !worse.clearlyWorse(better) || better.clearlyWorse(worse) {
+		t.Error("a rule that is worse by the same on all documents isn't clearly worse, or the other is")
 	}
 }
