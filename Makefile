@@ -19,7 +19,7 @@ MODULES = . cluster lab
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build libgram lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -35,6 +35,11 @@ cuda: cuda-header ## build bin/grambench with the GPU back end (needs a C compil
 
 cuda-header:
 	@$(GO) run ./cuda/internal/mkheader build/cuda
+
+libgram: ## build bin/libgram.so, the C library, beside its header gram.h (needs a C compiler)
+	CGO_ENABLED=1 $(GO) build -trimpath -buildmode=c-shared -o bin/libgram.so ./cmd/libgram
+	@rm -f bin/libgram.h # which cgo writes, of gram.h's functions none
+	cp cmd/libgram/gram.h bin/
 
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster

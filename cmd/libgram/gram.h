@@ -29,6 +29,8 @@
 
 #include <stdint.h>
 
+#define GRAM_VERSION "0.1.0" /* of this header; gram_version has that of the library */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
