@@ -120,38 +120,47 @@ func (c *call) guarded(f function, arguments unsafe.Pointer) (err error) {
 // everyPoll is how often *cancel is looked at.
 const everyPoll = 20 * time.Millisecond
 
-// watch begins to look at *cancel. After stop nothing does.
+// watcher ends a context once *cancel isn't 0.
+type watcher struct {
+	flag   *int32
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	over  bool
+	timer *time.Timer
+}
+
+// watch begins to look at *cancel. After stop nothing does. A short call takes no other goroutine.
 func (c *call) watch() (stop func()) {
-	flag := c.in.cancel
-	if flag == nil {
+	if c.in.cancel == nil {
 		c.ctx = context.Background()
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c.ctx = ctx
-	if atomic.LoadInt32(flag) != 0 {
-		cancel()
-		return cancel
+	w := &watcher{flag: c.in.cancel}
+	c.ctx, w.cancel = context.WithCancel(context.Background())
+	w.timer = time.AfterFunc(everyPoll, w.poll)
+	w.poll()
+	return w.stop
+}
+
+func (w *watcher) poll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.over:
+	case atomic.LoadInt32(w.flag) != 0:
+		w.cancel()
+	default:
+		w.timer.Reset(everyPoll)
 	}
-	done, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		tick := time.NewTicker(everyPoll)
-		defer tick.Stop()
-		for atomic.LoadInt32(flag) == 0 {
-			select {
-			case <-tick.C:
-			case <-done:
-				return
-			}
-		}
-		cancel()
-	}()
-	return func() {
-		close(done)
-		<-stopped
-		cancel()
-	}
+}
+
+func (w *watcher) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	w.timer.Stop()
+	w.cancel()
 }
 
 // answer writes the message of an error to the caller, and returns its code.

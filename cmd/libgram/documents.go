@@ -245,6 +245,7 @@ func (m *matrix) narrow() ([]float32, error) {
 // label gives a corpus the labels or the targets.
 func (d *documents) label(c *sparse.Corpus) error {
 	n := int64(c.Documents.Rows())
+	c.Labels, c.Classes = sparse.Labels{}, nil
 	if d.weights != nil || d.weightCount != 0 {
 		return errors.New("gram: weights of documents, expected none: this version has no use for them")
 	}

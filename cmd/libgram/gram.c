@@ -22,8 +22,8 @@ static int32_t enter(const char *function, const gram_call *call, uint64_t *argu
 		return goCall((char *)function, (void *)call, arguments);
 	if (call != NULL && call->error != NULL && call->error_size > 0)
 		snprintf(call->error, (size_t)call->error_size,
-		         "%s in a process that was forked after the library was loaded: expected one of spawn, or to load the "
-		         "library after the fork", function);
+		         "gram: %s in a process that was forked after the library was loaded: expected one that was spawned, or "
+		         "that loads the library after the fork", function);
 	return GRAM_FORKED;
 }
 

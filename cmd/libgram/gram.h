@@ -19,7 +19,15 @@
  *   workers        number of threads; results don't depend on it      default: one per processor
  *   memory_bytes   what the call may hold                             default: no bound
  *
- * Threads. Functions may be called from any number of threads at a time, on the same objects too.
+ * They say how the call runs; of gram_project and gram_index_query, whose objects keep threads and memory of their
+ * own, what was said when the object was made. Functions without options run by the defaults.
+ *
+ * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other functions
+ * those of two documents or more. Where two sets of documents are compared, and in gram_predict and gram_project, the
+ * first is cut as the other, or as the documents that the object was made of. gram_corpus has options for this.
+ *
+ * Threads. Functions may be called from any number of threads at a time, on the same objects too. Calls of gram_predict
+ * and gram_explain on a model share what the first has made ready; at the same time they hear each other's progress.
  *
  * Processes. The library starts threads when it is loaded. In a child process of fork, which has none of them, every
  * call but gram_version returns GRAM_FORKED: start processes by spawn, or load the library after the fork.
@@ -99,7 +107,9 @@ typedef struct gram_documents {
 
 	/* Labels, where something is learnt: of numbers, targets; of classes, labels. labels[k] is an index into classes;
 	 * document i has the labels from label_offsets[i] up to label_offsets[i+1], none, one or several. With
-	 * label_offsets NULL it has labels[i], below 0 for none. A corpus has labels of its own; these are then ignored. */
+	 * label_offsets NULL it has labels[i], below 0 for none. A corpus has labels of its own; these are then ignored.
+	 * Classes are in the order in which the model has them; those of no document are left out. Targets are kept as
+	 * classes that are called by their number. */
 	const gram_strings *classes;
 	const int32_t      *labels;
 	const int64_t      *label_offsets;
@@ -157,12 +167,14 @@ int32_t gram_duplicates(const gram_documents *x, const char *options, int64_t op
 int32_t gram_train(const gram_documents *x, const char *options, int64_t options_size, gram_object update,
                    gram_object *model, const gram_call *call);
 
-/* Cross-validates. Options: those of gram_train, folds. The result has "json". */
+/* Cross-validates. Options: those of gram_train, folds. The result has "json": "measure" by which it is judged, its
+ * "mean" and "sd" over the folds, "figures" by fold, "score" of all documents together. */
 int32_t gram_cross_validate(const gram_documents *x, const char *options, int64_t options_size,
                             gram_object *result, const gram_call *call);
 
 /* Searches for the best kernel and parameters on shared tiles. Options: those of gram_train, folds, grid (an object of
- * arrays of strings). The result has "json"; its "train" are options for gram_train. */
+ * arrays of strings). The result has "json": "points" with their "options" for gram_train, "mean", "sd" and "figures"
+ * by fold; "best" is one of them, from 0, or -1; "train" has its options. */
 int32_t gram_search(const gram_documents *x, const char *options, int64_t options_size,
                     gram_object *result, const gram_call *call);
 
@@ -171,7 +183,10 @@ int32_t gram_predict(gram_object model, const gram_documents *x, const char *opt
                      gram_object *predictions, const gram_call *call);
 
 /* Says why the model predicts what it does of document i of x: the given number of terms and support vectors that
- * count most. With x NULL, which terms speak most for each class. The result has "json". */
+ * count most. With x NULL, which terms speak most for each class. The result has "json": "label", "against", "value",
+ * "terms" (each with "term", "count", "effect" and, of support vector machines, "slope") and "support_vectors" (with
+ * "document", from 1, "class", "kernel", "effect"); with x NULL "rows", by machine: "class", "against", "terms_for" and
+ * "terms_against" (each with "term" and "weight"). */
 int32_t gram_explain(gram_object model, const gram_documents *x, int64_t i, int64_t terms,
                      gram_object *result, const gram_call *call);
 
@@ -230,16 +245,35 @@ typedef struct gram_view {
  * Returns an array of an object. Its memory is the library's, and stays until gram_free frees the object; rows is 0 of
  * an array that the object doesn't have because of what it is, such as probabilities of a model without them. Names:
  *
- *   every object  "json"        bytes: what the object is and says, a JSON object; its "kind" is corpus, model, …
- *   corpus        "offsets" int64, "indices" int32, "values" float; "labels" int32 (the first of each, -1 for none)
+ *   every object  "json"        bytes: what the object is and says, a JSON object; its "kind" is corpus, model, index,
+ *                               predictions, components, validation, search, explanation or matches; numbers that
+ *                               aren't finite are null
+ *   corpus        "offsets" int64, "indices" int32, "values" float; "labels" int32, the first of each, -1 for none, into
+ *                 the "classes" of "json"
  *   model, index  "bytes"       bytes: as gram_save writes them
  *   model         "support" int32, the training documents; "coefficients" double, machines × support; "offsets"
- *                 double, by machine (of support vector machines); "weights" double, machines × columns (of those
- *                 that are linear)
- *   predictions   "labels" int32 with "label_offsets" int64, into the "classes" of "json"; "values", "scores",
- *                 "probabilities", "margins", "nearest", "ranks" double; "known", "words" int64; "rejected" int32
+ *                 double, by machine: f(x) = Σ coefficient·k(support, x) − offset (of support vector machines);
+ *                 "weights" double, machines × "columns" int64, of the documents (of those that are linear in these)
+ *   corpus, model "vocabulary"  bytes: the terms of the columns, one after the other; term j from "vocabulary_offsets"[j]
+ *                               up to "vocabulary_offsets"[j+1], int64; of vectors neither
+ *   predictions   "labels" int32 with "label_offsets" int64, into the "classes" of "json": the model's, and what it
+ *                 says besides, such as ? or 1 and -1 of one class; "seconds" int32, the classes that come second, by
+ *                 "margins" double; "values", "nearest", "ranks" double, "rejected" int32, "known", "words" int64, by
+ *                 document; "scores" double by the "machines" of "json", "probabilities" double by the model's classes
  *   components    "eigenvalues" double; "coordinates" double, documents × components
- *   index query   "offsets", "documents" int64, "distances" float
+ *   matches       "offsets", "documents" int64, "distances" float: of gram_index_query
+ *
+ * "json" has
+ *
+ *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer, labelled,
+ *                 classes, warnings
+ *   model         type, kernel, embedding, scheme, c, classes, machines (the names of decision values), numbers
+ *                 (regression), one_class, votes, probabilities, text, tokenizer, vocabulary (their number), terms,
+ *                 support, bytes, converged, unfinished, notes, warnings, report (lines), rows
+ *   index         documents, added, removed, new_terms: the latter three since gram_index or gram_index_refit
+ *   predictions   documents, classes, machines, warnings
+ *   components    documents, components, landmarks, total (of all eigenvalues), residual (what landmarks leave of it),
+ *                 warnings
  */
 int32_t gram_array(gram_object object, const char *name, int64_t name_size, gram_view *out, const gram_call *call);
 

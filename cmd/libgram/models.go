@@ -58,7 +58,7 @@ func (r *ready) each(visit func(o *gram.Options)) {
 	}
 }
 
-// for returns a copy of the model that predicts as options say, for a call. It must be done afterwards.
+// with returns a copy of the model that predicts as options say, for a call. The call ends with done.
 func (m *model) with(o *gram.Options, novelty bool) (r *ready, done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,12 +109,12 @@ func (m *model) about() any {
 		Vocabulary, Terms, Support                 int
 		Bytes                                      int64
 		Converged                                  bool
-		Ended                                      learn.Ended
+		Unfinished                                 int
 		Notes, Report, Warnings                    []string
 		Rows                                       []any
 	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass, a.Numbers,
 		a.Votes, a.Probabilities, a.Vocabulary != nil, len(a.Vocabulary), a.Terms, a.Support, a.Bytes, a.Ended.Unfinished == 0,
-		a.Ended, a.Notes, a.Text, m.warnings, a.Rows}
+		a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
 }
 
 func (m *model) arrays() map[string]arrayMaker {
@@ -224,11 +224,11 @@ func crossValidate(c *call, a *struct {
 		Score        any
 		Support      float64
 		Converged    bool
-		Ended        learn.Ended
+		Unfinished   int
 		Warnings     []string
 		Seconds      float64
 	}{string(v.Measure), v.Figures, v.Mean, v.SD, v.LogLoss, v.About.Type, v.About.Kernel, v.Score, v.Support,
-		v.Ended.Unfinished == 0, v.Ended, out.warnings, v.Took.Seconds()}
+		v.Ended.Unfinished == 0, v.Ended.Unfinished, out.warnings, v.Took.Seconds()}
 	*a.out.handle = objects.add(out)
 	return nil
 }
