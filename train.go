@@ -30,12 +30,24 @@ type TrainOptions struct {
 	Nu            float64            // of nu_svc, one_class, nu_svr: a bound on the share of errors; default 0.5
 	Epsilon       float64            // of epsilon_svr: width of the zone without loss; default 0.1
 	Weights       map[string]float64 // multiples of C by class; default 1
-	Balanced      bool               // weigh classes by what makes up for their sizes
+	Balanced      bool               // weigh classes by what makes up for their sizes in documents, of any weight
 	Probabilities bool               // train for probabilities, too, calibrated on five folds: svm.Problem.Train
 	Reject        string             // error=2% or coverage=90%: no class below a probability that is learnt on folds
 	Thresholds    bool               // tune the threshold of each label; always where C is chosen for labels
 	Tolerance     float64            // default that of the learner; 10⁻³ for support vector machines
 	Seed          uint64             // of folds and samples; default 1
+
+	// DocumentWeights multiply the price of each document of the corpus,
+	//
+	//	Cᵢ = C · weight of the class of document i · DocumentWeights[i],
+	//
+	// which bounds its α in c_svc and epsilon_svr and multiplies its loss in linear, logistic, sphere-logistic and
+	// landmark. In nu_svc, one_class and nu_svr they multiply the bounds, and Nu is a share of their sum. So a document
+	// of the weight 2 counts as two in the problem that is solved, and one of the weight 0 is left out as if it weren't
+	// there. All else counts documents alike: idf weights, Balanced, folds, sigmoids and thresholds, and the scores of
+	// CrossValidate, Search and the choice of settings, whose trainings have the weights of their documents. Models
+	// don't keep them. Finite, at least 0. Default: 1 each.
+	DocumentWeights []float64
 
 	// Terms are those that the text is cut into first, of a corpus that keeps its texts, as a [Search] found
 	// them. Default: as it was read, or chosen.
@@ -69,6 +81,11 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
+	documents := c.Documents.Rows()
+	c, kept, err := o.weighted(c)
+	if err != nil {
+		return nil, err
+	}
 	if o.Update != nil {
 		if err := o.inherit(c); err != nil {
 			return nil, err
@@ -92,6 +109,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
+	numbered(m, kept, documents)
 	a := m.About()
 	for _, note := range a.Notes {
 		o.warn("%s", note)
@@ -141,7 +159,8 @@ func (o *TrainOptions) applies(l *learn.Learner) error {
 		{"kernel", "Kernel", o.Kernel != ""}, {"embed", "Embedding", o.Embedding != ""},
 		{"scheme", "Scheme", o.Scheme != ""}, {"c", "C", o.C != 0}, {"nu", "Nu", o.Nu != 0},
 		{"epsilon", "Epsilon", o.Epsilon != 0}, {"weight", "Weights", o.Weights != nil},
-		{"weight", "Balanced", o.Balanced}, {"probabilities", "Probabilities", o.Probabilities},
+		{"weight", "Balanced", o.Balanced}, {"document weights", "DocumentWeights", o.DocumentWeights != nil},
+		{"probabilities", "Probabilities", o.Probabilities},
 		{"reject", "Reject", o.Reject != ""}, {"thresholds", "Thresholds", o.Thresholds},
 		{"tolerance", "Tolerance", o.Tolerance != 0},
 	} {

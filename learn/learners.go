@@ -32,6 +32,7 @@ type Learner struct {
 	Summary string     // what it is, in a line
 	Type    model.Type // of support vector machines, which take all flags; "" of other learners
 	Flags   []string   // of the flags that not all learners take, those that this one takes, such as "c" and "embed"
+	Weighs  bool       // it has a use for weights of documents, see sparse.Corpus; support vector machines have one
 	Files
 
 	// Setup declares the parameters with their defaults, and returns what trains with them, once
@@ -39,9 +40,12 @@ type Learner struct {
 	Setup func(parameters *flag.FlagSet) Trainer
 }
 
-// Takes says whether the learner has a use for a flag that not all learners take, such as "c" or "embed".
+// Takes says whether the learner has a use for a flag that not all learners take, such as "c" or "embed", or for
+// "document weights", for which there is no flag.
 func (l *Learner) Takes(flag string) bool {
 	switch t := l.Type; {
+	case flag == "document weights":
+		return l.Weighs || t != ""
 	case t == "":
 		return slices.Contains(l.Flags, flag)
 	case flag == "c":
@@ -130,6 +134,14 @@ type Validator interface {
 	Validate(
 		ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
 	) ([]*model.Prediction, []About, error)
+}
+
+// unweighted refuses weights of documents for a learner that has no use for them.
+func unweighted(c *sparse.Corpus, name string) error {
+	if c == nil || c.Weights == nil {
+		return nil
+	}
+	return flagtext.Errorf("-type %s with weights of documents, expected none: it has no use for them", name)
 }
 
 // Model is what was trained. It may be used concurrently.

@@ -24,7 +24,7 @@ var logisticFiles = files(logistic.Form, logistic.Load, logistic.Read,
 
 var euclideanLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
-	Flags: logisticFlags, Files: logisticFiles,
+	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
 	Setup: func(f *flag.FlagSet) Trainer {
 		r := &regression{name: "logistic"}
 		f.BoolVar(&r.s.NoBias, "origin", false, "true or false: whether hyperplanes go through the origin")
@@ -34,7 +34,7 @@ var euclideanLearner = &Learner{
 
 var sphericalLearner = &Learner{
 	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
-	Flags: logisticFlags, Files: logisticFiles,
+	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
 	Setup: func(f *flag.FlagSet) Trainer {
 		r := &regression{name: "sphere-logistic", s: logistic.Settings{Margin: logistic.Spherical}}
 		f.Var(oneOf{&r.boundary, []string{"exact", "paper"}}, "boundary", "exact or paper: what is 0 at a hyperplane's "+

@@ -18,8 +18,12 @@ type Parameters struct {
 	// does. Default: 1 each.
 	Weights []float64
 
+	// DocumentWeights multiplies C once more, by row of the matrix: a document of the weight w counts as w
+	// equal ones of the weight 1. Rows that take no part have one, too. Default: 1 each.
+	DocumentWeights []float64
+
 	// Nu, if not 0, asks for ν-SVC, which ignores C and Weights: a bound, from 0 to 1, on the share
-	// of documents that violate their margin, and the least share that are support vectors.
+	// of documents, by their weights, that violate their margin, and the least share that are support vectors.
 	Nu float64
 
 	// Probabilities asks for a sigmoid with each machine, for which five more are trained, each
@@ -30,8 +34,9 @@ type Parameters struct {
 	Seed uint64
 }
 
-// resolve checks the parameters of a problem of so many classes and fills in the default.
-func (p Parameters) resolve(classes int) (Parameters, error) {
+// resolve checks the parameters of a problem of so many classes and a matrix of n documents, and fills in the
+// default.
+func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	if p.C == 0 {
 		p.C = 1
 	}
@@ -52,7 +57,25 @@ func (p Parameters) resolve(classes int) (Parameters, error) {
 	if len(p.Weights) > max(classes, 0) {
 		return p, errUser("%d weights, expected at most %d, one for each class", len(p.Weights), classes)
 	}
-	return p, nil
+	prices := []float64{p.C}
+	for _, w := range p.Weights {
+		prices = append(prices, p.C*w)
+	}
+	return p, checkWeights(p.DocumentWeights, n, slices.Min(prices), slices.Max(prices))
+}
+
+// checkWeights checks that weights are there for n documents, and leave prices positive and finite.
+func checkWeights(weights []float64, n int, least, most float64) error {
+	if weights != nil && len(weights) != n {
+		return errUser("weights of %d documents, of a matrix of %d", len(weights), n)
+	}
+	for i, w := range weights {
+		if !(w > 0 && w*least > 0) || math.IsInf(w*most, 0) {
+			return errUser("weight %v of document %d and a price of %v to %v, expected a positive number and product", w, i,
+				least, most)
+		}
+	}
+	return nil
 }
 
 // bound is C times the weight of a class; -1 has none.
@@ -79,11 +102,12 @@ type BinaryTraining struct {
 //
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
-// over the documents t.Docs, where y is +1 for positive documents and -1 for others. Weights[0] is
-// for the positive documents, Weights[1] for the others. The result has the documents whose α isn't
+// over the documents t.Docs, where y is +1 for positive documents and -1 for others, and C[t] is C times the
+// weights of class and document. Weights[0] is for the positive documents, Weights[1] for the others. The result has the documents whose α isn't
 // 0 as support, and is positive where the positive class is. Documents of one class are an error.
 //
-// ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and in addition Σ_t α[t] = ν·n.
+// ν-SVC is the problem without the linear term, with 0 <= α[t] <= w[t] and in addition Σ_t α[t] = ν·Σ_t w[t]
+// for the weights w of documents.
 // Its result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
 // (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
 // is an error. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
@@ -92,7 +116,7 @@ func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (
 	if err != nil {
 		return nil, err
 	}
-	if t.Parameters, err = t.resolve(2); err != nil {
+	if t.Parameters, err = t.resolve(2, src.n); err != nil {
 		return nil, err
 	}
 	if err := checkStart(t.Start, src.n); err != nil {
@@ -122,7 +146,8 @@ func begin(m Matrix, opt Options) (*source, Options, error) {
 type problem struct {
 	docs     []int // increasing
 	positive []bool
-	bounds   [2]float64 // of positive and other documents
+	bounds   [2]float64 // of positive and other documents of the weight 1
+	weights  []float64  // by row of the matrix; nil for 1 each
 	nu       float64    // if not 0: ν-SVC
 	probable bool       // with a sigmoid
 	seed     uint64     // of its folds
@@ -133,9 +158,23 @@ type problem struct {
 
 // set makes parameters those of the problem.
 func (p *problem) set(par *Parameters) {
-	p.nu, p.probable, p.seed = par.Nu, par.Probabilities, par.Seed
+	p.nu, p.probable, p.seed, p.weights = par.Nu, par.Probabilities, par.Seed, par.DocumentWeights
 	p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.classes[1])}
 }
+
+// weight is that of document t.
+func (p *problem) weight(t int) float64 { return weightOf(p.weights, p.docs[t]) }
+
+// weightOf is the weight of a row of the matrix; nil weights are 1.
+func weightOf(weights []float64, row int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[row]
+}
+
+// bound is the greatest α of document t.
+func (p *problem) bound(t int) float64 { return p.bounds[sideOf(p.positive[t])] * p.weight(t) }
 
 // inOrder returns documents, different rows of a matrix of n, and what belongs to each, in
 // increasing order: then the rows of a problem are pieces of memory.
@@ -179,13 +218,14 @@ func sideOf(positive bool) int {
 // without any held out, that is an error.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	d := newDual(p.docs, 1, m)
-	count := [2]int{}
+	count, sum := [2]int{}, [2]float64{} // of documents, of their weights
 	for t, pos := range p.positive {
 		side := sideOf(pos)
 		d.sign[t] = int8(1 - 2*side)
 		if out == nil || !out(t) {
 			count[side]++
-			d.upper[t], d.offset[t] = p.bounds[side], float64(d.sign[t])
+			sum[side] += p.weight(t)
+			d.upper[t], d.offset[t] = p.bound(t), float64(d.sign[t])
 		}
 	}
 	if count[0] == 0 || count[1] == 0 {
@@ -196,13 +236,13 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 			count[0], className(p.classes[0]), count[1], className(p.classes[1]))
 	}
 	if p.nu > 0 {
-		most := 2 * float64(min(count[0], count[1])) / float64(count[0]+count[1])
+		most := 2 * min(sum[0], sum[1]) / (sum[0] + sum[1])
 		if !(p.nu <= most) {
 			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", p.nu,
 				most,
 				count[0], className(p.classes[0]), count[1], className(p.classes[1]))
 		}
-		d.shareOut(p.nu * float64(count[0]+count[1]) / 2)
+		d.shareOut(p.nu*(sum[0]+sum[1])/2, p.weight)
 	}
 	return d, nil
 }
@@ -220,15 +260,15 @@ func (p *problem) leftOver(fold []int, f int) float64 {
 	return 0
 }
 
-// shareOut makes a problem of two classes one of ν-SVC: no linear term, bounds of 1 for those that
+// shareOut makes a problem of two classes one of ν-SVC: no linear term, weights as bounds for those that
 // have one, and a sum of α in each class, shared out from the first document on.
-func (d *dual) shareOut(each float64) {
+func (d *dual) shareOut(each float64, weight func(t int) float64) {
 	d.perClass = true
 	left := [2]float64{each, each}
 	for t, s := range d.sign {
 		side := sideOf(s > 0)
 		if d.offset[t] = 0; d.upper[t] > 0 {
-			d.upper[t] = 1
+			d.upper[t] = weight(t)
 		}
 		d.alpha[t] = min(d.upper[t], left[side])
 		left[side] -= d.alpha[t]

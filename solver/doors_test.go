@@ -63,7 +63,7 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 			return err
 		},
 		"TrainOneClass": func(m Matrix) error {
-			_, err := TrainOneClass(ctx, m, counting(n), 0.5, opt)
+			_, err := TrainOneClass(ctx, m, OneClassTraining{Docs: counting(n), Nu: 0.5}, opt)
 			return err
 		},
 		"Train": func(m Matrix) error {
@@ -218,7 +218,7 @@ func TestTrainingDoors(t *testing.T) {
 		{"start of NaN", "a start: solver: coefficient NaN of support vector 1",
 			binary(Parameters{}, from([]int{1}, []float64{nan}))},
 		{"kernels", "panels of 0 rows", func() error {
-			_, err := TrainOneClass(ctx, m, docs, 0.5, Options{Kernels: &asm.Kernels{}})
+			_, err := TrainOneClass(ctx, m, OneClassTraining{Docs: docs, Nu: 0.5}, Options{Kernels: &asm.Kernels{}})
 			return err
 		}},
 		{"too many pairs", "one-vs-one of 20000 classes has 199990000 machines", train(20000, Parameters{})},
@@ -235,7 +235,7 @@ func TestTrainingDoors(t *testing.T) {
 		{"no target", "no document", regression(nil, nil)},
 		{"regression of a document twice", "document 5 is in the problem twice", regression([]int{5, 5}, []float64{1, 2})},
 		{"one class of nothing", "no document",
-			func() error { _, err := TrainOneClass(ctx, m, nil, 0.5, Options{}); return err }},
+			func() error { _, err := TrainOneClass(ctx, m, OneClassTraining{Nu: 0.5}, Options{}); return err }},
 	})
 }
 

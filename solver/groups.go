@@ -24,7 +24,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	par, err := t.resolve(c.Classes)
+	par, err := t.resolve(c.Classes, n)
 	if err != nil {
 		return nil, err
 	}

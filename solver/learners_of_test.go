@@ -67,7 +67,7 @@ func learnersOf(x [][]float64) map[string]learner {
 			)
 		},
 		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainOneClass(ctx, m, docs, 0.3, opt)
+			return TrainOneClass(ctx, m, OneClassTraining{Docs: docs, Nu: 0.3}, opt)
 		},
 	}
 }

@@ -152,7 +152,7 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		}},
 		{
 			"one-class", signs, []string{"-s", "2", "-n", "0.25"},
-			func() []*Machine { return one(TrainOneClass(ctx, m, docs, 0.25, fine)) },
+			func() []*Machine { return one(TrainOneClass(ctx, m, OneClassTraining{Docs: docs, Nu: 0.25}, fine)) },
 		},
 		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"}, func() []*Machine {
 			return one(

@@ -121,7 +121,7 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
-	par, err := t.resolve(c.Classes)
+	par, err := t.resolve(c.Classes, src.n)
 	if err != nil {
 		return nil, err
 	}

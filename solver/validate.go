@@ -104,7 +104,7 @@ func (t *Trial) Validate(
 	}
 	pars = slices.Clone(pars)
 	for i := range pars {
-		if pars[i], err = pars[i].resolve(t.Classes); err != nil {
+		if pars[i], err = pars[i].resolve(t.Classes, v.m.n); err != nil {
 			return nil, err
 		}
 		pars[i].Probabilities = false // a sigmoid has no part in the class
@@ -415,13 +415,13 @@ func (c *classSweep) next(i int, last *dual) (*dual, error) {
 
 // raise makes the bounds of a solved problem those that p has now, unless one of them was greater.
 func (p *problem) raise(d *dual) bool {
-	for t, pos := range p.positive {
-		if d.upper[t] > p.bounds[sideOf(pos)] {
+	for t := range p.positive {
+		if d.upper[t] > p.bound(t) {
 			return false
 		}
 	}
-	for t, pos := range p.positive {
-		d.upper[t] = p.bounds[sideOf(pos)]
+	for t := range p.positive {
+		d.upper[t] = p.bound(t)
 	}
 	return true
 }

@@ -45,7 +45,7 @@ func (t *RegressionTrial) Validate(
 	}
 	pars = slices.Clone(pars)
 	for i := range pars {
-		if err := pars[i].resolve(); err != nil {
+		if err := pars[i].resolve(v.m.n); err != nil {
 			return nil, err
 		}
 	}
@@ -108,8 +108,8 @@ func (r *regressionSweep) next(i int, last *dual) (*dual, error) {
 	same := par.Nu == 0 && r.last.Nu == 0 && par.Epsilon == r.last.Epsilon
 	r.last = par
 	if last != nil && same {
-		for t := range last.upper {
-			last.upper[t] = par.C // which grows
+		for t := range last.upper { // which grow
+			last.upper[t] = par.C * weightOf(par.DocumentWeights, r.docs[t%len(r.docs)])
 		}
 		return last, nil
 	}

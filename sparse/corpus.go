@@ -1,6 +1,9 @@
 package sparse
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Corpus is a set of documents as they were read: raw counts or values, labels, and a vocabulary.
 type Corpus struct {
@@ -10,6 +13,7 @@ type Corpus struct {
 	Vocabulary []string  // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes    []string  // names of the classes, in the order of their first document
 	Labels     Labels    // the classes of each document
+	Weights    []float64 // Weights[i] multiplies the price of document i in training, see gram.TrainOptions; nil: 1 each
 	Names      []string  // Names[i] is the file of document i; nil if documents are lines of one file
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
@@ -99,7 +103,7 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = Labels{}
 	out.Names, out.Groups = pick(c.Names, documents), pick(c.Groups, documents)
-	out.Texts = pick(c.Texts, documents)
+	out.Texts, out.Weights = pick(c.Texts, documents), pick(c.Weights, documents)
 	if len(c.Labels.Offsets) > 0 {
 		for _, i := range documents {
 			out.Labels.Add(c.Labels.Of(i)...)
@@ -121,8 +125,8 @@ func pick[T any](list []T, documents []int) []T {
 }
 
 // Validate checks documents as [CSR.Validate] does and labels as [Labels.Validate] does, and that
-// there are a term for every column, and a name and a group for every document, each unless nil. It
-// takes one pass.
+// there are a term for every column, and a name, a group and a weight for every document, each unless nil.
+// It takes one pass.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("sparse: no corpus, expected one")
@@ -145,6 +149,13 @@ func (c *Corpus) Validate() error {
 		return fmt.Errorf("sparse: %d names, expected %d, one for each document, or none", len(c.Names), rows)
 	case c.Groups != nil && len(c.Groups) != rows:
 		return fmt.Errorf("sparse: %d groups, expected %d, one for each document, or none", len(c.Groups), rows)
+	case c.Weights != nil && len(c.Weights) != rows:
+		return fmt.Errorf("sparse: %d weights, expected %d, one for each document, or none", len(c.Weights), rows)
+	}
+	for i, w := range c.Weights {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("sparse: weight %v of document %d, expected a finite number above 0", w, i)
+		}
 	}
 	return nil
 }

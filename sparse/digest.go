@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash"
 	"math"
+	"slices"
 
 	"github.com/minio/sha256-simd"
 )
@@ -17,6 +18,7 @@ import (
 //	Labels.Offsets, Labels.IDs                           int64, int32
 //	len(Classes), then each length and text              uint64 and bytes
 //	len(Vocabulary), then each length and text           uint64 and bytes
+//	Weights, where one isn't 1                           bits of float64
 //
 // all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0,
 // one without offsets at all as one of 0 rows, and one without documents as one of an empty matrix.
@@ -49,6 +51,11 @@ func (c *Corpus) Digest() [32]byte {
 		for _, s := range list {
 			d.uint64(uint64(len(s)))
 			d.text(s)
+		}
+	}
+	if slices.ContainsFunc(c.Weights, func(w float64) bool { return w != 1 }) {
+		for _, w := range c.Weights {
+			d.uint64(math.Float64bits(w))
 		}
 	}
 	return d.sum()

@@ -13,7 +13,7 @@ import (
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //
-// with ℓ* the conjugate of ℓ by f. At aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖² with the gradient g by u. Rows of Φ at
+// with ℓ* the conjugate of ℓ by f, and C times the weight of a document for C where it has one. At aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖² with the gradient g by u. Rows of Φ at
 // landmarks are those of Tᵀ; so with b added to a there
 //
 //	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ'(fⱼ) - bⱼ/C.
@@ -41,8 +41,9 @@ func (t *training) settle(
 		c := columns[at/m]
 		y[at] = t.sign(t.chosen[at%m], c.class)
 		_, _, second := t.s.Loss.of(y[at], f[at])
-		bend[at/m] += c.price * second * b[at] * b[at]
-		b[at] *= c.price * second
+		price := c.price * t.weight(t.chosen[at%m])
+		bend[at/m] += price * second * b[at] * b[at]
+		b[at] *= price * second
 	}
 	tb, err := t.factor.Times(ctx, t.do, b, false)
 	if err != nil {
@@ -53,9 +54,10 @@ func (t *training) settle(
 		c, own := columns[at/m], tb[at/m*m:][:m]
 		_, first, _ := t.s.Loss.of(y[at], f[at])
 		by := floats.Dot(own, gradients[at/m]) / max(floats.Dot(own, own)+bend[at/m], math.SmallestNonzeroFloat64)
-		slope, apart := t.s.Loss.dual(y[at], f[at], first-by*b[at]/c.price)
-		losses[at/m] += c.price * apart
-		b[at] = c.price * (first - slope)
+		price := c.price * t.weight(t.chosen[at%m])
+		slope, apart := t.s.Loss.dual(y[at], f[at], first-by*b[at]/price)
+		losses[at/m] += price * apart
+		b[at] = price * (first - slope)
 	}
 	if tb, err = t.factor.Times(ctx, t.do, b, false); err != nil {
 		return err

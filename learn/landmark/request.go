@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -20,7 +21,8 @@ const PassRows = 512
 
 // Request says what a pass over the documents sums, for whoever takes it in place of [Train]. With
 // K the n × m kernel values between documents and landmarks, plus 1, it is Kᵀ ℓ'(K At) for a gradient,
-// and Kᵀ (ℓ”(K At) ∘ K Step) for a step, with ℓ” = 1 where At is empty.
+// and Kᵀ (ℓ”(K At) ∘ K Step) for a step, with ℓ” = 1 where At is empty. Losses
+// are times the weights of documents.
 type Request struct {
 	Rows      int       `json:"rows"`              // documents that are trained on
 	Landmarks []int     `json:"landmarks"`         // numbers of documents
@@ -201,6 +203,9 @@ func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 		}
 	}
 	s, err := t.over(ctx, matrix, columnsOf(q.Step, m), 0, func(row int, w, _ []float64) {
+		if weights == nil {
+			floats.Scale(t.weight(lo+row), w)
+		}
 		for i, of := range q.Of {
 			w[i] *= float64(weights[row*len(q.Classes)+of])
 		}

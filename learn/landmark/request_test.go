@@ -10,6 +10,9 @@ import (
 func TestPassElsewhere(t *testing.T) {
 	for loss := Square; loss <= Hinge2; loss++ {
 		c, s := texts(1300, 3, 7, false), Settings{Landmarks: 70, Loss: loss, C: 3}
+		for i := range c.Documents.Rows() {
+			c.Weights = append(c.Weights, 0.3+float64(i%4)/3)
+		}
 		var files [2]bytes.Buffer
 		passes := 0
 		for i, pass := range []func(context.Context, *Request, func(int, *Sums) error) error{

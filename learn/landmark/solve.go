@@ -182,14 +182,24 @@ func (t *training) gradients(
 	return g, nil
 }
 
-// losses puts ℓ' of a row in the place of w, adds up ℓ and ℓ”, and hands ℓ” of each class to weigh.
+// weight is that of a row, a multiple of its loss.
+func (t *training) weight(row int) float64 {
+	if t.c.Weights == nil {
+		return 1
+	}
+	return t.c.Weights[t.rows[row]]
+}
+
+// losses puts ℓ' of a row in the place of w, adds up ℓ and ℓ”, and hands ℓ” of each class to weigh; all of them
+// times the weight of the row.
 func (t *training) losses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
+	s := t.weight(row)
 	for i, class := range classes {
 		loss, first, second := t.s.Loss.of(t.sign(row, class), w[i])
-		w[i] = first
-		figures[i] += loss
-		figures[len(classes)+i] += second
-		weigh(i, second)
+		w[i] = s * first
+		figures[i] += float64(s * loss)
+		figures[len(classes)+i] += float64(s * second)
+		weigh(i, s*second)
 	}
 }
 
@@ -286,6 +296,8 @@ func (t *training) newton(
 			for i, s := range active {
 				if weights != nil {
 					w[i] *= float64(weights[row*stride+s.c.at])
+				} else {
+					w[i] *= t.weight(row)
 				}
 			}
 		})

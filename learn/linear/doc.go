@@ -8,7 +8,7 @@
 //
 //	P = (‖w‖² + v²)/2 + Σᵢ Cᵢ ℓ(yᵢf(xᵢ)), yᵢ = ±1,
 //
-// where Cᵢ is C times the weight of the document's class (Settings.Weights),
+// where Cᵢ is C times the weights of the document (Corpus.Weights) and of its class (Settings.Weights),
 // with ℓ(m) = max(0, 1-m)², the squared hinge (L2 loss), or max(0, 1-m), the hinge (L1 loss). Its dual
 // maximises, over α,
 //

@@ -21,6 +21,7 @@ type dual struct {
 	p        *problem
 	positive []bool
 	weights  [2]float64 // multiples of C, of positive documents the second
+	own      []float64  // further ones by document; nil for 1 each
 	hinge    bool
 	b        float64 // B
 	limit    int     // passes
@@ -59,10 +60,14 @@ func (d *dual) bounds() (most, diagonal float64) {
 
 // weight is the multiple of C.
 func (d *dual) weight(i int) float64 {
+	s := d.weights[0]
 	if d.positive[i] {
-		return d.weights[1]
+		s = d.weights[1]
 	}
-	return d.weights[0]
+	if d.own != nil {
+		s *= d.own[i]
+	}
+	return s
 }
 
 // sign is y.

@@ -52,12 +52,16 @@ func TrainPath(
 	if err == nil {
 		weights, err = task.Weights(c, rows, s.Weights, s.Balanced, s.Scheme)
 	}
-	if most := prices[len(prices)-1]; err == nil && !(most*slices.Max(weights) <= mostC) {
-		err = fmt.Errorf("cost C = %v with weights of up to %v, expected a product of at most %v",
-			most, slices.Max(weights), mostC)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("linear: %w", err)
+	}
+	heaviest := slices.Max(weights)
+	if c.Weights != nil {
+		heaviest *= slices.Max(c.Weights)
+	}
+	if most := prices[len(prices)-1]; !(most*heaviest <= mostC) {
+		return nil, fmt.Errorf("linear: cost C = %v with weights of up to %v, expected a product of at most %v", most,
+			heaviest, mostC)
 	}
 	s.Weights, s.Balanced = nil, false
 	workers := run.Workers(opt.Workers)
@@ -129,8 +133,10 @@ func trainAll(
 	}
 	ctx, r := run.StartReporter(ctx, "linear: Options.Progress", report)
 	defer r.Finish(&err)
+	own := task.DocumentWeights(c, rows)
 	return run.Tasks(ctx, min(workers, n), n, func(ctx context.Context, _, k int) error {
 		d := newDual(ctx, p, task.Of(c, k, rows), s, k, func() { passes.Add(1) })
+		d.own = own
 		if d.weights[1] = weights[k]; mirrored {
 			d.weights[0] = weights[1]
 		}

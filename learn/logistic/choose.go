@@ -49,7 +49,8 @@ func Choose(
 				rows = append(rows, t.rows[at])
 			}
 		}
-		p := &Problem{p: newPoints(t.docs.x, rows), cols: t.docs.x.Cols, loose: true}
+		p := t.problem(rows)
+		p.loose = true
 		machines, err := t.trainAll(ctx, p, rows, "choosing C", fold, folds)
 		if err != nil {
 			return nil, 0, err

@@ -6,7 +6,7 @@
 //
 //	F = Σᵢ sᵢ log(1 + e^(-yᵢf(xᵢ))) + ‖w‖²/2C
 //
-// over w ∈ Rⁿ, where
+// over w ∈ Rⁿ, with the weight sᵢ of the document times that of its class, where
 //
 //	f(x) = ⟨w,x⟩ + b      for Euclidean margins, with b free and not regularised, or 0,
 //	f(x) = 2θ·d(x, û)     for spherical ones, with w = θû, ‖û‖ = 1, θ ≥ 0,

@@ -178,7 +178,7 @@ func (p *Problem) train(
 	}
 	o := newObjective(p.p, &s, positive, workers)
 	stop := lbfgs.Stopping{
-		Gradient: s.Tolerance * o.reference(count), Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, Told: told,
+		Gradient: s.Tolerance * o.reference(), Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, Told: told,
 	}
 	search := func(w []float64) (lbfgs.Minimum, error) {
 		if s.Ascent {
@@ -194,7 +194,8 @@ func (p *Problem) train(
 			if w == nil {
 				w = make([]float64, o.size())
 				if !s.NoBias {
-					w[len(w)-1] = math.Log(o.prices[1] * float64(count) / (o.prices[0] * float64(len(positive)-count)))
+					sum := o.sides()
+					w[len(w)-1] = math.Log(o.prices[1] * sum[1] / (o.prices[0] * sum[0]))
 				}
 			}
 			machine, err := p.convex(ctx, o, w, stop)
@@ -289,13 +290,7 @@ func (o *objective) plain(ctx context.Context, w []float64) error {
 	s := *o.s
 	s.Margin, s.NoBias, s.Boundary = Euclidean, true, Exact
 	begin := newObjective(o.points, &s, o.positive, o.workers)
-	count := 0
-	for _, is := range o.positive {
-		if is {
-			count++
-		}
-	}
-	stop := lbfgs.Stopping{Gradient: 0.01 * begin.reference(count), Iterations: 100}
+	stop := lbfgs.Stopping{Gradient: 0.01 * begin.reference(), Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, begin.value, w, stop); err != nil {
 		return err
 	}
@@ -307,12 +302,13 @@ func (o *objective) plain(ctx context.Context, w []float64) error {
 
 // reference is the length of the gradient at w = 0, with the best b, of Euclidean margins; 2θ takes
 // the place of 1 in spherical ones.
-func (o *objective) reference(count int) float64 {
-	weight := o.prices[1] * float64(count)
-	share := weight / (weight + float64(o.prices[0]*float64(len(o.positive)-count)))
+func (o *objective) reference() float64 {
+	sum := o.sides()
+	positive := o.prices[1] * sum[1]
+	share := positive / (positive + float64(o.prices[0]*sum[0]))
 	for i, is := range o.positive {
-		if o.coef[i] = o.prices[0] * share; is {
-			o.coef[i] = o.prices[1] * (share - 1)
+		if o.coef[i] = o.price(i) * share; is {
+			o.coef[i] = o.price(i) * (share - 1)
 		}
 	}
 	length := 0.0

@@ -64,10 +64,31 @@ func loss(m float64) (value, derivative float64) {
 
 // price is the multiple of the loss of a document.
 func (o *objective) price(i int) float64 {
+	s := o.prices[0]
 	if o.positive[i] {
-		return o.prices[1]
+		s = o.prices[1]
 	}
-	return o.prices[0]
+	return s * o.weight(i)
+}
+
+// weight is that of a document without its class.
+func (p *points) weight(i int) float64 {
+	if p.weights == nil {
+		return 1
+	}
+	return p.weights[i]
+}
+
+// sides returns the weights of the documents that aren't positive, and of those that are.
+func (o *objective) sides() (sum [2]float64) {
+	for i, is := range o.positive {
+		if is {
+			sum[1] += o.weight(i)
+		} else {
+			sum[0] += o.weight(i)
+		}
+	}
+	return sum
 }
 
 // lossOf is the loss of a document, and its derivative by f.
@@ -192,18 +213,13 @@ func (o *objective) spherical(ctx context.Context, w, g []float64) (float64, err
 
 // centroids returns the difference of the mean documents of the two classes, as a unit vector.
 func (o *objective) centroids() []float64 {
-	n := 0
-	for _, p := range o.positive {
-		if p {
-			n++
-		}
-	}
+	sum := o.sides()
 	coef := make([]float64, len(o.positive))
 	for i, p := range o.positive {
 		if p {
-			coef[i] = 1 / float64(max(n, 1))
+			coef[i] = o.weight(i) / sum[1]
 		} else {
-			coef[i] = -1 / float64(max(len(coef)-n, 1))
+			coef[i] = -o.weight(i) / sum[0]
 		}
 	}
 	m := o.combine(coef)

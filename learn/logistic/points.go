@@ -17,6 +17,7 @@ type points struct {
 	columns *sparse.CSR // transposed: row j are the documents with term j
 	terms   []uint32    // the column of the embedding of each term
 	least   float32     // value, at most 0
+	weights []float64   // multiples of the losses of rows; nil for 1 each
 
 	rowBlocks, columnBlocks []int // where blocks begin, and the end of the last
 }

@@ -40,7 +40,7 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	p := &Problem{p: newPoints(t.docs.x, t.rows), cols: t.docs.x.Cols}
+	p := t.problem(t.rows)
 	machines, err := t.trainAll(ctx, p, t.rows, "training", 0, 1)
 	if err != nil {
 		return nil, err
@@ -59,6 +59,13 @@ func TrainPath(
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// problem takes some rows of the corpus to train on.
+func (t *training) problem(rows []int) *Problem {
+	p := &Problem{p: newPoints(t.docs.x, rows), cols: t.docs.x.Cols}
+	p.p.weights = task.DocumentWeights(t.c, rows)
+	return p
 }
 
 // training is a corpus made ready.

@@ -194,7 +194,7 @@ func (r recipe) train(t testing.TB) *Model {
 		}
 		m.Settings.Weights = map[string]float64{"a": 1, "a\xff": 2, "<b>": 0.1}
 	case OneClass:
-		c = must(solver.TrainOneClass(ctx, gram, all, 0.3, solver.Options{}))
+		c = must(solver.TrainOneClass(ctx, gram, solver.OneClassTraining{Docs: all, Nu: 0.3}, solver.Options{}))
 	case EpsilonSVR:
 		c = must(
 			solver.TrainRegression(

@@ -29,6 +29,7 @@ type folded struct {
 	labels  []int     // one class per document
 	sets    [][]int   // labels each for itself
 	targets []float64 // regression
+	weights []float64 // nil for 1 each
 
 	only []int // folds that are validated; nil for all
 
@@ -117,6 +118,7 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	f.corpus = pick(p.corpus.order, f.order)
 	f.parts = pick(part, f.corpus)
 	f.labels, f.sets, f.targets = pick(f.labels, f.order), pick(f.sets, f.order), pick(f.targets, f.order)
+	f.weights = pick(p.corpus.weights, f.order)
 	return f, nil
 }
 
@@ -229,7 +231,9 @@ func (f *folded) validate(
 	if f.targets != nil {
 		var pars []solver.Regression
 		for _, c := range cells {
-			pars = append(pars, solver.Regression{C: c.c, Nu: c.nu, Epsilon: c.epsilon})
+			par := f.p.regression(c)
+			par.DocumentWeights = f.weights
+			pars = append(pars, par)
 		}
 		var start *solver.Estimates
 		if len(near) > 0 {
@@ -250,6 +254,7 @@ func (f *folded) validate(
 		if err != nil {
 			return nil, err
 		}
+		par.DocumentWeights = f.weights
 		pars = append(pars, par)
 	}
 	var start []solver.WarmStart
@@ -360,13 +365,17 @@ func (w *work) first() int {
 	return best
 }
 
-// truth is what is known of the labels, in the order of the corpus.
+// truth is what is known of the labels, and the weights, in the order of the corpus.
 func (p *Problem) truth() *sparse.Corpus {
 	labels := make([][]int32, p.Len())
 	for i, doc := range p.corpus.order {
 		labels[doc] = p.corpus.labels.Of(i)
 	}
-	return corpusOf(p.corpus.source, p.corpus.classes, labels)
+	c := corpusOf(p.corpus.source, p.corpus.classes, labels)
+	if p.corpus.weights != nil {
+		c.Weights = inCorpus(p.corpus.order, p.corpus.weights)
+	}
+	return c
 }
 
 // corpusOf is a corpus of labels alone.

@@ -40,6 +40,7 @@ type corpus struct {
 	form       sparse.Form
 	classes    []string
 	labels     sparse.Labels // in the order of the problem
+	weights    []float64     // so, too; nil for 1 each
 	order      []int         // order[i] is the number in the corpus of document i of the problem
 	cols       int           // columns of the corpus
 }
@@ -81,6 +82,7 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 		classes: c.Classes,
 		cols:    c.Documents.Cols, order: byClass(c),
 	}
+	p.corpus.weights = pick(c.Weights, p.corpus.order)
 	for _, i := range p.corpus.order {
 		p.corpus.labels.Add(c.Labels.Of(i)...)
 	}

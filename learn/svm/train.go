@@ -26,7 +26,8 @@ type Settings struct {
 	Weights map[string]float64 // multiples of C by name of the class; default 1
 
 	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
-	// rest has as many times as many documents, in one-vs-one a class of mean size. Default: no.
+	// rest has as many times as many documents, in one-vs-one a class of mean size. Documents count alike,
+	// whatever their weights. Default: no.
 	Balanced bool
 
 	Tolerance     float64                // default 10⁻³
@@ -256,7 +257,7 @@ func (p *Problem) classifier(
 			return nil, err
 		}
 		if t.Only = only; docs != nil {
-			t.Labels = pick(t.Labels, docs)
+			t.Labels, t.DocumentWeights = pick(t.Labels, docs), pick(t.DocumentWeights, docs)
 		}
 		c, err := solver.Train(ctx, m, t, opt)
 		if err != nil || docs == nil {
@@ -273,9 +274,10 @@ func (p *Problem) classifier(
 	var machine *solver.Machine
 	var err error
 	if s.Type == model.OneClass {
-		machine, err = solver.TrainOneClass(ctx, m, all, s.Nu, opt)
+		t := solver.OneClassTraining{Docs: all, Nu: s.Nu, DocumentWeights: p.corpus.weights}
+		machine, err = solver.TrainOneClass(ctx, m, t, opt)
 	} else {
-		t := solver.RegressionTraining{Docs: all, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}}
+		t := solver.RegressionTraining{Docs: all, Regression: p.regression(cell{s.C, s.Nu, s.Epsilon})}
 		if t.Targets, err = p.targets(); err != nil {
 			return nil, err
 		}
@@ -290,10 +292,17 @@ func (p *Problem) classifier(
 	return &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{machine}}, nil
 }
 
+// regression is parameters of regression.
+func (p *Problem) regression(c cell) solver.Regression {
+	return solver.Regression{C: c.c, Nu: c.nu, Epsilon: c.epsilon, DocumentWeights: p.corpus.weights}
+}
+
 // parameters translates settings for the solver: weights go by number of the class instead of its
 // name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
-	par := solver.Parameters{C: s.C, Nu: s.Nu, Probabilities: s.Probabilities, Seed: s.Seed}
+	par := solver.Parameters{
+		C: s.C, Nu: s.Nu, DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
+	}
 	weights := p.weights(s)
 	if len(weights) == 0 {
 		return par, nil

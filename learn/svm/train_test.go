@@ -74,7 +74,7 @@ func learnt(t *testing.T, c *sparse.Corpus, m *solver.Dense, s Settings) []*solv
 	opt := solver.Options{Tolerance: s.Tolerance}
 	switch {
 	case s.Type == model.OneClass:
-		return one(solver.TrainOneClass(ctx, m, all, s.Nu, opt))
+		return one(solver.TrainOneClass(ctx, m, solver.OneClassTraining{Docs: all, Nu: s.Nu}, opt))
 	case s.Type == model.EpsilonSVR, s.Type == model.NuSVR:
 		return one(
 			solver.TrainRegression(

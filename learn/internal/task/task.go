@@ -68,6 +68,16 @@ func Of(c *sparse.Corpus, k int, rows []int) []bool {
 	return positive
 }
 
+// DocumentWeights returns those of some documents, nil for 1 each.
+func DocumentWeights(c *sparse.Corpus, rows []int) (weights []float64) {
+	if c.Weights != nil {
+		for _, i := range rows {
+			weights = append(weights, c.Weights[i])
+		}
+	}
+	return weights
+}
+
 // Weights returns the multiples of C of the documents of each class: those that are given by name, finite and
 // above 0; of other classes 1, or where balanced says so what makes up for their sizes. Of n documents, nₖ of
 // them of class k, that is n / (classes · nₖ), or with a machine for each label (n - nₖ) / nₖ.

@@ -1,0 +1,139 @@
+package learn
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// ends returns, by machine, the objective of a model and what that is above its minimum, at most.
+func ends(m Model) (objectives, gaps []float64) {
+	add := func(objective, gap float64) { objectives, gaps = append(objectives, objective), append(gaps, gap) }
+	switch m := m.(type) {
+	case landmarkModel:
+		for _, q := range m.Machines {
+			add(q.Objective, q.Gap)
+		}
+	case linearModel:
+		for _, q := range m.Machines {
+			add(q.Value, q.Gap)
+		}
+	case *Regression:
+		for _, q := range m.Machines {
+			add(q.Value, q.Gap)
+		}
+	}
+	return objectives, gaps
+}
+
+// A document of a whole weight counts as so many documents.
+//
+// Objectives P are strongly convex, and f = ⟨w,φ(x)⟩: ½‖w - w*‖² <= P - P*, which the gap bounds, and of logistic
+// regression C times as much. So f moves by at most ‖w - w*‖·‖φ(x)‖ from one optimum to either machine: ‖φ‖² is 1 of
+// documents of length 1, and 2 with the bias, or with the kernel k + 1. Of kernel values in float32, and without near
+// copies among the landmarks, an objective is known to 10⁻⁶ of itself, which counts as a gap.
+func TestWeightsRepeatDocuments(t *testing.T) {
+	c := doortest.Must(sparse.Read(t.Context(), "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))
+	c = some(c, func(i int) bool { return i%10 == 9 })
+	weighted, repeated := *c, []int{}
+	for i := range c.Documents.Rows() {
+		w := 1 + i%4
+		weighted.Weights = append(weighted.Weights, float64(w))
+		for range w {
+			repeated = append(repeated, i)
+		}
+	}
+	embedding := doortest.Must(sparse.ParseEmbedding("tf-l2"))
+	const price = 0.7
+	for _, of := range []struct {
+		spec     string
+		scheme   solver.Scheme
+		kernel   string
+		distance float64 // of f, by √gap
+	}{
+		{"linear", solver.OneVsRest, "", 2}, {"linear:loss=hinge", solver.OneVsRest, "", 2},
+		{"linear:passes=100000", solver.Labels, "", 2}, {"logistic:origin=true", solver.OneVsRest, "", math.Sqrt(2 * price)},
+		{"logistic", solver.OneVsRest, "", 0}, // whose bias isn't regularised
+		{"landmark:m=500", solver.OneVsRest, "diffusion:t=0.5", 2},
+		{"landmark:m=500,loss=logistic", solver.OneVsRest, "diffusion:t=0.5", 2},
+		{"landmark:m=500,loss=hinge2", solver.Labels, "diffusion:t=0.5", 2},
+	} {
+		_, trainer, err := Parse(of.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{C: price, Scheme: of.scheme, Kernel: of.kernel, Tolerance: 1e-9, Seed: 1}
+		if of.kernel == "" {
+			o.Embedding = &embedding
+		}
+		train := func(c *sparse.Corpus) (Model, [][]float64) {
+			m, err := trainer.Train(t.Context(), c, o)
+			if err != nil {
+				t.Fatalf("%s: %v", of.spec, err)
+			}
+			if a := m.About(); a.Ended.Unfinished > 0 {
+				t.Fatalf("%s: %s", of.spec, a.Ended)
+			}
+			return m, doortest.Must(m.Predict(t.Context(), weighted.Documents, o)).Decisions
+		}
+		a, fa := train(&weighted)
+		b, fb := train(c.Select(repeated))
+		_, plain := train(c)
+		pa, gaps := ends(a)
+		pb, more := ends(b)
+		apart, moved := 0.0, 0.0
+		for k := range pa {
+			rounding := 1e-12 * pb[k]
+			if of.kernel != "" {
+				rounding = 1e-6 * pb[k]
+			}
+			if d := math.Abs(pa[k] - pb[k]); !(d <= max(gaps[k], more[k])+rounding && d <= 1e-6*pb[k]) {
+				t.Errorf("%s, machine %d: objective %v with weights, %v of repeated documents, gaps %v and %v", of.spec, k,
+					pa[k], pb[k], gaps[k], more[k])
+			}
+			limit := of.distance * (math.Sqrt(gaps[k]+rounding) + math.Sqrt(more[k]+rounding))
+			for i := range fa {
+				d := math.Abs(fa[i][k] - fb[i][k])
+				if of.distance > 0 && !(d <= limit) {
+					t.Errorf("%s, document %d, machine %d: %v with weights, %v of repeated documents, at most %v apart", of.spec,
+						i, k, fa[i][k], fb[i][k], limit)
+				}
+				apart, moved = max(apart, d), max(moved, math.Abs(fa[i][k]-plain[i][k]))
+			}
+			if !(moved > 10*limit) {
+				t.Errorf("%s: weights move decision values by %v, which the bound %v doesn't see", of.spec, moved, limit)
+			}
+		}
+		t.Logf("%s: %.2g apart, weights move %.2g", of.spec, apart, moved)
+	}
+}
+
+// Learners that have no use for weights of documents say so.
+func TestWeightsWithoutUse(t *testing.T) {
+	c := twoClasses(40, true)
+	for range c.Documents.Rows() {
+		c.Weights = append(c.Weights, 2)
+	}
+	for _, l := range All {
+		_, trainer, err := Parse(l.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Scheme: solver.OneVsRest, Seed: 1}
+		_, err = trainer.Train(t.Context(), c, o)
+		if refused := err != nil && strings.Contains(err.Error(), "weights of documents"); refused == l.Takes("document weights") {
+			t.Errorf("%s takes weights of documents: %v, and training ends with %v", l.Name, l.Takes("document weights"), err)
+		}
+		if l.Type != "" {
+			continue
+		}
+		_, err = CrossValidate(t.Context(), c, trainer, o, 2)
+		if refused := err != nil && strings.Contains(err.Error(), "weights of documents"); refused == l.Weighs {
+			t.Errorf("%s takes weights of documents: %v, and validation ends with %v", l.Name, l.Weighs, err)
+		}
+	}
+}

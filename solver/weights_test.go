@@ -1,0 +1,265 @@
+package solver
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+// weighing are problems over the same documents, which a test solves with weights and by repeating documents.
+type weighing struct {
+	train func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) // docs are of the points
+	most  float64                                                                      // the sum of α, at most, by Σ weights
+	ν     float64                                                                      // of ν-SVC, whose machine is scaled
+}
+
+// weighings are of the points x: document i of the matrix is point docs[i].
+func weighings(ctx context.Context, x [][]float64) map[string]weighing {
+	all := noisySigns(5, x)
+	signs := func(docs []int) (out []bool) {
+		for _, d := range docs {
+			out = append(out, all[d])
+		}
+		return out
+	}
+	targets := func(docs []int) (out []float64) {
+		for _, d := range docs {
+			out = append(out, x[d][0]*x[d][1]+0.1*x[d][2])
+		}
+		return out
+	}
+	classes := func(par Parameters) func(Matrix, []float64, []int, Options) (*Machine, error) {
+		return func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
+			par.DocumentWeights = weights
+			return TrainBinary(ctx, m, BinaryTraining{Docs: counting(len(docs)), Positive: signs(docs), Parameters: par}, opt)
+		}
+	}
+	numbers := func(par Regression) func(Matrix, []float64, []int, Options) (*Machine, error) {
+		return func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
+			par.DocumentWeights = weights
+			return TrainRegression(
+				ctx, m, RegressionTraining{Docs: counting(len(docs)), Targets: targets(docs), Regression: par}, opt,
+			)
+		}
+	}
+	return map[string]weighing{
+		"C-SVC":                {classes(Parameters{C: 3}), 3, 0},
+		"C-SVC, class weights": {classes(Parameters{C: 0.7, Weights: []float64{2, 0.5}}), 1.4, 0},
+		"C-SVC, one bound":     {classes(Parameters{C: 1e-3}), 1e-3, 0}, // where most are at their bound
+		"nu-SVC":               {classes(Parameters{Nu: 0.4}), 0.4, 0.4},
+		"epsilon-SVR":          {numbers(Regression{C: 2, Epsilon: 0.05}), 4, 0},
+		"nu-SVR":               {numbers(Regression{C: 2, Nu: 0.3}), 0.6, 0},
+		"one class": {func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
+			return TrainOneClass(ctx, m, OneClassTraining{counting(len(docs)), 0.3, weights}, opt)
+		}, 0.3, 0},
+	}
+}
+
+// decisions returns f of the first n documents of a matrix.
+func decisions(m *Dense, of *Machine, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		row := m.Row(i)
+		for s, doc := range of.Support {
+			out[i] += of.Coef[s] * float64(row[doc])
+		}
+		out[i] -= of.Rho
+	}
+	return out
+}
+
+// A document of a whole weight counts as so many documents.
+//
+// Objectives: a violation of at most ε leaves at most ε·Σα to gain, 10⁻⁹ of a sum of at most 10³. Decision values:
+// D is a quadratic form, so ½‖w - w*‖² <= D - D* <= ε·Σα; that moves ⟨w,φ(x)⟩ by at most ‖w - w*‖ for k(x,x) = 1, and
+// rho by as much and ε. Machines of ν-SVC are divided by a margin, which moves by as much, too.
+func TestWeightsRepeatDocuments(t *testing.T) {
+	const n, tolerance = 60, 1e-10
+	m, x := gaussian(t, 3, n, 4, 0.4)
+	r := rand.New(rand.NewPCG(3, 1))
+	weights, all, sum := make([]float64, n), counting(n), 0.0
+	docs := counting(n) // each once, then as often as its weight says
+	for i := range weights {
+		weights[i] = float64(1 + r.IntN(4))
+		sum += weights[i]
+		for range int(weights[i]) - 1 {
+			docs = append(docs, i)
+		}
+	}
+	repeated := matrixOf(t, len(docs), func(i, j int) float64 { return float64(m.Row(docs[i])[docs[j]]) })
+	opt := Options{Tolerance: tolerance}
+	for name, w := range weighings(t.Context(), x) {
+		a, err := w.train(m, weights, all, opt)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		b, err := w.train(repeated, nil, docs, opt)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		plain, err := w.train(m, nil, all, opt)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !a.Converged || !b.Converged {
+			t.Fatalf("%s: converged %v and %v", name, a.Converged, b.Converged)
+		}
+		if d := math.Abs(a.Objective - b.Objective); !(d <= 1e-6*math.Abs(b.Objective)) {
+			t.Errorf("%s: objective %v with weights, %v of repeated documents", name, a.Objective, b.Objective)
+		}
+		bound := 4*math.Sqrt(2*tolerance*w.most*sum) + 2*tolerance
+		margin := 1.0
+		if w.ν > 0 {
+			coefs := 0.0
+			for _, c := range b.Coef {
+				coefs += math.Abs(c)
+			}
+			margin = w.ν * sum / coefs
+		}
+		fa, fb, most, moved := decisions(m, a, n), decisions(repeated, b, n), 0.0, 0.0
+		fp := decisions(m, plain, n)
+		for i := range fa {
+			limit := bound
+			if w.ν > 0 {
+				limit *= (1 + math.Abs(fb[i])) / margin
+			}
+			if d := math.Abs(fa[i] - fb[i]); !(d <= limit) {
+				t.Errorf("%s: document %d: %v with weights, %v of repeated documents, at most %v apart", name, i, fa[i],
+					fb[i], limit)
+			}
+			most, moved = max(most, math.Abs(fa[i]-fb[i])), max(moved, math.Abs(fa[i]-fp[i]))
+		}
+		if !(moved > 10*bound/margin) {
+			t.Errorf("%s: weights move decision values by %v, which the bound %v doesn't see", name, moved, bound/margin)
+		}
+		t.Logf("%s: %.2g apart, bound %.2g, weights move %.2g", name, most, bound/margin, moved)
+	}
+}
+
+// Weights of 1 give the bits of none.
+func TestWeightsOfOne(t *testing.T) {
+	const n = 80
+	m, x := gaussian(t, 4, n, 4, 0.4)
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	for name, w := range weighings(t.Context(), x) {
+		a, errA := w.train(m, nil, counting(n), Options{})
+		b, errB := w.train(m, ones, counting(n), Options{})
+		if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: weights of 1 give another machine; errors %v and %v", name, errA, errB)
+		}
+	}
+}
+
+// A validation, and its sigmoids, are those of machines that are trained on the other parts with the weights of their
+// documents; so are several machines at a time, and those that begin at the solution for a lesser C.
+func TestWeightsInParts(t *testing.T) {
+	const n, tolerance = 90, 1e-10
+	m, x := gaussian(t, 6, n, 3, 0.5)
+	r := rand.New(rand.NewPCG(6, 1))
+	labels, targets, weights, parts := make([]int, n), make([]float64, n), make([]float64, n), make([]int, n)
+	for i := range labels {
+		labels[i], parts[i], weights[i] = (i+r.IntN(2))%3, i%2, 0.25+2*r.Float64()
+		targets[i] = x[i][0]
+	}
+	opt, greatest := Options{Tolerance: tolerance}, 2.5*n*3
+	near := func(what string, a, b *Machine) {
+		fa, fb := decisions(m, a, n), decisions(m, b, n)
+		for i := range fa {
+			if !(math.Abs(fa[i]-fb[i]) <= 4*math.Sqrt(2*tolerance*greatest)+2*tolerance) {
+				t.Fatalf("%s: document %d: %v, expected %v", what, i, fa[i], fb[i])
+			}
+		}
+	}
+	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
+		pars := []Parameters{{C: 0.5, DocumentWeights: weights}, {C: 3, DocumentWeights: weights}}
+		trial := &Trial{Labels: labels, Classes: 3, Scheme: scheme, Parts: parts}
+		found, err := trial.Validate(t.Context(), m, pars, nil, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p, par := range pars {
+			for part := range 2 {
+				some := make([]int, n)
+				for i := range some {
+					if some[i] = labels[i]; parts[i] == part {
+						some[i] = -1
+					}
+				}
+				c, err := Train(t.Context(), m, Training{Labels: some, Classes: 3, Scheme: scheme, Parameters: par}, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k := range c.Machines {
+					near(scheme.String(), found[p].Fits[part].Machines[k], c.Machines[k])
+					var docs []int
+					var positive []bool
+					for i, l := range some {
+						if first := (map[int][2]int{0: {0, 1}, 1: {0, 2}, 2: {1, 2}})[k]; scheme == OneVsOne {
+							if l == first[0] || l == first[1] {
+								docs, positive = append(docs, i), append(positive, l == first[0])
+							}
+						} else if l >= 0 {
+							docs, positive = append(docs, i), append(positive, l == k)
+						}
+					}
+					one, err := TrainBinary(t.Context(), m, BinaryTraining{Docs: docs, Positive: positive, Parameters: par}, opt)
+					if err != nil {
+						t.Fatal(err)
+					}
+					near(scheme.String()+" alone", c.Machines[k], one)
+				}
+			}
+		}
+	}
+	numbers := []Regression{{C: 0.5, Epsilon: 0.1, DocumentWeights: weights}, {C: 3, Epsilon: 0.1, DocumentWeights: weights}}
+	found, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(t.Context(), m, numbers, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, par := range numbers {
+		for part := range 2 {
+			var docs []int
+			for i := range parts {
+				if parts[i] != part {
+					docs = append(docs, i)
+				}
+			}
+			one, err := TrainRegression(t.Context(), m, RegressionTraining{
+				Docs: docs, Targets: pick(targets, docs), Regression: par,
+			}, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near("regression", found[p].Fits[part], one)
+		}
+	}
+}
+
+func TestBadWeights(t *testing.T) {
+	const n = 12
+	m, x := gaussian(t, 8, n, 3, 0.3)
+	bad := map[string][]float64{"too few": {1, 2}, "none": {}}
+	for name, w := range map[string]float64{"0": 0, "negative": -1, "NaN": math.NaN(), "infinite": math.Inf(1),
+		"product of 0": 5e-324, "infinite product": math.MaxFloat64} {
+		bad[name] = make([]float64, n)
+		for i := range n {
+			bad[name][i] = 1
+		}
+		bad[name][7] = w
+	}
+	for kind, w := range weighings(t.Context(), x) {
+		for name, weights := range bad {
+			if a := "product of 0"; name == a && kind != "C-SVC, one bound" || name == "infinite product" && kind != "C-SVC" {
+				continue // where C is 1 or less, or more, the product is a number
+			}
+			if _, err := w.train(m, weights, counting(n), Options{}); err == nil {
+				t.Errorf("%s: weights that are %s: no error", kind, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package gram_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// plainTF is a kernel whose documents don't depend on the others, as those of idf weights do.
+const plainTF = "diffusion:t=0.5,embed=tf-l1-sqrt"
+
+// weighable are options of learners that take weights of documents.
+func weighable() map[string]gram.TrainOptions {
+	return map[string]gram.TrainOptions{
+		"one-vs-one":       {Kernel: plainTF, C: 0.3, Scheme: "one-vs-one", Probabilities: true},
+		"one-vs-rest":      {Kernel: plainTF, C: 0.3, Scheme: "one-vs-rest", Reject: "coverage=90%"},
+		"labels":           {Kernel: plainTF, C: 0.3, Scheme: "labels", Thresholds: true},
+		"balanced":         {Kernel: plainTF, Balanced: true, Weights: map[string]float64{"class1": 3}},
+		"nu_svc":           {Type: "nu_svc", Kernel: plainTF, Nu: 0.3},
+		"one_class":        {Type: "one_class", Kernel: plainTF, Nu: 0.3},
+		"epsilon_svr":      {Type: "epsilon_svr", Kernel: plainTF, C: 2, Epsilon: 0.05},
+		"nu_svr":           {Type: "nu_svr", Kernel: plainTF, C: 2, Nu: 0.3},
+		"linear":           {Type: "linear", Embedding: "tf-l2"},
+		"hinge":            {Type: "linear:loss=hinge", Embedding: "tf-l2", Balanced: true},
+		"logistic":         {Type: "logistic", Embedding: "tf-l2", C: 3},
+		"logistic, chosen": {Type: "logistic", Embedding: "tf-l2"},
+		"sphere-logistic":  {Type: "sphere-logistic", C: 3},
+		"landmark":         {Type: "landmark:m=40", Kernel: plainTF},
+		"chosen":           {}, // on samples
+	}
+}
+
+// drawn are documents of three classes; of regression the classes are numbers.
+func drawn(t *testing.T, kind string) *sparse.Corpus {
+	t.Helper()
+	const source = "synthetic:docs=%d,terms=80,length=10,classes=3,seed=5"
+	n := 90
+	if kind == "chosen" {
+		n = 400
+	}
+	c := gram.Must(gram.Read(t.Context(), fmt.Sprintf(source, n), gram.ReadOptions{}))
+	c.Classes = []string{"class0", "class1", "class2"}
+	if strings.HasSuffix(kind, "svr") {
+		c.Classes = []string{"1", "-0.5", "2.5"}
+	}
+	return c
+}
+
+// Weights of 1 give the bits of none, and a weight of 0 those of a corpus without the document.
+func TestDocumentWeightsInBits(t *testing.T) {
+	for name, o := range weighable() {
+		c := drawn(t, name)
+		train := func(c *sparse.Corpus, weights []float64) string {
+			own := o
+			own.DocumentWeights = weights
+			m, err := gram.Train(t.Context(), c, own)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return doortest.Written(t, m.Write)
+		}
+		var ones, some []float64
+		var kept []int
+		for i := range c.Documents.Rows() {
+			ones = append(ones, 1)
+			if some = append(some, 1); i%7 == 3 {
+				some[i] = 0
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		if train(c, nil) != train(c, ones) {
+			t.Errorf("%s: weights of 1 give another model", name)
+		}
+		if train(c.Select(kept), nil) != train(c, some) {
+			t.Errorf("%s: documents of the weight 0 have a part in the model", name)
+		}
+	}
+}
+
+// A document of a whole weight counts as so many documents, which have the same kernel values here.
+//
+// Scores: ½‖w - w*‖² is at most what is left to gain, ε·Σα for a violation of at most ε, and moves a score by that
+// distance from either side, twice with rho: see package solver. Machines of ν-SVC are divided by a margin, above .01
+// here.
+func TestDocumentWeightsRepeatDocuments(t *testing.T) {
+	const tolerance = 1e-11
+	for name, o := range weighable() {
+		if !strings.Contains(o.Kernel, "tf-l1") || o.Balanced || strings.HasPrefix(o.Type, "landmark") {
+			continue // what isn't a machine with a violation is tested in package learn
+		}
+		c := drawn(t, name)
+		k := gram.Must(gram.Gram(t.Context(), c, o.Kernel, gram.Options{}))
+		o.Probabilities, o.Thresholds, o.Reject = false, false, "" // parts count documents alike
+		o.Kernel, o.Tolerance = "precomputed", tolerance
+		weights, once, repeated, sum := []float64{}, []int{}, []int{}, 0.0
+		for i := range c.Documents.Rows() {
+			w := 1 + i%4
+			sum += float64(w)
+			weights, once = append(weights, float64(w)), append(once, i)
+			for range w {
+				repeated = append(repeated, i)
+			}
+		}
+		values := func(docs []int, weights []float64) (out []float64) {
+			some := func(rows []int) (*mat.Dense, []string) {
+				x, labels := mat.NewDense(len(rows), len(docs), nil), []string{}
+				for a, i := range rows {
+					for b, j := range docs {
+						x.Set(a, b, k.At(i, j))
+					}
+					labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
+				}
+				return x, labels
+			}
+			own := o
+			own.DocumentWeights = weights
+			x, labels := some(docs)
+			m := gram.Must(gram.Train(t.Context(), gram.Must(gram.FromMatrix(x, labels)), own))
+			x, _ = some(once)
+			p := gram.Must(m.Predict(t.Context(), gram.Must(gram.FromMatrix(x, nil))))
+			for _, scores := range p.Scores {
+				out = append(out, scores...)
+			}
+			return append(out, p.Values...)
+		}
+		limit := 4 * math.Sqrt(2*tolerance*2*max(o.C, 1)*sum)
+		if name == "nu_svc" {
+			limit /= 0.01
+		}
+		fa, fb, fp, apart, moved := values(once, weights), values(repeated, nil), values(once, nil), 0.0, 0.0
+		for i := range fa {
+			if apart = max(apart, math.Abs(fa[i]-fb[i])); !(math.Abs(fa[i]-fb[i]) <= limit) {
+				t.Fatalf("%s: score %d: %v with weights, %v of repeated documents, at most %v apart", name, i, fa[i], fb[i],
+					limit)
+			}
+			moved = max(moved, math.Abs(fa[i]-fp[i]))
+		}
+		if len(fa) != len(fb) || !(moved > limit) {
+			t.Errorf("%s: %d scores and %d; weights move them by %v, which the bound %v doesn't see", name, len(fa), len(fb),
+				moved, limit)
+		}
+		t.Logf("%s: %.2g apart, bound %.2g, weights move %.2g", name, apart, limit, moved)
+	}
+}
+
+// Folds are trained with the weights of their documents, and scores count documents alike: of equal texts a quarter
+// has one label and by far the most weight, which the others are taken for.
+func TestDocumentWeightsInFolds(t *testing.T) {
+	var texts, labels, numbers []string
+	var weights []float64
+	for i := range 240 {
+		label, number, w := "light", "0", 1.0
+		if i%4 == 0 {
+			label, number, w = "heavy", "1", 100
+		}
+		texts, labels = append(texts, fmt.Sprintf("red fox%c", 'a'+i/4%2)), append(labels, label)
+		numbers, weights = append(numbers, number), append(weights, w)
+	}
+	for name, o := range weighable() {
+		if name == "one_class" || name == "nu_svc" || name == "balanced" || name == "hinge" {
+			continue // no folds; a bound on ν; classes that weigh the same
+		}
+		own := labels
+		if strings.HasSuffix(name, "svr") {
+			own = numbers
+		}
+		c := gram.Must(gram.Texts(t.Context(), texts, own, gram.ReadOptions{MinDF: 1}))
+		o.DocumentWeights, o.Probabilities, o.Reject, o.Thresholds = weights, false, "", false
+		check := func(what string, mean float64, err error) {
+			// Of 240 documents 60 are right, and of as many labels; squared errors of the others are those of about 1 for 0.
+			want, within := 0.25, 1e-9
+			if strings.HasSuffix(name, "svr") {
+				want, within = 0.75, 0.1
+			}
+			if err != nil || !(math.Abs(mean-want) <= within) {
+				t.Errorf("%s, %s: %v, %v, expected %v", name, what, mean, err, want)
+			}
+		}
+		v, err := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o, Folds: 4})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		check("validation", v.Mean, nil)
+		found, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o, Folds: 4,
+			Grid: map[string][]string{"C": {"1", "2"}}})
+		if name == "nu_svr" {
+			found, err = gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o, Folds: 4,
+				Grid: map[string][]string{"nu": {"0.2", "0.4"}}})
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, p := range found.Points {
+			check("search", p.Mean, nil)
+			m := gram.Must(gram.Train(t.Context(), c, p.Options))
+			own := gram.Must(m.PredictTexts(t.Context(), texts[:2]))
+			if own.Values == nil && own.Label(0) != "heavy" || own.Values != nil && !(own.Values[0] > 0.8) {
+				t.Errorf("%s: the options that a search found train a model that says %s", name, own.Label(0))
+			}
+		}
+	}
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
+	found, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: gram.TrainOptions{DocumentWeights: weights}})
+	if err != nil || found.Best < 0 {
+		t.Fatalf("a search on samples: error %v, %s", err, found.Why)
+	}
+	if mean := found.Points[found.Best].Mean; !(math.Abs(mean-0.25) <= 1e-9) {
+		t.Errorf("a search on samples found %v, expected a quarter to be right", mean)
+	}
+}
+
+// Rows and columns of a precomputed kernel are left out where a weight is 0; rows to predict have all columns.
+func TestDocumentWeightsOfPrecomputed(t *testing.T) {
+	c := drawn(t, "")
+	k := gram.Must(gram.Gram(t.Context(), c, plainTF, gram.Options{}))
+	n := k.SymmetricDim()
+	var labels, fewer []string
+	var weights []float64
+	var kept []int
+	for i := range n {
+		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
+		if weights = append(weights, float64(i/3%3)); i/3%3 > 0 {
+			kept, fewer = append(kept, i), append(fewer, labels[i])
+		}
+	}
+	rows, square := mat.NewDense(n, len(kept), nil), mat.NewSymDense(len(kept), nil)
+	for i := range n {
+		for b, j := range kept {
+			rows.Set(i, b, k.At(i, j))
+		}
+	}
+	for a, i := range kept {
+		for b, j := range kept[:a+1] {
+			square.SetSym(a, b, k.At(i, j))
+		}
+	}
+	for _, kind := range []string{"c_svc", "one_class"} {
+		scores := func(k, rows mat.Matrix, labels []string, weights []float64) [][]float64 {
+			m := gram.Must(gram.Train(t.Context(), gram.Must(gram.FromMatrix(k, labels)), gram.TrainOptions{
+				Type: kind, Kernel: "precomputed", DocumentWeights: weights}))
+			return gram.Must(m.Predict(t.Context(), gram.Must(gram.FromMatrix(rows, nil)))).Scores
+		}
+		var positive []float64
+		for _, i := range kept {
+			positive = append(positive, weights[i])
+		}
+		a, b := scores(k, k, labels, weights), scores(square, rows, fewer, positive)
+		for i := range a {
+			for m := range a[i] {
+				if a[i][m] != b[i][m] {
+					t.Fatalf("%s, document %d: %v with weights of 0, %v without their rows and columns", kind, i, a[i], b[i])
+				}
+			}
+		}
+	}
+}
+
+// An update with weights ends where training from scratch does, to the tolerance.
+func TestDocumentWeightsInUpdates(t *testing.T) {
+	all := drawn(t, "")
+	var some []int
+	var weights []float64
+	for i := range all.Documents.Rows() {
+		if weights = append(weights, float64(i%4)/2); i%3 > 0 {
+			some = append(some, i)
+		}
+	}
+	for _, o := range []gram.TrainOptions{
+		{Kernel: plainTF, C: 0.3, Tolerance: 1e-10}, {Type: "linear", Embedding: "tf-l2", C: 1, Tolerance: 1e-10},
+		{Type: "landmark:m=90", Kernel: plainTF, C: 1, Tolerance: 1e-10},
+	} {
+		m := gram.Must(gram.Train(t.Context(), all.Select(some), o))
+		o.DocumentWeights = weights
+		scratch := gram.Must(gram.Must(gram.Train(t.Context(), all, o)).Predict(t.Context(), all)).Scores
+		o.Update = m
+		updated := gram.Must(gram.Must(gram.Train(t.Context(), all, o)).Predict(t.Context(), all)).Scores
+		for i := range scratch {
+			for k := range scratch[i] { // distances as above, of objectives below 100
+				if !(math.Abs(scratch[i][k]-updated[i][k]) <= 4*math.Sqrt(2*1e-10*100)) {
+					t.Fatalf("%s: document %d: %v, updated %v", o.Type, i, scratch[i], updated[i])
+				}
+			}
+		}
+	}
+}
+
+func TestBadDocumentWeights(t *testing.T) {
+	c := few(t)
+	for want, o := range map[string]gram.TrainOptions{
+		"2 DocumentWeights, expected 6": {DocumentWeights: []float64{1, 2}},
+		"-1 of document 2":              {DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
+		"NaN of document 0":             {DocumentWeights: []float64{math.NaN(), 1, 1, 1, 1, 1}},
+		"+Inf of document 5":            {DocumentWeights: []float64{1, 1, 1, 1, 1, math.Inf(1)}},
+		"all 0":                         {DocumentWeights: make([]float64, 6)},
+		"DocumentWeights does not apply to Type knn": {Type: "knn", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
+		"DocumentWeights does not apply to Type mkm": {Type: "mkm", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
+	} {
+		_, trained := gram.Train(t.Context(), c, o)
+		_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o, Folds: 2})
+		_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o, Folds: 2})
+		for _, err := range []error{trained, validated, searched} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, expected one with %q", err, want)
+			}
+		}
+	}
+}
