@@ -246,9 +246,6 @@ func (m *matrix) narrow() ([]float32, error) {
 func (d *documents) label(c *sparse.Corpus) error {
 	n := int64(c.Documents.Rows())
 	c.Labels, c.Classes = sparse.Labels{}, nil
-	if d.weights != nil || d.weightCount != 0 {
-		return errors.New("gram: weights of documents, expected none: this version has no use for them")
-	}
 	switch {
 	case d.targets != nil || d.targetCount != 0:
 		if d.classes != nil || d.labels != nil {
@@ -280,6 +277,15 @@ func (d *documents) label(c *sparse.Corpus) error {
 		return err
 	}
 	return labelClasses(c, names, labels, offsets)
+}
+
+// weighted returns the weights of n documents, nil where none are given.
+func (d *documents) weighted(n int) ([]float64, error) {
+	if d.weights == nil && d.weightCount == 0 {
+		return nil, nil
+	}
+	given, err := span[float64]{d.weights, d.weightCount}.exactly(int64(n), "weights")
+	return slices.Clone(given), err
 }
 
 // labelClasses gives each document its labels. Classes of no document are left out, the others keep their order.

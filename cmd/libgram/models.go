@@ -153,6 +153,9 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, err
 	if err == nil && o.Terms != nil && in.Texts == nil {
 		err = errors.New(`gram: option "terms" of documents without texts, expected texts, or a corpus that keeps them`)
 	}
+	if err == nil {
+		o.DocumentWeights, err = x.weighted(in.Documents.Rows())
+	}
 	return in, err
 }
 
