@@ -20,7 +20,10 @@ class Held:
 
     @property
     def pointer(self) -> Any:
-        return ctypes.byref(self.struct)
+        """A pointer for a call, which holds the memory until the call returns."""
+        to = ctypes.pointer(self.struct)
+        to.held = self
+        return to
 
 
 def _address(array: np.ndarray | None) -> int | None:
@@ -204,5 +207,18 @@ class Corpus:
 def documents_with_classes(x: Any, y: Iterable | None) -> Held:
     if y is None:
         return documents(x)
-    classes, labels = np.unique(np.asarray(list(y)), return_inverse=True)
-    return documents(x, classes=[str(c) for c in classes], labels=labels)
+    _, names, labels = classes_of(y)
+    return documents(x, classes=names, labels=labels)
+
+
+def classes_of(y: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """The sorted classes, and their names with numbers by document in the order of their first documents, as files have
+    them: models of the same documents then have the same bits as those of grambench."""
+    classes, first, labels = np.unique(np.asarray(y if hasattr(y, "dtype") else list(y)), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    names = [str(c) for c in classes]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two classes have the same text: {sorted(names)}, expected different ones")
+    return classes, [names[i] for i in order], place[labels]

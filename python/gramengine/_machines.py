@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from ._documents import documents
+from ._documents import classes_of, documents
 from ._model import Engine, checked
 
 
@@ -58,36 +58,33 @@ class Classifier(ClassifierMixin, Engine):
         """
         X, y = checked(self, X, y, reset=True)
         check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"found one class, {classes[0]!r}, expected two or more to tell apart")
-        self._fit(X, classes, labels, sample_weight)
+        self._fit(X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, classes: np.ndarray, labels: np.ndarray, sample_weight: Any, **more: Any) -> None:
-        names = [str(c) for c in classes]
-        if len(set(names)) < len(names):
-            raise ValueError(f"two classes have the same text: {sorted(names)}, expected different ones")
+    def _fit(self, X: Any, y: Any, sample_weight: Any, prepare: Any = None, **more: Any) -> None:
+        classes, names, labels = classes_of(y)
+        if len(classes) < 2:
+            raise ValueError(f"found one class, {classes[0]!r}, expected two or more to tell apart")
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             if len(np.unique(labels[sample_weight > 0])) < 2:
                 raise ValueError("all documents of weight above 0 are of one class, expected two or more classes")
         balanced, weights = _class_weights(getattr(self, "class_weight", None), classes)
+        if prepare is not None:
+            X = prepare(names, labels)
         x = documents(X, classes=names, labels=labels, weights=sample_weight)
         self._train(x, balanced=balanced, weights=weights, **self._settings(), **more)
-        self.classes_ = classes
-        self._order(names)
+        self._classes(classes)
 
-    def _order(self, names: list[str]) -> None:
-        """Places of the model's classes in ``classes_``; classes without a document of weight have none."""
-        place = {name: i for i, name in enumerate(names)}
+    def _classes(self, classes: np.ndarray) -> None:
+        """Sets the classes, and the places of the model's in them; classes without a document of weight have none."""
+        self.classes_ = classes
+        place = {str(c): i for i, c in enumerate(classes)}
         self._places = np.array([place[n] for n in self.about_["classes"]])
         self.n_iter_ = 1
 
     def _names(self, about: dict[str, Any]) -> None:
-        names = sorted(about["classes"])
-        self.classes_ = np.array(names)
-        self._order(names)
+        self._classes(np.array(sorted(about["classes"])))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicts the class of each document, the same as ``grambench predict`` to the bit."""

@@ -6,11 +6,11 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._documents import Corpus, documents, is_text
+from ._documents import Corpus, classes_of, documents, is_text
 from ._kernels import workers
 from ._library import Object, Progress, options
 from ._machines import KernelSVC
-from ._text import TextClassifier, _with_labels
+from ._text import TextClassifier, with_labels
 
 
 class SearchResult:
@@ -53,10 +53,10 @@ class SearchResult:
 
 
 def _problem(X: Any, y: Any) -> tuple[Any, np.ndarray, bool]:
-    classes, labels = np.unique(np.asarray(y), return_inverse=True)
-    names, text = [str(c) for c in classes], not isinstance(X, Corpus) and is_text(X)
+    classes, names, labels = classes_of(y)
+    text = not isinstance(X, Corpus) and is_text(X)
     if text:
-        return documents(_with_labels(X, names, labels)), classes, True
+        return documents(with_labels(X, names, labels)), classes, True
     return documents(X, classes=names, labels=labels), classes, False
 
 
@@ -97,8 +97,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: in
         return SearchResult(about, None)
     estimator = (TextClassifier if text else KernelSVC)(n_jobs=n_jobs, memory_bytes=memory_bytes, random_state=random_state)
     estimator._train(x, **{**about["train"], "choose_work": -1})
-    estimator.classes_ = classes
-    estimator._order([str(c) for c in classes])
+    estimator._classes(classes)
     if not text and hasattr(X, "shape"):
         estimator.n_features_in_ = X.shape[1]
     for name, option in (("kernel", "kernel"), ("C", "c"), ("embedding", "embedding"), ("scheme", "scheme"), ("terms", "terms")):

@@ -93,12 +93,10 @@ class TextClassifier(Classifier):
         if len(X) != len(y):
             raise ValueError(f"found {len(X)} texts and {len(y)} classes, expected the same number: inconsistent numbers of samples")
         check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"found one class, {classes[0]!r}, expected two or more to tell apart")
+        prepare = None
         if self.min_df is not None and not isinstance(X, Corpus):
-            X = _with_labels(X, [str(c) for c in classes], labels, min_df=self.min_df)
-        self._fit(X, classes, labels, sample_weight, terms=self.terms)
+            prepare = lambda names, labels: with_labels(X, names, labels, min_df=self.min_df)
+        self._fit(X, y, sample_weight, prepare, terms=self.terms)
         return self
 
     def _wants_probabilities(self) -> bool:
@@ -114,8 +112,10 @@ class TextClassifier(Classifier):
         return texts(X)
 
     def report(self) -> str:
-        """What training found, in lines."""
-        return "\n".join(self.about_["report"] or [])
+        """What was chosen and what training found, in lines."""
+        a = self.about_
+        chosen = [f"terms {a['tokenizer']}: {a['terms']:,} of them", f"{a['type']}, kernel {a['kernel'] or 'none'}, C {a['c']}"]
+        return "\n".join([*chosen, *(a["report"] or []), *(a["notes"] or [])])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The terms that the model knows."""
@@ -134,7 +134,7 @@ class TextClassifier(Classifier):
         return tags
 
 
-def _with_labels(X: Any, names: list[str], labels: np.ndarray, **cut: Any) -> Corpus:
+def with_labels(X: Any, names: list[str], labels: np.ndarray, **cut: Any) -> Corpus:
     """A corpus of texts that keeps them, for training to cut otherwise."""
     self = Corpus.__new__(Corpus)
     x = documents(X, classes=names, labels=labels)
