@@ -153,16 +153,24 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, err
 	if err == nil && o.Terms != nil && in.Texts == nil {
 		err = errors.New(`gram: option "terms" of documents without texts, expected texts, or a corpus that keeps them`)
 	}
+	if name, _, _ := strings.Cut(o.Type, ":"); err == nil && name == keeper && x.matrix != nil {
+		in.Documents = copied(in.Documents)
+	}
 	return in, err
 }
 
-// train is gram_train.
-func train(c *call, a *struct {
+// keeper is the learner whose models hold the documents themselves.
+const keeper = "knn"
+
+type trainArguments struct {
 	options text
 	out     result
 	x       *documents
 	update  uintptr
-}) error {
+}
+
+// train is gram_train.
+func train(c *call, a *trainArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -193,11 +201,7 @@ func train(c *call, a *struct {
 }
 
 // crossValidate is gram_cross_validate.
-func crossValidate(c *call, a *struct {
-	options text
-	out     result
-	x       *documents
-}) error {
+func crossValidate(c *call, a *makeArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -242,11 +246,7 @@ type point struct {
 }
 
 // search is gram_search.
-func search(c *call, a *struct {
-	options text
-	out     result
-	x       *documents
-}) error {
+func search(c *call, a *makeArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -302,13 +302,15 @@ func (o *answer) about() any                    { return o.says }
 func (o *answer) arrays() map[string]arrayMaker { return o.has }
 func (*answer) close() error                    { return nil }
 
-// predict is gram_predict.
-func predict(c *call, a *struct {
+type predictArguments struct {
 	options text
 	out     result
 	x       *documents
 	model   uintptr
-}) error {
+}
+
+// predict is gram_predict.
+func predict(c *call, a *predictArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -425,13 +427,15 @@ func wideInts(list []int) []int64 {
 	return out
 }
 
-// explain is gram_explain.
-func explain(c *call, a *struct {
+type explainArguments struct {
 	out      result
 	x        *documents
 	model    uintptr
 	i, terms int64
-}) error {
+}
+
+// explain is gram_explain.
+func explain(c *call, a *explainArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
