@@ -273,7 +273,8 @@ func compareModel(t *testing.T, c *sparse.Corpus, o gram.TrainOptions, options s
 func TestArraysOfModelsPredict(t *testing.T) {
 	vectors, _ := corpora(t)
 	for _, options := range []string{`{"kernel": "linear:embed=tf", "c": 0.5}`,
-		`{"kernel": "linear:embed=tf", "c": 0.5, "scheme": "one-vs-rest"}`, `{"kernel": "rbf:gamma=0.001,embed=tf", "c": 0.5}`} {
+		`{"kernel": "linear:embed=tf", "c": 0.5, "scheme": "one-vs-rest"}`,
+		`{"kernel": "rbf:gamma=0.001,embed=tf", "c": 0.5}`} {
 		x, out, found := matrixOf(vectors), into(), into()
 		must(t, train, trainArguments{textOf(options), out, &x.documents, 0})
 		must(t, predict, predictArguments{text{}, found, &x.documents, *out.handle})
@@ -327,7 +328,8 @@ func TestValuesAreThoseOfGram(t *testing.T) {
 		want := gram.Must(gram.Gram(t.Context(), c, "diffusion:t=2", gram.Options{}))
 		out := make([]float32, n*n)
 		for _, y := range []*documents{nil, &x} {
-			must(t, kernelValues, kernelArguments{textOf(`{"kernel": "diffusion:t=2", "workers": 3, "isa": null}`), &x, y, spanOf(out)})
+			options := textOf(`{"kernel": "diffusion:t=2", "workers": 3, "isa": null}`)
+			must(t, kernelValues, kernelArguments{options, &x, y, spanOf(out)})
 			for k, v := range out {
 				if v != want.Data[k] {
 					t.Fatalf("%s: value %d is %v, expected %v", kind, k, v, want.Data[k])
@@ -399,7 +401,8 @@ func TestNothingIsKept(t *testing.T) {
 	if got := arrayOf[int32](t, *corpus.handle, "labels"); !slices.Equal(got, vectors.Labels.IDs) {
 		t.Error("labels of a corpus are the caller's")
 	}
-	if got := string(arrayOf[byte](t, *terms.handle, "vocabulary")); strings.Contains(got, "z") || !strings.Contains(got, "pie") {
+	got := string(arrayOf[byte](t, *terms.handle, "vocabulary"))
+	if strings.Contains(got, "z") || !strings.Contains(got, "pie") {
 		t.Errorf("the vocabulary is %q, expected that of the terms", got)
 	}
 	want := gram.Must(gram.PCA(t.Context(), vectors, gram.PCAOptions{}))
@@ -419,9 +422,11 @@ func TestNothingIsKept(t *testing.T) {
 // A fault is a code with its text, on whichever goroutine, and the process goes on.
 func TestFaultsAreCodes(t *testing.T) {
 	for want, f := range map[string]function{
-		"gram: a fault: mine":   func(*call, unsafe.Pointer) error { panic("mine") },
-		"index out of range":    func(*call, unsafe.Pointer) error { return fmt.Errorf("%d", []int{}[len(os.Args)]) },
-		"run: a task panicked:": func(*call, unsafe.Pointer) error { return &sparse.PanicError{What: "run: a task", Value: 1} },
+		"gram: a fault: mine": func(*call, unsafe.Pointer) error { panic("mine") },
+		"index out of range":  func(*call, unsafe.Pointer) error { return fmt.Errorf("%d", []int{}[len(os.Args)]) },
+		"run: a task panicked:": func(*call, unsafe.Pointer) error {
+			return &sparse.PanicError{What: "run: a task", Value: 1}
+		},
 	} {
 		message := make([]byte, 200)
 		c := run(&request{error: &message[0], errorSize: int64(len(message))}, f, nil)

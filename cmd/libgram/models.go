@@ -112,9 +112,9 @@ func (m *model) about() any {
 		Unfinished                                 int
 		Notes, Report, Warnings                    []string
 		Rows                                       []any
-	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass, a.Numbers,
-		a.Votes, a.Probabilities, a.Vocabulary != nil, len(a.Vocabulary), a.Terms, a.Support, a.Bytes, a.Ended.Unfinished == 0,
-		a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
+	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass,
+		a.Numbers, a.Votes, a.Probabilities, a.Vocabulary != nil, len(a.Vocabulary), a.Terms, a.Support, a.Bytes,
+		a.Ended.Unfinished == 0, a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
 }
 
 func (m *model) arrays() map[string]arrayMaker {
@@ -150,11 +150,11 @@ func hearing(o *gram.Options, warnings *[]string) {
 // training returns the documents of options that train: their text is cut as Terms say, or as training chooses.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, error) {
 	in, err := c.corpusOf(x, "x", gram.ReadOptions{Options: o.Options, KeepTexts: o.Terms != nil})
-	if err == nil && o.Terms != nil && in.Texts == nil {
-		err = errors.New(`gram: option "terms" of documents without texts, expected texts, or a corpus that keeps them`)
-	}
 	if name, _, _ := strings.Cut(o.Type, ":"); err == nil && name == keeper && x.matrix != nil {
 		in.Documents = copied(in.Documents)
+	}
+	if err == nil && o.Terms != nil && in.Texts == nil {
+		err = errors.New(`gram: option "terms" of documents without texts, expected texts, or a corpus that keeps them`)
 	}
 	return in, err
 }
