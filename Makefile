@@ -19,7 +19,7 @@ MODULES = . cluster lab
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build libgram wheel lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build libgram wheel lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -95,6 +95,14 @@ ptx: ## compile the GPU's kernels anew (needs clang-19)
 
 ptx-check: ## fail where the PTX in git isn't that of its sources
 	$(GO) run ./cuda/internal/mkptx -check cuda/kernels
+
+PYTHON_VENV = $(CURDIR)/build/python
+
+# What only this finds: faults of the Python package, and of the library as another program loads it.
+python-check: build libgram ## test the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
+	@test -x $(PYTHON_VENV)/bin/pytest || { python3 -m venv $(PYTHON_VENV) && \
+		$(PYTHON_VENV)/bin/pip install -q -r python/test-requirements.txt; }
+	cd python && GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider tests
 
 # The packages that have files for the tag cuda, or for tests with it.
 TAGGED = ./cuda ./cuda/internal/driver ./cmd/grambench
