@@ -248,14 +248,14 @@ typedef struct gram_view {
  *   every object  "json"        bytes: what the object is and says, a JSON object; its "kind" is corpus, model, index,
  *                               predictions, components, validation, search, explanation or matches; numbers that
  *                               aren't finite are null
- *   corpus        "offsets" int64, "indices" int32, "values" float; "labels" int32, the first of each, -1 for none, into
- *                 the "classes" of "json"
+ *   corpus        "offsets" int64, "indices" int32, "values" float; "labels" int32, the first of each, -1 for none,
+ *                 into the "classes" of "json"
  *   model, index  "bytes"       bytes: as gram_save writes them
  *   model         "support" int32, the training documents; "coefficients" double, machines × support; "offsets"
  *                 double, by machine: f(x) = Σ coefficient·k(support, x) − offset (of support vector machines);
  *                 "weights" double, machines × "columns" int64, of the documents (of those that are linear in these)
- *   corpus, model "vocabulary"  bytes: the terms of the columns, one after the other; term j from "vocabulary_offsets"[j]
- *                               up to "vocabulary_offsets"[j+1], int64; of vectors neither
+ *   corpus, model "vocabulary"  bytes: the terms of the columns, one after the other; term j lies from
+ *                               "vocabulary_offsets"[j] up to "vocabulary_offsets"[j+1], int64; of vectors neither
  *   predictions   "labels" int32 with "label_offsets" int64, into the "classes" of "json": the model's, and what it
  *                 says besides, such as ? or 1 and -1 of one class; "seconds" int32, the classes that come second, by
  *                 "margins" double; "values", "nearest", "ranks" double, "rejected" int32, "known", "words" int64, by
