@@ -234,7 +234,8 @@ func (m *matrix) narrow() ([]float32, error) {
 		out := make([]float32, len(all))
 		for k, v := range all {
 			if out[k] = float32(v); math.IsInf(float64(out[k]), 0) && !math.IsInf(v, 0) {
-				return nil, fmt.Errorf("gram: value %d: found %v, expected at most %.3g, which 32 bits hold", k, v, math.MaxFloat32)
+				return nil, fmt.Errorf("gram: value %d: found %v, expected at most %.3g, which 32 bits hold", k, v,
+					math.MaxFloat32)
 			}
 		}
 		return out, err
