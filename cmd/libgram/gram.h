@@ -22,8 +22,8 @@
  * They say how the call runs; of gram_project and gram_index_query, whose objects keep threads and memory of their
  * own, what was said when the object was made. Functions without options run by the defaults.
  *
- * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other functions
- * those of two documents or more. Where two sets of documents are compared, and in gram_predict and gram_project, the
+ * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other
+ * functions those of two documents or more. Where two sets of documents are compared, and in gram_predict and gram_project, the
  * first is cut as the other, or as the documents that the object was made of. gram_corpus has options for this.
  *
  * Threads. Functions may be called from any number of threads at a time, on the same objects too. Calls of gram_predict
@@ -130,8 +130,8 @@ int32_t gram_free(gram_object object, const gram_call *call);
 
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
-/* Reads a file or folder, as grambench does. Options: format, min_df, max_df, tokenizer, encoding, strict, label_column,
- * text_column, label_key, text_key, labels, signed, vocabulary (an array), keep_texts. */
+/* Reads a file or folder, as grambench does. Options: format, min_df, max_df, tokenizer, encoding, strict,
+ * label_column, text_column, label_key, text_key, labels, signed, vocabulary (an array), keep_texts. */
 int32_t gram_read(const char *source, int64_t source_size, const char *options, int64_t options_size,
                   gram_object *corpus, const gram_call *call);
 
