@@ -169,7 +169,8 @@ func (m *matrix) named(err error) error {
 	var value *sparse.ValueError
 	switch {
 	case errors.As(err, &value):
-		return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term, value.Value, value.Expected)
+		return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term,
+			value.Value, value.Expected)
 	case err != nil && m.indices != nil && m.indexBits == 32:
 		for k, index := range unsafe.Slice((*int32)(m.indices), m.stored) {
 			if index < 0 {
