@@ -135,7 +135,8 @@ func TestHeaderIsCPlusPlus(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "header")
-	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program, "-L"+folder,
+	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program,
+		"-L"+folder,
 		"-lgram", "-Wl,-rpath,"+folder)
 	output(t, program)
 }

@@ -24,7 +24,8 @@
  *
  * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other
  * functions those of two documents or more. Where two sets of documents are compared, and in gram_predict and
- * gram_project, the first is cut as the other, or as the documents that the object was made of. gram_corpus has options for this.
+ * gram_project, the first is cut as the other, or as the documents that the object was made of. gram_corpus has
+ * options for this.
  *
  * Threads. Functions may be called from any number of threads at a time, on the same objects too. Calls of gram_predict
  * and gram_explain on a model share what the first has made ready; at the same time they hear each other's progress.
