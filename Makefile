@@ -48,7 +48,7 @@ WHEEL_LIB  = python/gramengine/_lib/libgram.so
 # wheel GOARCH PROCESSOR
 define wheel
 	CGO_ENABLED=1 GOARCH=$(1) CC="$(WHEEL_VENV)/bin/python -m ziglang cc -target $(2)-linux-gnu.2.17" \
-		$(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w' -o $(WHEEL_LIB) ./cmd/libgram
+		$(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w -extldflags=-Wl,--strip-all' -o $(WHEEL_LIB) ./cmd/libgram
 	rm -f $(WHEEL_LIB:.so=.h)
 	cd python && GRAM_PLATFORM=manylinux2014_$(2) $(WHEEL_VENV)/bin/hatchling build -t wheel -d ../dist
 	rm -f $(WHEEL_LIB)

@@ -115,7 +115,7 @@ func weightsOf(m Model) (*weights, string, error) {
 	return t, kind, nil
 }
 
-// WeightsOf returns, by machine, the weight of each term, and the terms, ascending. They are those that [Explain] names.
+// WeightsOf returns, by machine, the weight of each term, and the terms, ascending: those that [Explain] names.
 // Errors: a model without weights by term.
 func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	if err := valid(m); err != nil {

@@ -49,7 +49,8 @@ var library = sync.OnceValues(func() (folder string, err error) {
 	}
 	built = folder
 	// Without symbols: valgrind doesn't read all that Go writes of them.
-	build := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", filepath.Join(folder, "libgram.so"))
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o",
+		filepath.Join(folder, "libgram.so"))
 	build.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
@@ -126,7 +127,8 @@ func TestCUnderValgrind(t *testing.T) {
 func TestHeaderIsCPlusPlus(t *testing.T) {
 	compiler := tool(t, "g++", "c++")
 	source := filepath.Join(t.TempDir(), "header.cc")
-	text := "#include \"gram.h\"\nint main() { gram_call call = {}; return gram_free(0, &call) + gram_free(0, nullptr); }\n"
+	text := "#include \"gram.h\"\n" +
+		"int main() { gram_call call = {}; return gram_free(0, &call) + gram_free(0, nullptr); }\n"
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +137,8 @@ func TestHeaderIsCPlusPlus(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "header")
-	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program, "-L"+folder,
+	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program,
+		"-L"+folder,
 		"-lgram", "-Wl,-rpath,"+folder)
 	output(t, program)
 }

@@ -169,7 +169,8 @@ func (m *matrix) named(err error) error {
 	var value *sparse.ValueError
 	switch {
 	case errors.As(err, &value):
-		return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term, value.Value, value.Expected)
+		return fmt.Errorf("gram: row %d, column %d: found %v, expected %s", value.Row, value.Term,
+			value.Value, value.Expected)
 	case err != nil && m.indices != nil && m.indexBits == 32:
 		for k, index := range unsafe.Slice((*int32)(m.indices), m.stored) {
 			if index < 0 {
@@ -234,7 +235,8 @@ func (m *matrix) narrow() ([]float32, error) {
 		out := make([]float32, len(all))
 		for k, v := range all {
 			if out[k] = float32(v); math.IsInf(float64(out[k]), 0) && !math.IsInf(v, 0) {
-				return nil, fmt.Errorf("gram: value %d: found %v, expected at most %.3g, which 32 bits hold", k, v, math.MaxFloat32)
+				return nil, fmt.Errorf("gram: value %d: found %v, expected at most %.3g, which 32 bits hold", k, v,
+					math.MaxFloat32)
 			}
 		}
 		return out, err

@@ -22,9 +22,10 @@
  * They say how the call runs; of gram_project and gram_index_query, whose objects keep threads and memory of their
  * own, what was said when the object was made. Functions without options run by the defaults.
  *
- * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other functions
- * those of two documents or more. Where two sets of documents are compared, and in gram_predict and gram_project, the
- * first is cut as the other, or as the documents that the object was made of. gram_corpus has options for this.
+ * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other
+ * functions those of two documents or more. Where two sets of documents are compared, and in gram_predict and
+ * gram_project, the first is cut as the other, or as the documents that the object was made of. gram_corpus has
+ * options for this.
  *
  * Threads. Functions may be called from any number of threads at a time, on the same objects too. Calls of gram_predict
  * and gram_explain on a model share what the first has made ready; at the same time they hear each other's progress.
@@ -130,8 +131,8 @@ int32_t gram_free(gram_object object, const gram_call *call);
 
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
-/* Reads a file or folder, as grambench does. Options: format, min_df, max_df, tokenizer, encoding, strict, label_column,
- * text_column, label_key, text_key, labels, signed, vocabulary (an array), keep_texts. */
+/* Reads a file or folder, as grambench does. Options: format, min_df, max_df, tokenizer, encoding, strict,
+ * label_column, text_column, label_key, text_key, labels, signed, vocabulary (an array), keep_texts. */
 int32_t gram_read(const char *source, int64_t source_size, const char *options, int64_t options_size,
                   gram_object *corpus, const gram_call *call);
 
@@ -248,14 +249,14 @@ typedef struct gram_view {
  *   every object  "json"        bytes: what the object is and says, a JSON object; its "kind" is corpus, model, index,
  *                               predictions, components, validation, search, explanation or matches; numbers that
  *                               aren't finite are null
- *   corpus        "offsets" int64, "indices" int32, "values" float; "labels" int32, the first of each, -1 for none, into
- *                 the "classes" of "json"
+ *   corpus        "offsets" int64, "indices" int32, "values" float; "labels" int32, the first of each, -1 for none,
+ *                 into the "classes" of "json"
  *   model, index  "bytes"       bytes: as gram_save writes them
  *   model         "support" int32, the training documents; "coefficients" double, machines × support; "offsets"
  *                 double, by machine: f(x) = Σ coefficient·k(support, x) − offset (of support vector machines);
  *                 "weights" double, machines × "columns" int64, of the documents (of those that are linear in these)
- *   corpus, model "vocabulary"  bytes: the terms of the columns, one after the other; term j from "vocabulary_offsets"[j]
- *                               up to "vocabulary_offsets"[j+1], int64; of vectors neither
+ *   corpus, model "vocabulary"  bytes: the terms of the columns, one after the other; term j lies from
+ *                               "vocabulary_offsets"[j] up to "vocabulary_offsets"[j+1], int64; of vectors neither
  *   predictions   "labels" int32 with "label_offsets" int64, into the "classes" of "json": the model's, and what it
  *                 says besides, such as ? or 1 and -1 of one class; "seconds" int32, the classes that come second, by
  *                 "margins" double; "values", "nearest", "ranks" double, "rejected" int32, "known", "words" int64, by
