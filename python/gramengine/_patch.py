@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterable
 import numpy as np
 import scipy.sparse as sp
 from sklearn import decomposition, neighbors, svm
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
 from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.extmath import row_norms
@@ -48,22 +49,17 @@ def _specification(kernel: Any, gamma: float, coef0: float, degree: float) -> st
             "poly": f"polynomial:gamma={gamma!r},r={coef0!r},degree={degree}"}[kernel]
 
 
-def _kernel_refusal(kernel: Any) -> str | None:
-    if callable(kernel):
-        return "the kernel is a function"
-    return None if kernel in ("linear", "rbf", "poly", "sigmoid") else f"the kernel is {kernel}"
+_SMALL = 1024  # documents, up to which the kernel matrix is computed in float64
+_INFINITE = 1e300  # what stands for an infinite C
 
 
 class _Machine:
     """A support vector machine: LIBSVM's part of it by the engine."""
 
     def _refusal(self) -> str | None:
-        refusal = _kernel_refusal(self.kernel)
-        if refusal is None and self._effective_probability not in (False, "deprecated"):
-            refusal = "probabilities are those of LIBSVM's folds"
-        if refusal is None and self.max_iter != -1:
-            refusal = "max_iter counts LIBSVM's iterations"
-        return refusal
+        if self._effective_probability not in (False, "deprecated"):
+            return "probabilities are those of LIBSVM's folds"
+        return None if self.max_iter == -1 else "max_iter counts LIBSVM's iterations"
 
     def _fit_by(self, scikit_learn: Callable, X: Any, y: np.ndarray, sample_weight: np.ndarray, *more: Any) -> None:
         self._engine = None
@@ -76,21 +72,39 @@ class _Machine:
     def _sparse_fit(self, X: Any, y: Any, sample_weight: Any, solver_type: int, kernel: Any, random_seed: int) -> None:
         self._fit_by(super()._sparse_fit, X, y, sample_weight, solver_type, kernel, random_seed)
 
+    def _matrix(self, X: Any) -> np.ndarray | None:
+        """The kernel matrix, where the engine is to solve with it: its own kernels are of float32."""
+        if callable(self.kernel):
+            self._BaseLibSVM__Xfit = X  # which predictions of scikit-learn's compare with
+            return self._compute_kernel(X)
+        if self.kernel == "precomputed":
+            return X
+        if X.shape[0] > _SMALL:
+            return None
+        return pairwise_kernels(X, metric=self.kernel, filter_params=True, gamma=self._gamma, coef0=self.coef0,
+                                degree=self.degree)
+
     def _train(self, X: Any, y: np.ndarray, sample_weight: np.ndarray) -> Any:
-        how = {"kernel": _specification(self.kernel, self._gamma, self.coef0, self.degree), "tol": self.tol}
+        vectors, matrix = X, self._matrix(X)
+        if matrix is not None:
+            X, how = matrix, {"kernel": "precomputed", "tol": self.tol}
+        else:
+            how = {"kernel": _specification(self.kernel, self._gamma, self.coef0, self.degree), "tol": self.tol}
         weights = sample_weight if len(sample_weight) else None
+        price = min(self.C, _INFINITE)
         if self._impl == "one_class":
             engine = OneClass(nu=self.nu, **how).fit(X, sample_weight=weights)
         elif self._impl.endswith("svr"):
             kind = {"nu": self.nu} if self._impl == "nu_svr" else {"epsilon": self.epsilon}
-            engine = KernelSVR(C=self.C, **kind, **how).fit(X, y, weights)
+            engine = KernelSVR(C=price, **kind, **how).fit(X, y, weights)
         else:
-            kind = {"nu": self.nu} if self._impl == "nu_svc" else {"C": self.C}
+            kind = {"nu": self.nu} if self._impl == "nu_svc" else {"C": price}
             classes = y.astype(np.int64)
             if self._impl == "c_svc" and (self.class_weight_ != 1).any():
                 weights = self.class_weight_[classes] * (1 if weights is None else weights)
             engine = KernelSVC(scheme="one-vs-one", **kind, **how).fit(X, classes, weights)
-        self._adopt(engine, X, y)
+        self._adopt(engine, vectors, y)
+        self._engine, self._engine_dual = None if matrix is not None else engine, self.dual_coef_
         return self
 
     def _adopt(self, engine: Any, X: Any, y: np.ndarray) -> None:
@@ -107,18 +121,18 @@ class _Machine:
             order, dual = np.argsort(support), values
             self._n_support = np.array([len(support), 0], np.int32)
         self.support_, dual = support[order].astype(np.int32), np.ascontiguousarray(dual[:, order])
-        self.support_vectors_ = X[self.support_]
+        listed = self.kernel != "precomputed" and not callable(self.kernel)
+        self.support_vectors_ = X[self.support_] if listed else np.empty((0, 0))
         self.dual_coef_ = _align_api_if_sparse(_full_csr(dual)) if self._sparse else dual
         self.intercept_ = -offsets
         self._probA = self._probB = np.empty(0)
         self.fit_status_ = int(not engine.about_["converged"])
         self._num_iter = np.ones(len(offsets), np.int32)  # the engine solves the machines together, and counts none of each
-        self._engine, self._engine_dual = engine, self.dual_coef_
 
     def _values_by(self, method: str, X: Any) -> Any:
         """Decision values as LIBSVM has them, or None: of a model that the engine didn't make, or that was changed."""
         engine = getattr(self, "_engine", None)
-        refusal = "it was fitted so" if engine is None else None
+        refusal = "the model has a matrix in float64, or is scikit-learn's" if engine is None else None
         if engine is not None and self._dual_coef_ is not self._engine_dual:
             refusal = "coefficients were changed"
         return _by_engine(self, method, refusal, lambda: self._values(X))
@@ -214,7 +228,14 @@ class KernelPCA(decomposition.KernelPCA):
         def matrix() -> np.ndarray:
             return gram(X, Y, kernel=_specification(self.kernel, self.gamma_, self.coef0, self.degree)).astype(np.float64)
 
-        made = _by_engine(self, "kernel matrix", _kernel_refusal(self.kernel), matrix)
+        refusal = None
+        if self.kernel not in ("linear", "rbf", "poly", "sigmoid"):
+            refusal = f"the kernel is {'a function' if callable(self.kernel) else self.kernel}"
+        elif not sp.issparse(X) or not (Y is None or sp.issparse(Y)):
+            refusal = "the data are dense"
+        elif self.n_components is None or self.remove_zero_eig:
+            refusal = "it is asked which eigenvalues are 0, which float32 doesn't tell"
+        made = _by_engine(self, "kernel matrix", refusal, matrix)
         return super()._get_kernel(X, Y) if made is None else made
 
 
