@@ -34,7 +34,7 @@ def _by_engine(self: Any, method: str, refusal: str | None, work: Callable[[], A
         try:
             made = work()
         except (ValueError, GramError) as error:
-            refusal = str(error)
+            refusal = str(error).partition("\n")[0]
         else:
             _log.info("%s: running by gramengine", name)
             return made
@@ -62,7 +62,7 @@ class _Machine:
         return None if self.max_iter == -1 else "max_iter counts LIBSVM's iterations"
 
     def _fit_by(self, scikit_learn: Callable, X: Any, y: np.ndarray, sample_weight: np.ndarray, *more: Any) -> None:
-        self._engine = None
+        self._engine, self._handed = None, "it was fitted by scikit-learn"
         if _by_engine(self, "fit", self._refusal(), lambda: self._train(X, y, sample_weight)) is None:
             scikit_learn(X, y, sample_weight, *more)
 
@@ -104,7 +104,11 @@ class _Machine:
                 weights = self.class_weight_[classes] * (1 if weights is None else weights)
             engine = KernelSVC(scheme="one-vs-one", **kind, **how).fit(X, classes, weights)
         self._adopt(engine, vectors, y)
-        self._engine, self._engine_dual = None if matrix is not None else engine, self.dual_coef_
+        self._engine_dual = self.dual_coef_
+        if matrix is None:
+            self._engine, self._handed = engine, None
+        else:
+            self._handed = "its kernel matrix is of float64"
         return self
 
     def _adopt(self, engine: Any, X: Any, y: np.ndarray) -> None:
@@ -131,11 +135,8 @@ class _Machine:
 
     def _values_by(self, method: str, X: Any) -> Any:
         """Decision values as LIBSVM has them, or None: of a model that the engine didn't make, or that was changed."""
-        engine = getattr(self, "_engine", None)
-        refusal = "the model has a matrix in float64, or is scikit-learn's" if engine is None else None
-        if engine is not None and self._dual_coef_ is not self._engine_dual:
-            refusal = "coefficients were changed"
-        return _by_engine(self, method, refusal, lambda: self._values(X))
+        changed = self._engine is not None and self._dual_coef_ is not self._engine_dual
+        return _by_engine(self, method, "coefficients were changed" if changed else self._handed, lambda: self._values(X))
 
     def _values(self, X: Any) -> np.ndarray:
         found = self._engine._predict(X)
