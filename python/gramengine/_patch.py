@@ -50,6 +50,7 @@ def _specification(kernel: Any, gamma: float, coef0: float, degree: float) -> st
 
 
 _SMALL = 1024  # documents, up to which the kernel matrix is computed in float64
+_SLACK = 2e-6  # of the engine's cosine, 1e-6, and of values that are rounded to float32
 _INFINITE = 1e300  # what stands for an infinite C
 
 
@@ -80,9 +81,20 @@ class _Machine:
         if self.kernel == "precomputed":
             return X
         if X.shape[0] > _SMALL:
+            self._check_spread(X)
             return None
         return pairwise_kernels(X, metric=self.kernel, filter_params=True, gamma=self._gamma, coef0=self.coef0,
                                 degree=self.degree)
+
+    def _check_spread(self, X: Any) -> None:
+        """Refuses documents so far from the origin that the engine's error of ‖x‖² is above 1/1000 of their distances."""
+        norms = row_norms(X, squared=True)
+        if self.kernel == "rbf":
+            spread = 1 / self._gamma if self._gamma else np.inf
+        else:
+            spread = norms.mean() - np.square(np.asarray(X.mean(axis=0))).sum()
+        if not _SLACK * norms.max() <= 1e-3 * spread:
+            raise ValueError("documents are too far from the origin, for their distances, to compare in float32")
 
     def _train(self, X: Any, y: np.ndarray, sample_weight: np.ndarray) -> Any:
         vectors, matrix = X, self._matrix(X)
@@ -100,6 +112,8 @@ class _Machine:
         else:
             kind = {"nu": self.nu} if self._impl == "nu_svc" else {"C": price}
             classes = y.astype(np.int64)
+            if weights is not None and len(np.unique(classes[weights > 0])) < len(self.classes_):
+                raise ValueError("a class has no document of a weight above 0")
             if self._impl == "c_svc" and (self.class_weight_ != 1).any():
                 weights = self.class_weight_[classes] * (1 if weights is None else weights)
             engine = KernelSVC(scheme="one-vs-one", **kind, **how).fit(X, classes, weights)
@@ -240,7 +254,6 @@ class KernelPCA(decomposition.KernelPCA):
         return super()._get_kernel(X, Y) if made is None else made
 
 
-_SLACK = 2e-6  # of the engine's cosine, 1e-6, and of values that are rounded to float32
 _ROWS = 1024  # of which distances are computed at a time
 _METRICS = {"cosine": "linear:embed=tf-l2", "euclidean": "ned:beta=2", "l2": "ned:beta=2"}
 
