@@ -1,6 +1,6 @@
 """Runs peers' own test suites with gramengine in the place of their classes, and writes the table of what passes.
 
-    python peers.py [--write docs/python-peers.md] [--only NAME] [--libsvm FOLDER --grambench FILE]
+    python peers.py [--write docs/python-peers.md] [--only NAME]
 
 Each suite is that of the installed scikit-learn. It runs in a process of its own, where patch_sklearn() is in force
 before its tests are imported. A test function passes if it does with all its parameters. The exit status is 1 if one
@@ -107,7 +107,7 @@ def run(suite: str, mode: str) -> dict[str, Any]:
         result = Path(folder) / "result.json"
         path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         subprocess.run([sys.executable, __file__, "--run", suite, mode, str(result)], check=True, cwd=folder,
-                       env={**os.environ, "PYTHONPATH": path}, stdout=sys.stderr)
+                       env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path}, stdout=sys.stderr)
         return json.loads(result.read_text())
 
 
