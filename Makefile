@@ -214,3 +214,8 @@ vulncheck: ## look for known vulnerabilities in what is called (needs Go's datab
 		case $$? in 0) ;; 3) exit 1 ;; *) echo "vulncheck: $$m wasn't checked: is the database within reach?" >&2 ;; esac; done
 
 .PHONY: avx512-test arm64-test vulncheck
+
+python-peers: libgram ## run scikit-learn's own tests on the Python package, write docs/python-peers.md (PYTHON has scikit-learn, pytest)
+	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/peers.py --write docs/python-peers.md
+
+.PHONY: python-peers

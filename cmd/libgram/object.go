@@ -191,7 +191,7 @@ func (e *entry) view(c *call, name string) (view, error) {
 			e.pins.Pin(v.data)
 		}
 	}
-	e.views[name] = v
+	e.views[strings.Clone(name)] = v // the name is the caller's memory
 	return v, nil
 }
 

@@ -20,6 +20,7 @@ from ._library import ForkError, GramError, GramFileError, GramMemoryError, Gram
 from ._library import version as __version__
 from ._machines import KernelSVC, KernelSVR, LandmarkClassifier, LinearClassifier, OneClass
 from ._model import Explanation
+from ._patch import patch_sklearn, unpatch_sklearn
 from ._search import SearchResult, cross_validate, search
 from ._text import TextClassifier, TextVectorizer
 from ._text import load_classifier as load
@@ -29,5 +30,6 @@ __all__ = [
     "Corpus", "Explanation", "ForkError", "GramError", "GramFileError", "GramMemoryError", "GramWarning", "Index",
     "KernelPCA", "KernelSVC", "KernelSVR", "LandmarkClassifier", "LinearClassifier", "Match", "Neighbours",
     "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextVectorizer", "__version__",
-    "cross_validate", "duplicates", "gram", "load", "neighbours", "precomputed_knn", "search",
+    "cross_validate", "duplicates", "gram", "load", "neighbours", "patch_sklearn",
+    "precomputed_knn", "search", "unpatch_sklearn",
 ]

@@ -29,6 +29,21 @@ def _class_weights(weights: Any, classes: np.ndarray) -> tuple[bool | None, dict
     return None, {str(c): w for c, w in given.items()}
 
 
+def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
+    """``sample_weight``, checked, with a note of the documents that have one above 0."""
+    self._weighted = None
+    if weights is not None:
+        weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
+        self._weighted = np.flatnonzero(weights > 0)
+    return weights
+
+
+def _support(self: Any) -> np.ndarray:
+    """Numbers of the support vectors; the engine's are among the documents of weight above 0, but for precomputed ones."""
+    found, weighted = self._model.array("support"), getattr(self, "_weighted", None)
+    return found if weighted is None or self.kernel == "precomputed" else weighted[found].astype(found.dtype)
+
+
 def _has_probabilities(self: Any) -> bool:
     if hasattr(self, "_model"):
         return bool(self.about_["probabilities"])
@@ -65,10 +80,9 @@ class Classifier(ClassifierMixin, Engine):
         classes, names, labels = classes_of(y)
         if len(classes) < 2:
             raise ValueError(f"found one class, {classes[0]!r}, expected two or more to tell apart")
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if len(np.unique(labels[sample_weight > 0])) < 2:
-                raise ValueError("all documents of weight above 0 are of one class, expected two or more classes")
+        sample_weight = _weights_of_documents(self, X, sample_weight)
+        if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) < 2:
+            raise ValueError("all documents of weight above 0 are of one class, expected two or more classes")
         balanced, weights = _class_weights(getattr(self, "class_weight", None), classes)
         if prepare is not None:
             X = prepare(names, labels)
@@ -239,7 +253,7 @@ class KernelSVC(Classifier):
                 "probabilities": self.probability or None, "tolerance": self.tol, "seed": _seed(self.random_state),
                 "choose_work": -1}
 
-    support_ = property(lambda self: self._model.array("support"), doc="Training documents that are support vectors.")
+    support_ = property(_support, doc="Training documents that are support vectors.")
     dual_coef_ = property(lambda self: self._model.array("coefficients"), doc="Coefficients by machine and support vector.")
     offsets_ = property(lambda self: self._model.array("offsets"), doc="Offsets of the decision values by machine.")
 
@@ -376,8 +390,7 @@ class KernelSVR(RegressorMixin, Engine):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelSVR":
         """Trains the model on targets y."""
         X, y = checked(self, X, y, reset=True, y_numeric=True)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        sample_weight = _weights_of_documents(self, X, sample_weight)
         kind = {"type": "nu_svr", "nu": self.nu} if self.nu is not None else {"type": "epsilon_svr", "epsilon": self.epsilon}
         self._train(documents(X, targets=y, weights=sample_weight), **kind, c=self.C, kernel=self.kernel,
                     embedding=self.embedding, tolerance=self.tol, choose_work=-1)
@@ -419,8 +432,7 @@ class OneClass(OutlierMixin, Engine):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "OneClass":
         """Learns what documents are like; y is ignored."""
         X = self._checked(X, reset=True)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        sample_weight = _weights_of_documents(self, X, sample_weight)
         self._train(documents(X, weights=sample_weight), type="one_class", nu=self.nu, kernel=self.kernel,
                     embedding=self.embedding, tolerance=self.tol, choose_work=-1)
         self.offset_ = float(self._model.array("offsets")[0])

@@ -135,7 +135,11 @@ static void make_documents(void)
 static const void *array_at(int line, gram_object object, const char *name, int32_t type, int64_t rows, int64_t columns)
 {
 	gram_view view = {NULL, 7, 7, 7}, again;
-	expect(line, GRAM_OK, "", gram_array(object, TEXT(name), &view, fresh()));
+	char passed[64];
+	const int64_t size = (int64_t)strlen(name);
+	memcpy(passed, name, (size_t)size);
+	expect(line, GRAM_OK, "", gram_array(object, passed, size, &view, fresh()));
+	memset(passed, '?', sizeof passed); /* the library keeps nothing of it */
 	expect(line, GRAM_OK, "", gram_array(object, TEXT(name), &again, fresh()));
 	if (view.type != type || (rows >= 0 && view.rows != rows) || (columns >= 0 && view.columns != columns)) {
 		atomic_fetch_add(&failures, 1);
