@@ -39,7 +39,7 @@ def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
 
 
 def _support(self: Any) -> np.ndarray:
-    """Numbers of the support vectors; the engine's are among the documents of weight above 0, but for precomputed ones."""
+    """Numbers of the support vectors."""
     found, weighted = self._model.array("support"), getattr(self, "_weighted", None)
     return found if weighted is None or self.kernel == "precomputed" else weighted[found].astype(found.dtype)
 

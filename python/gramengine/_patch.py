@@ -102,22 +102,25 @@ class _Machine:
             X, how = matrix, {"kernel": "precomputed", "tol": self.tol}
         else:
             how = {"kernel": _specification(self.kernel, self._gamma, self.coef0, self.degree), "tol": self.tol}
-        weights = sample_weight if len(sample_weight) else None
+        weights, targets, rows = sample_weight if len(sample_weight) else None, y, None
+        if matrix is not None and weights is not None and not weights.all():  # the engine takes no such rows of a matrix
+            rows = np.flatnonzero(weights)
+            X, targets, weights = X[np.ix_(rows, rows)], y[rows], weights[rows]
         price = min(self.C, _INFINITE)
         if self._impl == "one_class":
             engine = OneClass(nu=self.nu, **how).fit(X, sample_weight=weights)
         elif self._impl.endswith("svr"):
             kind = {"nu": self.nu} if self._impl == "nu_svr" else {"epsilon": self.epsilon}
-            engine = KernelSVR(C=price, **kind, **how).fit(X, y, weights)
+            engine = KernelSVR(C=price, **kind, **how).fit(X, targets, weights)
         else:
             kind = {"nu": self.nu} if self._impl == "nu_svc" else {"C": price}
-            classes = y.astype(np.int64)
+            classes = targets.astype(np.int64)
             if weights is not None and len(np.unique(classes[weights > 0])) < len(self.classes_):
                 raise ValueError("a class has no document of a weight above 0")
             if self._impl == "c_svc" and (self.class_weight_ != 1).any():
                 weights = self.class_weight_[classes] * (1 if weights is None else weights)
             engine = KernelSVC(scheme="one-vs-one", **kind, **how).fit(X, classes, weights)
-        self._adopt(engine, vectors, y)
+        self._adopt(engine, vectors, y, engine.support_ if rows is None else rows[engine.support_])
         self._engine_dual = self.dual_coef_
         if matrix is None:
             self._engine, self._handed = engine, None
@@ -125,10 +128,9 @@ class _Machine:
             self._handed = "its kernel matrix is of float64"
         return self
 
-    def _adopt(self, engine: Any, X: Any, y: np.ndarray) -> None:
+    def _adopt(self, engine: Any, X: Any, y: np.ndarray, support: np.ndarray) -> None:
         """Sets what LIBSVM's fit would, in its order: support vectors by class, then as the documents come."""
-        support, made = engine.support_, engine._model
-        values, offsets = made.array("coefficients"), made.array("offsets")
+        values, offsets = engine._model.array("coefficients"), engine._model.array("offsets")
         if hasattr(self, "classes_"):
             self._pairs = _pairs(engine._places)
             order = np.lexsort((support, y[support]))
