@@ -97,6 +97,7 @@ func run(in *request, f function, arguments unsafe.Pointer) code {
 	c.ended = true
 	c.mu.Unlock()
 	objects.release(c.held)
+	collect()
 	return in.answer(err)
 }
 
