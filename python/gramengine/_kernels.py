@@ -21,7 +21,7 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
         of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
-        ``"linear:embed=tfidf-l2"``; :func:`kernels` lists them.
+        ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.
     out : array of float32, optional
         Receives the matrix, of the right shape and in C order.
     n_jobs : int, optional
