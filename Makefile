@@ -19,7 +19,7 @@ MODULES = . cluster lab
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build libgram lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build libgram wheel lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -40,6 +40,27 @@ libgram: ## build bin/libgram.so, the C library, beside its header gram.h (needs
 	CGO_ENABLED=1 $(GO) build -trimpath -buildmode=c-shared -o bin/libgram.so ./cmd/libgram
 	@rm -f bin/libgram.h # which cgo writes, of gram.h's functions none
 	cp cmd/libgram/gram.h bin/
+
+# Zig's C compiler builds for an old C library, of either processor: so wheels run on any Linux since 2014 that has glibc.
+WHEEL_VENV = $(CURDIR)/build/wheel
+WHEEL_LIB  = python/gramengine/_lib/libgram.so
+
+# wheel GOARCH PROCESSOR
+define wheel
+	CGO_ENABLED=1 GOARCH=$(1) CC="$(WHEEL_VENV)/bin/python -m ziglang cc -target $(2)-linux-gnu.2.17" \
+		$(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w' -o $(WHEEL_LIB) ./cmd/libgram
+	rm -f $(WHEEL_LIB:.so=.h)
+	cd python && GRAM_PLATFORM=manylinux2014_$(2) $(WHEEL_VENV)/bin/hatchling build -t wheel -d ../dist
+	rm -f $(WHEEL_LIB)
+endef
+
+wheel: ## build dist/gramengine-….whl, the Python package, for x86-64 and arm64 (needs python3)
+	@test -x $(WHEEL_VENV)/bin/hatchling || { python3 -m venv $(WHEEL_VENV) && \
+		$(WHEEL_VENV)/bin/pip install -q --require-hashes --no-deps -r python/wheel-requirements.txt; }
+	@rm -rf dist
+	$(call wheel,amd64,x86_64)
+	$(call wheel,arm64,aarch64)
+	$(GO) test -run TestWheels ./cmd/libgram -wheels $(CURDIR)/dist
 
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
@@ -74,6 +95,14 @@ ptx: ## compile the GPU's kernels anew (needs clang-19)
 
 ptx-check: ## fail where the PTX in git isn't that of its sources
 	$(GO) run ./cuda/internal/mkptx -check cuda/kernels
+
+PYTHON_VENV = $(CURDIR)/build/python
+
+# What only this finds: faults of the Python package, and of the library as another program loads it.
+python-check: build libgram ## test the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
+	@test -x $(PYTHON_VENV)/bin/pytest || { python3 -m venv $(PYTHON_VENV) && \
+		$(PYTHON_VENV)/bin/pip install -q -r python/test-requirements.txt; }
+	cd python && GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider tests
 
 # The packages that have files for the tag cuda, or for tests with it.
 TAGGED = ./cuda ./cuda/internal/driver ./cmd/grambench
@@ -170,7 +199,7 @@ generate-check: generate ## fail where the assembly in git isn't what its genera
 	@changed=$$(git status --porcelain -- 'asm/*_amd64.s' 'asm/*_stubs_amd64.go'); test -z "$$changed" || { echo "differs from what asm/_gen writes:"; echo "$$changed"; exit 1; }
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist
 
 avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it needs)
 	@asm/_emulate/avx512.sh

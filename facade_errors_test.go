@@ -193,8 +193,8 @@ func TestOptionsApply(t *testing.T) {
 	c := few(t)
 	weights := map[string]float64{"spice": 2}
 	for want, o := range map[string]gram.TrainOptions{
-		"Kernel does not apply to Type linear, which takes Embedding, Scheme, C, Weights, Balanced, Tolerance": {
-			Type: "linear", Kernel: "diffusion"},
+		"Kernel does not apply to Type linear, which takes Embedding, Scheme, C, Weights, Balanced, DocumentWeights, " +
+			"Tolerance": {Type: "linear", Kernel: "diffusion"},
 		"Reject does not apply to Type linear":            {Type: "linear", Reject: "error=2%"},
 		"Thresholds does not apply to Type linear":        {Type: "linear", Thresholds: true},
 		"Scheme one-vs-one does not apply to Type linear": {Type: "linear", Scheme: "one-vs-one"},

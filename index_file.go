@@ -52,6 +52,9 @@ func (x *Index) Save(path string) (err error) {
 // Write writes the index, as it stands in a file. [ReadIndex] reads it.
 func (x *Index) Write(w io.Writer) (err error) {
 	defer facade(&err)
+	if w == nil {
+		return errors.New("gram: no writer, expected one for the index")
+	}
 	s, err := x.begin(context.Background())
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 //
 // of two classes above 0 for the first.
 type Machines struct {
-	Support      []int       // numbers of the training documents that are support vectors, from 0; nil where it isn't known
+	Support      []int       // numbers of the training documents that are support vectors, from 0; nil if unknown
 	Coefficients [][]float64 // by machine and support vector
 	Offsets      []float64
 }

@@ -33,9 +33,6 @@ func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (_ 
 	if err := cmp.Or(checked(ctx, c), o.fromScratch()); err != nil {
 		return nil, err
 	}
-	if c, _, err = o.weighted(c); err != nil {
-		return nil, err
-	}
 	if c, err = o.cut(ctx, c); err != nil {
 		return nil, err
 	}
@@ -111,19 +108,14 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (_ *SearchRe
 	if err := cmp.Or(checked(ctx, c), o.fromScratch()); err != nil {
 		return nil, err
 	}
+	o.Cuts = slices.Clone(o.Cuts)
 	for i, cut := range o.Cuts {
 		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
 			return nil, errors.Join(fmt.Errorf("gram: Cuts %d, expected the same %d documents", i, c.Documents.Rows()), err)
 		}
-	}
-	o.Cuts = slices.Clone(o.Cuts)
-	for i := range o.Cuts {
-		if o.Cuts[i], _, err = o.weighted(o.Cuts[i]); err != nil {
+		if o.Cuts[i], err = o.weighted(cut); err != nil {
 			return nil, err
 		}
-	}
-	if c, _, err = o.weighted(c); err != nil {
-		return nil, err
 	}
 	o.ChooseWork = cmp.Or(o.ChooseWork, learn.SearchWork)
 	if c, err = o.cut(ctx, c); err != nil {

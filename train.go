@@ -81,11 +81,6 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
-	documents := c.Documents.Rows()
-	c, kept, err := o.weighted(c)
-	if err != nil {
-		return nil, err
-	}
 	if o.Update != nil {
 		if err := o.inherit(c); err != nil {
 			return nil, err
@@ -109,7 +104,6 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	numbered(m, kept, documents)
 	a := m.About()
 	for _, note := range a.Notes {
 		o.warn("%s", note)
@@ -140,10 +134,11 @@ func (o *TrainOptions) inherit(c *sparse.Corpus) error {
 	return nil
 }
 
-// cut returns a corpus cut into the terms that were asked for.
+// cut returns a corpus cut into the terms that were asked for, with the weights of its documents.
 func (o *TrainOptions) cut(ctx context.Context, c *sparse.Corpus) (*sparse.Corpus, error) {
-	if o.Terms == nil {
-		return c, nil
+	c, err := o.weighted(c)
+	if err != nil || o.Terms == nil {
+		return c, err
 	}
 	return o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
 }

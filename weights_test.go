@@ -208,58 +208,13 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 		}
 	}
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
-	found, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: gram.TrainOptions{DocumentWeights: weights}})
+	o := gram.TrainOptions{DocumentWeights: weights}
+	found, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
 	if err != nil || found.Best < 0 {
 		t.Fatalf("a search on samples: error %v, %s", err, found.Why)
 	}
 	if mean := found.Points[found.Best].Mean; !(math.Abs(mean-0.25) <= 1e-9) {
 		t.Errorf("a search on samples found %v, expected a quarter to be right", mean)
-	}
-}
-
-// Rows and columns of a precomputed kernel are left out where a weight is 0; rows to predict have all columns.
-func TestDocumentWeightsOfPrecomputed(t *testing.T) {
-	c := drawn(t, "")
-	k := gram.Must(gram.Gram(t.Context(), c, plainTF, gram.Options{}))
-	n := k.SymmetricDim()
-	var labels, fewer []string
-	var weights []float64
-	var kept []int
-	for i := range n {
-		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
-		if weights = append(weights, float64(i/3%3)); i/3%3 > 0 {
-			kept, fewer = append(kept, i), append(fewer, labels[i])
-		}
-	}
-	rows, square := mat.NewDense(n, len(kept), nil), mat.NewSymDense(len(kept), nil)
-	for i := range n {
-		for b, j := range kept {
-			rows.Set(i, b, k.At(i, j))
-		}
-	}
-	for a, i := range kept {
-		for b, j := range kept[:a+1] {
-			square.SetSym(a, b, k.At(i, j))
-		}
-	}
-	for _, kind := range []string{"c_svc", "one_class"} {
-		scores := func(k, rows mat.Matrix, labels []string, weights []float64) [][]float64 {
-			m := gram.Must(gram.Train(t.Context(), gram.Must(gram.FromMatrix(k, labels)), gram.TrainOptions{
-				Type: kind, Kernel: "precomputed", DocumentWeights: weights}))
-			return gram.Must(m.Predict(t.Context(), gram.Must(gram.FromMatrix(rows, nil)))).Scores
-		}
-		var positive []float64
-		for _, i := range kept {
-			positive = append(positive, weights[i])
-		}
-		a, b := scores(k, k, labels, weights), scores(square, rows, fewer, positive)
-		for i := range a {
-			for m := range a[i] {
-				if a[i][m] != b[i][m] {
-					t.Fatalf("%s, document %d: %v with weights of 0, %v without their rows and columns", kind, i, a[i], b[i])
-				}
-			}
-		}
 	}
 }
 
@@ -295,11 +250,12 @@ func TestDocumentWeightsInUpdates(t *testing.T) {
 func TestBadDocumentWeights(t *testing.T) {
 	c := few(t)
 	for want, o := range map[string]gram.TrainOptions{
-		"2 DocumentWeights, expected 6": {DocumentWeights: []float64{1, 2}},
-		"-1 of document 2":              {DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
-		"NaN of document 0":             {DocumentWeights: []float64{math.NaN(), 1, 1, 1, 1, 1}},
-		"+Inf of document 5":            {DocumentWeights: []float64{1, 1, 1, 1, 1, math.Inf(1)}},
-		"all 0":                         {DocumentWeights: make([]float64, 6)},
+		"2 DocumentWeights, expected 6":              {DocumentWeights: []float64{1, 2}},
+		"-1 of document 2":                           {DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
+		"NaN of document 0":                          {DocumentWeights: []float64{math.NaN(), 1, 1, 1, 1, 1}},
+		"+Inf of document 5":                         {DocumentWeights: []float64{1, 1, 1, 1, 1, math.Inf(1)}},
+		"all 0":                                      {DocumentWeights: make([]float64, 6)},
+		"0 of document 1 of a precompu":              {DocumentWeights: []float64{1, 0, 1, 1, 1, 1}, Kernel: "precomputed"},
 		"DocumentWeights does not apply to Type knn": {Type: "knn", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
 		"DocumentWeights does not apply to Type mkm": {Type: "mkm", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
 	} {

@@ -222,16 +222,16 @@ TEXT ·tailStore8AVX2(SB), NOSPLIT, $0-80
 	SHLQ $0x02, CX
 	LEAQ (CX)(CX*2), R9
 
-rows:
-	CMPQ SI, $0x08
+cols:
+	CMPQ DI, $0x08
 	JLT  done
 	MOVQ DX, R10
 	MOVQ AX, R11
-	MOVQ DI, R12
+	MOVQ SI, R12
 
-cols:
+rows:
 	CMPQ       R12, $0x08
-	JLT        nextRows
+	JLT        nextCols
 	LEAQ       (R10)(BX*4), R13
 	LEAQ       (R11)(CX*4), R14
 	VXORPS     Y0, Y0, Y0
@@ -291,16 +291,16 @@ cols:
 	VMOVUPS    Y0, (R11)(R9*1)
 	VPERM2F128 $0x31, Y5, Y1, Y0
 	VMOVUPS    Y0, (R14)(R9*1)
-	ADDQ       $0x20, R10
-	LEAQ       (R11)(CX*8), R11
+	LEAQ       (R10)(BX*8), R10
+	ADDQ       $0x20, R11
 	SUBQ       $0x08, R12
-	JMP        cols
+	JMP        rows
 
-nextRows:
-	LEAQ (DX)(BX*8), DX
-	ADDQ $0x20, AX
-	SUBQ $0x08, SI
-	JMP  rows
+nextCols:
+	ADDQ $0x20, DX
+	LEAQ (AX)(CX*8), AX
+	SUBQ $0x08, DI
+	JMP  cols
 
 done:
 	VZEROUPPER

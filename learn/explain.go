@@ -115,8 +115,8 @@ func weightsOf(m Model) (*weights, string, error) {
 	return t, kind, nil
 }
 
-// WeightsOf returns, by machine, the weight of each term, and the terms, ascending; a machine that wasn't trained has nil.
-// They are those that [Explain] names. Errors: a model without weights by term.
+// WeightsOf returns, by machine, the weight of each term, and the terms, ascending. They are those that [Explain] names.
+// Errors: a model without weights by term.
 func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	if err := valid(m); err != nil {
 		return nil, nil, err

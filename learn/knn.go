@@ -62,9 +62,6 @@ func (o *Options) neighbours() knn.Options {
 // Train implements Trainer.
 func (t *nearest) Train(_ context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
-	if err == nil {
-		err = unweighted(c, "knn")
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +76,6 @@ func (t *nearest) Train(_ context.Context, c *sparse.Corpus, o Options) (Model, 
 func (t *nearest) Validate(
 	ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
 ) ([]*model.Prediction, []About, error) {
-	if err := unweighted(c, "knn"); err != nil {
-		return nil, nil, err
-	}
 	var settings []knn.Settings
 	var abouts []About
 	for _, p := range points {

@@ -136,14 +136,6 @@ type Validator interface {
 	) ([]*model.Prediction, []About, error)
 }
 
-// unweighted refuses weights of documents for a learner that has no use for them.
-func unweighted(c *sparse.Corpus, name string) error {
-	if c == nil || c.Weights == nil {
-		return nil
-	}
-	return flagtext.Errorf("-type %s with weights of documents, expected none: it has no use for them", name)
-}
-
 // Model is what was trained. It may be used concurrently.
 type Model interface {
 	About() About

@@ -44,9 +44,6 @@ func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model,
 		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes",
 			c.Source)
 	}
-	if err := unweighted(c, "lmnn"); err != nil {
-		return nil, err
-	}
 	opt := o.metrics()
 	opt.Progress = func(iterations, most int, value float64, near int64) {
 		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))

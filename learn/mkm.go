@@ -104,9 +104,6 @@ func (o *Options) multilayer() mkm.Options {
 // Train implements Trainer.
 func (t *multilayer) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
-	if err == nil {
-		err = unweighted(c, "mkm")
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
@@ -109,31 +108,5 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.2g apart, weights move %.2g", of.spec, apart, moved)
-	}
-}
-
-// Learners that have no use for weights of documents say so.
-func TestWeightsWithoutUse(t *testing.T) {
-	c := twoClasses(40, true)
-	for range c.Documents.Rows() {
-		c.Weights = append(c.Weights, 2)
-	}
-	for _, l := range All {
-		_, trainer, err := Parse(l.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := Options{Scheme: solver.OneVsRest, Seed: 1}
-		_, err = trainer.Train(t.Context(), c, o)
-		if refused := err != nil && strings.Contains(err.Error(), "weights of documents"); refused == l.Takes("document weights") {
-			t.Errorf("%s takes weights of documents: %v, and training ends with %v", l.Name, l.Takes("document weights"), err)
-		}
-		if l.Type != "" {
-			continue
-		}
-		_, err = CrossValidate(t.Context(), c, trainer, o, 2)
-		if refused := err != nil && strings.Contains(err.Error(), "weights of documents"); refused == l.Weighs {
-			t.Errorf("%s takes weights of documents: %v, and validation ends with %v", l.Name, l.Weighs, err)
-		}
 	}
 }

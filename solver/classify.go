@@ -57,22 +57,17 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	if len(p.Weights) > max(classes, 0) {
 		return p, errUser("%d weights, expected at most %d, one for each class", len(p.Weights), classes)
 	}
-	prices := []float64{p.C}
-	for _, w := range p.Weights {
-		prices = append(prices, p.C*w)
-	}
-	return p, checkWeights(p.DocumentWeights, n, slices.Min(prices), slices.Max(prices))
+	return p, checkWeights(p.DocumentWeights, n)
 }
 
-// checkWeights checks that weights are there for n documents, and leave prices positive and finite.
-func checkWeights(weights []float64, n int, least, most float64) error {
+// checkWeights checks that weights are there for n documents, or none.
+func checkWeights(weights []float64, n int) error {
 	if weights != nil && len(weights) != n {
 		return errUser("weights of %d documents, of a matrix of %d", len(weights), n)
 	}
 	for i, w := range weights {
-		if !(w > 0 && w*least > 0) || math.IsInf(w*most, 0) {
-			return errUser("weight %v of document %d and a price of %v to %v, expected a positive number and product", w, i,
-				least, most)
+		if !(w > 0) || math.IsInf(w, 0) {
+			return errUser("weight %v of document %d, expected a positive number", w, i)
 		}
 	}
 	return nil
@@ -103,13 +98,13 @@ type BinaryTraining struct {
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
 // over the documents t.Docs, where y is +1 for positive documents and -1 for others, and C[t] is C times the
-// weights of class and document. Weights[0] is for the positive documents, Weights[1] for the others. The result has the documents whose α isn't
-// 0 as support, and is positive where the positive class is. Documents of one class are an error.
+// weights of class and document. Weights[0] is for the positive documents, Weights[1] for the others. The result has
+// the documents whose α isn't 0 as support, and is positive where the positive class is. Documents of one class are
+// an error.
 //
 // ν-SVC is the problem without the linear term, with 0 <= α[t] <= w[t] and in addition Σ_t α[t] = ν·Σ_t w[t]
-// for the weights w of documents.
-// Its result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
-// (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
+// for the weights w of documents. Its result is divided by the margin that it has (Schölkopf and others, Neural
+// Computation 12 (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
 // is an error. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
 func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (*Machine, error) {
 	src, opt, err := begin(m, opt)

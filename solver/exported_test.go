@@ -84,7 +84,8 @@ func TestDoors(t *testing.T) {
 		Calls: [][]any{
 			{Train}, {TrainBinary, m, BinaryTraining{Docs: counting(n), Positive: signs}},
 			{TrainRegression, m, RegressionTraining{Docs: counting(n), Targets: targets}},
-			{TrainOneClass, m, OneClassTraining{Docs: counting(n), Nu: 0.5}}, {NewDense, 2, []float32{1, 0, 0, 1}}, {Pairs}, {FitSigmoid, targets, signs},
+			{TrainOneClass, m, OneClassTraining{Docs: counting(n), Nu: 0.5}},
+			{NewDense, 2, []float32{1, 0, 0, 1}}, {Pairs}, {FitSigmoid, targets, signs},
 			{TuneThresholds, decisions, sets, parts}, {Folds, labels, 3}, {FitTemperature, c, true, decisions, labels},
 			{TuneRejection, []Answer{{0.9, true, 0}, {0.8, true, 1}}, RejectionTarget{Error: 0.5}}, {"RejectionTarget.Validate"},
 			{"Classifier.NewPredictor", support}, {"Classifier.Decide", three}, {"Classifier.Probabilities", three, three},

@@ -37,9 +37,9 @@ type RegressionTraining struct {
 //
 //	minimise ½ Σ_s Σ_t β[s]β[t]·K[s][t] + ε·Σ_t |β[t]| - Σ_t z[t]β[t]  subject to |β[t]| <= C·w[t], Σ_t β[t] = 0,
 //
-// for the weights w of documents, or that of ν-SVR, which has Σ_t |β[t]| <= C·ν·Σ_t w[t] in place of the term in ε. The result's decision
-// value estimates the target. Source: Schölkopf and others, Neural Computation 12 (2000), in the
-// forms of Chang and Lin.
+// for the weights w of documents, or that of ν-SVR, which has Σ_t |β[t]| <= C·ν·Σ_t w[t] in place of the term
+// in ε. The result's decision value estimates the target. Source: Schölkopf and others, Neural Computation 12
+// (2000), in the forms of Chang and Lin.
 func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Options) (*Machine, error) {
 	src, opt, err := begin(m, opt)
 	if err != nil {
@@ -125,7 +125,7 @@ func (par *Regression) resolve(n int) error {
 	case !(par.Nu >= 0 && par.Nu <= 1):
 		return errUser("ν is %v, expected 0 < ν <= 1, or 0 for ε-SVR", par.Nu)
 	}
-	return checkWeights(par.DocumentWeights, n, par.C, par.C)
+	return checkWeights(par.DocumentWeights, n)
 }
 
 // OneClassTraining says what [TrainOneClass] trains on.
@@ -156,7 +156,7 @@ func TrainOneClass(ctx context.Context, m Matrix, t OneClassTraining, opt Option
 	if err != nil {
 		return nil, err
 	}
-	if err := checkWeights(t.DocumentWeights, src.n, 1, 1); err != nil {
+	if err := checkWeights(t.DocumentWeights, src.n); err != nil {
 		return nil, err
 	}
 	d := newDual(docs, 1, src)

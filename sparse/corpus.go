@@ -13,7 +13,7 @@ type Corpus struct {
 	Vocabulary []string  // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes    []string  // names of the classes, in the order of their first document
 	Labels     Labels    // the classes of each document
-	Weights    []float64 // Weights[i] multiplies the price of document i in training, see gram.TrainOptions; nil: 1 each
+	Weights    []float64 // Weights[i] > 0 multiplies the price of document i in training that has one; nil: 1 each
 	Names      []string  // Names[i] is the file of document i; nil if documents are lines of one file
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer // what cut text into terms; the default for vectors

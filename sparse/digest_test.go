@@ -49,6 +49,7 @@ func TestDigest(t *testing.T) {
 		"labels":     func(c *Corpus) { c.Labels.Offsets[1] = 0 },
 		"class":      func(c *Corpus) { c.Classes[0] = "xx" },
 		"vocabulary": func(c *Corpus) { c.Vocabulary[0], c.Vocabulary[1] = "", "ab" },
+		"weights":    func(c *Corpus) { c.Weights = []float64{1, 1, 2} },
 	} {
 		c := smallCorpus()
 		change(c)
@@ -61,6 +62,9 @@ func TestDigest(t *testing.T) {
 	same.Warnings = []Warning{{Message: "w", Count: 1, First: "x"}}
 	if same.Digest() != want {
 		t.Error("source, names or warnings enter the digest")
+	}
+	if same.Weights = []float64{1, 1, 1}; same.Digest() != want {
+		t.Error("weights of 1 enter the digest")
 	}
 	unlabelled, zero := smallCorpus(), smallCorpus()
 	unlabelled.Labels, zero.Labels = Labels{}, Labels{Offsets: make([]int64, 4)}

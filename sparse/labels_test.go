@@ -35,6 +35,13 @@ func TestSets(t *testing.T) {
 	if len(c.Warnings) > 0 {
 		t.Errorf("warnings %v for qids that are kept", c.Warnings)
 	}
+	c.Weights = make([]float64, c.Documents.Rows())
+	for i := range c.Weights {
+		c.Weights[i] = float64(i + 1)
+	}
+	if got := c.Select([]int{2, 1}); !reflect.DeepEqual(got.Weights, []float64{3, 2}) {
+		t.Errorf("selected, the weights are %v", got.Weights)
+	}
 	if got := c.Select([]int{2, 1}); !reflect.DeepEqual(got.Groups, []int64{7, 3}) {
 		t.Errorf("selected, the groups are %v", got.Groups)
 	}

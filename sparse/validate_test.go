@@ -207,7 +207,8 @@ func TestCorporaAreRefused(t *testing.T) {
 	good := func() *Corpus {
 		return &Corpus{Source: "mine", Documents: handFilled(), Classes: []string{"a", "b"},
 			Labels:     Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
-			Vocabulary: []string{"v", "w", "x", "y", "z"}, Names: make([]string, 4), Groups: make([]int64, 4)}
+			Vocabulary: []string{"v", "w", "x", "y", "z"}, Names: make([]string, 4), Groups: make([]int64, 4),
+			Weights: []float64{1, 0.5, 2, 1e300}}
 	}
 	for want, spoil := range map[string]func(c *Corpus){
 		"":                                func(c *Corpus) {},
@@ -226,6 +227,10 @@ func TestCorporaAreRefused(t *testing.T) {
 		"a vocabulary of 4 terms, expected at least 5":       func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
 		"3 names, expected 4":                                func(c *Corpus) { c.Names = c.Names[:3] },
 		"0 groups, expected 4":                               func(c *Corpus) { c.Groups = []int64{} },
+		"3 weights, expected 4":                              func(c *Corpus) { c.Weights = c.Weights[:3] },
+		"weight 0 of document 1, expected a finite number":   func(c *Corpus) { c.Weights[1] = 0 },
+		"weight NaN of document 3, expected a finite number": func(c *Corpus) { c.Weights[3] = math.NaN() },
+		"weight +Inf of document 0, expected a finite":       func(c *Corpus) { c.Weights[0] = math.Inf(1) },
 	} {
 		c := good()
 		spoil(c)

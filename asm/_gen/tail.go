@@ -170,8 +170,26 @@ func (g *gen) transpose(name, signature string, sums bool) {
 		return m
 	}
 
-	g.Label("rows")
-	g.CMPQ(rows, U8(8))
+	// The inner loop goes along the short side, the panel's documents, so that lines of the long one pass once.
+	type side struct {
+		left      Register
+		next, end LabelRef
+		advance   func(from, to Register)
+	}
+	down := side{rows, "rows", "nextRows", func(from, to Register) {
+		g.LEAQ(element(from, srcStride, 8), from)
+		g.ADDQ(U8(32), to)
+	}}
+	along := side{cols, "cols", "nextCols", func(from, to Register) {
+		g.ADDQ(U8(32), from)
+		g.LEAQ(element(to, dstStride, 8), to)
+	}}
+	outer, inner := down, along
+	if sums {
+		outer, inner = along, down
+	}
+	g.Label(outer.next)
+	g.CMPQ(outer.left, U8(8))
 	g.JLT(LabelRef("done"))
 	from, to, left := g.GP64(), g.GP64(), g.GP64()
 	fromHigh, toHigh := g.GP64(), g.GP64()
@@ -179,10 +197,10 @@ func (g *gen) transpose(name, signature string, sums bool) {
 	target := func(i int) Mem { return at(to, toHigh, dstStride, dst3, i, 0) }
 	g.MOVQ(src, from)
 	g.MOVQ(dst, to)
-	g.MOVQ(cols, left)
-	g.Label("cols")
+	g.MOVQ(inner.left, left)
+	g.Label(inner.next)
 	g.CMPQ(left, U8(8))
-	g.JLT(LabelRef("nextRows"))
+	g.JLT(outer.end)
 	g.LEAQ(element(from, srcStride, 4), fromHigh)
 	g.LEAQ(element(to, dstStride, 4), toHigh)
 
@@ -223,15 +241,13 @@ func (g *gen) transpose(name, signature string, sums bool) {
 		g.VPERM2F128(U8(0x31), u[i+4], u[i], w)
 		g.VMOVUPS(w, target(i+4))
 	}
-	g.ADDQ(U8(32), from)
-	g.LEAQ(element(to, dstStride, 8), to)
+	inner.advance(from, to)
 	g.SUBQ(U8(8), left)
-	g.JMP(LabelRef("cols"))
-	g.Label("nextRows")
-	g.LEAQ(element(src, srcStride, 8), src)
-	g.ADDQ(U8(32), dst)
-	g.SUBQ(U8(8), rows)
-	g.JMP(LabelRef("rows"))
+	g.JMP(inner.next)
+	g.Label(outer.end)
+	outer.advance(src, dst)
+	g.SUBQ(U8(8), outer.left)
+	g.JMP(outer.next)
 	g.Label("done")
 	g.end()
 }

@@ -6,7 +6,6 @@
 //
 //	Documents.Offsets, Terms, Values         int64, uint32, bits of float32
 //	Labels.Offsets, Labels.IDs, Groups       int64, int32, int64
-//	Weights                                  float64
 //	Vocabulary, Classes, Names               for each text its length, uint32, and its bytes
 //
 // cut into shards of [ShardBytes]. A text in JSON, meta, says how many there are of each and has the
@@ -50,7 +49,6 @@ type meta struct {
 	Values    int64            `json:"values"`
 	Labels    int64            `json:"labels"` // classes of all documents; -1 where there are no labels
 	Groups    bool             `json:"groups,omitempty"`
-	Weights   bool             `json:"weights,omitempty"`
 	Texts     [3]int64         `json:"texts"`  // terms, classes, names; -1 for a nil list
 	Bytes     int64            `json:"bytes"`  // of the stream
 	Shards    []string         `json:"shards"` // their SHA-256
@@ -60,7 +58,6 @@ func metaOf(c *sparse.Corpus) meta {
 	m := meta{
 		Version: version, Source: c.Source, Format: c.Format, Tokenizer: c.Tokenizer, Rows: int64(c.Documents.Rows()),
 		Cols: int64(c.Documents.Cols), Values: c.Documents.NNZ(), Labels: -1, Groups: c.Groups != nil,
-		Weights: c.Weights != nil,
 	}
 	if len(c.Labels.Offsets) > 0 {
 		m.Labels = int64(len(c.Labels.IDs))
@@ -88,10 +85,8 @@ func (m *meta) fixedBytes() int64 {
 	if m.Labels >= 0 {
 		n += 8*(m.Rows+1) + 4*m.Labels
 	}
-	for _, there := range []bool{m.Groups, m.Weights} {
-		if there {
-			n += 8 * m.Rows
-		}
+	if m.Groups {
+		n += 8 * m.Rows
 	}
 	return n
 }
@@ -144,6 +139,9 @@ func Write(ctx context.Context, s *store.Store, c *sparse.Corpus) (digest string
 	if err := c.Validate(); err != nil {
 		return "", err
 	}
+	if c.Weights != nil {
+		return "", errors.New("corpus: weights of documents, which aren't stored, expected none")
+	}
 	m := metaOf(c)
 	// Names have the digest of the whole, so the stream is made twice.
 	err = stream(ctx, c, &m, func(b []byte) error {
@@ -195,9 +193,6 @@ func stream(ctx context.Context, c *sparse.Corpus, m *meta, yield func(b []byte)
 	}
 	if m.Groups {
 		write(w, c.Groups)
-	}
-	if m.Weights {
-		write(w, c.Weights)
 	}
 	for _, list := range texts(c) {
 		for _, s := range *list {
@@ -304,9 +299,6 @@ func (m *meta) read(r *joiner) (*sparse.Corpus, error) {
 	}
 	if m.Groups {
 		c.Groups = read[int64](r, m.Rows)
-	}
-	if m.Weights {
-		c.Weights = read[float64](r, m.Rows)
 	}
 	left := m.Bytes - m.fixedBytes()
 	for i, list := range texts(c) {

@@ -33,10 +33,8 @@ func corpora(t testing.TB) map[string]*sparse.Corpus {
 	}
 	named := *random
 	named.Names, named.Groups = make([]string, 3000), make([]int64, 3000)
-	named.Weights = make([]float64, 3000)
 	for i := range named.Names {
 		named.Names[i], named.Groups[i] = string(rune('a'+i%26)), int64(i)-7
-		named.Weights[i] = 1 + float64(i%5)/3
 	}
 	return map[string]*sparse.Corpus{
 		"texts": texts, "random": random, "named": &named,

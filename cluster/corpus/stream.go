@@ -10,7 +10,7 @@ import (
 
 // number is what the stream has lists of.
 type number interface {
-	byte | int32 | uint32 | int64 | float32 | float64
+	byte | int32 | uint32 | int64 | float32
 }
 
 // step is how many bytes are turned into numbers, or numbers into bytes, at a time.

@@ -35,11 +35,7 @@ func (p *components) arrays() map[string]arrayMaker {
 }
 
 // findComponents is gram_pca.
-func findComponents(c *call, a *struct {
-	options text
-	out     result
-	x       *documents
-}) error {
+func findComponents(c *call, a *makeArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -70,13 +66,15 @@ func findComponents(c *call, a *struct {
 	return nil
 }
 
-// project is gram_project.
-func project(c *call, a *struct {
+type projectArguments struct {
 	options    text
 	x          *documents
 	components uintptr
 	out        span[float64]
-}) error {
+}
+
+// project is gram_project.
+func project(c *call, a *projectArguments) error {
 	var o gram.Options
 	if err := c.options(a.options, &o, &o); err != nil {
 		return err

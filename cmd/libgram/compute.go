@@ -89,12 +89,14 @@ func withNames(all map[string]arrayMaker, name string, names []string) map[strin
 	return all
 }
 
-// read is gram_read.
-func read(c *call, a *struct {
+type readArguments struct {
 	options text
 	out     result
 	source  text
-}) error {
+}
+
+// read is gram_read.
+func read(c *call, a *readArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -122,12 +124,14 @@ type corpusOptions struct {
 	KeepTexts    bool
 }
 
-// makeCorpus is gram_corpus.
-func makeCorpus(c *call, a *struct {
+type makeArguments struct {
 	options text
 	out     result
 	x       *documents
-}) error {
+}
+
+// makeCorpus is gram_corpus.
+func makeCorpus(c *call, a *makeArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -148,12 +152,16 @@ func makeCorpus(c *call, a *struct {
 		return err
 	}
 	if a.x.matrix != nil {
-		m := in.Documents
-		in.Documents = &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
-			Values: slices.Clone(m.Values)}
+		in.Documents = copied(in.Documents)
 	}
 	*a.out.handle = objects.add(&corpus{in})
 	return nil
+}
+
+// copied returns a matrix of which nothing is the caller's.
+func copied(m *sparse.CSR) *sparse.CSR {
+	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
+		Values: slices.Clone(m.Values)}
 }
 
 // likewise are options that cut the texts of x as those of the documents that it is compared with.
@@ -173,12 +181,14 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	return rows, columns, err
 }
 
-// kernelValues is gram_gram.
-func kernelValues(c *call, a *struct {
+type kernelArguments struct {
 	options text
 	x, y    *documents
 	out     span[float32]
-}) error {
+}
+
+// kernelValues is gram_gram.
+func kernelValues(c *call, a *kernelArguments) error {
 	var o struct {
 		gram.Options
 		Kernel string
@@ -208,14 +218,16 @@ func kernelValues(c *call, a *struct {
 	return gram.CrossTo(c.ctx, rows, columns, o.Kernel, &engine.Dense{Rows: n, Cols: m, Data: out}, o.Options)
 }
 
-// neighbours is gram_neighbours.
-func neighbours(c *call, a *struct {
+type neighbourArguments struct {
 	options   text
 	x, of     *documents
 	k         int64
 	documents *int64
 	values    span[float32]
-}) error {
+}
+
+// neighbours is gram_neighbours.
+func neighbours(c *call, a *neighbourArguments) error {
 	var own struct {
 		gram.Options
 		Kernel string
@@ -257,12 +269,14 @@ func neighbours(c *call, a *struct {
 	return nil
 }
 
-// duplicates is gram_duplicates.
-func duplicates(c *call, a *struct {
+type duplicateArguments struct {
 	options text
 	x       *documents
 	out     span[int64]
-}) error {
+}
+
+// duplicates is gram_duplicates.
+func duplicates(c *call, a *duplicateArguments) error {
 	var o gram.DuplicateOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
 		return err

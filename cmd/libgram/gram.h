@@ -265,8 +265,8 @@ typedef struct gram_view {
  *
  * "json" has
  *
- *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer, labelled,
- *                 classes, warnings
+ *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer,
+ *                 labelled, classes, warnings
  *   model         type, kernel, embedding, scheme, c, classes, machines (the names of decision values), numbers
  *                 (regression), one_class, votes, probabilities, text, tokenizer, vocabulary (their number), terms,
  *                 support, bytes, converged, unfinished, notes, warnings, report (lines), rows

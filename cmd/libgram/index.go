@@ -43,12 +43,14 @@ func bytesOf(o written) arrayMaker {
 	}
 }
 
-// makeIndex is gram_index.
-func makeIndex(c *call, a *struct {
+type indexArguments struct {
 	options text
 	out     result
 	texts   *stringList
-}) error {
+}
+
+// makeIndex is gram_index.
+func makeIndex(c *call, a *indexArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -67,12 +69,14 @@ func makeIndex(c *call, a *struct {
 	return err
 }
 
-// indexAdd is gram_index_add.
-func indexAdd(c *call, a *struct {
+type addArguments struct {
 	index   uintptr
 	texts   *stringList
 	numbers span[int64]
-}) error {
+}
+
+// indexAdd is gram_index_add.
+func indexAdd(c *call, a *addArguments) error {
 	x, err := objectOf[*index](c, a.index)
 	if err != nil {
 		return err
@@ -90,11 +94,13 @@ func indexAdd(c *call, a *struct {
 	return err
 }
 
-// indexRemove is gram_index_remove.
-func indexRemove(c *call, a *struct {
+type removeArguments struct {
 	index   uintptr
 	numbers span[int64]
-}) error {
+}
+
+// indexRemove is gram_index_remove.
+func indexRemove(c *call, a *removeArguments) error {
 	x, err := objectOf[*index](c, a.index)
 	if err != nil {
 		return err
@@ -110,13 +116,15 @@ func indexRemove(c *call, a *struct {
 	return x.Remove(numbers...)
 }
 
-// indexQuery is gram_index_query.
-func indexQuery(c *call, a *struct {
+type queryArguments struct {
 	options text
 	out     result
 	index   uintptr
 	texts   *stringList
-}) error {
+}
+
+// indexQuery is gram_index_query.
+func indexQuery(c *call, a *queryArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -161,11 +169,13 @@ func indexRefit(c *call, a *struct{ index uintptr }) error {
 	return err
 }
 
-// load is gram_load.
-func load(c *call, a *struct {
+type loadArguments struct {
 	out  result
 	path text
-}) error {
+}
+
+// load is gram_load.
+func load(c *call, a *loadArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -201,14 +211,11 @@ func load(c *call, a *struct {
 const ours = "gram "
 
 // loadBytes is gram_load_bytes.
-func loadBytes(c *call, a *struct {
-	out  result
-	data text
-}) error {
+func loadBytes(c *call, a *loadArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
-	b, err := a.data.bytes("bytes")
+	b, err := a.path.bytes("bytes")
 	if err != nil {
 		return err
 	}
@@ -241,11 +248,13 @@ func (c *call) loadFrom(r io.ReadSeeker, out result) error {
 	return nil
 }
 
-// save is gram_save.
-func save(c *call, a *struct {
+type saveArguments struct {
 	object uintptr
 	path   text
-}) error {
+}
+
+// save is gram_save.
+func save(c *call, a *saveArguments) error {
 	path, err := a.path.string("path")
 	if err != nil {
 		return err

@@ -4,9 +4,9 @@
 //
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //
-// A function of gram.h passes its arguments through gram.c to the Go function of the same name, in [functions]: they lie
-// in memory as a struct of Go. From there on nothing knows of C: options ([decode]), documents ([documents]), objects
-// ([registry]) and results ([array]) are common to all functions, and each then calls package gram.
+// A function of gram.h passes its arguments through gram.c to the Go function of the same name, in [functions]: they
+// lie in memory as a struct of Go. From there on nothing knows of C: options ([decode]), documents ([documents]),
+// objects ([registry]) and results ([array]) are common to all functions, and each then calls package gram.
 package main
 
 /*

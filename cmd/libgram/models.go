@@ -112,9 +112,9 @@ func (m *model) about() any {
 		Unfinished                                 int
 		Notes, Report, Warnings                    []string
 		Rows                                       []any
-	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass, a.Numbers,
-		a.Votes, a.Probabilities, a.Vocabulary != nil, len(a.Vocabulary), a.Terms, a.Support, a.Bytes, a.Ended.Unfinished == 0,
-		a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
+	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass,
+		a.Numbers, a.Votes, a.Probabilities, a.Vocabulary != nil, len(a.Vocabulary), a.Terms, a.Support, a.Bytes,
+		a.Ended.Unfinished == 0, a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
 }
 
 func (m *model) arrays() map[string]arrayMaker {
@@ -150,6 +150,9 @@ func hearing(o *gram.Options, warnings *[]string) {
 // training returns the documents of options that train: their text is cut as Terms say, or as training chooses.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, error) {
 	in, err := c.corpusOf(x, "x", gram.ReadOptions{Options: o.Options, KeepTexts: o.Terms != nil})
+	if name, _, _ := strings.Cut(o.Type, ":"); err == nil && name == keeper && x.matrix != nil {
+		in.Documents = copied(in.Documents)
+	}
 	if err == nil && o.Terms != nil && in.Texts == nil {
 		err = errors.New(`gram: option "terms" of documents without texts, expected texts, or a corpus that keeps them`)
 	}
@@ -159,13 +162,18 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, err
 	return in, err
 }
 
-// train is gram_train.
-func train(c *call, a *struct {
+// keeper is the learner whose models hold the documents themselves.
+const keeper = "knn"
+
+type trainArguments struct {
 	options text
 	out     result
 	x       *documents
 	update  uintptr
-}) error {
+}
+
+// train is gram_train.
+func train(c *call, a *trainArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -196,11 +204,7 @@ func train(c *call, a *struct {
 }
 
 // crossValidate is gram_cross_validate.
-func crossValidate(c *call, a *struct {
-	options text
-	out     result
-	x       *documents
-}) error {
+func crossValidate(c *call, a *makeArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -245,11 +249,7 @@ type point struct {
 }
 
 // search is gram_search.
-func search(c *call, a *struct {
-	options text
-	out     result
-	x       *documents
-}) error {
+func search(c *call, a *makeArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -305,13 +305,15 @@ func (o *answer) about() any                    { return o.says }
 func (o *answer) arrays() map[string]arrayMaker { return o.has }
 func (*answer) close() error                    { return nil }
 
-// predict is gram_predict.
-func predict(c *call, a *struct {
+type predictArguments struct {
 	options text
 	out     result
 	x       *documents
 	model   uintptr
-}) error {
+}
+
+// predict is gram_predict.
+func predict(c *call, a *predictArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
@@ -428,13 +430,15 @@ func wideInts(list []int) []int64 {
 	return out
 }
 
-// explain is gram_explain.
-func explain(c *call, a *struct {
+type explainArguments struct {
 	out      result
 	x        *documents
 	model    uintptr
 	i, terms int64
-}) error {
+}
+
+// explain is gram_explain.
+func explain(c *call, a *explainArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}

@@ -216,12 +216,14 @@ func free(_ *call, a *struct{ object uintptr }) error {
 	return objects.drop(a.object)
 }
 
-// viewOf is gram_array.
-func viewOf(c *call, a *struct {
+type viewArguments struct {
 	object uintptr
 	name   text
 	out    *view
-}) error {
+}
+
+// viewOf is gram_array.
+func viewOf(c *call, a *viewArguments) error {
 	if a.out == nil {
 		return fmt.Errorf("gram: NULL for the array that is returned, expected a pointer")
 	}

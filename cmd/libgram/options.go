@@ -26,7 +26,8 @@ var parsers = map[reflect.Type]func(string) (any, error){
 }
 
 // decode reads options, a JSON object, into a struct of them: the key of a field is its name in snake case, that of an
-// embedded struct's field its own. null is what isn't given. Fields that JSON can't say, such as functions, have no key.
+// embedded struct's field its own. null is what isn't given. Fields that JSON can't say, such as functions, have no
+// key.
 //
 // Errors name the key, what was found and what was expected: keys that aren't known or come twice, values of
 // another type, text that isn't JSON or goes on after it.
@@ -287,7 +288,8 @@ func plainStruct(v reflect.Value) map[string]any {
 		field := v.Type().Field(i)
 		name, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
-		case !field.IsExported() || name == "-" || field.Type.Kind() == reflect.Func, omit == "omitempty" && v.Field(i).IsZero():
+		case !field.IsExported() || name == "-" || field.Type.Kind() == reflect.Func:
+		case omit == "omitempty" && v.Field(i).IsZero():
 		case name != "":
 			out[name] = plain(v.Field(i))
 		default:

@@ -11,8 +11,9 @@
 //
 //	½‖f‖² + C Σᵢ sᵢ ℓ(yᵢ, f(xᵢ)),  ‖f‖² = αᵀKₘₘα,
 //
-// with the weights s of documents (Corpus.Weights), mostly 1, where ℓ(y, f) is ½(y-f)², log(1 + e^(-yf)) or ½ max(0, 1-yf)². C is that of support vector
-// machines; where a mean of losses and λ‖f‖² are minimised, as Falkon does, λ = 1/(C n), and ridge
+// with the weights s of documents (Corpus.Weights), mostly 1, where ℓ(y, f) is ½(y-f)²,
+// log(1 + e^(-yf)) or ½ max(0, 1-yf)². C is that of support vector machines;
+// where a mean of losses and λ‖f‖² are minimised, as Falkon does, λ = 1/(C n), and ridge
 // regression solves (K + I/C) α = y, which this is where all documents are landmarks.
 //
 // # How it is computed

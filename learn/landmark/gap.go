@@ -13,8 +13,9 @@ import (
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //
-// with ℓ* the conjugate of ℓ by f, and C times the weight of a document for C where it has one. At aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖² with the gradient g by u. Rows of Φ at
-// landmarks are those of Tᵀ; so with b added to a there
+// with ℓ* the conjugate of ℓ by f, and C times the weight of a document for C where it has one. At
+// aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖² with the gradient g by u. Rows of Φ at landmarks
+// are those of Tᵀ; so with b added to a there
 //
 //	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ'(fⱼ) - bⱼ/C.
 //

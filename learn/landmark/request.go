@@ -21,8 +21,8 @@ const PassRows = 512
 
 // Request says what a pass over the documents sums, for whoever takes it in place of [Train]. With
 // K the n × m kernel values between documents and landmarks, plus 1, it is Kᵀ ℓ'(K At) for a gradient,
-// and Kᵀ (ℓ”(K At) ∘ K Step) for a step, with ℓ” = 1 where At is empty. Losses
-// are times the weights of documents.
+// and Kᵀ (ℓ”(K At) ∘ K Step) for a step, with ℓ” = 1 where At is empty; ℓ
+// of a document is times its weight.
 type Request struct {
 	Rows      int       `json:"rows"`              // documents that are trained on
 	Landmarks []int     `json:"landmarks"`         // numbers of documents

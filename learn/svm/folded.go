@@ -29,7 +29,6 @@ type folded struct {
 	labels  []int     // one class per document
 	sets    [][]int   // labels each for itself
 	targets []float64 // regression
-	weights []float64 // nil for 1 each
 
 	only []int // folds that are validated; nil for all
 
@@ -118,7 +117,6 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	f.corpus = pick(p.corpus.order, f.order)
 	f.parts = pick(part, f.corpus)
 	f.labels, f.sets, f.targets = pick(f.labels, f.order), pick(f.sets, f.order), pick(f.targets, f.order)
-	f.weights = pick(p.corpus.weights, f.order)
 	return f, nil
 }
 
@@ -232,7 +230,7 @@ func (f *folded) validate(
 		var pars []solver.Regression
 		for _, c := range cells {
 			par := f.p.regression(c)
-			par.DocumentWeights = f.weights
+			par.DocumentWeights = pick(par.DocumentWeights, f.order)
 			pars = append(pars, par)
 		}
 		var start *solver.Estimates
@@ -254,7 +252,7 @@ func (f *folded) validate(
 		if err != nil {
 			return nil, err
 		}
-		par.DocumentWeights = f.weights
+		par.DocumentWeights = pick(par.DocumentWeights, f.order)
 		pars = append(pars, par)
 	}
 	var start []solver.WarmStart

@@ -176,10 +176,13 @@ class Corpus:
         Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``text_column``, …
         as in ``gram.h``.
         """
-        self = cls.__new__(cls)
         name = str(source).encode()
-        self._object = Object("gram_read", name, len(name), *options(**read))
-        self.about = self._object.about()
+        return cls._of(Object("gram_read", name, len(name), *options(**read)))
+
+    @classmethod
+    def _of(cls, made: Object) -> "Corpus":
+        self = cls.__new__(cls)
+        self._object, self.about = made, made.about()
         return self
 
     def __len__(self) -> int:
@@ -214,7 +217,12 @@ def documents_with_classes(x: Any, y: Iterable | None) -> Held:
 def classes_of(y: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
     """The sorted classes, and their names with numbers by document in the order of their first documents, as files have
     them: models of the same documents then have the same bits as those of grambench."""
-    classes, first, labels = np.unique(np.asarray(y if hasattr(y, "dtype") else list(y)), return_index=True, return_inverse=True)
+    try:
+        y = np.asarray(y if hasattr(y, "dtype") else list(y))
+        classes, first, labels = np.unique(y, return_index=True, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(c).__name__ for c in y})
+        raise ValueError(f"found classes of types {', '.join(kinds)}, expected all of one") from None
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))

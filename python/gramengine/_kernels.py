@@ -18,7 +18,8 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     ----------
     X, Y : documents
         A SciPy CSR matrix (float32 with int32 indices is read in place), any other matrix, a list of texts, a column
-        of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself.
+        of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself. ``Y`` are
+        the training documents: columns that none of them has are left out of ``X``.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
         ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.

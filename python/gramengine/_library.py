@@ -153,8 +153,8 @@ def _check_process() -> None:
 class _Running:
     """One call: its flag, its messages, and what its callbacks raised."""
 
-    def __init__(self, progress: Progress | None):
-        self.flag = c_int32(0)
+    def __init__(self, progress: Progress | None, silent: bool):
+        self.silent, self.flag = silent, c_int32(0)
         self.message = ctypes.create_string_buffer(8192)
         self.warnings: list[str] = []
         self.raised: BaseException | None = None
@@ -176,7 +176,7 @@ class _Running:
     def finish(self, code: int) -> None:
         if self.bar:
             self.bar.close()
-        for text in self.warnings:
+        for text in () if self.silent else self.warnings:
             warnings.warn(text, GramWarning, stacklevel=4)
         if self.raised is not None:
             raise self.raised
@@ -187,13 +187,13 @@ class _Running:
             raise _ERRORS.get(code, GramError)(text)
 
 
-def call(name: str, *arguments: Any, progress: Progress | None = None, long: bool = True) -> None:
-    """Calls a function of the library, without the interpreter's lock.
+def call(name: str, *arguments: Any, progress: Progress | None = None, long: bool = True, silent: bool = False) -> None:
+    """Calls a function of the library, without the interpreter's lock; silent, warnings are dropped.
 
     On the main thread a long call runs on another, so that ^C ends it: signals wait for calls to return.
     """
     _check_process()
-    running, function = _Running(progress), getattr(_library, name)
+    running, function = _Running(progress, silent), getattr(_library, name)
     if not long or threading.current_thread() is not threading.main_thread():
         running.finish(function(*arguments, byref(running.struct)))
         return
@@ -240,9 +240,9 @@ def _free(handle: int, pid: int) -> None:
 class Object:
     """An object of the library, freed with the last reference to it."""
 
-    def __init__(self, name: str, *arguments: Any, progress: Progress | None = None, long: bool = True):
+    def __init__(self, name: str, *arguments: Any, progress: Progress | None = None, silent: bool = False):
         handle = c_size_t(0)
-        call(name, *arguments, byref(handle), progress=progress, long=long)
+        call(name, *arguments, byref(handle), progress=progress, silent=silent)
         self.handle: int = handle.value
         self._finalizer = weakref.finalize(self, _free, self.handle, _loaded_by)
         self._finalizer.atexit = False

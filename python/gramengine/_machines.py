@@ -102,7 +102,8 @@ class Classifier(ClassifierMixin, Engine):
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values: of two classes one, above 0 for the second; else one per class, the greatest of the prediction's.
 
-        Of one-vs-one machines it is the votes and, below 1/3, the sum of the values.
+        Of one-vs-one machines it is the votes, two thirds more for the prediction, which decides ties, and less than a
+        third of the sum of the values.
         """
         found = self._predict(self._checked(X))
         return self._decisions(found)
@@ -114,16 +115,16 @@ class Classifier(ClassifierMixin, Engine):
         if classes == 2 and scores.shape[1] == 2:
             by = self._in_order(scores)
             return by[:, 1] - by[:, 0]
-        if scores.shape[1] == classes:
+        if scores.shape[1] == classes and self.about_["scheme"] != "one-vs-one":
             return self._in_order(scores, np.min(scores, initial=0) - 1)
-        return self._votes(scores)
+        return self._votes(scores, found.array("labels"))
 
     def _in_order(self, columns: np.ndarray, missing: float = 0.0) -> np.ndarray:
         out = np.full((len(columns), len(self.classes_)), missing)
         out[:, self._places] = columns
         return out
 
-    def _votes(self, scores: np.ndarray) -> np.ndarray:
+    def _votes(self, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
         n, k = len(scores), len(self._places)
         votes, sums, at = np.zeros((n, k)), np.zeros((n, k)), 0
         for i in range(k):
@@ -134,6 +135,7 @@ class Classifier(ClassifierMixin, Engine):
                 sums[:, i] += scores[:, at]
                 sums[:, j] -= scores[:, at]
                 at += 1
+        votes[np.arange(n), labels] += 2 / 3
         return self._in_order(votes + sums / (3 * (np.abs(sums) + 1)))
 
     @available_if(_has_probabilities)

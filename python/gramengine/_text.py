@@ -136,11 +136,8 @@ class TextClassifier(Classifier):
 
 def with_labels(X: Any, names: list[str], labels: np.ndarray, **cut: Any) -> Corpus:
     """A corpus of texts that keeps them, for training to cut otherwise."""
-    self = Corpus.__new__(Corpus)
     x = documents(X, classes=names, labels=labels)
-    self._object = Object("gram_corpus", x.pointer, *options(keep_texts=True, **cut))
-    self.about = self._object.about()
-    return self
+    return Corpus._of(Object("gram_corpus", x.pointer, *options(keep_texts=True, **cut)))
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
@@ -177,7 +174,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> sp.csr_matrix:
         """Counts the terms of texts: float32, documents × terms."""
         check_is_fitted(self)
-        return Corpus(texts(X), tokenizer=self.tokenizer, vocabulary=self._terms, min_df=1).matrix
+        x = documents(texts(X))
+        c = Corpus._of(Object("gram_corpus", x.pointer, *options(tokenizer=self.tokenizer, vocabulary=self._terms, min_df=1),
+                              silent=True))  # other words are nothing unusual
+        return c.matrix
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_terms")
