@@ -85,8 +85,9 @@ def executed(tmp_path, data):
     """The notebook after a run, with data in the folder."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     notebook = nbformat.read(NOTEBOOK, 4)
-    environment = {**os.environ, "DATA": str(data), "MPLBACKEND": "agg",
+    environment = {**os.environ, "DATA": str(data),
                    "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])}
+    environment.pop("MPLBACKEND", None)  # the kernel's own puts figures into the notebook
     nbclient.NotebookClient(notebook, timeout=1200, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
                             ).execute(env=environment)
     return [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
