@@ -36,7 +36,7 @@ except ImportError:
     sys.path.insert(0, str(Path(__file__).parent))
     import gramengine as ge
 from gramengine._documents import documents
-from gramengine._library import _library, _Running, byref, call, options
+from gramengine._library import _library, call, options
 
 
 class Timing(NamedTuple):
@@ -211,9 +211,7 @@ def bench_neighbours(news: News, rounds: int) -> None:
 def bench_call(rounds: int) -> None:
     """What a call costs: the Gram matrix of two documents."""
     x, out, calls = np.eye(2, dtype=np.float32), np.empty((2, 2), np.float32), 200
-    running, made = _Running(None), documents(x)
-    pointer, text = made.pointer, options(kernel="bhattacharyya")
-    arguments = (pointer, None, *text, out.ctypes.data, 4)
+    arguments = (documents(x).pointer, None, *options(kernel="bhattacharyya"), out.ctypes.data, 4)
 
     def thread() -> None:
         done = threading.Event()
@@ -223,8 +221,8 @@ def bench_call(rounds: int) -> None:
     parts = {"gram(X), X of 2×2": lambda: ge.gram(x, kernel="bhattacharyya"),
              "arguments: gram_documents and options": lambda: (documents(x).pointer, options(kernel="bhattacharyya")),
              "a thread, so that ^C ends the call": thread,
-             "ctypes and the door to Go: gram_free(0)": lambda: _library.gram_free(0, byref(running.struct)),
-             "gram_gram in C, all of it": lambda: _library.gram_gram(*arguments, byref(running.struct)),
+             "ctypes and the door to Go: gram_free(0)": lambda: _library.gram_free(0, None),
+             "gram_gram in C, all of it": lambda: _library.gram_gram(*arguments, None),
              "gram(X) without that thread": lambda: call("gram_gram", *arguments, long=False)}
     times: dict[str, list[float]] = {name: [] for name in parts}
     for _ in range(rounds):

@@ -5,18 +5,31 @@ package main
 import (
 	"runtime"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
-// mostGarbage is what a call may leave in the heap, in bytes.
+// mostGarbage is by how much calls may let the heap grow before garbage is collected, in bytes.
 const mostGarbage = 64 << 20
 
-// collect collects garbage where a call left much of it. The collector alone would wait until the heap is twice what
-// lives: the process would hold the matrix of one training beside that of the next, which would be given new pages by
-// the operating system, and that takes as long as to compute it.
+// settled is the size of the heap, in bytes, after garbage was last collected for this, or less where it shrank.
+var settled atomic.Uint64
+
+// collect collects garbage where calls may have left much of it. The collector alone would wait until the heap is twice
+// what lives: the process would hold the matrix of one training beside that of the next, which would be given new pages
+// by the operating system, and that can take as long as to compute it.
 func collect() {
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	metrics.Read(heap)
-	if held, alive := heap[0].Value.Uint64(), heap[1].Value.Uint64(); held > alive+mostGarbage {
+	held := heap()
+	if held > settled.Load()+mostGarbage {
 		runtime.GC()
+		settled.Store(heap())
+	} else if held < settled.Load() {
+		settled.Store(held)
 	}
+}
+
+// heap returns the size of the objects in the heap, in bytes, garbage that wasn't collected yet included.
+func heap() uint64 {
+	size := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(size)
+	return size[0].Value.Uint64()
 }
