@@ -282,7 +282,6 @@ def great(rows: int, length: int, columns: int) -> sp.csr_matrix:
 
 
 def job_memory(what: str) -> dict[str, Any]:
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))  # memory doesn't depend on priority
     x, y = great(200_000, 671, 200_000), np.arange(200_000) % 3
     few, linear, svc = x[:200], ge.LinearClassifier(embedding="tf-l2"), ge.KernelSVC("diffusion:t=0.5")
     for estimator in (linear, svc):
