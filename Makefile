@@ -19,7 +19,7 @@ MODULES = . cluster lab
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build libgram wheel lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
+.PHONY: help build libgram wheel lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-python bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -149,6 +149,9 @@ bench-pca: build lab ## measure pca against scikit-learn's KernelPCA (minutes)
 
 bench-peers: build lab ## measure neighbours against sparse_dot_topn and others (minutes)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench peers $(ARGS)
+
+bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and grambench (minutes)
+	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/bench.py $(if $(DATA),--data '$(DATA)') $(ARGS)
 
 # Each stage stands with what it finds and no other does.
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs

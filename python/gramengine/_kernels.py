@@ -22,7 +22,7 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
         the training documents: columns that none of them has are left out of ``X``.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
-        ``"linear:embed=tfidf-l2"``; :func:`kernels` lists them.
+        ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.
     out : array of float32, optional
         Receives the matrix, of the right shape and in C order.
     n_jobs : int, optional
@@ -121,7 +121,8 @@ def neighbours(X: Any, of: Any = None, *, k: int = 10, kernel: str | None = None
 def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarray, np.ndarray, None]:
     """Exact neighbours in the form of UMAP's ``precomputed_knn``: indices, distances, and no search index.
 
-    The first neighbour of a document is itself, at distance 0, as UMAP expects. Keyword arguments are those of
+    The first neighbour of a document is itself, at distance 0, as UMAP expects. Distances are √(1 - k), by default the
+    Hellinger distance, at most 1, from which on UMAP takes documents for disconnected. Keyword arguments are those of
     :func:`neighbours`.
 
     Examples
@@ -130,7 +131,8 @@ def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarr
     """
     found = neighbours(X, k=n_neighbors - 1, **how)
     own = np.arange(len(found.indices), dtype=np.int64)[:, None]
-    return np.hstack([own, found.indices]), np.hstack([np.zeros_like(own, np.float32), found.distances]), None
+    distances = found.distances / np.float32(np.sqrt(2))
+    return np.hstack([own, found.indices]), np.hstack([np.zeros_like(own, np.float32), distances]), None
 
 
 def duplicates(X: Any, *, within: float | None = None, embedding: str | None = None, n_jobs: int | None = None,

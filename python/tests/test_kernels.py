@@ -71,6 +71,7 @@ def test_neighbours(counts):
     indices, distances, search = g.precomputed_knn(x, 6)
     assert search is None and (indices[:, 0] == np.arange(300)).all() and (distances[:, 0] == 0).all()
     assert np.array_equal(indices[:, 1:], found.indices)
+    assert not np.abs(distances[:, 1:] - np.sqrt(np.maximum(0, 1 - found.values))).max() > 1e-6
 
 
 def test_duplicates(counts):
