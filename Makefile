@@ -19,7 +19,7 @@ MODULES = . cluster lab
 each    = @for m in $(MODULES); do echo "in $$m: $(1)"; (cd $$m && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build libgram wheel lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-python bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -35,6 +35,32 @@ cuda: cuda-header ## build bin/grambench with the GPU back end (needs a C compil
 
 cuda-header:
 	@$(GO) run ./cuda/internal/mkheader build/cuda
+
+libgram: ## build bin/libgram.so, the C library, beside its header gram.h (needs a C compiler)
+	CGO_ENABLED=1 $(GO) build -trimpath -buildmode=c-shared -o bin/libgram.so ./cmd/libgram
+	@rm -f bin/libgram.h # which cgo writes, of gram.h's functions none
+	cp cmd/libgram/gram.h bin/
+
+# Zig's C compiler builds for an old C library, of either processor: so wheels run on any Linux since 2014 that has glibc.
+WHEEL_VENV = $(CURDIR)/build/wheel
+WHEEL_LIB  = python/gramengine/_lib/libgram.so
+
+# wheel GOARCH PROCESSOR
+define wheel
+	CGO_ENABLED=1 GOARCH=$(1) CC="$(WHEEL_VENV)/bin/python -m ziglang cc -target $(2)-linux-gnu.2.17" \
+		$(GO) build -trimpath -buildmode=c-shared -ldflags='-s -w -extldflags=-Wl,--strip-all' -o $(WHEEL_LIB) ./cmd/libgram
+	rm -f $(WHEEL_LIB:.so=.h)
+	cd python && GRAM_PLATFORM=manylinux2014_$(2) $(WHEEL_VENV)/bin/hatchling build -t wheel -d ../dist
+	rm -f $(WHEEL_LIB)
+endef
+
+wheel: ## build dist/gramengine-….whl, the Python package, for x86-64 and arm64 (needs python3)
+	@test -x $(WHEEL_VENV)/bin/hatchling || { python3 -m venv $(WHEEL_VENV) && \
+		$(WHEEL_VENV)/bin/pip install -q --require-hashes --no-deps -r python/wheel-requirements.txt; }
+	@rm -rf dist
+	$(call wheel,amd64,x86_64)
+	$(call wheel,arm64,aarch64)
+	$(GO) test -run TestWheels ./cmd/libgram -wheels $(CURDIR)/dist
 
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
@@ -69,6 +95,14 @@ ptx: ## compile the GPU's kernels anew (needs clang-19)
 
 ptx-check: ## fail where the PTX in git isn't that of its sources
 	$(GO) run ./cuda/internal/mkptx -check cuda/kernels
+
+PYTHON_VENV = $(CURDIR)/build/python
+
+# What only this finds: faults of the Python package, and of the library as another program loads it.
+python-check: build libgram ## test the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
+	@test -x $(PYTHON_VENV)/bin/pytest || { python3 -m venv $(PYTHON_VENV) && \
+		$(PYTHON_VENV)/bin/pip install -q -r python/test-requirements.txt; }
+	cd python && GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider tests
 
 # The packages that have files for the tag cuda, or for tests with it.
 TAGGED = ./cuda ./cuda/internal/driver ./cmd/grambench
@@ -115,6 +149,9 @@ bench-pca: build lab ## measure pca against scikit-learn's KernelPCA (minutes)
 
 bench-peers: build lab ## measure neighbours against sparse_dot_topn and others (minutes)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench peers $(ARGS)
+
+bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and grambench (minutes)
+	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/bench.py $(if $(DATA),--data '$(DATA)') $(ARGS)
 
 # Each stage stands with what it finds and no other does.
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
@@ -165,7 +202,7 @@ generate-check: generate ## fail where the assembly in git isn't what its genera
 	@changed=$$(git status --porcelain -- 'asm/*_amd64.s' 'asm/*_stubs_amd64.go'); test -z "$$changed" || { echo "differs from what asm/_gen writes:"; echo "$$changed"; exit 1; }
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist
 
 avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it needs)
 	@asm/_emulate/avx512.sh
@@ -194,4 +231,7 @@ vulncheck: ## look for known vulnerabilities in what is called (needs Go's datab
 	@for m in $(MODULES); do echo "in $$m:"; (cd $$m && $(GO) run $(GOVULNCHECK) ./...); \
 		case $$? in 0) ;; 3) exit 1 ;; *) echo "vulncheck: $$m wasn't checked: is the database within reach?" >&2 ;; esac; done
 
-.PHONY: avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest
+python-peers: libgram ## run scikit-learn's own tests on the Python package, write docs/python-peers.md (PYTHON has scikit-learn, pytest)
+	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/peers.py --write docs/python-peers.md
+
+.PHONY: avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest python-peers

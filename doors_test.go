@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/sparse"
@@ -47,7 +48,10 @@ func TestDoors(t *testing.T) {
 			gram.TrainOptions{Type: "logistic", C: math.NaN()}, gram.TrainOptions{Type: "logistic", Tolerance: math.NaN()},
 			gram.TrainOptions{ChooseWork: math.NaN()}},
 		Calls: [][]any{
-			{gram.Cross, c, c, ""}, {gram.CrossValidate, c, gram.ValidateOptions{TrainOptions: one, Folds: 2}},
+			{gram.Cross, c, c, ""}, {gram.CrossTo, c, c, "", engine.NewDense(6, 6)},
+			{gram.GramTo, c, "", &engine.Symmetric{N: 6, Data: make([]float32, 36)}},
+			{gram.ReadIndex, func() *strings.Reader { return strings.NewReader(indexed) }, gram.Options{}},
+			{gram.CrossValidate, c, gram.ValidateOptions{TrainOptions: one, Folds: 2}},
 			{gram.Duplicates}, {gram.FromMatrix, mat.NewDense(2, 1, []float64{1, 2}), []string{"x", "y"}}, {gram.Gram, c, ""},
 			{gram.Kernels}, {gram.Load, doortest.File(t, "model", text)},
 			{gram.LoadFrom, func() *strings.Reader { return strings.NewReader(text) }},

@@ -35,6 +35,26 @@ type savedIndex struct {
 // it.
 func (x *Index) Save(path string) (err error) {
 	defer facade(&err)
+	if err := x.check(context.Background()); err != nil {
+		return err
+	}
+	f, err := atomicfile.Create(path, "")
+	if err != nil {
+		return fmt.Errorf("gram: %w", err)
+	}
+	defer f.Abort()
+	if err := x.Write(f); err != nil {
+		return fmt.Errorf("gram: %s: %w", path, err)
+	}
+	return f.Commit()
+}
+
+// Write writes the index, as it stands in a file. [ReadIndex] reads it.
+func (x *Index) Write(w io.Writer) (err error) {
+	defer facade(&err)
+	if w == nil {
+		return errors.New("gram: no writer, expected one for the index")
+	}
 	s, err := x.begin(context.Background())
 	if err != nil {
 		return err
@@ -54,20 +74,15 @@ func (x *Index) Save(path string) (err error) {
 	}
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(&out); err != nil {
-		return fmt.Errorf("gram: %s: %w", path, err)
+		return err
 	}
-	f, err := atomicfile.Create(path, "")
-	if err != nil {
-		return fmt.Errorf("gram: %w", err)
-	}
-	defer f.Abort()
 	sum := sha256.Sum256(b.Bytes())
 	for _, part := range [][]byte{[]byte(indexForm), sum[:], b.Bytes()} {
-		if _, err := f.Write(part); err != nil {
-			return fmt.Errorf("gram: %s: %w", path, err)
+		if _, err := w.Write(part); err != nil {
+			return err
 		}
 	}
-	return f.Commit()
+	return nil
 }
 
 // LoadIndex reads an index that [Index.Save] wrote, with the answers that it had. The tokenizer and the embedding are
@@ -97,6 +112,22 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 		}
 	}
 	return nil, fmt.Errorf("gram: %s: %w", path, err)
+}
+
+// ReadIndex is [LoadIndex] of what [Index.Write] wrote, to the end of r.
+func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
+	defer facade(&err)
+	if err := run.Given(ctx, "gram"); err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, errors.New("gram: no reader, expected one of an index")
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("gram: %w", err)
+	}
+	return readIndex(ctx, b, o)
 }
 
 func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {

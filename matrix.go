@@ -32,6 +32,18 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 	return e.Gram(ctx, k)
 }
 
+// GramTo is [Gram] into a matrix that there is already, of as many rows as there are documents. After an error it holds
+// anything.
+func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Symmetric, o Options) (err error) {
+	defer facade(&err)
+	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
+	if err != nil {
+		return err
+	}
+	defer closing(e, &err)
+	return e.GramTo(ctx, k, to)
+}
+
 // Cross returns the kernel values between two sets of documents,
 //
 //	K[i][j] = k(rowᵢ, columnⱼ),
@@ -43,20 +55,45 @@ func Cross(
 	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
 ) (_ *engine.Dense, err error) {
 	defer facade(&err)
-	test, err := sameTerms(ctx, rows, columns)
-	if err != nil {
-		return nil, err
-	}
-	x, k, e, err := o.engineFor(ctx, columns, kernel, "computing the matrix")
+	k, e, test, err := o.crossing(ctx, rows, columns, kernel)
 	if err != nil {
 		return nil, err
 	}
 	defer closing(e, &err)
+	return e.Cross(ctx, k, test)
+}
+
+// CrossTo is [Cross] into a matrix that there is already, of as many rows and columns as there are documents of these.
+// After an error it holds anything.
+func CrossTo(
+	ctx context.Context, rows, columns *sparse.Corpus, kernel string, to *engine.Dense, o Options,
+) (err error) {
+	defer facade(&err)
+	k, e, test, err := o.crossing(ctx, rows, columns, kernel)
+	if err != nil {
+		return err
+	}
+	defer closing(e, &err)
+	return e.CrossTo(ctx, k, test, to)
+}
+
+// crossing makes the engine on columns, and embeds rows as it has them.
+func (o *Options) crossing(
+	ctx context.Context, rows, columns *sparse.Corpus, spec string,
+) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
+	test, err := sameTerms(ctx, rows, columns)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	x, k, e, err := o.engineFor(ctx, columns, spec, "computing the matrix")
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	embedded, err := x.Embedder.TransformRows(ctx, test, nil, o.Workers)
 	if err != nil {
-		return nil, rows.NameValue(err)
+		return nil, nil, nil, errors.Join(rows.NameValue(err), e.Close())
 	}
-	return e.Cross(ctx, k, embedded)
+	return k, e, embedded, nil
 }
 
 // defaultKernel is the kernel where none is named, as for the command gram.

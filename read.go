@@ -30,6 +30,8 @@ type ReadOptions struct {
 	Vocabulary []string         // the terms to count; [Model.ReadOptions] has those of a model; default all
 	Tokenizer  sparse.Tokenizer // how text is cut into terms; default words of letters in lower case
 
+	KeepTexts bool // keep them where MinDF, MaxDF, Vocabulary or Tokenizer is given, too: TrainOptions.Terms cuts them
+
 	Encoding string // of text; default UTF-8, or UTF-16 by its byte order mark
 	Strict   bool   // bytes that aren't text are an error; default they are left out, with a warning
 
@@ -54,7 +56,7 @@ func (o *ReadOptions) sparse() sparse.Options {
 
 // keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them.
 func (o *ReadOptions) keepTexts() int64 {
-	if o.Tokenizer != (sparse.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil {
+	if !o.KeepTexts && (o.Tokenizer != (sparse.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
 	}
 	return learn.TextsToKeep(o.MemoryBytes)

@@ -115,6 +115,22 @@ func weightsOf(m Model) (*weights, string, error) {
 	return t, kind, nil
 }
 
+// WeightsOf returns, by machine, the weight of each term, and the terms, ascending: those that [Explain] names.
+// Errors: a model without weights by term.
+func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
+	if err := valid(m); err != nil {
+		return nil, nil, err
+	}
+	t, _, err := weightsOf(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, q := range t.machines {
+		byMachine = append(byMachine, q.weights[:len(t.columns)])
+	}
+	return byMachine, t.columns, nil
+}
+
 // weightsOfMachines computes the weights of support vector machines, Σ coefficient · vector.
 func weightsOfMachines(m *model.Model) (*weights, string, error) {
 	if name, _, _ := strings.Cut(m.Kernel, ":"); name != "linear" {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -23,6 +25,23 @@ func (t Terms) String() string {
 		return t.Tokenizer.String()
 	}
 	return fmt.Sprintf("%s, min-df %d", t.Tokenizer, t.MinDF)
+}
+
+// ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
+// [sparse.Tokenizer]), and "" is the default.
+func ParseTerms(s string) (Terms, error) {
+	text, least, ok := strings.Cut(s, ", min-df ")
+	var t Terms
+	var err error
+	if ok {
+		if t.MinDF, err = strconv.Atoi(least); err != nil || t.MinDF < 1 {
+			return Terms{}, fmt.Errorf("learn: terms %q: min-df %q, expected a number of at least 1", s, least)
+		}
+	}
+	if text != "" {
+		t.Tokenizer, err = token.ParseViews(text)
+	}
+	return t, err
 }
 
 // TextsToKeep bounds the texts that readers keep so that a training can choose terms, in bytes, under a bound of

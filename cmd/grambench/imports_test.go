@@ -137,6 +137,7 @@ var allowed = map[string][]string{
 		shared + "flagtext",
 	},
 	"cmd/grambench": {module},
+	"cmd/libgram":   {module},
 
 	// The command's framework: each knows what stands before it. Commands know the framework and
 	// not each other; effects is what some of them share.

@@ -1,0 +1,144 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// tool returns the path of a program that a test needs: in continuous integration it must be there.
+func tool(t *testing.T, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatalf("no %s", names)
+	}
+	t.Skipf("no %s", names)
+	return ""
+}
+
+// output runs a command, which must succeed.
+func output(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// built is the folder of library, which is removed at the end.
+var built string
+
+// library builds the library, once, and returns its folder.
+var library = sync.OnceValues(func() (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "libgram"); err != nil {
+		return "", err
+	}
+	built = folder
+	// Without symbols: valgrind doesn't read all that Go writes of them.
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o",
+		filepath.Join(folder, "libgram.so"))
+	build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return folder, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(built)
+	os.Exit(code)
+}
+
+// program compiles the C program against the library.
+func program(t *testing.T, flags ...string) string {
+	t.Helper()
+	cc := tool(t, "gcc", "cc")
+	folder, err := library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "calls")
+	args := append([]string{"-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-I.", "testdata/calls.c", "-o", path,
+		"-L" + folder, "-lgram", "-Wl,-rpath," + folder, "-lm", "-lpthread"}, flags...)
+	output(t, cc, args...)
+	return path
+}
+
+// The C program calls all functions, in 1,500 calls and more that keep no memory.
+func TestC(t *testing.T) {
+	if out := output(t, program(t), t.TempDir(), "150"); out != "ok\n" {
+		t.Errorf("it says %q", out)
+	}
+}
+
+// The same under the sanitizers, which see the program's own memory, undefined behaviour, and leaks.
+func TestCSanitized(t *testing.T) {
+	calls := program(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	if out := output(t, calls, t.TempDir(), "3"); out != "ok\n" {
+		t.Errorf("it says %q", out)
+	}
+}
+
+// misuse is what valgrind says of an access to memory of malloc that isn't the caller's to give.
+var misuse = regexp.MustCompile(`Address 0x[0-9a-f]+ is .* a block of size .*`)
+
+// Valgrind sees what the library reads and writes beyond the caller's memory. It doesn't know Go's stacks: only what it
+// says of blocks of malloc counts.
+func TestCUnderValgrind(t *testing.T) {
+	valgrind, calls := tool(t, "valgrind"), program(t)
+	under := func(mode string) (string, []byte) {
+		cmd := exec.Command(valgrind, "--error-limit=no", "--undef-value-errors=no", "--num-callers=6", "--leak-check=no",
+			calls, t.TempDir(), mode)
+		var out, log bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &log
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("valgrind: %v\n%s%.2000s", err, &out, &log)
+		}
+		return out.String(), log.Bytes()
+	}
+	if _, log := under("overrun"); misuse.Find(log) == nil {
+		t.Errorf("valgrind doesn't see a write beyond an array")
+	}
+	out, log := under("1")
+	if out != "ok\n" {
+		t.Errorf("it says %q", out)
+	}
+	if at := misuse.FindIndex(log); at != nil {
+		t.Errorf("valgrind: %s", log[max(at[0]-1000, 0):min(at[1]+500, len(log))])
+	}
+}
+
+// C++ takes the header, and links.
+func TestHeaderIsCPlusPlus(t *testing.T) {
+	compiler := tool(t, "g++", "c++")
+	source := filepath.Join(t.TempDir(), "header.cc")
+	text := "#include \"gram.h\"\n" +
+		"int main() { gram_call call = {}; return gram_free(0, &call) + gram_free(0, nullptr); }\n"
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "header")
+	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program,
+		"-L"+folder,
+		"-lgram", "-Wl,-rpath,"+folder)
+	output(t, program)
+}

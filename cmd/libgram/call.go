@@ -1,0 +1,235 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/sparse"
+)
+
+// code is what a function returns.
+type code int32
+
+// The codes, as in gram.h.
+const (
+	codeOK code = iota
+	codeInvalid
+	codeMemory
+	codeCancelled
+	codeFile
+	codeInternal
+)
+
+// request is a gram_call.
+type request struct {
+	cancel         *int32
+	progress, warn unsafe.Pointer
+	user           unsafe.Pointer
+	error          *byte
+	errorSize      int64
+}
+
+// call is a call of a function that is under way.
+type call struct {
+	ctx   context.Context
+	in    *request
+	held  []*entry   // objects that it uses
+	mu    sync.Mutex // callbacks come one at a time
+	ended bool       // and none afterwards
+}
+
+// function is what C calls: arguments are words, as they stand in gram.c.
+type function func(c *call, arguments unsafe.Pointer) error
+
+// with makes a function of one whose arguments are a struct.
+func with[A any](f func(c *call, a *A) error) function {
+	return func(c *call, arguments unsafe.Pointer) error { return f(c, (*A)(arguments)) }
+}
+
+// functions are those of gram.h.
+var functions = map[string]function{
+	"gram_free":           with(free),
+	"gram_read":           with(read),
+	"gram_corpus":         with(makeCorpus),
+	"gram_gram":           with(kernelValues),
+	"gram_neighbours":     with(neighbours),
+	"gram_duplicates":     with(duplicates),
+	"gram_train":          with(train),
+	"gram_cross_validate": with(crossValidate),
+	"gram_search":         with(search),
+	"gram_predict":        with(predict),
+	"gram_explain":        with(explain),
+	"gram_pca":            with(findComponents),
+	"gram_project":        with(project),
+	"gram_index":          with(makeIndex),
+	"gram_index_add":      with(indexAdd),
+	"gram_index_remove":   with(indexRemove),
+	"gram_index_query":    with(indexQuery),
+	"gram_index_refit":    with(indexRefit),
+	"gram_load":           with(load),
+	"gram_load_bytes":     with(loadBytes),
+	"gram_save":           with(save),
+	"gram_array":          with(viewOf),
+}
+
+// run calls a function, and makes a code and a message of its error or panic.
+func run(in *request, f function, arguments unsafe.Pointer) code {
+	if in == nil {
+		in = &request{}
+	}
+	c := &call{in: in}
+	stop := c.watch()
+	err := c.guarded(f, arguments)
+	stop()
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	objects.release(c.held)
+	collect()
+	return in.answer(err)
+}
+
+// panicked is a panic of the library.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
+
+// guarded calls f on a goroutine of its own. That on which C called is bound to C's thread, so that each wait for another
+// goroutine would switch threads: the Gram matrix of two documents would take twice as long.
+func (c *call) guarded(f function, arguments unsafe.Pointer) error {
+	done := make(chan error)
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				done <- &panicked{v, debug.Stack()}
+			}
+		}()
+		done <- f(c, arguments)
+	}()
+	return <-done
+}
+
+// everyPoll is how often *cancel is looked at.
+const everyPoll = 20 * time.Millisecond
+
+// watcher ends a context once *cancel isn't 0.
+type watcher struct {
+	flag   *int32
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	over  bool
+	timer *time.Timer
+}
+
+// watch begins to look at *cancel. After stop nothing does. A short call takes no other goroutine.
+func (c *call) watch() (stop func()) {
+	if c.in.cancel == nil {
+		c.ctx = context.Background()
+		return func() {}
+	}
+	w := &watcher{flag: c.in.cancel}
+	c.ctx, w.cancel = context.WithCancel(context.Background())
+	w.timer = time.AfterFunc(everyPoll, w.poll)
+	w.poll()
+	return w.stop
+}
+
+func (w *watcher) poll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.over:
+	case atomic.LoadInt32(w.flag) != 0:
+		w.cancel()
+	default:
+		w.timer.Reset(everyPoll)
+	}
+}
+
+func (w *watcher) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	w.timer.Stop()
+	w.cancel()
+}
+
+// answer writes the message of an error to the caller, and returns its code.
+func (r *request) answer(err error) code {
+	if err == nil {
+		return codeOK
+	}
+	if r.error != nil && r.errorSize > 0 {
+		to := unsafe.Slice(r.error, r.errorSize)
+		to[copy(to, cut(err.Error(), int(r.errorSize)-1))] = 0
+	}
+	return codeOf(err)
+}
+
+// cut cuts a text to so many bytes, between two characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+func codeOf(err error) code {
+	var memory *sparse.MemoryError
+	var inside *sparse.PanicError
+	var own *panicked
+	var path *fs.PathError
+	var link *os.LinkError
+	var system *os.SyscallError
+	switch {
+	case errors.As(err, &own), errors.As(err, &inside):
+		return codeInternal
+	case errors.Is(err, context.Canceled):
+		return codeCancelled
+	case errors.As(err, &memory):
+		return codeMemory
+	case errors.As(err, &path), errors.As(err, &link), errors.As(err, &system):
+		return codeFile
+	}
+	return codeInvalid
+}
+
+// tell calls a callback, one at a time, unless the call has ended: objects live longer than the call that made them.
+func (c *call) tell(callback func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		callback()
+	}
+}
+
+// use gives options the callbacks of the call.
+func (c *call) use(o *gram.Options) {
+	if c.in.progress != nil {
+		o.Progress = func(p gram.Progress) {
+			c.tell(func() { c.in.toProgress(append([]byte(p.Stage), 0), p.Done, p.Total) })
+		}
+	}
+	if c.in.warn != nil {
+		o.Warn = func(warning string) { c.tell(func() { c.in.toWarn(append([]byte(warning), 0)) }) }
+	}
+}

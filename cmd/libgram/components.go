@@ -1,0 +1,103 @@
+//go:build cgo
+
+package main
+
+import (
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/sparse"
+)
+
+// components are principal components of which nothing is the caller's.
+type components struct {
+	*gram.Components
+	of       *sparse.Corpus // the tokenizer and the vocabulary of their documents
+	values   []float64
+	at       *array // the documents' coordinates
+	warnings []string
+}
+
+func (*components) kind() string { return "components" }
+func (*components) close() error { return nil }
+
+func (p *components) about() any {
+	return struct {
+		Documents, Components, Landmarks int
+		Total, Residual                  float64
+		Warnings                         []string
+	}{p.Documents, len(p.values), p.Landmarks, p.Total, p.Residual, p.warnings}
+}
+
+func (p *components) arrays() map[string]arrayMaker {
+	return map[string]arrayMaker{
+		"eigenvalues": made(p.values),
+		"coordinates": func(*call) (*array, error) { return p.at, nil },
+	}
+}
+
+// findComponents is gram_pca.
+func findComponents(c *call, a *makeArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	var o gram.PCAOptions
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options})
+	if err != nil {
+		return err
+	}
+	out := &components{of: &sparse.Corpus{Tokenizer: in.Tokenizer, Vocabulary: in.Vocabulary}}
+	hearing(&o.Options, &out.warnings)
+	if out.Components, err = gram.PCA(c.ctx, in, o); err != nil {
+		return err
+	}
+	for _, v := range out.Values {
+		out.values = append(out.values, v.Value)
+	}
+	z := out.Coordinates()
+	if z == nil { // of landmarks
+		if z, err = out.Project(c.ctx, in); err != nil {
+			return err
+		}
+	}
+	out.at = &array{z.RawMatrix().Data, in.Documents.Rows(), len(out.values)}
+	*a.out.handle = objects.add(out)
+	return nil
+}
+
+type projectArguments struct {
+	options    text
+	x          *documents
+	components uintptr
+	out        span[float64]
+}
+
+// project is gram_project.
+func project(c *call, a *projectArguments) error {
+	var o gram.Options
+	if err := c.options(a.options, &o, &o); err != nil {
+		return err
+	}
+	p, err := objectOf[*components](c, a.components)
+	if err != nil {
+		return err
+	}
+	in, err := c.corpusOf(a.x, "x", likewise(p.of, o))
+	if err != nil {
+		return err
+	}
+	n := in.Documents.Rows()
+	out, err := a.out.exactly(int64(n*len(p.values)), "out")
+	if err != nil {
+		return err
+	}
+	at, err := p.Project(c.ctx, in)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		copy(out[i*len(p.values):], at.RawRowView(i))
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+//go:build cgo
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// options decodes a function's options, the first of which are the callbacks of the call.
+func (c *call) options(t text, into any, own *gram.Options) error {
+	b, err := t.bytes("options")
+	if err != nil {
+		return err
+	}
+	c.use(own)
+	return decode(b, into)
+}
+
+// corpus is a corpus of which nothing is the caller's.
+type corpus struct{ *sparse.Corpus }
+
+func (*corpus) kind() string { return "corpus" }
+func (*corpus) close() error { return nil }
+
+func (o *corpus) about() any {
+	return struct {
+		Source, Tokenizer          string
+		Documents, Columns, Stored int
+		Text, TextsKept, Labelled  bool
+		Classes                    []string
+		Warnings                   []sparse.Warning
+	}{o.Source, o.Tokenizer.String(), o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values), o.Vocabulary != nil,
+		o.Texts != nil, len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
+}
+
+func (o *corpus) arrays() map[string]arrayMaker {
+	m := o.Documents
+	all := map[string]arrayMaker{"offsets": made(m.Offsets), "values": made(m.Values), "labels": made(o.firstLabels())}
+	all["indices"] = func(*call) (*array, error) {
+		if m.Cols > math.MaxInt32 {
+			return nil, fmt.Errorf("gram: indices of %d columns, expected at most %d, which 32 bits hold", m.Cols, math.MaxInt32)
+		}
+		return column(unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(m.Terms))), len(m.Terms))), nil
+	}
+	return withNames(all, "vocabulary", o.Vocabulary)
+}
+
+func (o *corpus) firstLabels() []int32 {
+	if len(o.Labels.Offsets) == 0 {
+		return nil
+	}
+	first := make([]int32, o.Documents.Rows())
+	for i := range first {
+		first[i] = -1
+		if own := o.Labels.Of(i); len(own) > 0 {
+			first[i] = own[0]
+		}
+	}
+	return first
+}
+
+// withNames adds the arrays of names: their characters, and where each begins.
+func withNames(all map[string]arrayMaker, name string, names []string) map[string]arrayMaker {
+	all[name] = func(*call) (*array, error) {
+		var b []byte
+		for _, s := range names {
+			b = append(b, s...)
+		}
+		return column(b), nil
+	}
+	all[name+"_offsets"] = func(*call) (*array, error) {
+		if names == nil {
+			return nil, nil
+		}
+		offsets := make([]int64, 1, len(names)+1)
+		for _, s := range names {
+			offsets = append(offsets, offsets[len(offsets)-1]+int64(len(s)))
+		}
+		return column(offsets), nil
+	}
+	return all
+}
+
+type readArguments struct {
+	options text
+	out     result
+	source  text
+}
+
+// read is gram_read.
+func read(c *call, a *readArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	var o gram.ReadOptions
+	source, err := a.source.string("source")
+	if err == nil {
+		err = c.options(a.options, &o, &o.Options)
+	}
+	if err != nil {
+		return err
+	}
+	in, err := gram.Read(c.ctx, strings.Clone(source), o)
+	if err == nil {
+		*a.out.handle = objects.add(&corpus{in})
+	}
+	return err
+}
+
+// corpusOptions are those of gram_corpus: of reading what applies to documents in memory.
+type corpusOptions struct {
+	gram.Options
+	MinDF, MaxDF int
+	Vocabulary   []string
+	Tokenizer    sparse.Tokenizer
+	KeepTexts    bool
+}
+
+type makeArguments struct {
+	options text
+	out     result
+	x       *documents
+}
+
+// makeCorpus is gram_corpus.
+func makeCorpus(c *call, a *makeArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	var o corpusOptions
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	if a.x != nil && a.x.texts == nil {
+		for name := range given(o) {
+			if !slices.Contains([]string{"isa", "workers", "memory_bytes"}, name) {
+				return fmt.Errorf("gram: option %q of documents that aren't texts, expected none", name)
+			}
+		}
+	}
+	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: o.MinDF, MaxDF: o.MaxDF,
+		Vocabulary: o.Vocabulary, Tokenizer: o.Tokenizer, KeepTexts: o.KeepTexts})
+	if err != nil {
+		return err
+	}
+	if a.x.matrix != nil {
+		in.Documents = copied(in.Documents)
+	}
+	*a.out.handle = objects.add(&corpus{in})
+	return nil
+}
+
+// copied returns a matrix of which nothing is the caller's.
+func copied(m *sparse.CSR) *sparse.CSR {
+	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
+		Values: slices.Clone(m.Values)}
+}
+
+// likewise are options that cut the texts of x as those of the documents that it is compared with.
+func likewise(of *sparse.Corpus, o gram.Options) gram.ReadOptions {
+	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, Vocabulary: of.Vocabulary, MinDF: 1}
+}
+
+// pair returns x, and what it is compared with, nil for itself.
+func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *sparse.Corpus, err error) {
+	if of != nil {
+		if columns, err = c.corpusOf(of, name, read); err != nil {
+			return nil, nil, err
+		}
+		read = likewise(columns, read.Options)
+	}
+	rows, err = c.corpusOf(x, "x", read)
+	return rows, columns, err
+}
+
+type kernelArguments struct {
+	options text
+	x, y    *documents
+	out     span[float32]
+}
+
+// kernelValues is gram_gram.
+func kernelValues(c *call, a *kernelArguments) error {
+	var o struct {
+		gram.Options
+		Kernel string
+	}
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	rows, columns, err := c.pair(a.x, a.y, "y", gram.ReadOptions{Options: o.Options})
+	if err != nil {
+		return err
+	}
+	n := rows.Documents.Rows()
+	m := n
+	if columns != nil {
+		m = columns.Documents.Rows()
+	}
+	if m > 0 && n > math.MaxInt/m {
+		return fmt.Errorf("gram: a matrix of %d rows and %d columns, expected fewer", n, m)
+	}
+	out, err := a.out.exactly(int64(n*m), "out")
+	if err != nil {
+		return err
+	}
+	if columns == nil {
+		return gram.GramTo(c.ctx, rows, o.Kernel, &engine.Symmetric{N: n, Data: out}, o.Options)
+	}
+	return gram.CrossTo(c.ctx, rows, columns, o.Kernel, &engine.Dense{Rows: n, Cols: m, Data: out}, o.Options)
+}
+
+type neighbourArguments struct {
+	options   text
+	x, of     *documents
+	k         int64
+	documents *int64
+	values    span[float32]
+}
+
+// neighbours is gram_neighbours.
+func neighbours(c *call, a *neighbourArguments) error {
+	var own struct {
+		gram.Options
+		Kernel string
+		Min    *float64
+	}
+	if err := c.options(a.options, &own, &own.Options); err != nil {
+		return err
+	}
+	if a.k < 1 || a.k > math.MaxInt32 {
+		return fmt.Errorf("gram: k %d, expected 1 to %d", a.k, math.MaxInt32)
+	}
+	rows, columns, err := c.pair(a.x, a.of, "of", gram.ReadOptions{Options: own.Options, MinDF: 1})
+	if err != nil {
+		return err
+	}
+	n := int64(rows.Documents.Rows()) * a.k
+	values, err := a.values.exactly(n, "out_values")
+	if err != nil {
+		return err
+	}
+	numbers, err := span[int64]{a.documents, n}.slice("out_documents")
+	if err != nil {
+		return err
+	}
+	found, err := gram.Neighbours(c.ctx, rows, gram.NeighbourOptions{Options: own.Options, K: int(a.k), Kernel: own.Kernel,
+		Min: own.Min, Of: columns})
+	if err != nil {
+		return err
+	}
+	for i, near := range found {
+		for j := range int(a.k) {
+			at := i*int(a.k) + j
+			numbers[at], values[at] = -1, 0
+			if j < len(near) {
+				numbers[at], values[at] = int64(near[j].Document), near[j].Value
+			}
+		}
+	}
+	return nil
+}
+
+type duplicateArguments struct {
+	options text
+	x       *documents
+	out     span[int64]
+}
+
+// duplicates is gram_duplicates.
+func duplicates(c *call, a *duplicateArguments) error {
+	var o gram.DuplicateOptions
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: 1})
+	if err != nil {
+		return err
+	}
+	out, err := a.out.exactly(int64(in.Documents.Rows()), "out_groups")
+	if err != nil {
+		return err
+	}
+	groups, err := gram.Duplicates(c.ctx, in, o)
+	if err != nil {
+		return err
+	}
+	for i := range out {
+		out[i] = -1
+	}
+	for g, group := range groups {
+		for _, i := range group {
+			out[i] = int64(g)
+		}
+	}
+	return nil
+}

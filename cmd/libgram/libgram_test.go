@@ -1,0 +1,598 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
+)
+
+// calling calls a function as C does, and returns its code and message.
+func calling[A any](f func(*call, *A) error, a A) (code, string) {
+	message := make([]byte, 2000)
+	c := run(&request{error: &message[0], errorSize: int64(len(message))}, with(f), unsafe.Pointer(&a))
+	text, _, _ := bytes.Cut(message, []byte{0})
+	return c, string(text)
+}
+
+// must is calling where nothing may fail.
+func must[A any](t testing.TB, f func(*call, *A) error, a A) {
+	t.Helper()
+	if c, message := calling(f, a); c != codeOK {
+		t.Fatalf("code %d: %s", c, message)
+	}
+}
+
+func textOf(s string) text { return text{unsafe.StringData(s), int64(len(s))} }
+
+// into is a place for a handle.
+func into() result { return result{new(uintptr)} }
+
+func spanOf[T any](s []T) span[T] { return span[T]{unsafe.SliceData(s), int64(len(s))} }
+
+// theirs are documents in memory of the caller, who overwrites it after a call.
+type theirs struct {
+	documents
+	overwrite func()
+}
+
+// stringsOf lays texts out as C has them.
+func stringsOf(texts []string) (list *stringList, overwrite func()) {
+	data, sizes, all := make([]*byte, len(texts)), make([]int64, len(texts)), make([][]byte, len(texts))
+	for i, s := range texts {
+		all[i] = append([]byte(s), 0)
+		data[i], sizes[i] = &all[i][0], int64(len(s))
+	}
+	return &stringList{unsafe.SliceData(data), unsafe.SliceData(sizes), int64(len(texts))}, func() {
+		for _, b := range all {
+			for k := range b {
+				b[k] = 'z'
+			}
+		}
+		clear(sizes)
+	}
+}
+
+// matrixOf lays the documents of a corpus out as C has them.
+func matrixOf(c *sparse.Corpus) *theirs {
+	m := c.Documents
+	offsets, terms, values := slices.Clone(m.Offsets), slices.Clone(m.Terms), slices.Clone(m.Values)
+	x := &theirs{documents: documents{matrix: &matrix{rows: int64(m.Rows()), columns: int64(m.Cols),
+		offsets: unsafe.Pointer(&offsets[0]), indices: unsafe.Pointer(&terms[0]), values: unsafe.Pointer(&values[0]),
+		stored: m.NNZ(), offsetBits: 64, indexBits: 32, valueBits: 32}}}
+	labels := x.label(c)
+	x.overwrite = func() {
+		labels()
+		clear(offsets)
+		for k := range terms {
+			terms[k], values[k] = math.MaxUint32, float32(math.NaN())
+		}
+	}
+	return x
+}
+
+// label gives documents the labels of a corpus.
+func (x *theirs) label(c *sparse.Corpus) (overwrite func()) {
+	classes, names := stringsOf(c.Classes)
+	ids, offsets := slices.Clone(c.Labels.IDs), slices.Clone(c.Labels.Offsets)
+	if len(ids) == 0 {
+		return func() {}
+	}
+	x.classes, x.labels, x.labelOffsets, x.labelCount = classes, &ids[0], &offsets[0], int64(len(ids))
+	return func() {
+		names()
+		clear(offsets)
+		for k := range ids {
+			ids[k] = -5
+		}
+	}
+}
+
+// corpora are labelled counts without texts of terms, and texts.
+func corpora(t testing.TB) (vectors, texts *sparse.Corpus) {
+	t.Helper()
+	read := gram.Must(gram.Read(t.Context(), "synthetic:docs=120,terms=30,length=30,seed=3", gram.ReadOptions{}))
+	vectors = &sparse.Corpus{Source: "the matrix", Documents: read.Documents, Classes: []string{"a", "b,c", "d"}}
+	words := strings.Fields("apple pie tart sweet car engine wheel road sea ship sail wave red green blue white")
+	var all []string
+	for i := range vectors.Documents.Rows() {
+		vectors.Labels.Add(int32(i * 7 % 3))
+		var text []string
+		for k := range 12 {
+			text = append(text, words[(i*7%3*4+(i+k*k)%6)%16], words[12+(i*k)%4])
+		}
+		all = append(all, strings.Join(text, " "))
+	}
+	texts = gram.Must(gram.Texts(t.Context(), all, nil, gram.ReadOptions{}))
+	texts.Classes, texts.Labels = vectors.Classes, vectors.Labels
+	return vectors, texts
+}
+
+// arrayOf returns an array of an object, as C sees it.
+func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
+	t.Helper()
+	var v view
+	must(t, viewOf, viewArguments{object, textOf(name), &v})
+	if want := kinds[reflect.TypeFor[T]().Kind()]; v.rows > 0 && v.kind != want {
+		t.Fatalf("%s has numbers of type %d, expected %d", name, v.kind, want)
+	}
+	return unsafe.Slice((*T)(v.data), v.rows*max(v.columns, 1))
+}
+
+func modelBytes(t testing.TB, m *gram.Model) []byte {
+	var b bytes.Buffer
+	if err := m.Write(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// targetsOf are numbers to learn, which are no short decimals.
+func targetsOf(c *sparse.Corpus) (targets []float64) {
+	for i := range c.Documents.Rows() {
+		targets = append(targets, math.Sin(float64(i*7%3))*math.Pi+float64(i%5)/7)
+	}
+	return targets
+}
+
+// numbered are documents with numbers in place of classes, as text in Go.
+func numbered(c *sparse.Corpus, targets []float64) *sparse.Corpus {
+	r := gram.NewRows(c.Documents.Cols)
+	for i, v := range targets {
+		terms, values := c.Documents.Row(i)
+		wide := make([]float64, len(values))
+		for k, x := range values {
+			wide[k] = float64(x)
+		}
+		if err := r.Add(terms, wide, fmt.Sprint(v)); err != nil {
+			panic(err)
+		}
+	}
+	out := r.Corpus()
+	out.Source = c.Source
+	return out
+}
+
+// Models are those of package gram, to the bit, and so are their predictions, after all memory of the caller was
+// overwritten.
+func TestModelsAreThoseOfGram(t *testing.T) {
+	vectors, texts := corpora(t)
+	plain := []gram.TrainOptions{
+		{Type: "c_svc", Kernel: "diffusion:t=2", C: 3, Weights: map[string]float64{"b,c": 2}},
+		{Kernel: "linear:embed=tf", C: 0.1, Scheme: "one-vs-rest", Tolerance: 1e-6}, {},
+		{Type: "c_svc", Kernel: "ngd", C: 1, Probabilities: true, Seed: 9}, {Type: "nu_svc", Nu: 0.1, Kernel: "rbf:embed=tf"},
+		{Type: "one_class", Nu: 0.2, Kernel: "diffusion"}, {Type: "linear", C: 2}, {Type: "linear", Embedding: "tf"},
+		{Type: "logistic", C: 1}, {Type: "sphere-logistic", C: 1}, {Type: "knn:k=7"}, {Type: "landmark", C: 1},
+		{Type: "lmnn"}, {Type: "mkm"}, {Type: "c_svc", Kernel: "linear", C: 1, Scheme: "labels", Thresholds: true},
+		{Type: "epsilon_svr", Epsilon: 0.01, Kernel: "rbf:embed=tf"}, {Type: "nu_svr", Kernel: "linear"},
+	}
+	covered := map[string]bool{"": true}
+	for _, o := range plain {
+		name, _, _ := strings.Cut(o.Type, ":")
+		covered[name] = true
+		for kind, c := range map[string]*sparse.Corpus{"vectors": vectors, "texts": texts} {
+			t.Run(fmt.Sprintf("%s %s %s/%s", o.Type, o.Kernel, o.Scheme, kind), func(t *testing.T) {
+				var x *theirs
+				if kind == "vectors" {
+					x = matrixOf(c)
+				} else {
+					x = &theirs{}
+					list, overwrite := stringsOf(c.Texts)
+					labels := x.label(c)
+					x.texts, x.overwrite = list, func() { overwrite(); labels() }
+				}
+				if strings.HasSuffix(o.Type, "_svr") {
+					if kind == "texts" {
+						return
+					}
+					targets := targetsOf(c)
+					x.classes, x.labels, x.labelOffsets, x.labelCount = nil, nil, nil, 0
+					x.targets, x.targetCount = &targets[0], int64(len(targets))
+					c = numbered(c, targets)
+				}
+				options, err := json.Marshal(given(o))
+				if err != nil {
+					t.Fatal(err)
+				}
+				compareModel(t, c, o, string(options), x)
+			})
+		}
+	}
+	for _, l := range learn.All {
+		if !covered[l.Name] {
+			t.Errorf("models of %s aren't compared: does one keep the caller's memory?", l.Name)
+		}
+	}
+}
+
+func compareModel(t *testing.T, c *sparse.Corpus, o gram.TrainOptions, options string, x *theirs) {
+	want, err := gram.Train(t.Context(), c, o)
+	out := into()
+	code, message := calling(train, trainArguments{textOf(options), out, &x.documents, 0})
+	x.overwrite()
+	if err != nil || code != codeOK {
+		if code != codeInvalid || message != fmt.Sprint(err) || *out.handle != 0 {
+			t.Errorf("code %d: %s, expected that of %v", code, message, err)
+		}
+		return
+	}
+	file := modelBytes(t, want)
+	if got := arrayOf[byte](t, *out.handle, "bytes"); !bytes.Equal(got, file) {
+		t.Errorf("a model of %d bytes, expected %d; they begin with\n%.300s\nand\n%.300s", len(got), len(file), got, file)
+	}
+	p := gram.Must(want.Predict(t.Context(), c))
+	again := &theirs{}
+	if c.Texts == nil {
+		again = matrixOf(c)
+	} else {
+		again.texts, again.overwrite = stringsOf(c.Texts)
+	}
+	found := into()
+	must(t, predict, predictArguments{text{}, found, &again.documents, *out.handle})
+	again.overwrite()
+	for name, want := range map[string][]float64{"scores": slices.Concat(p.Scores...), "values": p.Values,
+		"probabilities": slices.Concat(p.Probabilities...), "margins": p.Margins} {
+		got := arrayOf[float64](t, *found.handle, name)
+		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			t.Errorf("%s are %v, expected %v", name, got, want)
+		}
+	}
+	labels, offsets := arrayOf[int32](t, *found.handle, "labels"), arrayOf[int64](t, *found.handle, "label_offsets")
+	classes := want.About().Classes
+	for i, own := range p.Labels {
+		for k, id := range labels[offsets[i]:offsets[i+1]] {
+			if int(id) < len(classes) && classes[id] != own[k] {
+				t.Errorf("document %d is of class %d, expected %q", i, id, own)
+			}
+		}
+	}
+	if a := arrayOf[int64](t, *found.handle, "known"); !slices.Equal(a, wideInts(p.Known)) {
+		t.Errorf("known are %v, expected %v", a, p.Known)
+	}
+	for _, o := range []result{out, found} {
+		must(t, free, struct{ object uintptr }{*o.handle})
+	}
+}
+
+// The decision values that model arrays say are those of predictions.
+func TestArraysOfModelsPredict(t *testing.T) {
+	vectors, _ := corpora(t)
+	for _, options := range []string{`{"kernel": "linear:embed=tf", "c": 0.5}`,
+		`{"kernel": "linear:embed=tf", "c": 0.5, "scheme": "one-vs-rest"}`,
+		`{"kernel": "rbf:gamma=0.001,embed=tf", "c": 0.5}`} {
+		x, out, found := matrixOf(vectors), into(), into()
+		must(t, train, trainArguments{textOf(options), out, &x.documents, 0})
+		must(t, predict, predictArguments{text{}, found, &x.documents, *out.handle})
+		n := vectors.Documents.Rows()
+		kernel := "linear:embed=tf"
+		if strings.Contains(options, "rbf") {
+			kernel = "rbf:gamma=0.001,embed=tf"
+		}
+		k := gram.Must(gram.Gram(t.Context(), vectors, kernel, gram.Options{}))
+		support, coefficients := arrayOf[int32](t, *out.handle, "support"), arrayOf[float64](t, *out.handle, "coefficients")
+		offsets, scores := arrayOf[float64](t, *out.handle, "offsets"), arrayOf[float64](t, *found.handle, "scores")
+		weights, columns := arrayOf[float64](t, *out.handle, "weights"), arrayOf[int64](t, *out.handle, "columns")
+		if linear := kernel == "linear:embed=tf"; linear != (len(weights) > 0) {
+			t.Fatalf("%s has %d weights", options, len(weights))
+		}
+		for i := range n {
+			for m, offset := range offsets {
+				f, g, scale := -offset, -offset, math.Abs(offset)
+				for s, d := range support {
+					v := coefficients[m*len(support)+s] * k.At(int(d), i)
+					f, scale = f+v, scale+math.Abs(v)
+				}
+				terms, values := vectors.Documents.Row(i)
+				for c, column := range columns {
+					if at, ok := slices.BinarySearch(terms, uint32(column)); ok {
+						g += weights[m*len(columns)+c] * float64(values[at])
+					}
+				}
+				// Kernel values are float32 sums: an error of 2⁻²⁴ for each of some 64 steps, of the scale of what is added.
+				tolerance := scale * 64 / (1 << 24)
+				if want := scores[i*len(offsets)+m]; !(math.Abs(f-want) <= tolerance) ||
+					len(weights) > 0 && !(math.Abs(g-want) <= tolerance) {
+					t.Fatalf("%s: document %d, machine %d: %v by kernel values, %v by weights, expected %v ± %v", options, i, m,
+						f, g, want, tolerance)
+				}
+			}
+		}
+	}
+}
+
+// Matrices, neighbours, duplicates and components are those of package gram, to the bit, from 32 and 64 bits.
+func TestValuesAreThoseOfGram(t *testing.T) {
+	vectors, texts := corpora(t)
+	n := vectors.Documents.Rows()
+	for kind, c := range map[string]*sparse.Corpus{"vectors": vectors, "texts": texts} {
+		var x documents
+		if x = matrixOf(vectors).documents; kind == "texts" {
+			list, _ := stringsOf(texts.Texts)
+			x = documents{texts: list}
+		}
+		want := gram.Must(gram.Gram(t.Context(), c, "diffusion:t=2", gram.Options{}))
+		out := make([]float32, n*n)
+		for _, y := range []*documents{nil, &x} {
+			options := textOf(`{"kernel": "diffusion:t=2", "workers": 3, "isa": null}`)
+			must(t, kernelValues, kernelArguments{options, &x, y, spanOf(out)})
+			for k, v := range out {
+				if v != want.Data[k] {
+					t.Fatalf("%s: value %d is %v, expected %v", kind, k, v, want.Data[k])
+				}
+			}
+		}
+
+		all := c
+		if kind == "texts" { // of which here all words count
+			all = gram.Must(gram.Texts(t.Context(), texts.Texts, nil, gram.ReadOptions{MinDF: 1}))
+		}
+		near := gram.Must(gram.Neighbours(t.Context(), all, gram.NeighbourOptions{K: 3}))
+		numbers, values := make([]int64, 3*n), make([]float32, 3*n)
+		must(t, neighbours, neighbourArguments{text{}, &x, nil, 3, &numbers[0], spanOf(values)})
+		for i, list := range near {
+			for j, want := range list {
+				if got := (gram.Neighbour{Document: int(numbers[3*i+j]), Value: values[3*i+j]}); got != want {
+					t.Errorf("%s: neighbour %d of %d is %v, expected %v", kind, j, i, got, want)
+				}
+			}
+		}
+		compareComponents(t, c, &x)
+	}
+}
+
+func compareComponents(t *testing.T, c *sparse.Corpus, x *documents) {
+	want := gram.Must(gram.PCA(t.Context(), c, gram.PCAOptions{Components: 3, Kernel: "diffusion:t=2"}))
+	out := into()
+	options := `{"components": 3, "kernel": "diffusion:t=2"}`
+	must(t, findComponents, makeArguments{textOf(options), out, x})
+	if got := arrayOf[float64](t, *out.handle, "coordinates"); !slices.Equal(got, want.Coordinates().RawMatrix().Data) {
+		t.Errorf("coordinates are %v, expected %v", got, want.Coordinates().RawMatrix().Data)
+	}
+	z := make([]float64, c.Documents.Rows()*3)
+	must(t, project, projectArguments{text{}, x, *out.handle, spanOf(z)})
+	if own := gram.Must(want.Project(t.Context(), c)).RawMatrix().Data; !slices.Equal(z, own) {
+		t.Errorf("projections are %v, expected %v", z, own)
+	}
+}
+
+// Objects keep nothing of the caller's memory.
+func TestNothingIsKept(t *testing.T) {
+	vectors, texts := corpora(t)
+	x, y := matrixOf(vectors), &theirs{}
+	y.terms, y.overwrite = stringsOf(slices.Concat(strings.Fields(texts.Texts[0]), strings.Fields(texts.Texts[1])))
+	offsets := []int64{0, 24, 48}
+	y.termOffsets, y.documents.documents = &offsets[0], 2
+	corpus, terms, parts := into(), into(), into()
+	for _, of := range []struct {
+		x   *theirs
+		out result
+	}{{x, corpus}, {y, terms}} {
+		must(t, makeCorpus, makeArguments{text{}, of.out, &of.x.documents})
+	}
+	must(t, findComponents, makeArguments{text{}, parts, &x.documents})
+	list, overwrite := stringsOf(texts.Texts)
+	index := into()
+	must(t, makeIndex, indexArguments{text{}, index, list})
+	more, numbers := stringsOf([]string{"pie wheel"})
+	must(t, indexAdd, addArguments{*index.handle, more, spanOf(make([]int64, 1))})
+	x.overwrite()
+	y.overwrite()
+	overwrite()
+	numbers()
+
+	if got := arrayOf[float32](t, *corpus.handle, "values"); !slices.Equal(got, vectors.Documents.Values) {
+		t.Error("values of a corpus are the caller's")
+	}
+	if got := arrayOf[int32](t, *corpus.handle, "labels"); !slices.Equal(got, vectors.Labels.IDs) {
+		t.Error("labels of a corpus are the caller's")
+	}
+	got := string(arrayOf[byte](t, *terms.handle, "vocabulary"))
+	if strings.Contains(got, "z") || !strings.Contains(got, "pie") {
+		t.Errorf("the vocabulary is %q, expected that of the terms", got)
+	}
+	want := gram.Must(gram.PCA(t.Context(), vectors, gram.PCAOptions{}))
+	z := make([]float64, 2*vectors.Documents.Rows())
+	must(t, project, projectArguments{text{}, &documents{corpus: *corpus.handle}, *parts.handle, spanOf(z)})
+	if own := gram.Must(want.Project(t.Context(), vectors)).RawMatrix().Data; !slices.Equal(z, own) {
+		t.Errorf("projections are %v, expected %v", z, own)
+	}
+	found := into()
+	query, _ := stringsOf([]string{"pie wheel", texts.Texts[5]})
+	must(t, indexQuery, queryArguments{textOf(`{"within": 0.0}`), found, *index.handle, query})
+	if got := arrayOf[int64](t, *found.handle, "documents"); !slices.Contains(got, 120) || !slices.Contains(got, 5) {
+		t.Errorf("the index finds %v, expected 120 and 5 among them", got)
+	}
+}
+
+// A fault is a code with its text, on whichever goroutine, and the process goes on.
+func TestFaultsAreCodes(t *testing.T) {
+	for want, f := range map[string]function{
+		"gram: a fault: mine": func(*call, unsafe.Pointer) error { panic("mine") },
+		"index out of range":  func(*call, unsafe.Pointer) error { return fmt.Errorf("%d", []int{}[len(os.Args)]) },
+		"run: a task panicked:": func(*call, unsafe.Pointer) error {
+			return &sparse.PanicError{What: "run: a task", Value: 1}
+		},
+	} {
+		message := make([]byte, 200)
+		c := run(&request{error: &message[0], errorSize: int64(len(message))}, f, nil)
+		if c != codeInternal || !strings.Contains(string(message), want) {
+			t.Errorf("code %d, %s, expected %d, %s", c, message, codeInternal, want)
+		}
+	}
+}
+
+// Goroutines use one corpus and one model at a time, while others free them: for the race detector.
+func TestConcurrentCalls(t *testing.T) {
+	vectors, _ := corpora(t)
+	x, c, m := matrixOf(vectors), into(), into()
+	must(t, makeCorpus, makeArguments{text{}, c, &x.documents})
+	must(t, train, trainArguments{textOf(`{"kernel": "linear", "c": 1}`), m, &x.documents, 0})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 5 {
+				p := into()
+				must(t, predict, predictArguments{textOf(`{"workers": 2}`), p, &documents{corpus: *c.handle}, *m.handle})
+				if n := len(arrayOf[float64](t, *p.handle, "scores")); n != 360 {
+					t.Errorf("%d scores, expected 360", n)
+				}
+				must(t, free, struct{ object uintptr }{*p.handle})
+			}
+		})
+	}
+	all.Wait()
+	before := len(objects.of)
+	must(t, free, struct{ object uintptr }{*m.handle})
+	if len(objects.of) != before-1 {
+		t.Errorf("%d objects after a call of gram_free, expected %d", len(objects.of), before-1)
+	}
+}
+
+// The header, the door and the table name the same functions, and the header's version is the program's.
+func TestHeaderNamesTheFunctions(t *testing.T) {
+	var names [][]string
+	for _, of := range []struct{ file, pattern string }{
+		{"gram.h", `(?m)^int32_t (gram_\w+)\(`}, {"gram.c", `(?m)^int32_t (gram_\w+)\(`},
+	} {
+		text, err := os.ReadFile(of.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var own []string
+		for _, m := range regexp.MustCompile(of.pattern).FindAllSubmatch(text, -1) {
+			own = append(own, string(m[1]))
+		}
+		slices.Sort(own)
+		names = append(names, own)
+		if version := fmt.Sprintf("#define GRAM_VERSION %q", cli.Version); of.file == "gram.h" &&
+			!bytes.Contains(text, []byte(version)) {
+			t.Errorf("gram.h lacks %s", version)
+		}
+	}
+	var table []string
+	for name := range functions {
+		table = append(table, name)
+	}
+	slices.Sort(table)
+	if !slices.Equal(names[0], table) || !slices.Equal(names[1], table) {
+		t.Errorf("the header has %q, the door %q, the table %q", names[0], names[1], table)
+	}
+}
+
+// An empty call costs some microseconds, and one that can be cancelled some more.
+func BenchmarkCall(b *testing.B) {
+	var flag int32
+	for name, in := range map[string]*request{"plain": {}, "cancellable": {cancel: &flag}} {
+		b.Run(name, func(b *testing.B) {
+			a := struct{ object uintptr }{}
+			for b.Loop() {
+				run(in, functions["gram_free"], unsafe.Pointer(&a))
+			}
+		})
+	}
+}
+
+// FuzzMatrix compares what is read of a matrix with what a loop reads of it.
+func FuzzMatrix(f *testing.F) {
+	f.Add(int64(3), int32(64), int32(32), int32(32), []byte{0, 2, 3}, []byte{0, 2, 1}, []byte{1, 2, 3})
+	f.Add(int64(3), int32(32), int32(64), int32(64), []byte{0, 2, 2}, []byte{0, 2}, []byte{1, 255})
+	f.Add(int64(-1), int32(32), int32(32), int32(32), []byte{0, 200}, []byte{130}, []byte{254})
+	f.Add(int64(1)<<40, int32(32), int32(16), int32(32), []byte{0, 1}, []byte{1}, []byte{1})
+	special := map[byte]float64{250: math.MaxFloat64, 251: math.NaN(), 252: math.Inf(1), 253: -1e-320, 254: math.Inf(-1)}
+	f.Fuzz(func(t *testing.T, columns int64, offsetBits, indexBits, valueBits int32, offsets, indices, values []byte) {
+		n := min(len(indices), len(values))
+		if len(offsets) == 0 || n == 0 {
+			return
+		}
+		m := &matrix{rows: int64(len(offsets)) - 1, columns: columns, stored: int64(n), offsetBits: offsetBits,
+			indexBits: indexBits, valueBits: valueBits}
+		var at, of []int64
+		for _, b := range offsets {
+			at = append(at, int64(int8(b)))
+		}
+		for _, b := range indices[:n] {
+			of = append(of, int64(int8(b)))
+		}
+		var v []float64
+		for _, b := range values[:n] {
+			if x, ok := special[b]; ok {
+				v = append(v, x)
+			} else {
+				v = append(v, float64(b))
+			}
+		}
+		m.offsets, m.indices, m.values = laid(at, offsetBits), laid(of, indexBits), laidFloats(v, valueBits)
+		got, err := m.csr()
+		valid := columns >= 0 && columns <= 1<<32 && at[0] == 0 && at[len(at)-1] == int64(n)
+		for _, width := range []int32{offsetBits, indexBits, valueBits} {
+			valid = valid && (width == 32 || width == 64)
+		}
+		for i := 0; valid && i < len(at)-1; i++ {
+			last := int64(-1)
+			for k := at[i]; valid && k < at[i+1]; k++ {
+				valid = k >= 0 && k < int64(n) && of[k] > last && of[k] < columns && !math.IsInf(float64(float32(v[k])), 0) &&
+					v[k] == v[k]
+				if valid {
+					last = of[k]
+				}
+			}
+			valid = valid && at[i] <= at[i+1]
+		}
+		if valid != (err == nil) {
+			t.Fatalf("%+v: %v, expected valid: %v", m, err, valid)
+		}
+		if !valid {
+			return
+		}
+		if !slices.Equal(got.Offsets, at) || got.Validate() != nil {
+			t.Fatalf("offsets %v, expected %v", got.Offsets, at)
+		}
+		for k := range n {
+			if int64(got.Terms[k]) != of[k] || got.Values[k] != float32(v[k]) {
+				t.Fatalf("value %d is %v in column %d, expected %v in %d", k, got.Values[k], got.Terms[k], v[k], of[k])
+			}
+		}
+		if inPlace := valueBits == 32; inPlace != (unsafe.Pointer(&got.Values[0]) == m.values) {
+			t.Error("values of 32 bits are copied, or others read in place")
+		}
+	})
+}
+
+// laid are numbers of so many bits.
+func laid(list []int64, bits int32) unsafe.Pointer {
+	if bits != 32 {
+		return unsafe.Pointer(&list[0])
+	}
+	narrow := make([]int32, len(list))
+	for i, v := range list {
+		narrow[i] = int32(v)
+	}
+	return unsafe.Pointer(&narrow[0])
+}
+
+func laidFloats(list []float64, bits int32) unsafe.Pointer {
+	if bits != 32 {
+		return unsafe.Pointer(&list[0])
+	}
+	b := make([]float32, len(list))
+	for i, v := range list {
+		b[i] = float32(v)
+		list[i] = float64(b[i])
+	}
+	return unsafe.Pointer(&b[0])
+}

@@ -1,0 +1,487 @@
+//go:build cgo
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
+)
+
+// model is a model of which nothing is the caller's.
+type model struct {
+	*gram.Model
+	warnings []string // of its training
+
+	mu    sync.Mutex
+	ready map[readyFor]*ready
+}
+
+// readyFor is what a copy of a model that is ready to predict depends on.
+type readyFor struct {
+	isa     string
+	workers int
+	memory  int64
+	novelty bool
+}
+
+// ready is such a copy. Calls on it share what it has made, and hear each other's progress and warnings.
+type ready struct {
+	*gram.Model
+	mu      sync.Mutex
+	callers map[*gram.Options]bool
+}
+
+func (*model) kind() string { return "model" }
+
+func (m *model) close() error {
+	var errs []error
+	for _, r := range m.ready {
+		errs = append(errs, r.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// each visits the callers.
+func (r *ready) each(visit func(o *gram.Options)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for o := range r.callers {
+		visit(o)
+	}
+}
+
+// with returns a copy of the model that predicts as options say, for a call. The call ends with done.
+func (m *model) with(o *gram.Options, novelty bool) (r *ready, done func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := readyFor{o.ISA, o.Workers, o.MemoryBytes, novelty}
+	if r = m.ready[key]; r == nil {
+		r = &ready{callers: map[*gram.Options]bool{}}
+		own := gram.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes}
+		own.Progress = func(p gram.Progress) {
+			r.each(func(o *gram.Options) {
+				if o.Progress != nil {
+					o.Progress(p)
+				}
+			})
+		}
+		own.Warn = func(warning string) {
+			r.each(func(o *gram.Options) {
+				if o.Warn != nil {
+					o.Warn(warning)
+				}
+			})
+		}
+		if r.Model = m.With(own); novelty {
+			r.Model = r.WithNovelty(nil)
+		}
+		if m.ready == nil {
+			m.ready = map[readyFor]*ready{}
+		}
+		m.ready[key] = r
+	}
+	r.mu.Lock()
+	r.callers[o] = true
+	r.mu.Unlock()
+	return r, func() {
+		r.mu.Lock()
+		delete(r.callers, o)
+		r.mu.Unlock()
+	}
+}
+
+func (m *model) about() any {
+	a := m.About()
+	return struct {
+		Type, Kernel, Embedding, Scheme, Tokenizer string
+		C                                          float64
+		Classes, Machines                          []string
+		OneClass, Numbers, Votes, Probabilities    bool
+		Text                                       bool
+		Vocabulary, Terms, Support                 int
+		Bytes                                      int64
+		Converged                                  bool
+		Unfinished                                 int
+		Notes, Report, Warnings                    []string
+		Rows                                       []any
+	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass,
+		a.Numbers, a.Votes, a.Probabilities, a.Vocabulary != nil, len(a.Vocabulary), a.Terms, a.Support, a.Bytes,
+		a.Ended.Unfinished == 0, a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
+}
+
+func (m *model) arrays() map[string]arrayMaker {
+	all := map[string]arrayMaker{"bytes": bytesOf(m)}
+	all["support"] = func(*call) (*array, error) { return column(narrowInts(m.Machines().Support)), nil }
+	all["coefficients"] = func(*call) (*array, error) { return rowsOf(m.Machines().Coefficients)(nil) }
+	all["offsets"] = func(*call) (*array, error) { return column(m.Machines().Offsets), nil }
+	all["weights"] = func(*call) (*array, error) {
+		weights, _ := m.Weights()
+		return rowsOf(weights)(nil)
+	}
+	all["columns"] = func(*call) (*array, error) {
+		_, columns := m.Weights()
+		out := make([]int64, len(columns))
+		for i, t := range columns {
+			out[i] = int64(t)
+		}
+		return column(out), nil
+	}
+	return withNames(all, "vocabulary", m.About().Vocabulary)
+}
+
+// hearing keeps the warnings of a call, for the object that it makes.
+func hearing(o *gram.Options, warnings *[]string) {
+	told := o.Warn
+	o.Warn = func(warning string) {
+		if *warnings = append(*warnings, warning); told != nil {
+			told(warning)
+		}
+	}
+}
+
+// training returns the documents of options that train: their text is cut as Terms say, or as training chooses.
+func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, error) {
+	in, err := c.corpusOf(x, "x", gram.ReadOptions{Options: o.Options, KeepTexts: o.Terms != nil})
+	if name, _, _ := strings.Cut(o.Type, ":"); err == nil && name == keeper && x.matrix != nil {
+		in.Documents = copied(in.Documents)
+	}
+	if err == nil && o.Terms != nil && in.Texts == nil {
+		err = errors.New(`gram: option "terms" of documents without texts, expected texts, or a corpus that keeps them`)
+	}
+	if err == nil {
+		o.DocumentWeights, err = x.weighted(in.Documents.Rows())
+	}
+	return in, err
+}
+
+// keeper is the learner whose models hold the documents themselves.
+const keeper = "knn"
+
+type trainArguments struct {
+	options text
+	out     result
+	x       *documents
+	update  uintptr
+}
+
+// train is gram_train.
+func train(c *call, a *trainArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	var o gram.TrainOptions
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	if a.update != 0 {
+		old, err := objectOf[*model](c, a.update)
+		if err != nil {
+			return err
+		}
+		o.Update = old.Model
+	}
+	in, err := c.training(a.x, &o)
+	if err != nil {
+		return err
+	}
+	out := &model{}
+	hearing(&o.Options, &out.warnings)
+	m, err := gram.Train(c.ctx, in, o)
+	if err != nil {
+		return err
+	}
+	out.Model = m.With(gram.Options{})
+	*a.out.handle = objects.add(out)
+	return nil
+}
+
+// crossValidate is gram_cross_validate.
+func crossValidate(c *call, a *makeArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	var o gram.ValidateOptions
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	in, err := c.training(a.x, &o.TrainOptions)
+	if err != nil {
+		return err
+	}
+	out := &answer{name: "validation"}
+	hearing(&o.Options, &out.warnings)
+	v, err := gram.CrossValidate(c.ctx, in, o)
+	if err != nil {
+		return err
+	}
+	out.says = struct {
+		Measure      string
+		Figures      []float64
+		Mean, SD     float64
+		LogLoss      float64
+		Type, Kernel string
+		Score        any
+		Support      float64
+		Converged    bool
+		Unfinished   int
+		Warnings     []string
+		Seconds      float64
+	}{string(v.Measure), v.Figures, v.Mean, v.SD, v.LogLoss, v.About.Type, v.About.Kernel, v.Score, v.Support,
+		v.Ended.Unfinished == 0, v.Ended.Unfinished, out.warnings, v.Took.Seconds()}
+	*a.out.handle = objects.add(out)
+	return nil
+}
+
+// point is a combination that a search tried.
+type point struct {
+	Options   map[string]any
+	Documents int
+	Figures   []float64
+	Mean, SD  float64
+}
+
+// search is gram_search.
+func search(c *call, a *makeArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	var o gram.SearchOptions
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	in, err := c.training(a.x, &o.TrainOptions)
+	if err != nil {
+		return err
+	}
+	out := &answer{name: "search"}
+	hearing(&o.Options, &out.warnings)
+	found, err := gram.Search(c.ctx, in, o)
+	if err != nil {
+		return err
+	}
+	var points []point
+	for _, p := range found.Points {
+		points = append(points, point{given(p.Options), p.Documents, p.Figures, p.Mean, p.SD})
+	}
+	type worth struct {
+		Part     string
+		Mean, SE float64
+	}
+	var worths []worth
+	for _, w := range found.Worths {
+		worths = append(worths, worth{w.Part, w.Mean, w.SE})
+	}
+	out.says = struct {
+		Measure  string
+		Points   []point
+		Best     int
+		Why      string
+		Worths   []worth
+		Train    map[string]any
+		Warnings []string
+	}{string(found.Measure), points, found.Best, found.Why, worths, given(found.Train), out.warnings}
+	*a.out.handle = objects.add(out)
+	return nil
+}
+
+// answer is what a function found: predictions, a validation, a search, an explanation, or matches.
+type answer struct {
+	name     string
+	says     any
+	has      map[string]arrayMaker
+	warnings []string
+}
+
+func (o *answer) kind() string                  { return o.name }
+func (o *answer) about() any                    { return o.says }
+func (o *answer) arrays() map[string]arrayMaker { return o.has }
+func (*answer) close() error                    { return nil }
+
+type predictArguments struct {
+	options text
+	out     result
+	x       *documents
+	model   uintptr
+}
+
+// predict is gram_predict.
+func predict(c *call, a *predictArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	var o struct {
+		gram.Options
+		Novelty bool
+	}
+	if err := c.options(a.options, &o, &o.Options); err != nil {
+		return err
+	}
+	m, err := objectOf[*model](c, a.model)
+	if err != nil {
+		return err
+	}
+	out := &answer{name: "predictions"}
+	hearing(&o.Options, &out.warnings)
+	r, done := m.with(&o.Options, o.Novelty)
+	defer done()
+	p, err := c.predictions(r.Model, a.x)
+	if err != nil {
+		return err
+	}
+	out.fill(r.About(), p)
+	*a.out.handle = objects.add(out)
+	return nil
+}
+
+func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, error) {
+	if err := x.check("x"); err != nil {
+		return nil, err
+	}
+	switch {
+	case x.texts != nil:
+		texts, err := x.texts.list("texts")
+		if err != nil {
+			return nil, err
+		}
+		return m.PredictTexts(c.ctx, texts)
+	case x.terms != nil:
+		lists, err := x.lists()
+		if err != nil {
+			return nil, err
+		}
+		return m.PredictTerms(c.ctx, lists)
+	}
+	in, err := c.corpusOf(x, "x", gram.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return m.Predict(c.ctx, in)
+}
+
+// fill makes an answer of predictions. Classes are those of the model, and what it says besides: "?" or "-1".
+func (o *answer) fill(a learn.About, p *gram.Predictions) {
+	classes, place := slices.Clone(a.Classes), map[string]int32{}
+	for i, name := range classes {
+		place[name] = int32(i)
+	}
+	number := func(name string) int32 {
+		at, ok := place[name]
+		if !ok {
+			at = int32(len(classes))
+			place[name], classes = at, append(classes, name)
+		}
+		return at
+	}
+	var labels []int32
+	var offsets []int64
+	if p.Labels != nil {
+		offsets = []int64{0}
+	}
+	for _, own := range p.Labels {
+		for _, name := range own {
+			labels = append(labels, number(name))
+		}
+		offsets = append(offsets, int64(len(labels)))
+	}
+	seconds := make([]int32, len(p.Seconds))
+	for i, name := range p.Seconds {
+		seconds[i] = number(name)
+	}
+	rejected := make([]int32, len(p.Rejected))
+	for i, is := range p.Rejected {
+		if is {
+			rejected[i] = 1
+		}
+	}
+	o.has = map[string]arrayMaker{
+		"labels": made(labels), "label_offsets": made(offsets), "values": made(p.Values), "scores": rowsOf(p.Scores),
+		"probabilities": rowsOf(p.Probabilities), "margins": made(p.Margins), "seconds": made(seconds),
+		"rejected": made(rejected), "nearest": made(p.Nearest), "ranks": made(p.Ranks), "known": made(wideInts(p.Known)),
+		"words": made(wideInts(p.Words)),
+	}
+	o.says = struct {
+		Documents         int
+		Classes, Machines []string
+		Warnings          []string
+	}{len(p.Known), classes, p.Machines, o.warnings}
+}
+
+func narrowInts(list []int) []int32 {
+	out := make([]int32, len(list))
+	for i, v := range list {
+		out[i] = int32(v)
+	}
+	return out
+}
+
+func wideInts(list []int) []int64 {
+	out := make([]int64, len(list))
+	for i, v := range list {
+		out[i] = int64(v)
+	}
+	return out
+}
+
+type explainArguments struct {
+	out      result
+	x        *documents
+	model    uintptr
+	i, terms int64
+}
+
+// explain is gram_explain.
+func explain(c *call, a *explainArguments) error {
+	if err := a.out.clear(); err != nil {
+		return err
+	}
+	m, err := objectOf[*model](c, a.model)
+	if err != nil {
+		return err
+	}
+	if a.terms < 1 || a.terms > math.MaxInt32 {
+		return fmt.Errorf("gram: %d terms to name, expected 1 to %d", a.terms, math.MaxInt32)
+	}
+	var o gram.Options
+	c.use(&o)
+	r, done := m.with(&o, false)
+	defer done()
+	out := &answer{name: "explanation"}
+	if a.x == nil {
+		out.says, err = r.Explain(int(a.terms))
+	} else {
+		out.says, err = c.explained(r.Model, a.x, int(a.i), int(a.terms))
+	}
+	if err == nil {
+		*a.out.handle = objects.add(out)
+	}
+	return err
+}
+
+func (c *call) explained(m *gram.Model, x *documents, i, n int) (*learn.DocumentExplanation, error) {
+	if err := x.check("x"); err != nil {
+		return nil, err
+	}
+	if x.texts == nil {
+		in, err := c.corpusOf(x, "x", gram.ReadOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return m.ExplainDocument(c.ctx, in, i, n)
+	}
+	texts, err := x.texts.list("texts")
+	if err != nil {
+		return nil, err
+	}
+	if i < 0 || i >= len(texts) {
+		return nil, fmt.Errorf("gram: document %d to explain, expected one from 0 to %d", i, len(texts)-1)
+	}
+	return m.ExplainText(c.ctx, strings.Clone(texts[i]), n)
+}

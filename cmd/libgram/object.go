@@ -1,0 +1,315 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// object is what a handle stands for.
+type object interface {
+	kind() string
+	about() any                    // of its "json"
+	arrays() map[string]arrayMaker // its others
+	close() error                  // frees what the garbage collector doesn't
+}
+
+// array is rows*columns numbers of C: []byte, []int32, []int64, []float32 or []float64.
+type array struct {
+	data          any
+	rows, columns int
+}
+
+// column is an array of one column.
+func column[T any](data []T) *array { return &array{data, len(data), 1} }
+
+// arrayMaker makes an array, nil for one that the object doesn't have.
+type arrayMaker func(c *call) (*array, error)
+
+// made is an arrayMaker of what there is.
+func made[T any](data []T) arrayMaker {
+	return func(*call) (*array, error) { return column(data), nil }
+}
+
+// rowsOf is an arrayMaker of rows of the same length; no rows are no array.
+func rowsOf(rows [][]float64) arrayMaker {
+	return func(*call) (*array, error) {
+		if len(rows) == 0 {
+			return nil, nil
+		}
+		return &array{slices.Concat(rows...), len(rows), len(rows[0])}, nil
+	}
+}
+
+// entry is an object with what its handle holds.
+type entry struct {
+	object
+	users int // calls, and the handle
+
+	mu    sync.Mutex
+	views map[string]view
+	pins  runtime.Pinner
+}
+
+// registry has the objects by handle. Handles count up, so that one that was freed never becomes that of another.
+type registry struct {
+	mu   sync.Mutex
+	last uintptr
+	of   map[uintptr]*entry
+}
+
+var objects = registry{of: map[uintptr]*entry{}}
+
+// add returns a handle of an object.
+func (r *registry) add(o object) uintptr {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	r.of[r.last] = &entry{object: o, users: 1, views: map[string]view{}}
+	return r.last
+}
+
+// take returns the object of a handle, for a call.
+func (r *registry) take(handle uintptr) (*entry, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, ok := r.of[handle]
+	if !ok {
+		return nil, r.unknown(handle)
+	}
+	e.users++
+	return e, nil
+}
+
+func (r *registry) unknown(handle uintptr) error {
+	if handle == 0 {
+		return fmt.Errorf("gram: object 0, expected a handle")
+	}
+	if handle <= r.last {
+		return fmt.Errorf("gram: object %d was freed, expected a handle of one that is there", handle)
+	}
+	return fmt.Errorf("gram: object %d, expected a handle that the library returned", handle)
+}
+
+// drop frees a handle.
+func (r *registry) drop(handle uintptr) error {
+	r.mu.Lock()
+	e, ok := r.of[handle]
+	delete(r.of, handle)
+	r.mu.Unlock()
+	if !ok {
+		return r.unknown(handle)
+	}
+	return r.release([]*entry{e})
+}
+
+// release ends a use of each of the entries.
+func (r *registry) release(entries []*entry) (err error) {
+	for _, e := range entries {
+		r.mu.Lock()
+		e.users--
+		last := e.users == 0
+		r.mu.Unlock()
+		if last {
+			e.pins.Unpin()
+			err = cmp.Or(err, e.close())
+		}
+	}
+	return err
+}
+
+// objectOf returns the object of a handle as one of its kind, until the end of the call.
+func objectOf[T object](c *call, handle uintptr) (T, error) {
+	var want T
+	e, err := objects.take(handle)
+	if err != nil {
+		return want, err
+	}
+	c.held = append(c.held, e)
+	o, ok := e.object.(T)
+	if !ok {
+		return want, fmt.Errorf("gram: object %d is a %s, expected a %s", handle, e.kind(), want.kind())
+	}
+	return o, nil
+}
+
+// result is where a handle is returned.
+type result struct{ handle *uintptr }
+
+// clear checks the place, and writes 0 there, which stands unless the call succeeds.
+func (r result) clear() error {
+	if r.handle == nil {
+		return fmt.Errorf("gram: NULL for the object that is returned, expected a pointer")
+	}
+	*r.handle = 0
+	return nil
+}
+
+// view is a gram_view.
+type view struct {
+	data          unsafe.Pointer
+	rows, columns int64
+	kind          int32
+}
+
+// kinds are the types of numbers, as gram.h numbers them.
+var kinds = map[reflect.Kind]int32{
+	reflect.Uint8: 0, reflect.Int32: 1, reflect.Int64: 2, reflect.Float32: 3, reflect.Float64: 4,
+}
+
+// view returns an array of an object, which stays where it is until the object is freed.
+func (e *entry) view(c *call, name string) (view, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, changes := e.object.(*index)
+	before, ok := e.views[name]
+	if ok && !changes {
+		return before, nil
+	}
+	a, err := e.array(c, name)
+	if err != nil {
+		return view{}, err
+	}
+	if old := unsafe.Slice((*byte)(before.data), before.rows); ok && bytes.Equal(old, a.data.([]byte)) {
+		return before, nil
+	}
+	var v view
+	if a != nil {
+		data := reflect.ValueOf(a.data)
+		v = view{rows: int64(a.rows), columns: int64(a.columns), kind: kinds[data.Type().Elem().Kind()]}
+		if v.data = data.UnsafePointer(); data.Len() > 0 {
+			e.pins.Pin(v.data)
+		}
+	}
+	e.views[strings.Clone(name)] = v // the name is the caller's memory
+	return v, nil
+}
+
+func (e *entry) array(c *call, name string) (*array, error) {
+	if name == "json" {
+		text, err := encode(e.about(), e.kind())
+		return column(text), err
+	}
+	all := e.arrays()
+	if make, ok := all[name]; ok {
+		return make(c)
+	}
+	names := append(slices.Sorted(maps.Keys(all)), "json")
+	return nil, fmt.Errorf("gram: array %q of a %s, expected one of %s", name, e.kind(), strings.Join(names, ", "))
+}
+
+// free is gram_free.
+func free(_ *call, a *struct{ object uintptr }) error {
+	if a.object == 0 {
+		return nil
+	}
+	return objects.drop(a.object)
+}
+
+type viewArguments struct {
+	object uintptr
+	name   text
+	out    *view
+}
+
+// viewOf is gram_array.
+func viewOf(c *call, a *viewArguments) error {
+	if a.out == nil {
+		return fmt.Errorf("gram: NULL for the array that is returned, expected a pointer")
+	}
+	*a.out = view{}
+	name, err := a.name.string("name")
+	if err != nil {
+		return err
+	}
+	e, err := objects.take(a.object)
+	if err != nil {
+		return err
+	}
+	c.held = append(c.held, e)
+	*a.out, err = e.view(c, name)
+	return err
+}
+
+// text is a pointer to characters or bytes, and their number.
+type text struct {
+	data *byte
+	size int64
+}
+
+func (t text) bytes(what string) ([]byte, error) { return span[byte]{t.data, t.size}.slice(what) }
+
+// string returns the text, which is the caller's memory.
+func (t text) string(what string) (string, error) {
+	b, err := t.bytes(what)
+	return unsafe.String(unsafe.SliceData(b), len(b)), err
+}
+
+// span is a pointer to numbers, and their number.
+type span[T any] struct {
+	data  *T
+	count int64
+}
+
+// slice returns the numbers, which are the caller's memory. what names them.
+func (s span[T]) slice(what string) ([]T, error) {
+	size := unsafe.Sizeof(*new(T))
+	switch {
+	case s.count < 0 || s.count > math.MaxInt/int64(max(size, 1)):
+		return nil, fmt.Errorf("gram: %s: a length of %d, expected 0 or more", what, s.count)
+	case s.count == 0:
+		return nil, nil
+	case s.data == nil:
+		return nil, fmt.Errorf("gram: %s: NULL, expected %d of them", what, s.count)
+	case uintptr(unsafe.Pointer(s.data))%unsafe.Alignof(*new(T)) != 0:
+		return nil, fmt.Errorf("gram: %s: an address that isn't a multiple of %d, expected aligned memory", what, size)
+	}
+	return unsafe.Slice(s.data, s.count), nil
+}
+
+// exactly is slice for so many numbers.
+func (s span[T]) exactly(n int64, what string) ([]T, error) {
+	if s.count != n {
+		return nil, fmt.Errorf("gram: %s: a length of %d, expected %d", what, s.count, n)
+	}
+	return s.slice(what)
+}
+
+// stringList is a gram_strings.
+type stringList struct {
+	data  **byte
+	sizes *int64
+	count int64
+}
+
+// list returns the texts, which are the caller's memory.
+func (s *stringList) list(what string) ([]string, error) {
+	if s == nil {
+		return nil, fmt.Errorf("gram: NULL for %s, expected some", what)
+	}
+	data, err := span[*byte]{s.data, s.count}.slice(what)
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := span[int64]{s.sizes, s.count}.slice("sizes of " + what)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(data))
+	for i, d := range data {
+		if out[i], err = (text{d, sizes[i]}).string(what); err != nil {
+			return nil, fmt.Errorf("%w (number %d)", err, i)
+		}
+	}
+	return out, nil
+}

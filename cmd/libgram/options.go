@@ -1,0 +1,300 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
+)
+
+// parsers read options that are text in JSON and not in Go.
+var parsers = map[reflect.Type]func(string) (any, error){
+	reflect.TypeFor[sparse.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
+	reflect.TypeFor[learn.Terms]():      func(s string) (any, error) { return learn.ParseTerms(s) },
+}
+
+// decode reads options, a JSON object, into a struct of them: the key of a field is its name in snake case, that of an
+// embedded struct's field its own. null is what isn't given. Fields that JSON can't say, such as functions, have no
+// key.
+//
+// Errors name the key, what was found and what was expected: keys that aren't known or come twice, values of
+// another type, text that isn't JSON or goes on after it.
+func decode(text []byte, into any) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	known := map[string]reflect.Value{}
+	var names []string
+	eachField(reflect.ValueOf(into).Elem(), func(name string, field reflect.Value) {
+		known[name], names = field, append(names, name)
+	})
+	err := eachKey(text, func(key string, value json.RawMessage) error {
+		field, ok := known[key]
+		switch {
+		case !ok:
+			slices.Sort(names)
+			return fmt.Errorf("gram: option %q is unknown, expected one of %s", key, strings.Join(names, ", "))
+		case !field.IsValid():
+			return fmt.Errorf("gram: option %q twice, expected it once", key)
+		}
+		known[key] = reflect.Value{}
+		if string(value) == "null" {
+			return nil
+		}
+		if err := set(field, value); err != nil {
+			return fmt.Errorf("gram: option %q: %w", key, err)
+		}
+		return nil
+	})
+	return err
+}
+
+// eachKey visits the keys of a JSON object.
+func eachKey(text []byte, visit func(key string, value json.RawMessage) error) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	bad := func(err error) error {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return fmt.Errorf("gram: options: %w, expected a JSON object", err)
+	}
+	begin, err := d.Token()
+	if err != nil {
+		return bad(err)
+	}
+	if begin != json.Delim('{') {
+		return fmt.Errorf("gram: options: found %s, expected a JSON object", shown(text))
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return bad(err)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return bad(err)
+		}
+		if err := visit(key.(string), value); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return bad(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("gram: options: more after the JSON object, expected its end")
+	}
+	return nil
+}
+
+// eachField visits the fields that are options.
+func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
+	for i := range of.NumField() {
+		field := of.Type().Field(i)
+		switch {
+		case field.Anonymous && field.Type.Kind() == reflect.Struct:
+			eachField(of.Field(i), visit)
+		case field.IsExported() && field.Name != "DocumentWeights" && decodes(field.Type):
+			visit(snake(field.Name), of.Field(i))
+		}
+	}
+}
+
+// decodes says whether JSON has values of a type.
+func decodes(t reflect.Type) bool {
+	if parsers[t] != nil {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.String, reflect.Int64, reflect.Uint64, reflect.Float64:
+		return true
+	case reflect.Int:
+		return t.PkgPath() == "" // others are names
+	case reflect.Map, reflect.Slice, reflect.Pointer:
+		return decodes(t.Elem())
+	}
+	return false
+}
+
+// set sets a field to a value.
+func set(field reflect.Value, value json.RawMessage) error {
+	t := field.Type()
+	if parse := parsers[t]; parse != nil {
+		var text string
+		if err := json.Unmarshal(value, &text); err != nil || value[0] != '"' {
+			return fmt.Errorf("found %s, expected a string", shown(value))
+		}
+		parsed, err := parse(text)
+		if err == nil {
+			field.Set(reflect.ValueOf(parsed))
+		}
+		return err
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		field.Set(reflect.New(t.Elem()))
+		return set(field.Elem(), value)
+	case reflect.Slice:
+		return setSlice(field, value)
+	case reflect.Map:
+		if value[0] != '{' {
+			return fmt.Errorf("found %s, expected an object", shown(value))
+		}
+		field.Set(reflect.MakeMap(t))
+		return eachKey(value, func(key string, value json.RawMessage) error {
+			element := reflect.New(t.Elem()).Elem()
+			if err := set(element, value); err != nil {
+				return fmt.Errorf("%q: %w", key, err)
+			}
+			field.SetMapIndex(reflect.ValueOf(key), element)
+			return nil
+		})
+	}
+	if err := json.Unmarshal(value, field.Addr().Interface()); err != nil || string(value) == "null" {
+		return fmt.Errorf("found %s, expected %s", shown(value), expected[t.Kind()])
+	}
+	return nil
+}
+
+func setSlice(field reflect.Value, value json.RawMessage) error {
+	var elements []json.RawMessage
+	if err := json.Unmarshal(value, &elements); err != nil || value[0] != '[' {
+		return fmt.Errorf("found %s, expected an array", shown(value))
+	}
+	field.Set(reflect.MakeSlice(field.Type(), len(elements), len(elements)))
+	for i, e := range elements {
+		if err := set(field.Index(i), e); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// expected are the words for types.
+var expected = map[reflect.Kind]string{
+	reflect.Bool: "true or false", reflect.String: "a string", reflect.Int: "a whole number",
+	reflect.Int64: "a whole number", reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number",
+}
+
+// shown is JSON for a message.
+func shown(value []byte) string {
+	const most = 60
+	if short := cut(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
+		return short + "…"
+	}
+	return string(value)
+}
+
+// snake is the name of a field as a key: "MinDF" is min_df.
+func snake(name string) string {
+	var out strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		if i > 0 && unicode.IsUpper(r) &&
+			(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
+
+// parseTokenizer reads a tokenizer, in its text form or as views have it: "word:ngrams=1..2" or "words:1..2".
+func parseTokenizer(s string) (sparse.Tokenizer, error) {
+	t, err := learn.ParseTerms(s)
+	if err == nil && t.MinDF != 0 {
+		err = fmt.Errorf("found %q, expected a tokenizer without min-df", s)
+	}
+	return t.Tokenizer, err
+}
+
+// given are the options of a struct that aren't zero, as decode reads them.
+func given(options any) map[string]any {
+	out := map[string]any{}
+	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {
+		if !field.IsZero() {
+			out[name] = plain(field)
+		}
+	})
+	return out
+}
+
+// encode writes the JSON of an object: its kind, and what it says, with keys in snake case. What isn't a finite number
+// is null.
+func encode(about any, kind string) ([]byte, error) {
+	out := map[string]any{}
+	if about != nil {
+		out = plain(reflect.ValueOf(about)).(map[string]any)
+	}
+	out["kind"] = kind
+	return json.Marshal(out)
+}
+
+// plain is a value as package encoding/json writes it.
+func plain(v reflect.Value) any {
+	if v.IsValid() && v.CanInterface() {
+		switch own := v.Interface().(type) {
+		case time.Duration:
+			return own.Seconds()
+		case fmt.Stringer:
+			if v.Kind() != reflect.Pointer || !v.IsNil() {
+				return own.String()
+			}
+		}
+	}
+	switch v.Kind() {
+	case reflect.Float32, reflect.Float64:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		return plain(v.Elem())
+	case reflect.Slice:
+		out := make([]any, v.Len())
+		for i := range out {
+			out[i] = plain(v.Index(i))
+		}
+		return out
+	case reflect.Map:
+		out := map[string]any{}
+		for _, key := range v.MapKeys() {
+			out[key.String()] = plain(v.MapIndex(key))
+		}
+		return out
+	case reflect.Struct:
+		return plainStruct(v)
+	}
+	return v.Interface()
+}
+
+func plainStruct(v reflect.Value) map[string]any {
+	out := map[string]any{}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case !field.IsExported() || name == "-" || field.Type.Kind() == reflect.Func:
+		case omit == "omitempty" && v.Field(i).IsZero():
+		case name != "":
+			out[name] = plain(v.Field(i))
+		default:
+			out[snake(field.Name)] = plain(v.Field(i))
+		}
+	}
+	return out
+}

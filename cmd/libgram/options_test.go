@@ -1,0 +1,120 @@
+//go:build cgo
+
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
+)
+
+func TestDecode(t *testing.T) {
+	var o gram.SearchOptions
+	o.C = 7
+	if err := decode([]byte(` {"kernel": "ngd", "memory_bytes": 1000, "c": null, "weights": {"a": 2},
+		"seed": 18446744073709551615, "balanced": true, "terms": "words:1..2 + chars:2..5, min-df 1",
+		"grid": {"C": ["1", "2"]}, "isa": "avx2", "folds": 3} `), &o); err != nil {
+		t.Fatal(err)
+	}
+	want := gram.SearchOptions{Folds: 3, Grid: map[string][]string{"C": {"1", "2"}}, TrainOptions: gram.TrainOptions{
+		Options: gram.Options{ISA: "avx2", MemoryBytes: 1000}, Kernel: "ngd", C: 7, Weights: map[string]float64{"a": 2},
+		Seed: math.MaxUint64, Balanced: true, Terms: &learn.Terms{MinDF: 1,
+			Tokenizer: sparse.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}}}}
+	if !reflect.DeepEqual(o, want) {
+		t.Errorf("%+v, expected %+v", o, want)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"kernle": "ngd"}`:          `option "kernle" is unknown, expected one of balanced, c, choose_work, embedding`,
+		`{"Kernel": "ngd"}`:          `option "Kernel" is unknown`,
+		`{"kernel": 5}`:              `option "kernel": found 5, expected a string`,
+		`{"c": "x"}`:                 `option "c": found "x", expected a number`,
+		`{"c": 1e999}`:               `option "c": found 1e999, expected a number`,
+		`{"balanced": 1}`:            `option "balanced": found 1, expected true or false`,
+		`{"workers": 2.5}`:           `option "workers": found 2.5, expected a whole number`,
+		`{"memory_bytes": 1e3}`:      `option "memory_bytes": found 1e3, expected a whole number`,
+		`{"seed": -1}`:               `option "seed": found -1, expected a whole number of at least 0`,
+		`{"weights": [1]}`:           `option "weights": found [1], expected an object`,
+		`{"weights": {"a": "b"}}`:    `option "weights": "a": found "b", expected a number`,
+		`{"weights": {"a": null}}`:   `option "weights": "a": found null, expected a number`,
+		`{"grid": {"C": [1]}}`:       `option "grid": "C": element 0: found 1, expected a string`,
+		`{"grid": {"C": "1"}}`:       `option "grid": "C": found "1", expected an array`,
+		`{"terms": "words, min-df"}`: `option "terms": `,
+		`{"terms": 5}`:               `option "terms": found 5, expected a string`,
+		`{"c": 1, "c": 2}`:           `option "c" twice`,
+		`{"update": 1}`:              `option "update" is unknown`,
+		`[]`:                         `found [], expected a JSON object`,
+		`{"c": 1`:                    `unexpected EOF, expected a JSON object`,
+		`{"c": 1} {}`:                `more after the JSON object`,
+		`nonsense`:                   `expected a JSON object`,
+		`{"kernel": "` + strings.Repeat("ü", 99) + `", "c": "` + strings.Repeat("ü", 99) + `"}`: "ü…, expected a number",
+	} {
+		var o gram.SearchOptions
+		if err := decode([]byte(text), &o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+func TestSnake(t *testing.T) {
+	for name, want := range map[string]string{"MinDF": "min_df", "ISA": "isa", "C": "c", "KeepTexts": "keep_texts",
+		"MicroF1": "micro_f1", "R2": "r2", "MeanSquaredError": "mean_squared_error", "HTMLPage": "html_page"} {
+		if got := snake(name); got != want {
+			t.Errorf("%s is %s, expected %s", name, got, want)
+		}
+	}
+}
+
+func TestEncode(t *testing.T) {
+	text, err := encode(struct {
+		A float64
+		B []float64
+		C *int
+		D time.Duration
+		E any         `json:"f,omitempty"`
+		G string      `json:"-"`
+		H sparse.Form `json:"h"`
+		I func()
+	}{math.NaN(), []float64{1, math.Inf(1)}, nil, time.Second, nil, "g", sparse.Form{}, nil}, "thing")
+	if want := `{"a":null,"b":[1,null],"c":null,"d":1,"h":{`; err != nil || !strings.HasPrefix(string(text), want) ||
+		!strings.HasSuffix(string(text), `"kind":"thing"}`) {
+		t.Errorf("%s, %v, expected %s…", text, err, want)
+	}
+}
+
+// FuzzDecode reads what decode takes once more from what it says was given.
+func FuzzDecode(f *testing.F) {
+	for _, text := range []string{`{}`, `null`,
+		`{"kernel": "ngd", "c": 1e-3, "terms": "words:1..2 + chars:2..5", "workers": 2}`,
+		`{"weights": {"a": 2, "b": 0.5}, "grid": {"C": ["1"]}, "seed": 5}`, `{"a": {"b": [}`, `{"terms": "word, min-df 3"}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var o, again gram.SearchOptions
+		if err := decode(text, &o); err != nil {
+			if !strings.HasPrefix(err.Error(), "gram: option") {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		own, err := json.Marshal(given(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := decode(own, &again); err != nil {
+			t.Fatalf("%s of %q: %v", own, text, err)
+		}
+		if other, err := json.Marshal(given(again)); err != nil || string(other) != string(own) {
+			t.Errorf("%s, then %s, %v", own, other, err)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+//go:build cgo
+
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"debug/elf"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var wheels = flag.String("wheels", "", "check the wheels of a folder, as make wheel does")
+
+// oldest is the version of glibc that manylinux2014 promises.
+const oldest = "2.17"
+
+// faults says what of a library a wheel of a machine can't have: symbols of a later C library, or paths of the machine
+// that built it.
+func faults(library []byte, machine elf.Machine) (list []string, err error) {
+	f, err := elf.NewFile(bytes.NewReader(library))
+	if err != nil {
+		return nil, err
+	}
+	if f.Machine != machine {
+		list = append(list, fmt.Sprintf("built for %s", f.Machine))
+	}
+	symbols, err := f.ImportedSymbols()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range symbols {
+		if version, ok := strings.CutPrefix(s.Version, "GLIBC_"); ok && later(version, oldest) {
+			list = append(list, s.Name+" of glibc "+version)
+		}
+	}
+	needed, err := f.ImportedLibraries()
+	for _, name := range needed {
+		if !regexp.MustCompile(`^(lib(c|m|dl|rt|pthread|resolv)\.so\.|ld-linux)`).MatchString(name) {
+			list = append(list, "needs "+name)
+		}
+	}
+	home, _ := os.UserHomeDir()
+	root, _ := filepath.Abs("../..")
+	for _, path := range []string{home + "/", root + "/"} {
+		if len(path) > 2 && bytes.Contains(library, []byte(path)) {
+			list = append(list, "names "+path)
+		}
+	}
+	return list, err
+}
+
+// later says whether a version is above another, number by number.
+func later(version, than string) bool {
+	a, b := strings.Split(version, "."), strings.Split(than, ".")
+	for i := range min(len(a), len(b)) {
+		x, _ := strconv.Atoi(a[i])
+		y, _ := strconv.Atoi(b[i])
+		if x != y {
+			return x > y
+		}
+	}
+	return len(a) > len(b)
+}
+
+// Wheels run on old systems: their libraries ask for no newer C library, and name no path of this machine.
+func TestWheels(t *testing.T) {
+	if !later("2.34", oldest) || !later("2.17.1", oldest) || later("2.9", oldest) || later("2.17", oldest) {
+		t.Error("versions are compared wrongly")
+	}
+	folder, err := library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(filepath.Join(folder, "libgram.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := faults(own, elf.EM_S390); err != nil || !slices.ContainsFunc(list, func(s string) bool {
+		return strings.HasPrefix(s, "built for")
+	}) {
+		t.Errorf("a library of another machine has the faults %q, %v", list, err)
+	}
+	if *wheels == "" {
+		return
+	}
+	for name, machine := range map[string]elf.Machine{"x86_64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64} {
+		found, err := filepath.Glob(filepath.Join(*wheels, "gramengine-*-py3-none-manylinux2014_"+name+".whl"))
+		if err != nil || len(found) != 1 {
+			t.Errorf("wheels of %s are %q, expected one", name, found)
+			continue
+		}
+		wheel, err := zip.OpenReader(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer wheel.Close()
+		in, err := wheel.Open("gramengine/_lib/libgram.so")
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, err := faults(packed, machine); err != nil || len(list) > 0 {
+			t.Errorf("%s: %q, %v", found[0], list, err)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+"""Text columns through the Arrow PyCapsule interface, in place: pyarrow, polars, pandas and others.
+
+The structures are those of the Arrow C data interface, which is stable: arrow.apache.org/docs/format/CDataInterface.html
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p, py_object
+from typing import Any, Iterator, NamedTuple
+
+import numpy as np
+
+
+class _Schema(Structure):
+    pass
+
+
+_Schema._fields_ = [("format", c_char_p), ("name", c_char_p), ("metadata", c_void_p), ("flags", c_int64),
+                    ("n_children", c_int64), ("children", c_void_p), ("dictionary", c_void_p),
+                    ("release", CFUNCTYPE(None, POINTER(_Schema))), ("private_data", c_void_p)]
+
+
+class _Array(Structure):
+    pass
+
+
+_Array._fields_ = [("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
+                   ("n_children", c_int64), ("buffers", POINTER(c_void_p)), ("children", c_void_p),
+                   ("dictionary", c_void_p), ("release", CFUNCTYPE(None, POINTER(_Array))), ("private_data", c_void_p)]
+
+
+class _Stream(Structure):
+    pass
+
+
+_Stream._fields_ = [("get_schema", CFUNCTYPE(c_int, POINTER(_Stream), POINTER(_Schema))),
+                    ("get_next", CFUNCTYPE(c_int, POINTER(_Stream), POINTER(_Array))),
+                    ("get_last_error", CFUNCTYPE(c_char_p, POINTER(_Stream))),
+                    ("release", CFUNCTYPE(None, POINTER(_Stream))), ("private_data", c_void_p)]
+
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = c_void_p, [py_object, c_char_p]
+
+
+class Texts(NamedTuple):
+    """Texts in memory that ``keep`` holds: addresses of their bytes, and lengths."""
+
+    addresses: np.ndarray  # of uint64
+    sizes: np.ndarray  # of int64
+    keep: Any
+
+
+class _Chunk:
+    """An array of a stream, released with the last reference to it."""
+
+    def __init__(self) -> None:
+        self.array = _Array()
+
+    def __del__(self) -> None:
+        if self.array.release:
+            self.array.release(ctypes.byref(self.array))
+
+
+def texts(column: Any) -> Texts | None:
+    """The texts of a column that speaks Arrow; None for what doesn't, or isn't text."""
+    if hasattr(column, "__arrow_c_array__"):
+        return _one(*column.__arrow_c_array__())
+    if not hasattr(column, "__arrow_c_stream__"):
+        return None
+    try:
+        capsule = column.__arrow_c_stream__()
+    except Exception:  # a series of objects, or a library without what it needs for it: elements one by one
+        return None
+    stream = ctypes.cast(_pointer(capsule, b"arrow_array_stream"), POINTER(_Stream))
+    schema = _Schema()
+    _check(stream, stream.contents.get_schema(stream, ctypes.byref(schema)))
+    kind = schema.format
+    if schema.release:
+        schema.release(ctypes.byref(schema))
+    if kind not in _TEXT:
+        return None
+    parts = [(chunk, *_places(chunk.array, kind)) for chunk in _chunks(stream)]
+    if not parts:
+        return Texts(np.empty(0, np.uint64), np.empty(0, np.int64), None)
+    keep, addresses, sizes = zip(*parts)
+    return Texts(np.concatenate(addresses), np.concatenate(sizes), (capsule, keep))
+
+
+_TEXT = (b"u", b"U", b"vu")  # offsets of 32 and 64 bits, and views
+
+
+def _one(schema: Any, array: Any) -> Texts | None:
+    """The texts of a single array, which its capsule releases."""
+    kind = ctypes.cast(_pointer(schema, b"arrow_schema"), POINTER(_Schema)).contents.format
+    if kind not in _TEXT:
+        return None
+    held = ctypes.cast(_pointer(array, b"arrow_array"), POINTER(_Array)).contents
+    return Texts(*_places(held, kind), (schema, array))
+
+
+def _check(stream: Any, code: int) -> None:
+    if code:
+        why = stream.contents.get_last_error(stream)
+        raise ValueError(f"the Arrow stream failed: {why.decode(errors='replace') if why else f'error {code}'}")
+
+
+def _chunks(stream: Any) -> Iterator[_Chunk]:
+    while True:
+        chunk = _Chunk()
+        _check(stream, stream.contents.get_next(stream, ctypes.byref(chunk.array)))
+        if not chunk.array.release:
+            return
+        yield chunk
+
+
+def _at(address: int | None, count: int, kind: Any) -> np.ndarray:
+    """Numbers in memory."""
+    kind = np.dtype(kind)
+    if count == 0 or not address:
+        return np.empty(0, kind)
+    return np.frombuffer((ctypes.c_char * (count * kind.itemsize)).from_address(address), kind)
+
+
+def _places(array: _Array, kind: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Addresses and lengths of an array's texts; a null is an error that names its row."""
+    first, end = array.offset, array.offset + array.length
+    if array.null_count != 0 and array.buffers[0]:
+        valid = np.unpackbits(_at(array.buffers[0], (end + 7) // 8, np.uint8), bitorder="little")[first:end]
+        if not valid.all():
+            raise ValueError(f"row {int(np.argmin(valid))} of a chunk of texts is null, expected text: fill nulls first")
+    if kind == b"vu":
+        return _views(array, first, end)
+    offsets = _at(array.buffers[1], end + 1, np.int32 if kind == b"u" else np.int64)[first:].astype(np.int64)
+    return np.uint64(array.buffers[2] or 0) + offsets[:-1].astype(np.uint64), np.diff(offsets)
+
+
+def _views(array: _Array, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places of string views: 16 bytes each, texts of up to 12 bytes within, others in one of the buffers."""
+    words = _at(array.buffers[1], 4 * end, np.int32).reshape(-1, 4)[first:end]
+    sizes = words[:, 0].astype(np.int64)
+    within = np.uint64(array.buffers[1] or 0) + np.uint64(16) * np.arange(first, end, dtype=np.uint64) + np.uint64(4)
+    buffers = np.array([array.buffers[i] or 0 for i in range(2, array.n_buffers - 1)] or [0], np.uint64)
+    long = sizes > 12
+    beyond = buffers[np.where(long, words[:, 2], 0)] + words[:, 3].astype(np.uint64)
+    return np.where(long, beyond, within), sizes

@@ -1,0 +1,232 @@
+"""What users pass as documents, as the library takes it."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Iterable, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _arrow
+from ._library import Documents, Matrix, Object, Strings, options
+
+
+class Held:
+    """A structure for the library with the Python objects that hold its memory."""
+
+    def __init__(self, struct: Any, *keep: Any):
+        self.struct, self.keep = struct, list(keep)
+
+    @property
+    def pointer(self) -> Any:
+        """A pointer for a call, which holds the memory until the call returns."""
+        to = ctypes.pointer(self.struct)
+        to.held = self
+        return to
+
+
+def _address(array: np.ndarray | None) -> int | None:
+    return None if array is None else array.ctypes.data
+
+
+def strings(texts: Any) -> Held:
+    """Texts as ``gram_strings``: columns of Arrow in place, others as UTF-8."""
+    found = _arrow.texts(texts)
+    if found is None:
+        encoded = [_encoded(i, t) for i, t in enumerate(texts)]
+        pointers = (ctypes.c_char_p * len(encoded))(*encoded)
+        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        return Held(Strings(ctypes.cast(pointers, ctypes.c_void_p), _address(sizes), len(encoded)), pointers, encoded, sizes)
+    addresses, sizes = np.ascontiguousarray(found.addresses), np.ascontiguousarray(found.sizes)
+    return Held(Strings(_address(addresses), _address(sizes), len(sizes)), addresses, sizes, found.keep)
+
+
+def _encoded(i: int, text: Any) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    if not isinstance(text, str):
+        raise ValueError(f"document {i} is of type {type(text).__name__}, expected text (str)")
+    return text.encode("utf-8", "surrogatepass")
+
+
+def is_text(x: Any) -> bool:
+    """Whether documents are texts: a list of str, an array or series of them, or a column of Arrow."""
+    if isinstance(x, str):
+        raise ValueError("found one text, expected a list of documents: put it into a list")
+    if sp.issparse(x) or (isinstance(x, np.ndarray) and (x.ndim != 1 or x.dtype.kind in "fiub")):
+        return False
+    if not hasattr(x, "__iter__"):
+        return False
+    return isinstance(next(iter(x), None), (str, bytes)) or _arrow.texts(x) is not None
+
+
+def _is_terms(x: Any) -> bool:
+    return (isinstance(x, (list, tuple)) and len(x) > 0
+            and all(isinstance(d, (list, tuple)) and all(isinstance(t, str) for t in d) for d in x)
+            and any(len(d) for d in x))
+
+
+def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarray | None = None,
+              label_offsets: np.ndarray | None = None, targets: Any = None, weights: Any = None) -> Held:
+    """Documents as ``gram_documents``, with what is learnt of them.
+
+    ``x`` is a SciPy sparse matrix or array, a dense matrix, texts, lists of terms, or a :class:`Corpus`. A CSR matrix of
+    float32 with sorted indices is read in place; others are converted.
+    """
+    struct, keep = Documents(), []
+    if isinstance(x, Corpus):
+        struct.corpus, keep = x._object.handle, [x]
+    elif not sp.issparse(x) and is_text(x):
+        own = strings(x)
+        struct.texts, keep = ctypes.pointer(own.struct), [own]
+    elif _is_terms(x):
+        own = strings([t for d in x for t in d])
+        offsets = np.cumsum([0] + [len(d) for d in x], dtype=np.int64)
+        struct.terms, struct.term_offsets, struct.documents = ctypes.pointer(own.struct), _address(offsets), len(x)
+        keep = [own, offsets]
+    else:
+        own = matrix(x)
+        struct.matrix, keep = ctypes.pointer(own.struct), [own]
+    held = Held(struct, *keep)
+    if classes is not None:
+        names = strings(classes)
+        labels = np.ascontiguousarray(labels, np.int32)
+        struct.classes, struct.labels, struct.label_count = ctypes.pointer(names.struct), _address(labels), len(labels)
+        if label_offsets is not None:
+            label_offsets = np.ascontiguousarray(label_offsets, np.int64)
+            struct.label_offsets = _address(label_offsets)
+        held.keep += [names, labels, label_offsets]
+    if targets is not None:
+        targets = np.ascontiguousarray(targets, np.float64)
+        struct.targets, struct.target_count = _address(targets), len(targets)
+        held.keep.append(targets)
+    if weights is not None:
+        weights = np.ascontiguousarray(weights, np.float64)
+        struct.weights, struct.weight_count = _address(weights), len(weights)
+        held.keep.append(weights)
+    return held
+
+
+def matrix(x: Any) -> Held:
+    """A matrix as ``gram_matrix``."""
+    if not sp.issparse(x):
+        x = np.ascontiguousarray(x)
+        if x.dtype not in (np.float32, np.float64):
+            x = x.astype(np.float64)
+        if x.ndim != 2:
+            raise ValueError(f"found an array of {x.ndim} dimensions, expected 2: documents × columns. "
+                             "Reshape your data, or pass a list of texts")
+        bits = 8 * x.dtype.itemsize
+        return Held(Matrix(*x.shape, None, None, _address(x), x.size, 0, 0, bits), x)
+    if x.format != "csr":
+        x = x.tocsr()
+    if x.data.dtype not in (np.float32, np.float64):
+        x = x.astype(np.float64)
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    offsets, indices, data = (np.ascontiguousarray(a) for a in (x.indptr, x.indices, x.data))
+    bits = [8 * a.dtype.itemsize for a in (offsets, indices, data)]
+    return Held(Matrix(*x.shape, _address(offsets), _address(indices), _address(data), len(data), *bits), offsets, indices, data)
+
+
+def count(x: Any) -> int:
+    """The number of documents."""
+    return x.shape[0] if getattr(x, "shape", None) else len(x)
+
+
+class Corpus:
+    """Documents that the engine holds, so that many calls share the cutting of text into terms.
+
+    Parameters
+    ----------
+    documents : texts, lists of terms, a sparse or dense matrix
+        What :func:`gramengine.gram` takes.
+    labels : array of shape (n,), optional
+        Classes.
+    tokenizer : str, optional
+        Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case.
+    min_df, max_df : int, optional
+        Bounds on the number of documents that have a term; by default ``min_df`` is 2 for texts.
+    vocabulary : list of str, optional
+        The terms to count.
+    keep_texts : bool
+        Whether training may cut the texts in other ways, which it does where it chooses.
+
+    Attributes
+    ----------
+    about : dict
+        Source, numbers of documents, columns and stored values, classes, warnings.
+    """
+
+    def __init__(self, documents: Any, labels: Iterable | None = None, *, tokenizer: str | None = None,
+                 min_df: int | None = None, max_df: int | None = None, vocabulary: Sequence[str] | None = None,
+                 keep_texts: bool | None = None):
+        x = documents_with_classes(documents, labels)
+        self._object = Object("gram_corpus", x.pointer, *options(
+            tokenizer=tokenizer, min_df=min_df, max_df=max_df, keep_texts=keep_texts,
+            vocabulary=list(vocabulary) if vocabulary is not None else None))
+        self.about: dict[str, Any] = self._object.about()
+
+    @classmethod
+    def read(cls, source: str, **read: Any) -> "Corpus":
+        """Reads a file or folder as grambench does: text, CSV, JSON lines, svmlight, NumPy, SciPy and others.
+
+        Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``text_column``, …
+        as in ``gram.h``.
+        """
+        name = str(source).encode()
+        return cls._of(Object("gram_read", name, len(name), *options(**read)))
+
+    @classmethod
+    def _of(cls, made: Object) -> "Corpus":
+        self = cls.__new__(cls)
+        self._object, self.about = made, made.about()
+        return self
+
+    def __len__(self) -> int:
+        return self.about["documents"]
+
+    @property
+    def matrix(self) -> sp.csr_matrix:
+        """The counts or values, a copy."""
+        o = self._object
+        return sp.csr_matrix((o.array("values"), o.array("indices"), o.array("offsets")),
+                             shape=(len(self), self.about["columns"]))
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The term of each column; empty for vectors."""
+        return self._object.texts("vocabulary") if self.about.get("text") else []
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The first class of each document, None for none."""
+        classes = np.array([*self.about["classes"], None], dtype=object)
+        return classes[self._object.array("labels")]
+
+
+def documents_with_classes(x: Any, y: Iterable | None) -> Held:
+    if y is None:
+        return documents(x)
+    _, names, labels = classes_of(y)
+    return documents(x, classes=names, labels=labels)
+
+
+def classes_of(y: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """The sorted classes, and their names with numbers by document in the order of their first documents, as files have
+    them: models of the same documents then have the same bits as those of grambench."""
+    try:
+        y = np.asarray(y if hasattr(y, "dtype") else list(y))
+        classes, first, labels = np.unique(y, return_index=True, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(c).__name__ for c in y})
+        raise ValueError(f"found classes of types {', '.join(kinds)}, expected all of one") from None
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    names = [str(c) for c in classes]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two classes have the same text: {sorted(names)}, expected different ones")
+    return classes, [names[i] for i in order], place[labels]

@@ -1,0 +1,98 @@
+"""An index of texts that come and go."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from . import _library
+from ._documents import strings
+from ._library import Object, call, options
+
+
+class Match(NamedTuple):
+    """A document of an index, and its c = 1 - cosine."""
+
+    document: int
+    distance: float
+
+
+class Index:
+    """Finds the documents that are nearest to a text, exactly, while documents come and go.
+
+    Documents are numbered from 0 in the order in which they come; a removed one's number isn't given again. An index may
+    be used by several threads.
+
+    Parameters
+    ----------
+    documents : texts
+        The first documents, perhaps none.
+    tokenizer : str, optional
+        How text is cut into terms.
+    embedding : str, default "tf-l1-sqrt"
+        Of documents.
+
+    Examples
+    --------
+    >>> from gramengine import Index
+    >>> index = Index(["the cat sat", "the dog ran", "a cat and a dog"])
+    >>> [m.document for m in index.query(["cat sat"], k=1)[0]]
+    [0]
+    """
+
+    def __init__(self, documents: Sequence[str] = (), *, tokenizer: str | None = None, embedding: str | None = None,
+                 n_jobs: int | None = None, memory_bytes: int | None = None):
+        texts = strings(documents)
+        self._object = Object("gram_index", texts.pointer, *options(
+            tokenizer=tokenizer, embedding=embedding, workers=n_jobs, memory_bytes=memory_bytes))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Index":
+        """An index that :meth:`save` wrote."""
+        self = cls.__new__(cls)
+        self._object = _library.load(path)
+        return self
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the index: the file is what it was before, or whole."""
+        _library.save(self._object, path)
+
+    def add(self, documents: Sequence[str]) -> np.ndarray:
+        """Adds documents and returns their numbers."""
+        texts = strings(documents)
+        numbers = np.empty(texts.struct.count, np.int64)
+        call("gram_index_add", self._object.handle, texts.pointer, numbers.ctypes.data, len(numbers))
+        return numbers
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Removes documents by their numbers; none if one of them isn't there."""
+        numbers = np.ascontiguousarray(numbers, np.int64)
+        call("gram_index_remove", self._object.handle, numbers.ctypes.data, len(numbers))
+
+    def query(self, texts: Sequence[str], k: int | None = None, within: float | None = None) -> list[list[Match]]:
+        """The documents nearest to each text, nearest first: k of them, or all within a distance c, or both."""
+        own = strings(texts)
+        found = Object("gram_index_query", self._object.handle, own.pointer, *options(k=k, within=within))
+        offsets, documents, distances = (found.array(n) for n in ("offsets", "documents", "distances"))
+        return [[Match(int(d), float(c)) for d, c in zip(documents[a:b], distances[a:b])]
+                for a, b in zip(offsets[:-1], offsets[1:])]
+
+    def refit(self) -> None:
+        """Weighs terms anew by the documents that are there now."""
+        call("gram_index_refit", self._object.handle)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Documents now; added, removed and new terms since the build."""
+        return self._object.about()
+
+    def __len__(self) -> int:
+        return self.about["documents"]
+
+    def __getstate__(self) -> bytes:
+        return self._object.view("bytes").tobytes()
+
+    def __setstate__(self, state: bytes) -> None:
+        self._object = _library.load_bytes(state)

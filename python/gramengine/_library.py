@@ -1,0 +1,333 @@
+"""The C library: its structures, and calls that can be interrupted."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+import threading
+import warnings
+import weakref
+from ctypes import (
+    CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_void_p,
+)
+from pathlib import Path
+from typing import Any, Callable, Union
+
+import numpy as np
+
+Progress = Union[bool, Callable[[str, int, int], None]]
+"""True for a bar on standard error, or a function of stage, done and total (0 where it isn't known)."""
+
+
+class GramError(Exception):
+    """The engine refused a call: a fault of its own, or of files."""
+
+
+class GramMemoryError(GramError, MemoryError):
+    """A call needs more memory than ``memory_bytes`` allows, or than there is."""
+
+
+class GramFileError(GramError, OSError):
+    """The operating system refused to read or write."""
+
+
+class GramWarning(UserWarning):
+    """What the engine found worth notice."""
+
+
+class ForkError(GramError, RuntimeError):
+    """The process was forked from one that had loaded the engine."""
+
+
+_ERRORS = {1: ValueError, 2: GramMemoryError, 4: GramFileError, 6: ForkError}
+_CANCELLED = 3
+
+_PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_int64, c_int64)
+_WARN = CFUNCTYPE(None, c_void_p, c_char_p)
+
+
+class _Call(Structure):
+    _fields_ = [("cancel", POINTER(c_int32)), ("progress", _PROGRESS), ("warn", _WARN), ("user", c_void_p),
+                ("error", c_void_p), ("error_size", c_int64)]
+
+
+class Strings(Structure):
+    """``gram_strings``."""
+
+    _fields_ = [("data", c_void_p), ("sizes", c_void_p), ("count", c_int64)]
+
+
+class Matrix(Structure):
+    """``gram_matrix``."""
+
+    _fields_ = [("rows", c_int64), ("columns", c_int64), ("offsets", c_void_p), ("indices", c_void_p),
+                ("values", c_void_p), ("stored", c_int64), ("offset_bits", c_int32), ("index_bits", c_int32),
+                ("value_bits", c_int32)]
+
+
+class Documents(Structure):
+    """``gram_documents``."""
+
+    _fields_ = [("corpus", c_size_t), ("matrix", POINTER(Matrix)), ("texts", POINTER(Strings)),
+                ("terms", POINTER(Strings)), ("term_offsets", c_void_p), ("documents", c_int64),
+                ("classes", POINTER(Strings)), ("labels", c_void_p), ("label_offsets", c_void_p),
+                ("label_count", c_int64), ("targets", c_void_p), ("target_count", c_int64),
+                ("weights", c_void_p), ("weight_count", c_int64)]
+
+
+class _View(Structure):
+    _fields_ = [("data", c_void_p), ("rows", c_int64), ("columns", c_int64), ("type", c_int32)]
+
+
+_TYPES = {0: np.uint8, 1: np.int32, 2: np.int64, 3: np.float32, 4: np.float64}
+
+_text = [c_char_p, c_int64]
+_object = [POINTER(c_size_t)]
+_documents = [POINTER(Documents)]
+_SIGNATURES = {
+    "gram_free": [c_size_t],
+    "gram_read": _text + _text + _object,
+    "gram_corpus": _documents + _text + _object,
+    "gram_gram": _documents * 2 + _text + [c_void_p, c_int64],
+    "gram_neighbours": _documents * 2 + _text + [c_int64, c_void_p, c_void_p, c_int64],
+    "gram_duplicates": _documents + _text + [c_void_p, c_int64],
+    "gram_train": _documents + _text + [c_size_t] + _object,
+    "gram_cross_validate": _documents + _text + _object,
+    "gram_search": _documents + _text + _object,
+    "gram_predict": [c_size_t] + _documents + _text + _object,
+    "gram_explain": [c_size_t] + _documents + [c_int64, c_int64] + _object,
+    "gram_pca": _documents + _text + _object,
+    "gram_project": [c_size_t] + _documents + _text + [c_void_p, c_int64],
+    "gram_index": [POINTER(Strings)] + _text + _object,
+    "gram_index_add": [c_size_t, POINTER(Strings), c_void_p, c_int64],
+    "gram_index_remove": [c_size_t, c_void_p, c_int64],
+    "gram_index_query": [c_size_t, POINTER(Strings)] + _text + _object,
+    "gram_index_refit": [c_size_t],
+    "gram_load": _text + _object,
+    "gram_load_bytes": [c_char_p, c_int64] + _object,
+    "gram_save": [c_size_t] + _text,
+    "gram_array": [c_size_t] + _text + [POINTER(_View)],
+}
+
+
+def _load() -> ctypes.CDLL:
+    path = Path(os.environ.get("GRAMENGINE_LIBRARY") or Path(__file__).with_name("_lib") / "libgram.so")
+    if sys.platform != "linux":
+        raise ImportError(f"gramengine runs on Linux, found {sys.platform}: use grambench, or build the library yourself")
+    if _musl():
+        raise ImportError("gramengine needs glibc, found musl: the Go runtime can't be loaded as a library there "
+                          "(golang/go issue 54805). Use an image of Debian, Ubuntu, Fedora or the like")
+    if not path.exists():
+        raise ImportError(f"no library at {path}: install a wheel of this platform, or run 'make libgram'")
+    library = ctypes.CDLL(str(path))
+    library.gram_version.restype, library.gram_version.argtypes = c_char_p, []
+    for name, arguments in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = c_int32, [*arguments, POINTER(_Call)]
+    return library
+
+
+def _musl() -> bool:
+    """Whether the process runs on musl, by the libraries that are mapped."""
+    try:
+        return "/ld-musl-" in Path("/proc/self/maps").read_text()
+    except OSError:
+        return False
+
+
+_library = _load()
+_loaded_by = os.getpid()
+version: str = _library.gram_version().decode()
+
+
+def _check_process() -> None:
+    if os.getpid() != _loaded_by:
+        raise ForkError(
+            "this process was forked from one that had loaded gramengine, whose threads it doesn't have: start "
+            "processes by spawn (multiprocessing.set_start_method('spawn'), joblib's loky), or import gramengine "
+            "after the fork")
+
+
+class _Running:
+    """One call: its flag, its messages, and what its callbacks raised."""
+
+    def __init__(self, progress: Progress | None, silent: bool):
+        self.silent, self.flag = silent, c_int32(0)
+        self.message = ctypes.create_string_buffer(8192)
+        self.warnings: list[str] = []
+        self.raised: BaseException | None = None
+        self.bar = _bar() if progress is True else None
+        self.listener = self.bar.update if self.bar else progress or None
+        # Objects of ctypes must live as long as the call.
+        self._progress = _PROGRESS(self._tell) if self.listener else _PROGRESS()
+        self._warn = _WARN(lambda _, text: self.warnings.append(text.decode(errors="replace")))
+        self.struct = _Call(ctypes.pointer(self.flag), self._progress, self._warn, None,
+                            ctypes.addressof(self.message), len(self.message))
+
+    def _tell(self, _: Any, stage: bytes, done: int, total: int) -> None:
+        try:
+            if self.raised is None:
+                self.listener(stage.decode(errors="replace"), done, total)
+        except BaseException as error:  # the call ends, and raises it
+            self.raised, self.flag.value = error, 1
+
+    def finish(self, code: int) -> None:
+        if self.bar:
+            self.bar.close()
+        for text in () if self.silent else self.warnings:
+            warnings.warn(text, GramWarning, stacklevel=4)
+        if self.raised is not None:
+            raise self.raised
+        if code == _CANCELLED:
+            raise KeyboardInterrupt
+        if code:
+            text = self.message.value.decode(errors="replace")
+            raise _ERRORS.get(code, GramError)(text)
+
+
+def call(name: str, *arguments: Any, progress: Progress | None = None, long: bool = True, silent: bool = False) -> None:
+    """Calls a function of the library, without the interpreter's lock; silent, warnings are dropped.
+
+    On the main thread a long call runs on another, so that ^C ends it: signals wait for calls to return.
+    """
+    _check_process()
+    running, function = _Running(progress, silent), getattr(_library, name)
+    if not long or threading.current_thread() is not threading.main_thread():
+        running.finish(function(*arguments, byref(running.struct)))
+        return
+    done, codes = threading.Event(), []
+
+    def work() -> None:
+        try:
+            codes.append(function(*arguments, byref(running.struct)))
+        except BaseException as error:
+            running.raised = error
+            codes.append(0)
+        done.set()
+
+    threading.Thread(target=work, name=name, daemon=True).start()
+    interrupted = None
+    while not done.is_set():
+        try:
+            done.wait()
+        except BaseException as error:  # KeyboardInterrupt, or what another signal's handler raised
+            interrupted, running.flag.value = error, 1
+    if interrupted is not None:
+        raise interrupted
+    running.finish(codes[0])
+
+
+def options(**values: Any) -> tuple[bytes, int]:
+    """Options as JSON, those that are None left out, and their length."""
+    text = json.dumps({k: v for k, v in values.items() if v is not None}, default=_plain).encode()
+    return text, len(text)
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"found an option of type {type(value).__name__}, expected a number, text or list")
+
+
+def _free(handle: int, pid: int) -> None:
+    if os.getpid() == pid:
+        _library.gram_free(handle, None)
+
+
+class Object:
+    """An object of the library, freed with the last reference to it."""
+
+    def __init__(self, name: str, *arguments: Any, progress: Progress | None = None, silent: bool = False):
+        handle = c_size_t(0)
+        call(name, *arguments, byref(handle), progress=progress, silent=silent)
+        self.handle: int = handle.value
+        self._finalizer = weakref.finalize(self, _free, self.handle, _loaded_by)
+        self._finalizer.atexit = False
+
+    def view(self, name: str) -> np.ndarray:
+        """An array of the object, in the library's memory: valid as long as the object is."""
+        out = _View()
+        call("gram_array", self.handle, name.encode(), len(name), byref(out), long=False)
+        kind = np.dtype(_TYPES[out.type])
+        shape = (out.rows, out.columns)
+        if out.rows == 0 or out.columns == 0 or not out.data:
+            return np.empty(shape, kind)
+        size = out.rows * out.columns * kind.itemsize
+        raw = (ctypes.c_char * size).from_address(out.data)
+        raw._object = self  # NumPy keeps the buffer, and it the object
+        return np.frombuffer(raw, kind).reshape(shape)
+
+    def array(self, name: str) -> np.ndarray:
+        """A copy of an array, one-dimensional where it has a single column."""
+        found = self.view(name)
+        return found[:, 0].copy() if found.shape[1] == 1 and name not in _TABLES else found.copy()
+
+    def about(self) -> dict[str, Any]:
+        """What the object is and says."""
+        return json.loads(self.view("json").tobytes())
+
+    def texts(self, name: str) -> list[str]:
+        """The texts of an array of bytes that has offsets."""
+        raw, offsets = self.view(name).tobytes(), self.array(name + "_offsets")
+        return [raw[a:b].decode() for a, b in zip(offsets[:-1], offsets[1:])]
+
+
+_TABLES = {"scores", "probabilities", "coefficients", "coordinates", "weights"}
+
+
+def load(path: str | os.PathLike) -> Object:
+    """Loads a model or an index from a file."""
+    name = os.fspath(path).encode()
+    return Object("gram_load", name, len(name))
+
+
+def load_bytes(data: bytes) -> Object:
+    """Loads a model or an index from the bytes of a file."""
+    return Object("gram_load_bytes", data, len(data))
+
+
+def save(made: Object, path: str | os.PathLike) -> None:
+    """Saves a model or an index: the file is what it was before, or whole."""
+    name = os.fspath(path).encode()
+    call("gram_save", made.handle, name, len(name))
+
+
+def _bar() -> Any:
+    """A bar by tqdm where it is installed, else lines on standard error."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Lines()
+    return _Tqdm(tqdm)
+
+
+class _Tqdm:
+    def __init__(self, make: Any):
+        self._make, self._bar, self._stage = make, None, None
+
+    def update(self, stage: str, done: int, total: int) -> None:
+        if self._bar is None or stage != self._stage:
+            self.close()
+            self._bar, self._stage = self._make(total=total or None, desc=stage, unit_scale=True), stage
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+class _Lines:
+    def update(self, stage: str, done: int, total: int) -> None:
+        share = f" {100 * done / total:.0f} %" if total else f" {done:,}"
+        print(f"\r{stage}{share}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+# The types that other modules pass to functions of the library.
+__all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramMemoryError", "GramWarning", "Matrix", "Object",
+           "Progress", "Strings", "call", "load", "load_bytes", "options", "save", "version", "c_double", "c_float"]

@@ -1,0 +1,456 @@
+"""Classifiers, regression and one class, on vectors and on whatever documents the engine takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from ._documents import classes_of, documents
+from ._model import Engine, checked
+
+
+def _class_weights(weights: Any, classes: np.ndarray) -> tuple[bool | None, dict[str, float] | None]:
+    """``class_weight`` as the engine's balanced and weights."""
+    if weights is None:
+        return None, None
+    if isinstance(weights, str):
+        if weights != "balanced":
+            raise ValueError(f"class_weight is {weights!r}, expected 'balanced', a dict or None")
+        return True, None
+    given = {c: float(w) for c, w in weights.items()}
+    unknown = [c for c in given if c not in set(classes.tolist())]
+    if unknown:
+        raise ValueError(f"class_weight names {unknown[0]!r}, which isn't one of the classes {classes.tolist()}")
+    return None, {str(c): w for c, w in given.items()}
+
+
+def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
+    """``sample_weight``, checked, with a note of the documents that have one above 0."""
+    self._weighted = None
+    if weights is not None:
+        weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
+        self._weighted = np.flatnonzero(weights > 0)
+    return weights
+
+
+def _support(self: Any) -> np.ndarray:
+    """Numbers of the support vectors."""
+    found, weighted = self._model.array("support"), getattr(self, "_weighted", None)
+    return found if weighted is None or self.kernel == "precomputed" else weighted[found].astype(found.dtype)
+
+
+def _has_probabilities(self: Any) -> bool:
+    if hasattr(self, "_model"):
+        return bool(self.about_["probabilities"])
+    return self._wants_probabilities()
+
+
+class Classifier(ClassifierMixin, Engine):
+    """A classifier of the engine."""
+
+    def _settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _wants_probabilities(self) -> bool:
+        return False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Classifier":
+        """Trains the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, columns)
+            Counts, or values; CSR of float32 is read in place.
+        y : array of shape (n,)
+            Classes.
+        sample_weight : array of shape (n,), optional
+            Multiples of C by document.
+        """
+        X, y = checked(self, X, y, reset=True)
+        check_classification_targets(y)
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, prepare: Any = None, **more: Any) -> None:
+        classes, names, labels = classes_of(y)
+        if len(classes) < 2:
+            raise ValueError(f"found one class, {classes[0]!r}, expected two or more to tell apart")
+        sample_weight = _weights_of_documents(self, X, sample_weight)
+        if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) < 2:
+            raise ValueError("all documents of weight above 0 are of one class, expected two or more classes")
+        balanced, weights = _class_weights(getattr(self, "class_weight", None), classes)
+        if prepare is not None:
+            X = prepare(names, labels)
+        x = documents(X, classes=names, labels=labels, weights=sample_weight)
+        self._train(x, balanced=balanced, weights=weights, **self._settings(), **more)
+        self._classes(classes)
+
+    def _classes(self, classes: np.ndarray) -> None:
+        """Sets the classes, and the places of the model's in them; classes without a document of weight have none."""
+        self.classes_ = classes
+        place = {str(c): i for i, c in enumerate(classes)}
+        self._places = np.array([place[n] for n in self.about_["classes"]])
+        self.n_iter_ = 1
+
+    def _names(self, about: dict[str, Any]) -> None:
+        self._classes(np.array(sorted(about["classes"])))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicts the class of each document, the same as ``grambench predict`` to the bit."""
+        found = self._predict(self._checked(X))
+        return self._labels(found)
+
+    def _labels(self, found: Any) -> np.ndarray:
+        names, numbers = found.about()["classes"], found.array("labels")
+        by_name = {str(c): c for c in self.classes_}
+        values = [by_name.get(n, n) for n in names]
+        if all(n in by_name for n in names):
+            return np.array(values, dtype=self.classes_.dtype)[numbers]
+        return np.array(values, dtype=object)[numbers]  # with "?", of models that refuse
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values: of two classes one, above 0 for the second; else one per class, the greatest of the prediction's.
+
+        Of one-vs-one machines it is the votes, two thirds more for the prediction, which decides ties, and less than a
+        third of the sum of the values.
+        """
+        found = self._predict(self._checked(X))
+        return self._decisions(found)
+
+    def _decisions(self, found: Any) -> np.ndarray:
+        scores, classes = found.array("scores"), len(self.classes_)
+        if scores.shape[1] == 1 and classes == 2:
+            return scores[:, 0] * (1 if self._places[0] == 1 else -1)
+        if classes == 2 and scores.shape[1] == 2:
+            by = self._in_order(scores)
+            return by[:, 1] - by[:, 0]
+        if scores.shape[1] == classes and self.about_["scheme"] != "one-vs-one":
+            return self._in_order(scores, np.min(scores, initial=0) - 1)
+        return self._votes(scores, found.array("labels"))
+
+    def _in_order(self, columns: np.ndarray, missing: float = 0.0) -> np.ndarray:
+        out = np.full((len(columns), len(self.classes_)), missing)
+        out[:, self._places] = columns
+        return out
+
+    def _votes(self, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        n, k = len(scores), len(self._places)
+        votes, sums, at = np.zeros((n, k)), np.zeros((n, k)), 0
+        for i in range(k):
+            for j in range(i + 1, k):
+                won = scores[:, at] > 0
+                votes[:, i] += won
+                votes[:, j] += ~won
+                sums[:, i] += scores[:, at]
+                sums[:, j] -= scores[:, at]
+                at += 1
+        votes[np.arange(n), labels] += 2 / 3
+        return self._in_order(votes + sums / (3 * (np.abs(sums) + 1)))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities by class, calibrated on folds of the training documents."""
+        return self._in_order(self._predict(self._checked(X)).array("probabilities"))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities."""
+        return np.log(self.predict_proba(X))
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights by machine and column, of models that are linear in the documents' values."""
+        return _weights(self)
+
+
+def _weights(self: Any) -> np.ndarray:
+    weights = self._model.array("weights")
+    if weights.size == 0:
+        raise AttributeError("coef_ is of models that are linear in the documents' values")
+    out = np.zeros((weights.shape[0], self.n_features_in_))
+    out[:, self._model.array("columns")] = weights
+    return out
+
+
+_SHARED = """n_jobs : int, optional
+        Threads; default one per processor. Results don't depend on it.
+    memory_bytes : int, optional
+        What training and prediction may hold.
+    verbose : bool or callable
+        True for a bar, or a function of stage, done and total."""
+
+
+def _shared(cls: type) -> type:
+    cls.__doc__ = cls.__doc__.replace("{shared}", _SHARED)
+    return cls
+
+
+@_shared
+class KernelSVC(Classifier):
+    """A support vector machine with kernels of information geometry, or any other that the engine has.
+
+    Parameters
+    ----------
+    kernel : str, optional
+        A specification such as ``"diffusion:t=2"``, ``"arccos"``, ``"chi2:gamma=0.5"`` or ``"rbf:gamma=0.1"``.
+        Default ``"diffusion:t=0.5"`` for counts, and ``"rbf:embed=standard"`` for values that aren't counts.
+    C : float
+        Price of a violated margin.
+    embedding : str, optional
+        Of documents, such as ``"tfidf-l2"``; default that of the kernel.
+    scheme : {"one-vs-rest", "one-vs-one"}
+        Machines for more than two classes.
+    nu : float, optional
+        ν-SVC in place of C-SVC: a bound on the share of errors.
+    probability : bool
+        Whether to train for :meth:`predict_proba`.
+    class_weight : dict, "balanced" or None
+        Multiples of C by class.
+    tol : float
+        Greatest violation of the optimality conditions at the end.
+    random_state : int
+        Seed of folds.
+    {shared}
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, sorted.
+    about_ : dict
+        What the model is and how training ended.
+    support_ : array
+        Numbers of the training documents that are support vectors.
+    dual_coef_ : array of shape (machines, support vectors)
+    offsets_ : array of shape (machines,)
+        f(x) = Σ dual_coef_·k(support, x) - offset, in the order of ``about_["machines"]``.
+
+    Examples
+    --------
+    >>> from gramengine import KernelSVC
+    >>> KernelSVC(C=10).fit([[3, 0, 1], [2, 0, 2], [0, 4, 1], [0, 1, 3]], ["a", "a", "b", "b"]).predict([[1, 0, 0]])
+    array(['a'], dtype='<U1')
+    """
+
+    def __init__(self, kernel: str | None = None, C: float = 1.0, *, embedding: str | None = None,
+                 scheme: str = "one-vs-rest", nu: float | None = None, probability: bool = False, class_weight: Any = None,
+                 tol: float = 1e-3, random_state: int = 1, n_jobs: int | None = None, memory_bytes: int | None = None,
+                 verbose: Any = False):
+        self.kernel, self.C, self.embedding, self.scheme, self.nu = kernel, C, embedding, scheme, nu
+        self.probability, self.class_weight, self.tol, self.random_state = probability, class_weight, tol, random_state
+        self.n_jobs, self.memory_bytes, self.verbose = n_jobs, memory_bytes, verbose
+
+    def _wants_probabilities(self) -> bool:
+        return self.probability
+
+    def _settings(self) -> dict[str, Any]:
+        kind = {"type": "nu_svc", "nu": self.nu} if self.nu is not None else {"type": "c_svc", "c": self.C}
+        return {**kind, "kernel": self.kernel, "embedding": self.embedding, "scheme": self.scheme,
+                "probabilities": self.probability or None, "tolerance": self.tol, "seed": _seed(self.random_state),
+                "choose_work": -1}
+
+    support_ = property(_support, doc="Training documents that are support vectors.")
+    dual_coef_ = property(lambda self: self._model.array("coefficients"), doc="Coefficients by machine and support vector.")
+    offsets_ = property(lambda self: self._model.array("offsets"), doc="Offsets of the decision values by machine.")
+
+    def __sklearn_tags__(self) -> Any:
+        return _tagged(self, super().__sklearn_tags__())
+
+
+def _seed(state: Any) -> int:
+    if isinstance(state, np.random.RandomState):
+        return int(state.randint(1, 2**31))
+    return 1 if state is None else max(int(state), 1)
+
+
+def _tagged(self: Any, tags: Any) -> Any:
+    """Kernels of distributions take no negative values."""
+    tags.input_tags.sparse = True
+    spec = f"{self.kernel or ''} {getattr(self, 'embedding', None) or ''}"
+    tags.input_tags.positive_only = "tf" in spec or (self.kernel or "").split(":")[0] in _DISTRIBUTIONS
+    return tags
+
+
+_DISTRIBUTIONS = {"diffusion", "ngd", "ngd-exp", "ngd-power", "ngd-log", "hellinger", "bhattacharyya", "cosine-power",
+                  "probability-product", "chi2", "js", "arcsine"}
+
+
+@_shared
+class LinearClassifier(Classifier):
+    """Linear machines by dual coordinate descent, or logistic regression, on embedded documents.
+
+    Parameters
+    ----------
+    C : float, default 1
+        Price of a loss.
+    loss : {"squared-hinge", "hinge", "logistic"}
+        ``"logistic"`` gives probabilities.
+    embedding : str, optional
+        Of documents, such as ``"tfidf-l2"`` or ``"tf-l1-sqrt"``; default the learner's.
+    class_weight : dict, "balanced" or None
+        Multiples of C by class, of hinge losses.
+    tol : float, optional
+        When to stop; default the learner's.
+    random_state : int
+        Seed of the order of documents.
+    {shared}
+    """
+
+    def __init__(self, C: float = 1.0, *, loss: str = "squared-hinge", embedding: str | None = None, class_weight: Any = None,
+                 tol: float | None = None, random_state: int = 1, n_jobs: int | None = None,
+                 memory_bytes: int | None = None, verbose: Any = False):
+        self.C, self.loss, self.embedding, self.class_weight = C, loss, embedding, class_weight
+        self.tol, self.random_state, self.n_jobs = tol, random_state, n_jobs
+        self.memory_bytes, self.verbose = memory_bytes, verbose
+
+    def _wants_probabilities(self) -> bool:
+        return self.loss == "logistic"
+
+    def _settings(self) -> dict[str, Any]:
+        kind = "logistic" if self.loss == "logistic" else f"linear:loss={self.loss}"
+        return {"type": kind, "c": self.C, "embedding": self.embedding, "tolerance": self.tol,
+                "seed": _seed(self.random_state), "choose_work": -1}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@_shared
+class LandmarkClassifier(Classifier):
+    """A kernel machine on landmarks (Nyström), for up to millions of documents.
+
+    Parameters
+    ----------
+    kernel : str, optional
+        As of :class:`KernelSVC`.
+    landmarks : int or "auto"
+        How many training documents stand for all; "auto": as many as help.
+    C : float, default 1
+        Price of a loss.
+    loss : {"square", "logistic", "hinge2"}
+        ``"logistic"`` gives probabilities.
+    choice : {"uniform", "stratified", "pivoted"}
+        How landmarks are drawn.
+    random_state : int
+        Seed of the draw.
+    {shared}
+    """
+
+    def __init__(self, kernel: str | None = None, landmarks: Any = 4096, C: float = 1.0, *, loss: str = "square",
+                 choice: str = "uniform", random_state: int = 1, n_jobs: int | None = None,
+                 memory_bytes: int | None = None, verbose: Any = False):
+        self.kernel, self.landmarks, self.C, self.loss, self.choice = kernel, landmarks, C, loss, choice
+        self.random_state, self.n_jobs = random_state, n_jobs
+        self.memory_bytes, self.verbose = memory_bytes, verbose
+
+    def _wants_probabilities(self) -> bool:
+        return self.loss == "logistic"
+
+    def _settings(self) -> dict[str, Any]:
+        return {"type": f"landmark:m={self.landmarks},loss={self.loss},choice={self.choice}", "kernel": self.kernel,
+                "c": self.C, "seed": _seed(self.random_state), "choose_work": -1}
+
+    def __sklearn_tags__(self) -> Any:
+        return _tagged(self, super().__sklearn_tags__())
+
+
+@_shared
+class KernelSVR(RegressorMixin, Engine):
+    """Support vector regression.
+
+    Parameters
+    ----------
+    kernel : str, optional
+        As of :class:`KernelSVC`.
+    C : float
+        Price of a deviation beyond ``epsilon``.
+    epsilon : float
+        Deviation that costs nothing.
+    nu : float, optional
+        ν-SVR, which finds epsilon by itself: a bound on the share of documents beyond it.
+    embedding : str, optional
+        Of documents.
+    tol : float
+        Greatest violation of the optimality conditions at the end.
+    {shared}
+    """
+
+    def __init__(self, kernel: str | None = None, C: float = 1.0, epsilon: float = 0.1, *, nu: float | None = None,
+                 embedding: str | None = None, tol: float = 1e-3, n_jobs: int | None = None,
+                 memory_bytes: int | None = None, verbose: Any = False):
+        self.kernel, self.C, self.epsilon, self.nu, self.embedding, self.tol = kernel, C, epsilon, nu, embedding, tol
+        self.n_jobs, self.memory_bytes, self.verbose = n_jobs, memory_bytes, verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KernelSVR":
+        """Trains the model on targets y."""
+        X, y = checked(self, X, y, reset=True, y_numeric=True)
+        sample_weight = _weights_of_documents(self, X, sample_weight)
+        kind = {"type": "nu_svr", "nu": self.nu} if self.nu is not None else {"type": "epsilon_svr", "epsilon": self.epsilon}
+        self._train(documents(X, targets=y, weights=sample_weight), **kind, c=self.C, kernel=self.kernel,
+                    embedding=self.embedding, tolerance=self.tol, choose_work=-1)
+        self.n_iter_ = 1
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Estimates targets."""
+        return self._predict(self._checked(X)).array("values")
+
+    support_, dual_coef_, offsets_ = KernelSVC.support_, KernelSVC.dual_coef_, KernelSVC.offsets_
+
+    def __sklearn_tags__(self) -> Any:
+        return _tagged(self, super().__sklearn_tags__())
+
+
+@_shared
+class OneClass(OutlierMixin, Engine):
+    """A support vector machine of one class, which tells documents like those of training from others.
+
+    Parameters
+    ----------
+    kernel : str, optional
+        As of :class:`KernelSVC`.
+    nu : float
+        A bound on the share of training documents that are taken for others.
+    embedding : str, optional
+        Of documents.
+    tol : float
+        Greatest violation of the optimality conditions at the end.
+    {shared}
+    """
+
+    def __init__(self, kernel: str | None = None, nu: float = 0.5, *, embedding: str | None = None, tol: float = 1e-3,
+                 n_jobs: int | None = None, memory_bytes: int | None = None, verbose: Any = False):
+        self.kernel, self.nu, self.embedding, self.tol = kernel, nu, embedding, tol
+        self.n_jobs, self.memory_bytes, self.verbose = n_jobs, memory_bytes, verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "OneClass":
+        """Learns what documents are like; y is ignored."""
+        X = self._checked(X, reset=True)
+        sample_weight = _weights_of_documents(self, X, sample_weight)
+        self._train(documents(X, weights=sample_weight), type="one_class", nu=self.nu, kernel=self.kernel,
+                    embedding=self.embedding, tolerance=self.tol, choose_work=-1)
+        self.offset_ = float(self._model.array("offsets")[0])
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values, above 0 for documents like those of training."""
+        return self._predict(self._checked(X)).array("scores")[:, 0]
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Decision values without the offset."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """1 for documents like those of training, -1 for others."""
+        return np.where(self.decision_function(X) > 0, 1, -1)
+
+    support_, dual_coef_ = KernelSVC.support_, KernelSVC.dual_coef_
+
+    def __sklearn_tags__(self) -> Any:
+        return _tagged(self, super().__sklearn_tags__())

@@ -1,0 +1,190 @@
+"""What estimators with a model of the engine have in common."""
+
+from __future__ import annotations
+
+import html
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from . import _library
+from ._documents import Held, documents
+from ._kernels import workers
+from ._library import Object, options
+
+VALUES = [np.float32, np.float64]
+
+
+def checked(self: Any, X: Any, y: Any = "no_validation", reset: bool = False, **checks: Any) -> Any:
+    """Documents, and perhaps targets, checked as scikit-learn does."""
+    found = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=VALUES, accept_large_sparse=True, **checks)
+    if get_tags(self).input_tags.positive_only:
+        check_non_negative(found[0] if isinstance(found, tuple) else found, type(self).__name__)
+    return found
+
+
+class Engine(BaseEstimator):
+    """An estimator whose ``_model`` is a model of the engine: saved, loaded and pickled by its bytes."""
+
+    _model: Object
+    _text = False  # documents are texts
+
+    def _checked(self, X: Any, reset: bool = False, **checks: Any) -> Any:
+        """Documents of a fitted estimator, checked as scikit-learn does."""
+        if not reset:
+            check_is_fitted(self)
+        return checked(self, X, reset=reset, **checks)
+
+    def _train(self, x: Held, update: Any = None, **settings: Any) -> None:
+        handle = getattr(update, "_model", None)
+        self._model = Object("gram_train", x.pointer, *options(
+            workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **settings),
+            handle.handle if handle else 0, progress=self.verbose or None)
+        self.__dict__.pop("_about_model", None)
+
+    def _predict(self, X: Any, **how: Any) -> Object:
+        return Object("gram_predict", self._model.handle, documents(X).pointer, *options(
+            workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **how), progress=self.verbose or None)
+
+    @property
+    def about_(self) -> dict[str, Any]:
+        """What the model is: type, kernel, C, classes, number of support vectors, how training ended, and its report."""
+        check_is_fitted(self)
+        if "_about_model" not in self.__dict__:
+            self._about_model = self._model.about()
+        return self._about_model
+
+    @property
+    def n_support_vectors_(self) -> int:
+        """Number of support vectors; 0 of models without."""
+        return self.about_["support"] or 0
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the model to a file that grambench and this class load: it is what it was before, or whole."""
+        check_is_fitted(self)
+        _library.save(self._model, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, **parameters: Any) -> "Engine":
+        """An estimator with a model that this class or ``grambench train`` wrote."""
+        self = cls(**parameters)
+        self._model = _library.load(path)
+        self._adopt()
+        return self
+
+    def _adopt(self) -> None:
+        """Sets what fit would, of a model that was loaded."""
+        about = self.about_
+        if about.get("columns") and not self._text:
+            self.n_features_in_ = about["columns"]
+        if hasattr(self, "_names"):
+            self._names(about)
+
+    def to_bytes(self) -> bytes:
+        """The model as it stands in a file."""
+        check_is_fitted(self)
+        return self._model.view("bytes").tobytes()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_about_model", None)
+        if "_model" in state:
+            state = {**state, "_model": self.to_bytes()}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if isinstance(state.get("_model"), bytes):
+            self._model = _library.load_bytes(state["_model"])
+
+    def explain(self, x: Any = None, terms: int = 10, feature_names: Any = None) -> "Explanation":
+        """Why the model says what it does of one document, or which terms speak for each class.
+
+        Parameters
+        ----------
+        x : document, optional
+            A text, or a row of a matrix. Without it, the terms of the greatest weights by class, of linear models.
+        terms : int
+            Number of terms to name.
+        feature_names : sequence of str, optional
+            Names of columns, where documents are vectors.
+        """
+        check_is_fitted(self)
+        given = None if x is None else documents([x] if isinstance(x, str) else x)
+        found = Object("gram_explain", self._model.handle, given and given.pointer, 0, terms)
+        return Explanation(found.about(), feature_names)
+
+
+class Explanation:
+    """An explanation: ``rows`` is a list of dicts, print it for a table, and a notebook shows it as one."""
+
+    def __init__(self, about: dict[str, Any], names: Any = None):
+        self.about = about
+        self.rows: list[dict[str, Any]] = []
+        if "rows" in about:
+            for machine in about["rows"]:
+                for side in ("terms_for", "terms_against"):
+                    for t in machine.get(side) or []:
+                        self.rows.append({"class": machine.get("class", ""), "against": machine.get("against", ""),
+                                          "term": _named(t["term"], names), "weight": t["weight"]})
+        else:
+            for t in about.get("terms") or []:
+                self.rows.append({**t, "term": _named(t["term"], names)})
+
+    @property
+    def title(self) -> str:
+        a = self.about
+        if "rows" in a:
+            return "terms that speak for each class, and against it"
+        against = f" against {a['against']}" if a.get("against") else ""
+        return f"{a.get('label')}{against}: decision value {a.get('value'):.4g}"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        columns = [c for c in (self.rows[0] if self.rows else {}) if any(r.get(c) not in (None, "") for r in self.rows)]
+        return columns, [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in (r.get(c) for c in columns)]
+                         for r in self.rows]
+
+    def __str__(self) -> str:
+        columns, rows = self._table()
+        widths = [max(len(r[i]) for r in [columns, *rows]) for i in range(len(columns))]
+        lines = ["  ".join(v.ljust(w) for v, w in zip(r, widths)).rstrip() for r in [columns, *rows]]
+        return "\n".join([self.title, *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        columns, rows = self._table()
+        cells = lambda tag, row: "".join(f"<{tag}>{html.escape(v)}</{tag}>" for v in row)
+        body = "".join(f"<tr>{cells('td', r)}</tr>" for r in rows)
+        return (f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{cells('th', columns)}</tr></thead>"
+                f"<tbody>{body}</tbody></table>")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the terms as bars, by matplotlib."""
+        import matplotlib.pyplot as plt
+
+        ax = ax or plt.gca()
+        rows = self.rows[::-1]
+        values = [r.get("effect", r.get("weight", 0)) for r in rows]
+        ax.barh(range(len(rows)), values, color=["C0" if v >= 0 else "C3" for v in values])
+        ax.set_yticks(range(len(rows)), [r["term"] for r in rows])
+        ax.axvline(0, color="black", linewidth=0.8)
+        ax.set_title(self.title)
+        ax.set_xlabel("change of the decision value" if "rows" not in self.about else "weight")
+        return ax
+
+
+def _named(term: Any, names: Any) -> str:
+    if names is None:
+        return str(term)
+    try:
+        return str(names[int(str(term).rsplit(" ", 1)[-1])])
+    except (ValueError, IndexError):
+        return str(term)

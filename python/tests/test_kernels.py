@@ -1,0 +1,126 @@
+"""Gram matrices, neighbours and duplicates: equal to the command to the bit, and to SciPy."""
+
+import io
+import subprocess
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+import gramengine as g
+
+
+def hellinger(x):
+    """Cosines of the square roots of rows, in float64."""
+    x = np.asarray(x.todense() if sp.issparse(x) else x, np.float64)
+    root = np.sqrt(x / x.sum(axis=1, keepdims=True))
+    return root @ root.T
+
+
+def test_gram_is_the_commands_to_the_bit(counts, grambench, tmp_path):
+    x, y = counts
+    dump_svmlight_file(x, np.unique(y, return_inverse=True)[1], str(tmp_path / "x.svm"), zero_based=True)
+    for spec in ("diffusion:t=0.5", "arccos:n=1", "linear:embed=tfidf-l2"):
+        subprocess.run([grambench, "gram", "-q", "-in", tmp_path / "x.svm", "-kernel", spec, "-o", tmp_path / "k.npy"], check=True)
+        assert np.array_equal(g.gram(x, kernel=spec), np.load(tmp_path / "k.npy"))
+
+
+def test_gram_of_every_form(counts):
+    x, _ = counts
+    k = g.gram(x, kernel="bhattacharyya")
+    assert not np.abs(k - hellinger(x)).max() > 1e-6
+    for form in (x.astype(np.float64), x.tocsc(), x.toarray(), x.toarray().astype(np.float64), x.tocoo(), sp.csr_array(x),
+                 x.toarray().astype(int), np.asfortranarray(x.toarray())):
+        assert np.array_equal(g.gram(form, kernel="bhattacharyya"), k)
+    wide = x.copy()
+    wide.indices, wide.indptr = x.indices.astype(np.int64), x.indptr.astype(np.int64)
+    assert np.array_equal(g.gram(wide, kernel="bhattacharyya"), k)
+    unsorted = sp.csr_matrix((x.data.copy(), x.indices.copy(), x.indptr.copy()), x.shape)
+    for i in range(x.shape[0]):
+        row = slice(*unsorted.indptr[i:i + 2])
+        unsorted.indices[row], unsorted.data[row] = unsorted.indices[row][::-1], unsorted.data[row][::-1]
+    unsorted.has_sorted_indices = False
+    assert np.array_equal(g.gram(unsorted, kernel="bhattacharyya"), k)
+
+
+def test_gram_of_two_sets_and_out(counts):
+    x, _ = counts
+    k, out = g.gram(x), np.empty((300, 300), np.float32)
+    assert g.gram(x, out=out) is out and np.array_equal(out, k)
+    assert np.array_equal(g.gram(x[:10], x), g.gram(x, x)[:10])
+    with pytest.raises(ValueError, match="shape"):
+        g.gram(x, out=np.empty((3, 3), np.float32))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_do_not_depend_on_workers(counts, n_jobs):
+    x, _ = counts
+    assert np.array_equal(g.gram(x, n_jobs=n_jobs), g.gram(x))
+
+
+def test_neighbours(counts):
+    x, _ = counts
+    found, c = g.neighbours(x, k=5), hellinger(x)
+    np.fill_diagonal(c, -1)
+    assert not np.abs(np.sort(c, axis=1)[:, :-6:-1] - found.values).max() > 1e-6
+    assert not np.abs(np.take_along_axis(c, found.indices, 1) - found.values).max() > 1e-6
+    assert not np.abs(found.distances - np.sqrt(2 - 2 * found.values)).max() > 1e-6
+    few = g.neighbours(x[:3], k=5)
+    assert (few.indices[:, 2:] == -1).all() and np.isinf(few.distances[:, 2:]).all()
+    indices, distances, search = g.precomputed_knn(x, 6)
+    assert search is None and (indices[:, 0] == np.arange(300)).all() and (distances[:, 0] == 0).all()
+    assert np.array_equal(indices[:, 1:], found.indices)
+    assert not np.abs(distances[:, 1:] - np.sqrt(np.maximum(0, 1 - found.values))).max() > 1e-6
+
+
+def test_duplicates(counts):
+    x, _ = counts
+    groups = g.duplicates(sp.vstack([x, 2 * x[4:6], x[4]]))
+    assert [list(group) for group in groups] == [[4, 300, 302], [5, 301]]
+    assert g.duplicates(x) == []
+
+
+def test_bad_input():
+    ok = sp.csr_matrix(np.eye(3, dtype=np.float32))
+    for bad in (np.nan, np.inf, -np.inf):
+        x = ok.copy()
+        x.data[1] = bad
+        with pytest.raises(ValueError, match="row 1, column 1"):
+            g.gram(x)
+    with pytest.raises(ValueError, match="not below 0"):
+        g.gram(-ok)
+    with pytest.raises(ValueError, match="kernel"):
+        g.gram(ok, kernel="nonsense")
+    with pytest.raises(ValueError, match="dimensions"):
+        g.gram(np.ones(3))
+    with pytest.raises(ValueError, match="one text"):
+        g.gram("a text")
+    with pytest.raises(ValueError, match="k is 0"):
+        g.neighbours(ok, k=0)
+    broken = sp.csr_matrix((3, 3), dtype=np.float32)
+    broken.indptr = np.array([0, 2, 1, 0], np.int32)
+    broken.has_canonical_format = True
+    with pytest.raises(ValueError):
+        g.gram(broken)
+    with pytest.raises(g.GramMemoryError):
+        g.gram(ok, memory_bytes=10)
+    with pytest.raises(MemoryError):
+        g.gram(sp.csr_matrix((10**6, 10), dtype=np.float32), memory_bytes=10**9)
+
+
+def test_empty_sets():
+    x = sp.csr_matrix((0, 4), dtype=np.float32)
+    assert g.gram(x).shape == (0, 0)
+    assert g.neighbours(x, k=2).indices.shape == (0, 2)
+
+
+def test_corpus_is_read_by_the_command_too(grambench, tmp_path):
+    (tmp_path / "a.tsv").write_text("x\tone two three\ny\ttwo three four\n", encoding="utf-8")
+    c = g.Corpus.read(tmp_path / "a.tsv", min_df=1)
+    assert len(c) == 2 and list(c.labels) == ["x", "y"] and c.vocabulary == ["four", "one", "three", "two"]
+    assert c.matrix.toarray().sum() == 6
+    with pytest.raises((ValueError, OSError), match="missing"):
+        g.Corpus.read(tmp_path / "missing.tsv")
+    said = subprocess.run([grambench, "corpus", "-in", tmp_path / "a.tsv", "-min-df", "1"], check=True, capture_output=True, text=True)
+    assert "2 documents" in said.stdout + said.stderr and io.StringIO

@@ -1,0 +1,172 @@
+"""Classifiers, regression, one class and components."""
+
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import dump_svmlight_file
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
+import gramengine as g
+
+
+def labelled(counts, tmp_path):
+    x, y = counts
+    path = tmp_path / "x.svm"
+    dump_svmlight_file(x, np.unique(y, return_inverse=True)[1] + 1, str(path), zero_based=True)
+    return x, y, path
+
+
+def test_models_are_the_commands(counts, grambench, tmp_path):
+    x, y, path = labelled(counts, tmp_path)
+    numbers = np.unique(y, return_inverse=True)[1] + 1
+    subprocess.run([grambench, "train", "-q", "-kernel", "diffusion:t=0.5", "-c", "2", "-scheme", "one-vs-rest", "-in", path,
+                    "-o", tmp_path / "a.model"], check=True)
+    own = g.KernelSVC("diffusion:t=0.5", 2).fit(x, numbers)
+    other = g.load(tmp_path / "a.model")
+    assert np.array_equal(own.predict(x), other.predict(x).astype(int))
+    assert np.array_equal(own.decision_function(x), other.decision_function(x))
+    own.save(tmp_path / "b.model")
+    said = subprocess.run([grambench, "predict", "-q", "-in", path, "-model", tmp_path / "b.model", "-o", "-"], check=True,
+                          capture_output=True, text=True)
+    assert [int(line.split()[0]) for line in said.stdout.splitlines()] == own.predict(x).tolist()
+
+
+@pytest.mark.parametrize("estimator", [
+    g.KernelSVC("diffusion:t=0.5", 5), g.KernelSVC("arccos:n=0", scheme="one-vs-one"), g.KernelSVC(nu=0.2),
+    g.LinearClassifier(embedding="tfidf-l2"), g.LinearClassifier(loss="logistic", embedding="tf-l1-sqrt"),
+    g.LandmarkClassifier("diffusion:t=0.5", landmarks=100)], ids=str)
+def test_classifiers(counts, estimator):
+    x, y = counts
+    made = estimator.fit(x[:200], y[:200])
+    assert made.score(x[200:], y[200:]) > 0.9
+    f = made.decision_function(x)
+    assert f.shape == (300, 3) and (made.classes_[f.argmax(axis=1)] == made.predict(x)).all()
+    again = pickle.loads(pickle.dumps(made))
+    assert np.array_equal(again.decision_function(x), f) and np.array_equal(again.predict(x), made.predict(x))
+    assert np.array_equal(clone(made).fit(x[:200], y[:200]).decision_function(x), f)
+
+
+def test_binary_decisions_have_scikit_learns_sign(counts):
+    x, y = counts
+    x, y = x[y != "red"], y[y != "red"]
+    for classes in (["green", "blue"], [0, 1]):
+        labels = np.where(y == "green", classes[0], classes[1])
+        for first in (0, 1):  # whichever class the first document has
+            order = np.roll(np.argsort(labels != labels[0], kind="stable"), first * len(y) // 2)
+            made = g.KernelSVC("diffusion").fit(x[order], labels[order])
+            f = made.decision_function(x)
+            assert f.shape == (len(y),) and ((f > 0) == (made.predict(x) == made.classes_[1])).all()
+
+
+def test_weights(counts):
+    x, y = counts
+    w = np.random.default_rng(1).integers(0, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), w)
+    for make in (lambda: g.KernelSVC("diffusion:t=0.5", tol=1e-8), lambda: g.LinearClassifier(embedding="tf-l2", tol=1e-8)):
+        weighted, repeated = make().fit(x, y, sample_weight=w), make().fit(x[rows], y[rows])
+        assert not np.abs(weighted.decision_function(x) - repeated.decision_function(x)).max() > 1e-4
+    with pytest.raises(ValueError, match="one class"):
+        g.KernelSVC().fit(x, y, sample_weight=(y == "red").astype(float))
+
+
+def test_probabilities(counts):
+    x, y = counts
+    made = g.KernelSVC("diffusion:t=0.5", probability=True).fit(x, y)
+    p = made.predict_proba(x)
+    assert p.shape == (300, 3) and not np.abs(p.sum(axis=1) - 1).max() > 1e-9
+    assert not hasattr(g.KernelSVC().fit(x, y), "predict_proba")
+    made = CalibratedClassifierCV(g.KernelSVC("diffusion:t=0.5"), cv=3).fit(x, y)
+    assert made.predict_proba(x).shape == (300, 3)
+
+
+def test_scikit_learns_tools(counts):
+    x, y = counts
+    found = GridSearchCV(make_pipeline(Normalizer("l1"), g.KernelSVC("diffusion:t=0.5")),
+                         {"kernelsvc__C": [0.1, 1, 10]}, cv=3).fit(x, y)
+    assert found.best_score_ > 0.9
+    assert cross_val_score(g.KernelSVC("diffusion:t=0.5"), x, y, cv=3).mean() > 0.9
+
+
+def test_search_in_one_pass(counts):
+    x, y = counts
+    found = g.search(x, y, {"C": [0.1, 1, 10], "t": [0.5, 2]}, kernel="diffusion", folds=3)
+    assert len(found.cv_results_["params"]) == 6 and found.best_score_ == max(found.cv_results_["mean_test_score"])
+    assert found.best_estimator_.score(x, y) > 0.9 and "<table>" in found._repr_html_()
+    one = g.cross_validate(x, y, folds=3, **{k: v for k, v in found.best_params_.items() if k != "seed"})
+    assert one["mean"] == found.best_score_
+
+
+def test_attributes_make_the_decisions(counts):
+    x, y = counts
+    made = g.KernelSVC("diffusion:t=0.5", scheme="one-vs-one").fit(x, y)
+    k = g.gram(x, kernel="diffusion:t=0.5")[:, made.support_].astype(np.float64)
+    f = k @ made.dual_coef_.T - made.offsets_
+    assert not np.abs(f - made._predict(x).array("scores")).max() > 1e-4
+    linear = g.LinearClassifier(embedding="tf-l2").fit(x, y)
+    assert linear.coef_.shape == (3, 400)
+    with pytest.raises(AttributeError):
+        made.coef_
+
+
+def test_regression():
+    x = np.linspace(0, 6, 120)[:, None].astype(np.float32)
+    y = np.sin(x[:, 0])
+    made = g.KernelSVR("rbf:gamma=1", C=10, epsilon=0.01).fit(x, y)
+    assert not np.abs(made.predict(x) - y).max() > 0.05
+    assert np.array_equal(pickle.loads(pickle.dumps(made)).predict(x), made.predict(x))
+    few = g.KernelSVR("rbf:gamma=1", nu=0.3).fit(x, y)
+    assert few.score(x, y) > 0.9
+
+
+def test_one_class(counts):
+    x, y = counts
+    made = g.OneClass("diffusion:t=0.5", nu=0.1).fit(x[y == "red"])
+    assert (made.predict(x[y == "red"]) == 1).mean() > 0.7 and (made.predict(x[y != "red"]) == -1).mean() > 0.7
+    assert np.allclose(made.score_samples(x) - made.offset_, made.decision_function(x))
+
+
+def test_components(counts):
+    x, _ = counts
+    made = g.KernelPCA(4, kernel="diffusion:t=0.5", tol=1e-8).fit(x)
+    k = g.gram(x, kernel="diffusion:t=0.5").astype(np.float64)
+    centre = np.eye(300) - 1 / 300
+    values, vectors = np.linalg.eigh(centre @ k @ centre)
+    want = (vectors * np.sqrt(np.maximum(values, 0)))[:, :-5:-1]
+    got = made.transform(x)
+    assert not np.abs(made.eigenvalues_ / values[:-5:-1] - 1).max() > 1e-4
+    assert not np.abs(np.abs(got) - np.abs(want)).max() > 1e-3
+    assert list(made.get_feature_names_out()) == [f"kernelpca{i}" for i in range(4)]
+    assert np.array_equal(pickle.loads(pickle.dumps(made)).transform(x), got)
+
+
+def test_graph_of_neighbours(counts):
+    x, y = counts
+    graph = g.NeighboursTransformer(n_neighbors=7).fit(x[:200])
+    train = graph.transform(x[:200])
+    assert (train.diagonal() == 0).all() and train.getnnz(axis=1).tolist() == [8] * 200
+    made = KNeighborsClassifier(7, metric="precomputed").fit(train, y[:200])
+    assert made.score(graph.transform(x[200:]), y[200:]) > 0.8
+    ones = g.NeighboursTransformer(mode="connectivity", n_neighbors=3).fit_transform(x)
+    assert set(ones.data) == {1.0} and sp.issparse(ones)
+
+
+def test_errors_say_what_is_expected(counts):
+    x, y = counts
+    with pytest.raises(ValueError, match="balanced"):
+        g.KernelSVC(class_weight="equal").fit(x, y)
+    with pytest.raises(ValueError, match="purple"):
+        g.KernelSVC(class_weight={"purple": 2}).fit(x, y)
+    with pytest.raises(ValueError, match="int, str"):
+        g.search(x[:4], np.array([1, "1", 1, "1"], dtype=object))
+    with pytest.raises(ValueError, match="C"):
+        g.KernelSVC(C=-1).fit(x, y)
+    with pytest.raises((ValueError, g.GramFileError)):
+        g.load("/does/not/exist.model")

@@ -1,0 +1,117 @@
+"""Texts: classifiers, vectorizer, index, Arrow columns."""
+
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import gramengine as g
+
+
+def test_classifier(texts, grambench, tmp_path):
+    x, y = texts
+    made = g.TextClassifier().fit(x[:160], y[:160])
+    assert made.score(x[160:], y[160:]) > 0.9
+    assert "kernel" in made.report() and set(made.get_feature_names_out()) >= {"goal", "bread"}
+    made.save(tmp_path / "a.model")
+    (tmp_path / "x.txt").write_text("\n".join(x), encoding="utf-8")
+    said = subprocess.run([grambench, "predict", "-q", "-format", "lines", "-in", tmp_path / "x.txt", "-model",
+                           tmp_path / "a.model", "-o", "-"], check=True, capture_output=True, text=True)
+    assert [line.split()[0] for line in said.stdout.splitlines()] == made.predict(x).tolist()
+    assert isinstance(g.load(tmp_path / "a.model"), g.TextClassifier)
+    assert np.array_equal(pickle.loads(pickle.dumps(made)).decision_function(x), made.decision_function(x))
+
+
+def test_the_commands_choice(texts, grambench, tmp_path):
+    x, y = texts
+    (tmp_path / "x.tsv").write_text("".join(f"{c}\t{t}\n" for t, c in zip(x, y)), encoding="utf-8")
+    subprocess.run([grambench, "train", "-q", "-in", tmp_path / "x.tsv", "-o", tmp_path / "a.model"], check=True)
+    other, own = g.load(tmp_path / "a.model"), g.TextClassifier().fit(x, y)
+    for key in ("type", "kernel", "c", "scheme", "tokenizer", "support"):
+        assert own.about_[key] == other.about_[key]
+    assert np.array_equal(own.decision_function(x), other.decision_function(x))
+
+
+def test_settings(texts):
+    x, y = texts
+    views = g.TextClassifier("diffusion:t=0.5", 10, terms="words:1..2 + chars:2..4", choose_work=-1).fit(x, y)
+    assert views.score(x, y) > 0.9
+    linear = g.TextClassifier(type="linear", min_df=1, choose_work=-1).fit(x, y)
+    assert linear.score(x, y) > 0.9 and len(linear.explain(terms=3).rows) == 18
+    sure = g.TextClassifier(reject="coverage=50%").fit(x, y)
+    assert "?" in sure.predict(x)
+    assert not np.isnan(linear.known(["goal unseen"])).any() and np.isnan(linear.known([""])).all()
+
+
+def test_explanations(texts):
+    x, y = texts
+    found = g.TextClassifier("diffusion:t=0.5", 1, choose_work=-1).fit(x, y).explain("goal goal soup", 3)
+    assert {r["term"] for r in found.rows} <= {"goal", "soup"} and "goal" in str(found)
+    assert "<table>" in found._repr_html_() and "&lt;" in g.Explanation({"label": "<a>", "value": 1.0})._repr_html_()
+    pytest.importorskip("matplotlib").use("Agg")
+    assert found.plot().get_title() == found.title
+
+
+def test_columns(texts):
+    x, y = texts
+    want = g.TextClassifier(choose_work=-1).fit(x, y).decision_function(x)
+    made = []
+    pa, pl, pd = (pytest.importorskip(n) for n in ("pyarrow", "polars", "pandas"))
+    made += [pa.array(x), pa.array(x, pa.large_string()), pa.chunked_array([x[:50], x[50:]]), pa.array(["other", *x])[1:]]
+    made += [pl.Series(x), pl.DataFrame({"t": x})["t"], pl.Series(["skipped", *x])[1:]]
+    made += [pd.Series(x), pd.Series(x, dtype=object), pd.DataFrame({"t": x}), np.array(x), np.array(x, dtype=object)[:, None]]
+    if hasattr(pa, "string_view"):
+        made += [pa.array(x, pa.string_view())]
+    for column in made:
+        fitted = g.TextClassifier(choose_work=-1).fit(column, y)
+        assert np.array_equal(fitted.decision_function(column), want), type(column)
+    with pytest.raises(ValueError, match="null"):
+        g.TextClassifier().fit(pa.array([*x[:-1], None]), y)
+
+
+def test_scikit_learns_tools(texts):
+    x, y = texts
+    assert cross_val_score(g.TextClassifier("diffusion:t=0.5", 1, choose_work=-1), x, y, cv=3).mean() > 0.9
+    pipe = make_pipeline(g.TextVectorizer("words:1..2", min_df=1), g.KernelSVC("diffusion:t=0.5"))
+    assert pipe.fit(x, y).score(x, y) > 0.9
+
+
+def test_vectorizer():
+    v = g.TextVectorizer(min_df=1)
+    counts = v.fit_transform(["b a b", "c", "a ß 漢字"])
+    assert list(v.get_feature_names_out()) == sorted(v.vocabulary_) and counts.shape[0] == 3
+    column = v.vocabulary_["b"]
+    assert counts[0, column] == 2 and v.transform(["b b b x"])[0, column] == 3
+    assert {"漢", "漢字"} <= set(v.vocabulary_)
+
+
+def test_bad_texts():
+    for bad, match in (([1, 2], "texts"), (["a", None], "document 1"), ("a b", "one text"), ([], "no texts")):
+        with pytest.raises(ValueError, match=match):
+            g.TextClassifier().fit(bad, ["x", "y"])
+    with pytest.raises(ValueError, match="inconsistent"):
+        g.TextClassifier().fit(["a", "b"], ["x"])
+
+
+def test_few_texts_warn():
+    with pytest.warns(g.GramWarning):
+        g.Corpus(["one text", "another text", "nothing in common"])
+
+
+def test_index(tmp_path):
+    index = g.Index(["the cat sat", "the dog ran", "a cat and a dog"])
+    assert [m.document for m in index.query(["cat sat"], k=2)[0]][0] == 0
+    assert list(index.add(["cat sat cat"])) == [3] and len(index) == 4
+    index.remove([0])
+    assert [m.document for m in index.query(["cat sat"], k=1)[0]] == [3]
+    with pytest.raises(ValueError, match="0"):
+        index.remove([0])
+    index.refit()
+    index.save(tmp_path / "i")
+    for other in (g.Index.load(tmp_path / "i"), pickle.loads(pickle.dumps(index))):
+        assert other.query(["dog"], within=0.99) == index.query(["dog"], within=0.99)
+    with pytest.raises(ValueError, match="bound Within"):
+        index.query(["x"])
