@@ -109,8 +109,8 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// guarded calls f on a goroutine of its own. That on which C called is bound to C's thread, so that each wait for another
-// goroutine would switch threads: the Gram matrix of two documents would take twice as long.
+// guarded calls f on a goroutine of its own. That on which C called is bound to C's thread, so that each wait for
+// another goroutine would switch threads: the Gram matrix of two documents would take twice as long.
 func (c *call) guarded(f function, arguments unsafe.Pointer) error {
 	done := make(chan error)
 	go func() {

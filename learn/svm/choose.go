@@ -91,8 +91,8 @@ type Chosen struct {
 // cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
 // the first scheme and C are compared by all schemes, and the best of these by all C. All cuts come first, with
 // the first kernel; the second best of them is tried once more with the kernels of the first other family, which
-// stay in later rounds while they are among the best. In a search, which has a last round, all cuts come with all kernels,
-// and again in that round, with the best settings. Each round's sample contains the one before, and fewer
+// stay in later rounds while they are among the best. In a search, which has a last round, all cuts come with all
+// kernels, and again in that round, with the best settings. Each round's sample contains the one before, and fewer
 // candidates make it larger.
 //
 // The work is bounded by counts, not by time: the values of the kernel that are computed, and those
