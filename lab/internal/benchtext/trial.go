@@ -95,9 +95,10 @@ func (t *trial) measure(ctx context.Context) (err error) {
 	}
 	for _, program := range programs {
 		own := ctx
-		if cancel := func() {}; t.limit > 0 && len(t.rows) > 0 {
-			own, cancel = context.WithTimeout(ctx, t.limit)
+		if t.limit > 0 && len(t.rows) > 0 {
+			limited, cancel := context.WithTimeout(ctx, t.limit)
 			defer cancel()
+			own = limited
 		}
 		r := &row{program: program.name}
 		for i, p := range t.all {
