@@ -13,6 +13,7 @@ func TestFlagsGivenTwice(t *testing.T) {
 	pairs := [][2]string{
 		{"1", "2"}, {"1", "0"}, {"a", "b"}, {"1,2,1", "1,3,1"}, {"knn", "svm"}, {"one-vs-one", "one-vs-rest"},
 		{"C=1", "gamma=1"}, {"a=1", "b=1"}, {"1s", "2s"},
+		{"core=0,rate=1e-6", "core=1,rate=1e-6"},
 	}
 	several, once := map[string]bool{}, 0
 	for _, c := range program.Commands {
