@@ -61,7 +61,7 @@ func prepareMemory(ctx context.Context, t *trial) (func(ctx context.Context, num
 func (t *trial) within(ctx context.Context, folder string, argv []string, limit int) error {
 	above := 0
 	for runs := 0; runs == 0 || above > 0 && runs < 5; runs++ {
-		r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute})
+		r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute, alone: true})
 		if err != nil {
 			return err
 		}

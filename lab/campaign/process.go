@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,6 +33,28 @@ type job struct {
 	within time.Duration // where it takes longer it hangs; default a minute
 	kill   time.Duration // kill -9 after that time; 0 for never
 	argv   []string
+	alone  bool // the peak is that of the process alone, see measure
+}
+
+func init() { children["measure"] = measure }
+
+// measure runs a process for [trial.start], and writes its greatest resident memory to a file. The system counts for a
+// process what that which starts it had until then, too: so this small one starts it.
+func measure(_ context.Context, args []string) error {
+	runtime.LockOSThread() // the process ends with the thread that started it
+	c := exec.Command(args[1], args[2:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err := c.Run()
+	if c.ProcessState == nil {
+		return err
+	}
+	peak := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	if err := os.WriteFile(args[0], fmt.Append(nil, peak), 0o600); err != nil {
+		return err
+	}
+	os.Exit(c.ProcessState.ExitCode())
+	return nil
 }
 
 // start runs a process to its end. An error says that it couldn't be run.
@@ -44,6 +67,14 @@ func (t *trial) start(ctx context.Context, j job) (ran, error) {
 	if j.kill > 0 {
 		bounded, cancel = context.WithTimeout(bounded, j.kill)
 		defer cancel()
+	}
+	peak := filepath.Join(t.scratch, "peak")
+	if j.alone {
+		self, err := os.Executable()
+		if err != nil {
+			return ran{}, err
+		}
+		j.argv = append([]string{self, "child", "measure", peak}, j.argv...)
 	}
 	c := exec.CommandContext(bounded, j.argv[0], j.argv[1:]...)
 	var out, errs bytes.Buffer
@@ -61,6 +92,13 @@ func (t *trial) start(ctx context.Context, j job) (ran, error) {
 	usage := c.ProcessState.SysUsage().(*syscall.Rusage)
 	r.peak, r.processor = usage.Maxrss<<10, c.ProcessState.UserTime()+c.ProcessState.SystemTime()
 	r.hung = errors.Is(bounded.Err(), context.DeadlineExceeded) && j.kill == 0
+	if j.alone && !r.hung {
+		text, err := os.ReadFile(peak)
+		if err == nil {
+			_, err = fmt.Sscan(string(text), &r.peak)
+		}
+		return r, err
+	}
 	return r, nil
 }
 
