@@ -79,7 +79,7 @@ func (t *trial) least(ctx context.Context, argv []string) (best ran, err error) 
 		if err != nil {
 			return best, err
 		}
-		r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute})
+		r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute, alone: true})
 		if err != nil || r.status != 0 {
 			return best, fmt.Errorf("%q: %w, %s", argv[1:], err, r.said())
 		}
