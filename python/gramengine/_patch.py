@@ -16,13 +16,18 @@ import scipy.sparse as sp
 from sklearn import decomposition, neighbors, svm
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
-from sklearn.utils._sparse import _align_api_if_sparse
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._kernels import gram, neighbours
 from ._library import GramError
 from ._machines import KernelSVC, KernelSVR, OneClass
+
+try:
+    from sklearn.utils._sparse import _align_api_if_sparse
+except ImportError:  # before scikit-learn 1.9, which has matrices alone
+    _align_api_if_sparse = sp.csr_matrix
+
 
 _log = logging.getLogger("gramengine")
 
@@ -58,7 +63,7 @@ class _Machine:
     """A support vector machine: LIBSVM's part of it by the engine."""
 
     def _refusal(self) -> str | None:
-        if self._effective_probability not in (False, "deprecated"):
+        if getattr(self, "_effective_probability", self.probability) not in (False, "deprecated"):  # before 1.9 the latter
             return "probabilities are those of LIBSVM's folds"
         return None if self.max_iter == -1 else "max_iter counts LIBSVM's iterations"
 
