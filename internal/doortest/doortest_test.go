@@ -161,8 +161,8 @@ func TestEveryPackage(t *testing.T) {
 			_, err := os.Stat(filepath.Join(path, "go.mod"))
 			switch name := e.Name(); {
 			case path == root:
-			case err == nil, name == "internal", name == "testdata", name == "cmd", name == "docs", strings.HasSuffix(name, "test"),
-				strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."):
+			case err == nil, name == "internal", name == "testdata", name == "cmd", name == "docs",
+				strings.HasSuffix(name, "test"), strings.HasPrefix(name, "_"), strings.HasPrefix(name, "."):
 				return fs.SkipDir
 			}
 			return nil
