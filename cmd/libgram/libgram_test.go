@@ -131,7 +131,7 @@ func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
 	if want := kinds[reflect.TypeFor[T]().Kind()]; v.rows > 0 && v.kind != want {
 		t.Fatalf("%s has numbers of type %d, expected %d", name, v.kind, want)
 	}
-	return unsafe.Slice((*T)(v.data), v.rows*max(v.columns, 1))
+	return unsafe.Slice((*T)(*(*unsafe.Pointer)(unsafe.Pointer(&v.data))), v.rows*max(v.columns, 1)) // pinned
 }
 
 func modelBytes(t testing.TB, m *gram.Model) []byte {

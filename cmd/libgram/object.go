@@ -57,7 +57,7 @@ type entry struct {
 	users int // calls, and the handle
 
 	mu    sync.Mutex
-	views map[string]view
+	views map[string]kept
 	pins  runtime.Pinner
 }
 
@@ -75,7 +75,7 @@ func (r *registry) add(o object) uintptr {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
-	r.of[r.last] = &entry{object: o, users: 1, views: map[string]view{}}
+	r.of[r.last] = &entry{object: o, users: 1, views: map[string]kept{}}
 	return r.last
 }
 
@@ -155,11 +155,18 @@ func (r result) clear() error {
 	return nil
 }
 
-// view is a gram_view.
+// view is a gram_view. Its data is a number to Go: what the caller's has before may point to an object that was freed,
+// which Go's collector, where it watched a pointer being overwritten, would take for a fault and end the process.
 type view struct {
-	data          unsafe.Pointer
+	data          uintptr
 	rows, columns int64
 	kind          int32
+}
+
+// kept is an array with its view.
+type kept struct {
+	*array
+	view
 }
 
 // kinds are the types of numbers, as gram.h numbers them.
@@ -174,24 +181,24 @@ func (e *entry) view(c *call, name string) (view, error) {
 	_, changes := e.object.(*index)
 	before, ok := e.views[name]
 	if ok && !changes {
-		return before, nil
+		return before.view, nil
 	}
 	a, err := e.array(c, name)
 	if err != nil {
 		return view{}, err
 	}
-	if old := unsafe.Slice((*byte)(before.data), before.rows); ok && bytes.Equal(old, a.data.([]byte)) {
-		return before, nil
+	if ok && bytes.Equal(before.array.data.([]byte), a.data.([]byte)) {
+		return before.view, nil
 	}
 	var v view
 	if a != nil {
 		data := reflect.ValueOf(a.data)
-		v = view{rows: int64(a.rows), columns: int64(a.columns), kind: kinds[data.Type().Elem().Kind()]}
-		if v.data = data.UnsafePointer(); data.Len() > 0 {
-			e.pins.Pin(v.data)
+		v = view{data.Pointer(), int64(a.rows), int64(a.columns), kinds[data.Type().Elem().Kind()]}
+		if data.Len() > 0 {
+			e.pins.Pin(data.UnsafePointer())
 		}
 	}
-	e.views[strings.Clone(name)] = v // the name is the caller's memory
+	e.views[strings.Clone(name)] = kept{a, v} // the name is the caller's memory
 	return v, nil
 }
 

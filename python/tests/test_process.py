@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,6 +13,13 @@ import pytest
 import scipy.sparse as sp
 
 import gramengine as g
+
+
+def python(*arguments):
+    """What a process of its own prints."""
+    path = os.pathsep.join([os.path.dirname(os.path.dirname(g.__file__)), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": path}).stdout
 
 
 def test_fork_is_refused(counts):
@@ -137,11 +143,12 @@ assert held.struct.matrix.contents.values == x.data.ctypes.data
 assert held.struct.matrix.contents.indices == x.indices.ctypes.data
 print(peak() - before, x.data.nbytes + x.indices.nbytes)
 """
-    path = os.pathsep.join([os.path.dirname(os.path.dirname(g.__file__)), *filter(None, [os.environ.get("PYTHONPATH")])])
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": path})
-    grown, size = map(int, said.stdout.split())
+    grown, size = map(int, python("-c", code).split())
     assert grown < size / 8
+
+
+def test_views_of_freed_objects_are_no_pointers():
+    assert python("-W", "ignore", os.path.join(os.path.dirname(__file__), "stale.py")) == "whole\n"
 
 
 def test_musl_is_named(monkeypatch):
@@ -150,4 +157,3 @@ def test_musl_is_named(monkeypatch):
     monkeypatch.setattr(_library, "_musl", lambda: True)
     with pytest.raises(ImportError, match="musl"):
         _library._load()
-    assert time
