@@ -54,14 +54,15 @@ def test_classifiers(counts, estimator):
     assert np.array_equal(clone(made).fit(x[:200], y[:200]).decision_function(x), f)
 
 
-def test_binary_decisions_have_scikit_learns_sign(counts):
+@pytest.mark.parametrize("scheme", ["one-vs-rest", "one-vs-one"])
+def test_binary_decisions_have_scikit_learns_sign(counts, scheme):
     x, y = counts
     x, y = x[y != "red"], y[y != "red"]
     for classes in (["green", "blue"], [0, 1]):
         labels = np.where(y == "green", classes[0], classes[1])
         for first in (0, 1):  # whichever class the first document has
             order = np.roll(np.argsort(labels != labels[0], kind="stable"), first * len(y) // 2)
-            made = g.KernelSVC("diffusion").fit(x[order], labels[order])
+            made = g.KernelSVC("diffusion", scheme=scheme).fit(x[order], labels[order])
             f = made.decision_function(x)
             assert f.shape == (len(y),) and ((f > 0) == (made.predict(x) == made.classes_[1])).all()
 
@@ -95,13 +96,22 @@ def test_scikit_learns_tools(counts):
     assert cross_val_score(g.KernelSVC("diffusion:t=0.5"), x, y, cv=3).mean() > 0.9
 
 
+def test_ties_of_votes_go_with_the_prediction(counts):
+    x, y = counts
+    made = g.KernelSVC("diffusion:t=0.5", scheme="one-vs-one").fit(x, y)
+    cycle = np.array([[1.0, -2.0, 3.0]])  # each class wins once
+    for label in range(3):
+        assert made._votes(cycle, np.array([label])).argmax() == made._places[label]
+
+
 def test_search_in_one_pass(counts):
     x, y = counts
+    y = np.where(np.arange(len(y)) % 5 == 0, np.roll(y, 1), y)  # hard enough that folds differ
     found = g.search(x, y, {"C": [0.1, 1, 10], "t": [0.5, 2]}, kernel="diffusion", folds=3)
     assert len(found.cv_results_["params"]) == 6 and found.best_score_ == max(found.cv_results_["mean_test_score"])
-    assert found.best_estimator_.score(x, y) > 0.9 and "<table>" in found._repr_html_()
+    assert found.best_estimator_.score(x, y) > 0.8 and "<table>" in found._repr_html_()
     one = g.cross_validate(x, y, folds=3, **{k: v for k, v in found.best_params_.items() if k != "seed"})
-    assert one["mean"] == found.best_score_
+    assert one["mean"] == found.best_score_ and one["figures"] == found.about["points"][found.best_index_]["figures"]
 
 
 def test_attributes_make_the_decisions(counts):
@@ -154,6 +164,8 @@ def test_graph_of_neighbours(counts):
     assert (train.diagonal() == 0).all() and train.getnnz(axis=1).tolist() == [8] * 200
     made = KNeighborsClassifier(7, metric="precomputed").fit(train, y[:200])
     assert made.score(graph.transform(x[200:]), y[200:]) > 0.8
+    copies = g.NeighboursTransformer(n_neighbors=2).fit_transform(sp.vstack([x[:1]] * 5 + [x[1:9]]))
+    assert all(i in copies[i].indices for i in range(5))  # each copy is its own neighbour
     ones = g.NeighboursTransformer(mode="connectivity", n_neighbors=3).fit_transform(x)
     assert set(ones.data) == {1.0} and sp.issparse(ones)
 

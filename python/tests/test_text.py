@@ -51,6 +51,8 @@ def test_explanations(texts):
     found = g.TextClassifier("diffusion:t=0.5", 1, choose_work=-1).fit(x, y).explain("goal goal soup", 3)
     assert {r["term"] for r in found.rows} <= {"goal", "soup"} and "goal" in str(found)
     assert "<table>" in found._repr_html_() and "&lt;" in g.Explanation({"label": "<a>", "value": 1.0})._repr_html_()
+    row = g.Explanation({"label": "a", "value": 1.0, "terms": [{"term": "<b>", "effect": 1.0}]})
+    assert "<b>" not in row._repr_html_() and "&lt;b&gt;" in row._repr_html_()
     pytest.importorskip("matplotlib").use("Agg")
     assert found.plot().get_title() == found.title
 
@@ -68,6 +70,9 @@ def test_columns(texts):
     for column in made:
         fitted = g.TextClassifier(choose_work=-1).fit(column, y)
         assert np.array_equal(fitted.decision_function(column), want), type(column)
+    lengths = ["z" * n for n in range(10, 16)]  # texts of up to 12 bytes lie within a view
+    for column in (pl.Series(lengths), *([pa.array(lengths, pa.string_view())] if hasattr(pa, "string_view") else [])):
+        assert g.Corpus(column, min_df=1).vocabulary == lengths
     with pytest.raises(ValueError, match="null"):
         g.TextClassifier().fit(pa.array([*x[:-1], None]), y)
 
