@@ -125,7 +125,7 @@ func readTexts(
 	if err != nil {
 		return nil, err
 	}
-	var documents []countedDocument
+	var pieces [][]countedDocument // joined once: a slice that grows would be in memory twice again and again
 	var lines []int64
 	var warn warnings
 	var look suspicion
@@ -141,7 +141,7 @@ func readTexts(
 			return p, bad
 		}
 	}, func(p *textPiece, firstLine int64) error {
-		documents = append(documents, p.documents...)
+		pieces = append(pieces, p.documents)
 		for _, line := range p.lines {
 			lines = append(lines, firstLine+int64(line))
 		}
@@ -150,15 +150,16 @@ func readTexts(
 		warn.warn(badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first))))
 		classes.append(&p.labels)
 		look.add(&p.look)
-		m.documents.Store(int64(len(documents)))
+		m.documents.Store(int64(len(lines)))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(documents) == 0 {
+	if len(lines) == 0 {
 		return nil, fault("no documents", expected).at(in.name, 0)
 	}
+	documents := slices.Concat(pieces...)
 	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
 	at := func(i int) string { return place(in.name, lines[i]) }
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
