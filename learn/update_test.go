@@ -195,11 +195,15 @@ func TestUpdateRefuses(t *testing.T) {
 // Text whose vocabulary grows: terms have other numbers, and one that one document had is now known.
 func TestUpdateText(t *testing.T) {
 	for _, views := range []string{"", "words:1..2 + chars:1..3"} { // which have words of the same name
-		testUpdateText(t, sparse.Options{Tokenizer: sparse.Tokenizer{Views: views}})
+		for _, kernel := range []string{"diffusion:t=1,embed=tfidf-l1-sqrt", "linear:embed=logtfidf-l2"} {
+			t.Run(kernel+" "+views, func(t *testing.T) {
+				testUpdateText(t, kernel, sparse.Options{Tokenizer: sparse.Tokenizer{Views: views}})
+			})
+		}
 	}
 }
 
-func testUpdateText(t *testing.T, read sparse.Options) {
+func testUpdateText(t *testing.T, kernel string, read sparse.Options) {
 	var texts, labels []string
 	for i := range 60 {
 		texts = append(texts, fmt.Sprintf("zebra%c %s yak%c a", 'a'+i%3, strings.Repeat("common ", i%4), 'a'+i%7))
@@ -210,7 +214,7 @@ func testUpdateText(t *testing.T, read sparse.Options) {
 	all := doortest.Must(sparse.FromTexts(context.Background(), append(texts, "aardvark yakc"), append(labels, "x"),
 		read))
 	_, trainer, _ := Parse("c_svc")
-	o := Options{Kernel: "diffusion:t=1,embed=tfidf-l1-sqrt", C: 10, Tolerance: 1e-5}
+	o := Options{Kernel: kernel, C: 10, Tolerance: 1e-5}
 	m := doortest.Must(trainer.Train(t.Context(), old, o))
 	got, u, err := Update(t.Context(), trainer, all, o, m)
 	if err != nil {

@@ -37,7 +37,7 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	if int(column) >= len(f.Terms) {
 		return v, 1
 	}
-	if f.Weighting.damped() {
+	if f.Weighting.Damped() {
 		v = f.damp(v)
 	}
 	if int(column) >= len(f.Weights) { // without idf and scale

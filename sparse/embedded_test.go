@@ -21,7 +21,7 @@ func TestVector64(t *testing.T) {
 			v, l1, l2 := make([]float64, len(r)), 0.0, 0.0
 			for j, c := range r {
 				v[j] = float64(c)
-				if e.Weighting.damped() && c > 0 {
+				if e.Weighting.Damped() && c > 0 {
 					v[j] = 1 + math.Log(v[j])
 				}
 				if e.Weighting.IDF() {
@@ -35,7 +35,7 @@ func TestVector64(t *testing.T) {
 				want := v[terms[k]] / map[Norm]float64{NormNone: 1, NormL1: l1, NormL2: l2}[e.Norm]
 				want = math.Pow(want, cmp.Or(e.Power, 1))
 				tol := 1e-14 * want // some 20 roundings
-				if !e.Weighting.damped() && !e.Weighting.IDF() && e.Norm == NormNone && !e.general() {
+				if !e.Weighting.Damped() && !e.Weighting.IDF() && e.Norm == NormNone && !e.general() {
 					tol = 0
 				}
 				if !(math.Abs(got-want) <= tol) {

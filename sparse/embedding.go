@@ -22,8 +22,8 @@ const (
 // IDF reports whether the weighting has weights log(D/df).
 func (w Weighting) IDF() bool { return w == TFIDF || w == LogTFIDF }
 
-// damped reports whether the weighting takes 1 + ln of counts, which must be 1 at least.
-func (w Weighting) damped() bool { return w == LogTF || w == LogTFIDF }
+// Damped reports whether the weighting takes 1 + ln of counts, which must be 1 at least.
+func (w Weighting) Damped() bool { return w == LogTF || w == LogTFIDF }
 
 // Norm says how a weighted document is normalised.
 type Norm uint8
@@ -209,7 +209,7 @@ func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
 // them.
 func (e Embedding) wantsNonNegative() string {
 	switch {
-	case e.Weighting.damped():
+	case e.Weighting.Damped():
 		return fmt.Sprintf(" of at least 1, for the embedding %s: it takes the logarithm of counts", e)
 	case e.Pairing != Dot:
 		return fmt.Sprintf(" not below 0, for the embedding %s: its documents are histograms", e)

@@ -61,7 +61,7 @@ func TestTransformDefinition(t *testing.T) {
 			v := make([]float64, len(r))
 			for j, c := range r {
 				v[j] = float64(c)
-				if e.Weighting.damped() && c > 0 {
+				if e.Weighting.Damped() && c > 0 {
 					v[j] = 1 + math.Log(float64(c))
 				}
 				if e.Weighting.IDF() {

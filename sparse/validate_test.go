@@ -256,7 +256,7 @@ func TestEmbeddedIsRefused(t *testing.T) {
 	counts := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}, {4, 0, 1, 0}, {1, 3, 2e4}})
 	for _, e := range withPowers() {
 		m := m
-		if e.Weighting.damped() {
+		if e.Weighting.Damped() {
 			m = counts
 		}
 		x := mustTransform(t, e.Fit(m), m)

@@ -57,7 +57,7 @@ func ViewsOf(t Tokenizer, vocabulary []string) ([]View, error) {
 // wantsViews says why the embedding takes no views, nil where it does.
 func (e Embedding) wantsViews() error {
 	const leastPower = 0.25 // factors of values are shares to the power 1/2p, which float32 must hold
-	if e.Scales() || e.Power != 0 && e.Power < leastPower || e.Weighting.damped() && e.Norm == NormNone {
+	if e.Scales() || e.Power != 0 && e.Power < leastPower || e.Weighting.Damped() && e.Norm == NormNone {
 		return fmt.Errorf("sparse: embedding %s of documents with views, expected tf or tfidf, or logtf or logtfidf with a "+
 			"norm, and no power below %v", e, leastPower)
 	}
@@ -87,20 +87,20 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	// Rounding to float32 moves the factors of a row that was scaled by up to 2⁻²⁴ and those of sums, and damped
 	// counts by 2⁻²⁴ themselves.
 	near := 1e-6
-	if f.Weighting.damped() {
+	if f.Weighting.Damped() {
 		near += 0x1p-23 / least
 	}
 	factor := f.factors(mass, 1/exponent, near)
 	if factor == nil {
 		return values
 	}
-	if f.Weighting.damped() {
+	if f.Weighting.Damped() {
 		bound(factor, most)
 	}
 	out := make([]float32, len(values))
 	f.eachView(terms, func(k, view int) {
 		switch v := float64(values[k]); {
-		case f.Weighting.damped() && v != 0:
+		case f.Weighting.Damped() && v != 0:
 			out[k] = float32(power(math.E, float64(factor[view]*f.damp(v))-1)) // whose damped form is the product
 		default:
 			out[k] = float32(v * factor[view])

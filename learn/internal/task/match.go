@@ -40,13 +40,14 @@ func Match(
 			numbers.out, known.out = append(numbers.out, t), append(known.out, t)
 		}
 	}
+	damped := c.Documents.Views != nil && kept.Weighting.Damped()
 	left := map[[2]uint64][]int{} // documents of c by their digest
 	for i := range c.Documents.Rows() {
 		class := ""
 		if own := c.Labels.Of(i); classes != nil && len(own) > 0 {
 			class = c.Classes[own[0]]
 		}
-		key := digest(c.Documents, i, &known, c.Documents.Views, class)
+		key := digest(c.Documents, i, &known, c.Documents.Views, damped, class)
 		if left[key] = append(left[key], i); i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -57,7 +58,7 @@ func Match(
 		if classes != nil {
 			class = classes[i]
 		}
-		key := digest(old, i, &numbers, c.Documents.Views, class)
+		key := digest(old, i, &numbers, c.Documents.Views, damped, class)
 		if at[i] = -1; key[1] != 0 && len(left[key]) > 0 { // of none of the terms nothing is known
 			at[i], left[key] = left[key][0], left[key][1:]
 		}
@@ -99,13 +100,21 @@ func viewOf(views []sparse.View, t uint32) (view int) {
 	return view
 }
 
-// digest is that of a row, of the terms that have numbers, and of a class. Models keep the values of each view times
-// its share of the document: those are taken as multiples of the least.
-func digest(docs *sparse.CSR, row int, numbers *numbering, views []sparse.View, class string) (key [2]uint64) {
+// digest is that of a row, of the terms that have numbers, and of a class. Models keep the values of each view, or their
+// damped form, times its share of the document: those are taken as multiples of the least.
+func digest(
+	docs *sparse.CSR, row int, numbers *numbering, views []sparse.View, damped bool, class string,
+) (key [2]uint64) {
 	h := fnv.New64a()
 	h.Write([]byte(class))
 	key[0] = h.Sum64()
 	terms, values := docs.Row(row)
+	form := func(value float32) float64 {
+		if damped {
+			return 1 + math.Log(float64(value))
+		}
+		return float64(value)
+	}
 	var least [16]float32 // by view; there are fewer
 	for k, t := range terms {
 		if n, ok := numbers.of(t); ok && views != nil {
@@ -118,7 +127,7 @@ func digest(docs *sparse.CSR, row int, numbers *numbering, views []sparse.View, 
 		if n, ok := numbers.of(t); ok && values[k] != 0 {
 			value := values[k]
 			if views != nil {
-				value = float32(math.Round(100 * float64(value/least[viewOf(views, n)])))
+				value = float32(math.Round(100 * form(value) / form(least[viewOf(views, n)])))
 			}
 			v := uint64(n)<<32 | uint64(math.Float32bits(value))
 			key[0], key[1] = key[0]+mixed(v), key[1]+mixed(^v) // in any order
