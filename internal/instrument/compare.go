@@ -31,14 +31,17 @@ type ComparedRow struct {
 	Rates    [2]float64 `json:"rates"`
 	Ratio
 	Processor bool `json:"by_processor_time"` // since other programs were busy
+	Cycles    bool `json:"by_cycles"`         // of the cores, whose frequency was measured beside each round
 	Different bool `json:"differs"`
 }
 
 // Compare compares the rates of b with those of a, of all workloads of the same name, version and workers: what their
 // ratios are, in intervals that hold together with a probability of 95 %. Rounds of a run follow each other, so that
-// the medians of batches of them are compared, with allowance for what runs on one machine differ by.
+// the medians of batches of them are compared, with allowance for what runs on one machine differ by. On one machine
+// cycles are compared: its frequency changes from run to run.
 func Compare(a, b *Result) (*Comparison, error) {
 	c := &Comparison{Machine: differences(a, b)}
+	one := maps.Equal(machineFacts(a), machineFacts(b))
 	var as, bs [][]float64
 	for _, row := range a.Rows {
 		other := b.Row(row.Workload, row.Version, row.Workers)
@@ -54,10 +57,11 @@ func Compare(a, b *Result) (*Comparison, error) {
 		}
 		busy := row.Busy() || other.Busy()
 		busy = busy && len(row.Processor) == len(row.Seconds) && len(other.Processor) == len(other.Seconds)
-		as, bs = append(as, logBatches(row.times(busy))), append(bs, logBatches(other.times(busy)))
+		cycles := one && len(row.MHz) == len(row.Seconds) && len(other.MHz) == len(other.Seconds)
+		as, bs = append(as, logBatches(row.times(busy, cycles))), append(bs, logBatches(other.times(busy, cycles)))
 		c.Rows = append(c.Rows, ComparedRow{Workload: row.Workload, Version: row.Version, Workers: row.Workers,
 			Unit:  row.Unit,
-			Rates: [2]float64{row.Rate.Median, other.Rate.Median}, Processor: busy})
+			Rates: [2]float64{row.Rate.Median, other.Rate.Median}, Processor: busy, Cycles: cycles})
 		if f, g := row.Frequency(), other.Frequency(); !(math.Abs(math.Log(g/f)) <= 0.02) && f > 0 &&
 			g > 0 {
 			c.Hints = append(c.Hints, fmt.Sprintf("%s: %.0f MHz, then %.0f", row, f, g))
@@ -113,8 +117,14 @@ func differences(a, b *Result) (list []string) {
 
 // facts are what a file says of a machine and of a run.
 func facts(r *Result) map[string]string {
-	out := map[string]string{"program": r.Program + " " + r.Go, "isa": string(r.ISA), "pinned": fmt.Sprint(r.Pinned),
-		"head": fmt.Sprint(r.Caches, " ", r.Costs), "gpu": r.GPU}
+	out := machineFacts(r)
+	maps.Copy(out, map[string]string{"program": r.Program + " " + r.Go, "isa": string(r.ISA), "gpu": r.GPU,
+		"pinned": fmt.Sprint(r.Pinned), "head": fmt.Sprint(r.Caches, " ", r.Costs)})
+	return out
+}
+
+func machineFacts(r *Result) map[string]string {
+	out := map[string]string{}
 	machine := reflect.ValueOf(*r.Machine)
 	for i := range machine.NumField() {
 		if name := machine.Type().Field(i).Tag.Get("json"); name != "-" && name != "memory_used_bytes" {

@@ -70,12 +70,16 @@ const mostOthers = 0.1
 // Busy says that other programs took so much that the process's own processor time is compared.
 func (r *Row) Busy() bool { return r.Others > mostOthers && len(r.Processor) == len(r.Seconds) }
 
-// times are the seconds of the rounds, of the clock or, divided by the workers, of the process.
-func (r *Row) times(processor bool) []float64 {
+// times are the seconds of the rounds, of the clock or, divided by the workers, of the process; or millions of cycles
+// in them.
+func (r *Row) times(processor, cycles bool) []float64 {
 	out := slices.Clone(r.Seconds)
 	for i := range out {
 		if processor {
 			out[i] = max(r.Processor[i], 1e-9) / float64(r.Workers)
+		}
+		if cycles {
+			out[i] *= max(r.MHz[i], 1)
 		}
 	}
 	return out
@@ -104,7 +108,7 @@ func (r *Row) addShares(shares map[string]float64, n float64) {
 func (r *Row) Frequency() float64 { return medianOf(r.MHz).Median }
 
 // Undisturbed is the row's rate, by the process's own time where others were busy.
-func (r *Row) Undisturbed() float64 { return r.Units / report.Median(r.times(r.Busy())) }
+func (r *Row) Undisturbed() float64 { return r.Units / report.Median(r.times(r.Busy(), false)) }
 
 // Roof is what some workers could do at most: multiply-adds in registers, and bytes.
 type Roof struct {

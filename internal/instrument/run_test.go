@@ -202,6 +202,20 @@ func TestCompare(t *testing.T) {
 	for _, row := range append(a.Rows, b.Rows...) {
 		row.Others = 0
 	}
+	// On one machine frequency explains what it does.
+	for r, mhz := range map[*Result]float64{a: 4200, b: 3500} { // 0.12/0.1
+		for _, row := range r.Rows {
+			row.Processor, row.MHz = nil, slices.Repeat([]float64{mhz}, len(row.Seconds))
+		}
+	}
+	for _, microcode := range []string{a.Machine.Microcode, "0x2"} {
+		b.Machine.Microcode = microcode
+		other := microcode == "0x2"
+		if c, err := Compare(a, b); err != nil || c.Differs != other || c.Rows[0].Cycles == other ||
+			len(c.Hints) != len(c.Rows) {
+			t.Errorf("microcode %s: %+v, %v", microcode, c, err)
+		}
+	}
 	if percent, n := Index(b, a, 1); n != len(c.Rows) || !(math.Abs(percent-100*0.1/0.12) < 1e-9) {
 		t.Errorf("index %v of %d workloads", percent, n)
 	}

@@ -243,9 +243,13 @@ func (c *compareReport) WriteText(w io.Writer) {
 			map[bool]string{true: "differs"}[r.Differs()]}
 	}
 	for _, row := range c.Rows {
+		by := map[bool]string{true: "processor time", false: "clock"}[row.Processor]
+		if row.Cycles {
+			by = map[bool]string{true: "processor cycles", false: "cycles"}[row.Processor]
+		}
 		t.Add(append([]string{fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
 			report.Rate(row.Rates[0]), report.Rate(row.Rates[1])},
-			ratio(row.Ratio, map[bool]string{true: "processor time", false: "clock"}[row.Processor])...)...)
+			ratio(row.Ratio, by)...)...)
 	}
 	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean, "")...)...)
 	t.Write(w)
