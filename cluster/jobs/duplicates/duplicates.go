@@ -217,15 +217,8 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return err
 	}
 	groups := engine.NewGroups(o.Rows)
-	var b []byte
-	for task := range j.Tasks {
-		if b, err = j.Result(ctx, task, b[:0]); err != nil {
-			return err
-		}
-		if err := connect(groups, b, o.Rows); err != nil {
-			return fmt.Errorf("duplicates: the result of task %d: %w", task, err)
-		}
-		out.Progress(int64(task+1), int64(j.Tasks))
+	if err := j.Each(ctx, out, func(_ int, b []byte) error { return connect(groups, b, o.Rows) }); err != nil {
+		return err
 	}
 	return out.File(func(w io.Writer) error {
 		to := bufio.NewWriterSize(w, 1<<16)

@@ -282,16 +282,9 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		if _, err := io.WriteString(w, lines.Header()); err != nil {
 			return err
 		}
-		var buf []byte
-		for t := range j.Tasks {
-			if buf, err = j.Result(ctx, t, buf[:0]); err != nil {
-				return err
-			}
-			if _, err := w.Write(buf); err != nil {
-				return err
-			}
-			out.Progress(int64(t+1), int64(j.Tasks))
-		}
-		return ctx.Err()
+		return j.Each(ctx, out, func(_ int, lines []byte) error {
+			_, err := w.Write(lines)
+			return err
+		})
 	})
 }

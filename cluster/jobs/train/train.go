@@ -173,17 +173,13 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error)
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
 	var parts []*solver.Classifier
-	for task := range j.Tasks {
-		b, err := j.Result(ctx, task, nil)
-		if err != nil {
-			return err
-		}
+	err = j.Each(ctx, out, func(_ int, b []byte) error {
 		part, err := decode(b, o.count())
-		if err != nil {
-			return fmt.Errorf("train: the result of task %d: %w", task, err)
-		}
 		parts = append(parts, part)
-		out.Progress(int64(task+1), int64(j.Tasks))
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	m, report, err := o.problem.Assemble(o.settings, parts)
 	if err != nil {
