@@ -103,7 +103,7 @@ func newGridRow(v *learn.Validation) gridRow {
 		row.Figures = append(row.Figures, report.Number(f))
 	}
 	t := model.Type(v.Spec)
-	if !slices.Contains(types, t) {
+	if !slices.Contains(model.Types, t) {
 		row.Type = v.Spec
 		return row
 	}
@@ -448,11 +448,11 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 func (m *machine) commandLine(others, settings []string) string {
 	words := given([]string{"grambench", "train", "-in", quoted(m.In)}, m.f,
 		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, others...)...)
-	if m.weights.balanced {
+	if m.weights.Balanced {
 		words = append(words, "-weight", "balanced")
 	}
-	for _, class := range slices.Sorted(maps.Keys(m.weights.of)) {
-		words = append(words, "-weight", quoted(fmt.Sprintf("%s=%v", class, m.weights.of[class])))
+	for _, class := range slices.Sorted(maps.Keys(m.weights.Of)) {
+		words = append(words, "-weight", quoted(fmt.Sprintf("%s=%v", class, m.weights.Of[class])))
 	}
 	if m.Signed && !m.f.Given("signed") { // as -t has it
 		words = append(words, "-signed")
