@@ -44,7 +44,9 @@ func (e *Engine) pairsWithin(ctx context.Context, c float64, visit func(i, j int
 	if j == nil {
 		return s.tiled(ctx, visit)
 	}
-	return s.join(ctx, j, nil, plan, math.MaxInt, func(i, m int, c float32) error { return visit(i, m, s.zeroed(i, m, c)) })
+	return s.join(ctx, j, nil, plan, math.MaxInt, func(i, m int, c float32) error {
+		return visit(i, m, s.zeroed(i, m, c))
+	})
 }
 
 // everyEmbedding is each without a power or with the root, and two with another power; but none that
