@@ -82,7 +82,7 @@ func TestEnded(t *testing.T) {
 		{e.Multiply, k, vectors, product}, {e.CrossMultiply, k, x, vectors, product}, {e.WriteTiles, 0, e.Len(), io.Discard},
 		{rows.Multiply, vectors, product}, {rows.Pass, vectors, func(int, *mat.Dense) error { return nil }, product},
 		{e.Neighbours, k, many}, {e.CrossNeighbours, k, x, many},
-		{e.PairsWithin, 0.1, func(int, int, float32) error { return nil }}, {cached.Build}, {served.Ready}, {served.Of, all},
+		{engine.GroupsWithin, x, 0.1}, {cached.Build}, {served.Ready}, {served.Of, all},
 		{cached.Rows, k, []int{0}, [][2]int{{0, e.Len()}}, [][]float32{make([]float32, e.Len())}},
 		{spectrum.All, square, 2},
 		{svm.NewProblem, c, embedding, opt}, {p.Build}, {p.Train, s}, {p.CrossValidate, s, 3, uint64(1)},

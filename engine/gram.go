@@ -62,13 +62,7 @@ func (e *Engine) gramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) (err
 }
 
 // sequence returns 0, 1, … n-1.
-func sequence(n int) []int {
-	docs := make([]int, n)
-	for i := range docs {
-		docs[i] = i
-	}
-	return docs
-}
+func sequence(n int) []int { return run.Numbers(0, n) }
 
 // Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows)
 // rows and Len columns.

@@ -17,7 +17,7 @@ import (
 var neighboursLearner = &Learner{
 	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
 	Flags: []string{"kernel", "embed", "scheme"},
-	Files: files(knn.Form, knn.Load, knn.Read,
+	Files: files(knn.Form.Name, knn.Form.Load, knn.Form.Read,
 		func(m *knn.Model) Model { return neighboursModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &nearest{}
@@ -34,13 +34,9 @@ type nearest struct{ s knn.Settings }
 func (t *nearest) settings(o Options) (knn.Settings, error) {
 	s := t.s
 	s.Scheme = o.Scheme
-	s.Kernel = o.kernelOr(knn.DefaultKernel)
-	if o.Embedding != nil {
-		k, err := kernel.ParseIn(s.Kernel, *o.Embedding)
-		if err != nil {
-			return s, err
-		}
-		s.Kernel = k.String()
+	var err error
+	if s.Kernel, err = o.kernelIn(knn.DefaultKernel); err != nil {
+		return s, err
 	}
 	if s.K < 1 {
 		return s, flagtext.Errorf("-type knn:k=%d, expected at least 1", s.K)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/model"
@@ -20,7 +19,7 @@ import (
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
 	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"}, Weighs: true,
-	Files: files(landmark.Form, landmark.Load, landmark.Read,
+	Files: files(landmark.Form.Name, landmark.Form.Load, landmark.Form.Read,
 		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &landmarks{}
@@ -79,13 +78,9 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
 	s.Loss = map[string]landmark.Loss{"logistic": landmark.Logistic, "hinge2": landmark.Hinge2}[t.loss]
 	s.Choice = map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[t.choice]
-	s.Kernel = o.kernelOr(svm.DefaultKernel)
-	if o.Embedding != nil {
-		k, err := kernel.ParseIn(s.Kernel, *o.Embedding)
-		if err != nil {
-			return s, err
-		}
-		s.Kernel = k.String()
+	var err error
+	if s.Kernel, err = o.kernelIn(svm.DefaultKernel); err != nil {
+		return s, err
 	}
 	if s.Iterations < 1 || t.limit < 0 || !(t.work >= 0) {
 		return s, flagtext.Errorf("-type landmark:passes=%d,time=%v,work=%v, expected at least 1, and at least 0",
@@ -105,8 +100,7 @@ func (t *landmarks) Check(o Options) error {
 
 func (o *Options) landmarks() landmark.Options {
 	return landmark.Options{
-		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: o.told,
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told, Checked: o.checked,
 	}
 }
 
@@ -157,11 +151,7 @@ func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, 
 			"landmarks", prices)
 	}
 	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
-	var out []Model
-	for _, m := range models {
-		out = append(out, landmarkModel{m, nil})
-	}
-	return out, err
+	return each(models, func(m *landmark.Model) Model { return landmarkModel{m, nil} }), err
 }
 
 // landmarkModel is a model of landmarks.
@@ -172,9 +162,7 @@ type landmarkModel struct {
 
 // Predict implements Model.
 func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	own := o.landmarks()
-	own.Checked = o.checked
-	return m.Model.Predict(ctx, docs, own)
+	return m.Model.Predict(ctx, docs, o.landmarks())
 }
 
 // landmarkRow is a machine in a report.

@@ -93,6 +93,14 @@ func files[M any](
 	}
 }
 
+// each makes models of what a learner's package trained.
+func each[M any](trained []M, model func(M) Model) (out []Model) {
+	for _, m := range trained {
+		out = append(out, model(m))
+	}
+	return out
+}
+
 // Trainer trains models with parameters that were set.
 type Trainer interface {
 	// Check reports what makes no sense, before anything is read.
@@ -302,6 +310,19 @@ func (o *Options) kernelOr(counts string) string {
 		return VectorKernel
 	}
 	return counts
+}
+
+// kernelIn is kernelOr in the embedding that was asked for.
+func (o *Options) kernelIn(counts string) (string, error) {
+	spec := o.kernelOr(counts)
+	if o.Embedding == nil {
+		return spec, nil
+	}
+	k, err := kernel.ParseIn(spec, *o.Embedding)
+	if err != nil {
+		return spec, err
+	}
+	return k.String(), nil
 }
 
 // Tell reports progress.

@@ -17,7 +17,7 @@ import (
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
 	Flags: []string{"c", "embed", "scheme", "tolerance", "weight"}, Weighs: true,
-	Files: files(linear.Form, linear.Load, linear.Read,
+	Files: files(linear.Form.Name, linear.Form.Load, linear.Form.Read,
 		func(m *linear.Model) Model { return linearModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		l := &lines{}
@@ -48,10 +48,7 @@ func (l *lines) settings(o Options) linear.Settings {
 }
 
 func (o *Options) linear() linear.Options {
-	return linear.Options{
-		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: o.told,
-	}
+	return linear.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told, Checked: o.checked}
 }
 
 // lineEmbedding is the one that was asked for, or one that suits lines and the corpus.
@@ -94,11 +91,7 @@ func (l *lines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, 
 // TrainPath implements PathTrainer.
 func (l *lines) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
 	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, o), l.settings(o), prices, o.linear())
-	var out []Model
-	for _, m := range models {
-		out = append(out, linearModel{m})
-	}
-	return out, err
+	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 
 // linearModel is a model of linear machines.
@@ -106,9 +99,7 @@ type linearModel struct{ *linear.Model }
 
 // Predict implements Model.
 func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	own := o.linear()
-	own.Checked = o.checked
-	return m.Model.Predict(ctx, docs, own)
+	return m.Model.Predict(ctx, docs, o.linear())
 }
 
 // Weights implements Weighted.

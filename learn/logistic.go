@@ -19,7 +19,7 @@ import (
 // logisticFlags are the flags of support vector machines that logistic regression takes, too.
 var logisticFlags = []string{"c", "embed", "scheme", "tolerance", "weight"}
 
-var logisticFiles = files(logistic.Form, logistic.Load, logistic.Read,
+var logisticFiles = files(logistic.Form.Name, logistic.Form.Load, logistic.Form.Read,
 	func(m *logistic.Model) Model { return &Regression{m, ""} })
 
 var euclideanLearner = &Learner{
@@ -101,12 +101,8 @@ func (r *regression) settings(o Options) logistic.Settings {
 	return s
 }
 
-// options are those of package logistic.
-func (r *regression) options(o Options) logistic.Options {
-	return logistic.Options{
-		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: o.told,
-	}
+func (o *Options) logistic() logistic.Options {
+	return logistic.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told, Checked: o.checked}
 }
 
 // embedding is the one that was asked for, or one that suits the margin and the corpus.
@@ -140,7 +136,7 @@ func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mo
 	if o.C == 0 && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
 		rough := s
 		rough.Tolerance, rough.Iterations, rough.Starts = max(s.Tolerance, 1e-3), 100, 0
-		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, r.options(o))
+		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, o.logistic())
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +151,7 @@ func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mo
 		}
 		chosen = fmt.Sprintf("C chosen on %d folds, by %s, then log loss: %s", triedOn, right, strings.Join(figures, "; "))
 	}
-	m, err := logistic.Train(ctx, c, e, s, r.options(o))
+	m, err := logistic.Train(ctx, c, e, s, o.logistic())
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +160,8 @@ func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mo
 
 // TrainPath implements PathTrainer.
 func (r *regression) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
-	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.settings(o), prices, r.options(o))
-	var out []Model
-	for _, m := range models {
-		out = append(out, &Regression{m, ""})
-	}
-	return out, err
+	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.settings(o), prices, o.logistic())
+	return each(models, func(m *logistic.Model) Model { return &Regression{m, ""} }), err
 }
 
 // Regression is a model of logistic regression.
@@ -180,9 +172,7 @@ type Regression struct {
 
 // Predict implements Model.
 func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	own := (&regression{}).options(o)
-	own.Checked = o.checked
-	return m.Model.Predict(ctx, docs, own)
+	return m.Model.Predict(ctx, docs, o.logistic())
 }
 
 // Weights implements Weighted.

@@ -310,7 +310,7 @@ func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation,
 			}
 			out[p].About = about
 			out[p].Ended.Add(out[p].About.Ended)
-			score, err := v.score(pick(class[p], test), pick(labels[p], test), own)
+			score, err := v.score(run.Pick(class[p], test), run.Pick(labels[p], test), own)
 			if err != nil {
 				return nil, err
 			}
@@ -382,7 +382,7 @@ func (v *validating) together(ctx context.Context, by Validator, points []Point)
 			class = make([]int, len(v.part))
 		}
 		for _, docs := range own {
-			score, err := v.score(pick(class, docs), pick(labels, docs), truth(v.c, docs))
+			score, err := v.score(run.Pick(class, docs), run.Pick(labels, docs), truth(v.c, docs))
 			if err != nil {
 				return nil, err
 			}
@@ -453,14 +453,6 @@ func truth(c *sparse.Corpus, docs []int) *sparse.Corpus {
 	out := &sparse.Corpus{Source: c.Source, Classes: c.Classes, Documents: c.Documents.SelectRows(docs)}
 	for _, i := range docs {
 		out.Labels.Add(c.Labels.Of(i)...)
-	}
-	return out
-}
-
-func pick[T any](from []T, at []int) []T {
-	out := make([]T, len(at))
-	for k, i := range at {
-		out[k] = from[i]
 	}
 	return out
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Parameters says which problem of classes is solved. C and the tolerance scale with the kernel's
@@ -175,12 +177,9 @@ func (p *problem) bound(t int) float64 { return p.bounds[sideOf(p.positive[t])] 
 // increasing order: then the rows of a problem are pieces of memory.
 func inOrder[T any](docs []int, of []T, n int) ([]int, []T, error) {
 	if !slices.IsSorted(docs) {
-		order := make([]int, len(docs))
-		for i := range order {
-			order[i] = i
-		}
+		order := run.Numbers(0, len(docs))
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(docs[a], docs[b]) })
-		docs, of = pick(docs, order), pick(of, order)
+		docs, of = run.Pick(docs, order), run.Pick(of, order)
 	}
 	for i, d := range docs {
 		if d < 0 || d >= n {
@@ -191,14 +190,6 @@ func inOrder[T any](docs []int, of []T, n int) ([]int, []T, error) {
 		}
 	}
 	return docs, of, nil
-}
-
-func pick[T any](from []T, order []int) []T {
-	to := make([]T, len(order))
-	for i, at := range order {
-		to[i] = from[at]
-	}
-	return to
 }
 
 // sideOf is 0 for positive documents and 1 for others.

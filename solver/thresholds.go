@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Thresholds say which labels an object gets by the decision values of separate labels: those whose
@@ -390,7 +392,7 @@ func (t *Training) tune(
 	var jobs []job
 	for _, p := range open {
 		jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
-			own, err := p.heldOut(ctx, s, pick(t.Parts, p.docs), parts, startFrom(c.Machines[p.place]), bytes)
+			own, err := p.heldOut(ctx, s, run.Pick(t.Parts, p.docs), parts, startFrom(c.Machines[p.place]), bytes)
 			if err != nil {
 				return err
 			}

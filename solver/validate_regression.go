@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // RegressionTrial is what is cross-validated of regression.
@@ -76,7 +78,7 @@ func (t *RegressionTrial) Validate(
 			}
 		}
 		v.add(len(docs), [2]int{}, func() (swept, start) {
-			return &regressionSweep{m: v.m, docs: docs, targets: pick(t.Targets, docs), pars: pars}, begin
+			return &regressionSweep{m: v.m, docs: docs, targets: run.Pick(t.Targets, docs), pars: pars}, begin
 		}, func(par int, machine *Machine) { out[par].Fits[f] = machine })
 	}
 	v.machines = func(par, f int) []*Machine { return out[par].Fits[f : f+1] }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 func TestValidateRegression(t *testing.T) {
@@ -35,7 +37,7 @@ func TestValidateRegression(t *testing.T) {
 				}
 			}
 			own, err := TrainRegression(
-				ctx, m, RegressionTraining{Docs: docs, Targets: pick(targets, docs), Regression: pars[at]}, Options{},
+				ctx, m, RegressionTraining{Docs: docs, Targets: run.Pick(targets, docs), Regression: pars[at]}, Options{},
 			)
 			if err != nil {
 				t.Fatal(err)

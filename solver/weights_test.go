@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // weighing are problems over the same documents, which a test solves with weights and by repeating documents.
@@ -234,7 +236,7 @@ func TestWeightsInParts(t *testing.T) {
 				}
 			}
 			one, err := TrainRegression(t.Context(), m, RegressionTraining{
-				Docs: docs, Targets: pick(targets, docs), Regression: par,
+				Docs: docs, Targets: run.Pick(targets, docs), Regression: par,
 			}, opt)
 			if err != nil {
 				t.Fatal(err)

@@ -3,6 +3,8 @@ package sparse
 import (
 	"fmt"
 	"math"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Corpus is a set of documents as they were read: raw counts or values, labels, and a vocabulary.
@@ -102,26 +104,14 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = Labels{}
-	out.Names, out.Groups = pick(c.Names, documents), pick(c.Groups, documents)
-	out.Texts, out.Weights = pick(c.Texts, documents), pick(c.Weights, documents)
+	out.Names, out.Groups = run.Pick(c.Names, documents), run.Pick(c.Groups, documents)
+	out.Texts, out.Weights = run.Pick(c.Texts, documents), run.Pick(c.Weights, documents)
 	if len(c.Labels.Offsets) > 0 {
 		for _, i := range documents {
 			out.Labels.Add(c.Labels.Of(i)...)
 		}
 	}
 	return &out
-}
-
-// pick returns list[i] for each i of documents, or nil for a nil list.
-func pick[T any](list []T, documents []int) []T {
-	if list == nil {
-		return nil
-	}
-	out := make([]T, len(documents))
-	for k, i := range documents {
-		out[k] = list[i]
-	}
-	return out
 }
 
 // Validate checks documents as [CSR.Validate] does and labels as [Labels.Validate] does, and that

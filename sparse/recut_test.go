@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Texts that were kept are cut as reading them with the same options would.
@@ -23,7 +25,7 @@ func TestRecut(t *testing.T) {
 			}
 			some, of := texts, labels
 			if documents != nil {
-				some, of = pick(texts, documents), pick(labels, documents)
+				some, of = run.Pick(texts, documents), run.Pick(labels, documents)
 			}
 			want, err := FromTexts(ctx, some, of, opt)
 			if err != nil {

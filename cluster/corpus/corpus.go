@@ -206,23 +206,6 @@ func stream(ctx context.Context, c *sparse.Corpus, m *meta, yield func(b []byte)
 	return w.err
 }
 
-// Info says what a stored corpus is, without reading it.
-type Info struct {
-	Source    string
-	Documents int64
-	Bytes     int64 // in the store
-	Memory    int64 // that reading it takes, about
-}
-
-// Stat returns what is known of the corpus of a digest from its first object.
-func Stat(ctx context.Context, get Get, digest string) (Info, error) {
-	m, err := readMeta(ctx, get, digest)
-	if err != nil {
-		return Info{}, err
-	}
-	return Info{m.Source, m.Rows, m.Bytes, m.memory()}, nil
-}
-
 // Get returns the bytes of an object, such as [store.Store.Get] does. They are the caller's, which
 // keeps them.
 type Get func(ctx context.Context, name string) ([]byte, error)

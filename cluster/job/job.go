@@ -84,7 +84,7 @@ func Within(what string, v, least, most int) error {
 // ParseDescription reads what Encode has written, to the byte: a digest then stands for one text.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
-	if err := decode(b, d); err != nil {
+	if err := Decode(b, d); err != nil {
 		return nil, fmt.Errorf("job: description: %w", err)
 	}
 	again, err := d.Encode()
@@ -97,8 +97,8 @@ func ParseDescription(b []byte) (*Description, error) {
 	return d, nil
 }
 
-// decode reads one JSON value with known fields alone.
-func decode(b []byte, to any) error {
+// Decode reads one JSON value, all of b, with known fields alone.
+func Decode(b []byte, to any) error {
 	r := json.NewDecoder(bytes.NewReader(b))
 	r.DisallowUnknownFields()
 	if err := r.Decode(to); err != nil {
@@ -120,7 +120,7 @@ func (d *Description) SetSpec(spec any) (err error) {
 
 // DecodeSpec reads a spec into a struct of the kind. Fields that it doesn't have are errors.
 func (d *Description) DecodeSpec(to any) error {
-	if err := decode(d.Spec, to); err != nil {
+	if err := Decode(d.Spec, to); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
 	}
 	return nil
@@ -206,6 +206,22 @@ func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) 
 		return nil, fmt.Errorf("job: task %d, expected one from 0 to %d", task, j.Tasks-1)
 	}
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
+}
+
+// Each calls do with the result of each task, in their order, and tells how far that is. The bytes are its own until it
+// returns.
+func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
+	var b []byte
+	for task := range j.Tasks {
+		if b, err = j.Result(ctx, task, b[:0]); err != nil {
+			return err
+		}
+		if err := do(task, b); err != nil {
+			return fmt.Errorf("%s: the result of task %d: %w", j.Kind, task, err)
+		}
+		out.Progress(int64(task+1), int64(j.Tasks))
+	}
+	return ctx.Err()
 }
 
 // Missing says whether an error of Result means that the task must be done, again or for the first

@@ -11,23 +11,23 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// Kind is a kind of job, such as gram. Its methods may be called concurrently.
-type Kind interface {
-	Name() string    // as in `gramcluster plan NAME`
-	Summary() string // one line
-	Help() string    // a few lines: what a task is, what gather writes, an example; flags are listed by themselves
+// Kind is a kind of job, such as gram. Its functions may be called concurrently.
+type Kind struct {
+	Name    string // as in `gramcluster plan NAME`
+	Summary string // one line
+	Help    string // a few lines: what a task is, what gather writes, an example; flags are listed by themselves
 
 	// Declare declares the flags of plan, beside those that all kinds have (-store, -in and how it
 	// is read, -isa, -workers, -m), and returns what takes their values.
-	Declare(f *flag.FlagSet) Planner
+	Declare func(f *flag.FlagSet) Planner
 
 	// Open makes what tasks of a job have in common, such as an engine, from its description alone.
-	Open(ctx context.Context, j *Job) (Worker, error)
+	Open func(ctx context.Context, j *Job) (Worker, error)
 
 	// Gather makes what was asked for of all results. A result that is missing or damaged is an
 	// error for which [Missing] is true, and nothing is left behind. Its caller has seen that all
 	// results are listed.
-	Gather(ctx context.Context, j *Job, out *Output) error
+	Gather func(ctx context.Context, j *Job, out *Output) error
 }
 
 // Planner is the values of a kind's flags.
@@ -107,10 +107,10 @@ func (o *Output) File(write func(w io.Writer) error) error {
 func KindOf(kinds []Kind, name string) (Kind, error) {
 	var names []string
 	for _, k := range kinds {
-		if k.Name() == name {
+		if k.Name == name {
 			return k, nil
 		}
-		names = append(names, k.Name())
+		names = append(names, k.Name)
 	}
-	return nil, fmt.Errorf("job: kind %q, expected one of %s", name, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("job: kind %q, expected one of %s", name, strings.Join(names, ", "))
 }

@@ -23,7 +23,7 @@ func ParseLine(text []byte) (Line, error) {
 		Job  *string `json:"job"`
 		Task *int    `json:"task"`
 	}
-	err := decode(text, &l)
+	err := Decode(text, &l)
 	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // whose own text names types of Go
 		err = fmt.Errorf("found %s", other.Value)
 		if other.Field != "" {

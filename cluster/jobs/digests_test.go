@@ -123,8 +123,8 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 		}
 	}
 	for _, k := range jobs.Kinds {
-		if !done[k.Name()] {
-			t.Errorf("no job of kind %s", k.Name())
+		if !done[k.Name] {
+			t.Errorf("no job of kind %s", k.Name)
 		}
 	}
 	return all

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -25,10 +24,7 @@ type fake struct {
 	gather        error
 }
 
-func (*fake) Name() string                      { return "fake" }
-func (*fake) Summary() string                   { return "" }
-func (*fake) Help() string                      { return "" }
-func (*fake) Declare(*flag.FlagSet) job.Planner { return nil }
+func (f *fake) kind() job.Kind { return job.Kind{Name: "fake", Open: f.Open, Gather: f.Gather} }
 
 func (f *fake) Open(context.Context, *job.Job) (job.Worker, error) {
 	f.opens++
@@ -66,7 +62,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	s := &site{t: t, fake: &fake{}, bucket: &storetest.Memory{}}
 	s.job = s.save(string(asm.Best().ISA), 3)
-	s.runner = NewRunner(s.job.Host, []job.Kind{s.fake}, &s.reports)
+	s.runner = NewRunner(s.job.Host, []job.Kind{s.fake.kind()}, &s.reports)
 	return s
 }
 
@@ -172,7 +168,7 @@ func (u unreadable) Open(ctx context.Context, key string) (io.ReadCloser, int64,
 func TestDoWithoutStore(t *testing.T) {
 	s := newSite(t)
 	h := &job.Host{Store: store.New(unreadable{s.bucket, s.job.ResultName(1)}), Workers: 1}
-	s.runner = NewRunner(h, []job.Kind{s.fake}, &s.reports)
+	s.runner = NewRunner(h, []job.Kind{s.fake.kind()}, &s.reports)
 	s.does(s.job, 1, Failed, errUnreadable.Error())
 	s.does(s.job, 0, Done, "")
 	s.does(s.job, 1, Failed, errUnreadable.Error())
@@ -225,7 +221,7 @@ func TestStatus(t *testing.T) {
 // Gather says all that is missing, and why where that is known, or what else went wrong.
 func TestGather(t *testing.T) {
 	s := newSite(t)
-	gather := func() error { return Gather(t.Context(), []job.Kind{s.fake}, s.job, &job.Output{}) }
+	gather := func() error { return Gather(t.Context(), []job.Kind{s.fake.kind()}, s.job, &job.Output{}) }
 	s.does(s.job, 1, Done, "")
 	var m *MissingError
 	if err := gather(); !errors.As(err, &m) || !slices.Equal(m.Tasks, []int{0, 2}) || m.Of != 3 || m.Why != nil {

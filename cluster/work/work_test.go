@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,11 +21,7 @@ type shut struct {
 	open   func(ctx context.Context, j *job.Job) error
 }
 
-func (*shut) Name() string                                        { return "shut" }
-func (*shut) Summary() string                                     { return "" }
-func (*shut) Help() string                                        { return "" }
-func (*shut) Declare(*flag.FlagSet) job.Planner                   { return nil }
-func (*shut) Gather(context.Context, *job.Job, *job.Output) error { return nil }
+func (s *shut) kind() job.Kind { return job.Kind{Name: "shut", Open: s.Open} }
 func (*shut) Do(_ context.Context, task int) ([][]byte, error) {
 	return [][]byte{fmt.Append(nil, task)}, nil
 }
@@ -80,7 +75,7 @@ func TestShut(t *testing.T) {
 	} {
 		reads, unreadable = 0, c.unreadable
 		k, out := &shut{open: c.open}, bytes.Buffer{}
-		r := work.NewRunner(h, []job.Kind{k}, &out)
+		r := work.NewRunner(h, []job.Kind{k.kind()}, &out)
 		for task := range 20 {
 			if err := r.Do(t.Context(), job.Line{Job: jobs[false].Digest, Task: task}); err != nil {
 				t.Fatal(err)
@@ -102,7 +97,7 @@ func TestShut(t *testing.T) {
 		return errors.New("never")
 	}}
 	var out bytes.Buffer
-	r := work.NewRunner(h, []job.Kind{k}, &out)
+	r := work.NewRunner(h, []job.Kind{k.kind()}, &out)
 	for task := range 40 {
 		if err := r.Do(t.Context(), job.Line{Job: jobs[task%2 == 0].Digest, Task: task / 2}); err != nil {
 			t.Fatal(err)

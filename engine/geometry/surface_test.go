@@ -80,7 +80,7 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 					norm = math.Hypot(norm, v)
 				}
 				g, s := k.curvature(x)
-				got, err := Metric(of, x)
+				got, err := metric(of, x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -104,6 +104,27 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// metric returns the d×d metric g at a point x, row by row. Errors: those of [At].
+func metric(k kernel.Kernel, x []float64) ([]float64, error) {
+	norm := 0.0
+	for _, v := range x {
+		norm = math.Hypot(norm, v)
+	}
+	d := len(x)
+	p, err := At(k, norm, d)
+	if err != nil {
+		return nil, err
+	}
+	g := make([]float64, d*d)
+	for i := range d {
+		for j := range d {
+			g[i*d+j] = (p.Radial - p.Tangential) * (x[i] / norm) * (x[j] / norm)
+		}
+		g[i*d+i] += p.Tangential
+	}
+	return g, nil
 }
 
 func determinant(g [][]float64) float64 {

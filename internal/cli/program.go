@@ -239,7 +239,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 func meant(word string, known []string) string {
 	best, least := "", 1+len(word)/3
 	for _, k := range known {
-		if d := edits(word, k); d <= least && 2*d < len(word) {
+		if d := run.Edits(word, k); d <= least && 2*d < len(word) {
 			best, least = k, d-1
 		}
 	}
@@ -247,24 +247,4 @@ func meant(word string, known []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// edits counts the letters to insert, delete or replace that make b of a.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := corner
-			if a[i] != b[j] {
-				cost = 1 + min(corner, row[j], row[j+1])
-			}
-			corner, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -124,3 +124,31 @@ func ParseNumber(s string) (float64, error) {
 	}
 	return v, nil
 }
+
+// Alternatives expands a kernel's specification with lists of values, such as diffusion:t=0.1|0.5|1, to one for each
+// value; several lists to all combinations. Errors: an empty value, more than MostValues.
+func Alternatives(spec string) ([]string, error) {
+	at := strings.IndexByte(spec, '|')
+	if at < 0 {
+		return []string{spec}, nil
+	}
+	const ends = ",:()= "
+	from, to := strings.LastIndexAny(spec[:at], ends)+1, len(spec)
+	if n := strings.IndexAny(spec[at:], ends); n >= 0 {
+		to = at + n
+	}
+	var out []string
+	for value := range strings.SplitSeq(spec[from:to], "|") {
+		if value == "" {
+			return nil, fmt.Errorf("-kernel %q, column %d: an empty value in %q", spec, from+1, spec[from:to])
+		}
+		some, err := Alternatives(spec[:from] + value + spec[to:])
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, some...); len(out) > MostValues {
+			return nil, fmt.Errorf("-kernel %q stands for more than %d kernels", spec, MostValues)
+		}
+	}
+	return out, nil
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -169,10 +170,7 @@ func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	k = kernel.Resolve(k, len(fitted.Terms))
 	above := uniform || docs.Rows() == 0 || !kernel.PropertiesOf(k).Falling
 	for lo := 0; lo < docs.Rows(); lo += some {
-		rows := make([]int, min(some, docs.Rows()-lo))
-		for k := range rows {
-			rows[k] = lo + k
-		}
+		rows := run.Numbers(lo, min(lo+some, docs.Rows()))
 		x, err := fitted.TransformRows(context.Background(), docs, rows, 0)
 		if err != nil {
 			return err

@@ -177,10 +177,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 		out.Probabilities = make([][]float64, n)
 	}
 	for lo := 0; lo < n; lo += chunk {
-		rows := make([]int, min(chunk, n-lo))
-		for i := range rows {
-			rows[i] = lo + i
-		}
+		rows := run.Numbers(lo, min(lo+chunk, n))
 		x, err := m.Embedder.TransformRows(ctx, docs, rows, do.Workers)
 		if err != nil {
 			return nil, err

@@ -95,10 +95,7 @@ func (d *Documents) pick(rows []int) ([]int, error) {
 		return nil, errors.New("logistic: no documents, expected some")
 	}
 	if rows == nil {
-		rows = make([]int, d.x.Rows())
-		for i := range rows {
-			rows[i] = i
-		}
+		rows = run.Numbers(0, d.x.Rows())
 	}
 	for _, i := range rows {
 		if i < 0 || i >= d.x.Rows() {

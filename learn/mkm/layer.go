@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -84,10 +85,7 @@ func (t *training) fit(
 
 // find finds the components of a layer. The caller closes the engine.
 func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
-	first := make([]int, n)
-	for i := range first {
-		first[i] = i
-	}
+	first := run.Numbers(0, n)
 	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
 	base := t.base(n)
 	l.Base = x.SelectRows(base)
@@ -194,10 +192,7 @@ func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 
 // features returns those of documents lo to hi-1 of x, row by row.
 func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]float32, error) {
-	rows := make([]int, hi-lo)
-	for i := range rows {
-		rows[i] = lo + i
-	}
+	rows := run.Numbers(lo, hi)
 	test, err := r.layer.Embedder.TransformRows(ctx, x, rows, r.workers)
 	if err != nil {
 		return nil, err

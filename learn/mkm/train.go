@@ -127,10 +127,7 @@ func (t *training) run(ctx context.Context) error {
 		}
 		t.state.all, t.state.layers = true, nil
 	}
-	all := make([]int, len(t.y))
-	for i := range all {
-		all[i] = i
-	}
+	all := run.Numbers(0, len(t.y))
 	return t.pass(ctx, all, nil, t.finish)
 }
 

@@ -113,7 +113,7 @@ func (l *libsvmReader) readHeader() error {
 
 // understand makes the model as the header describes it.
 func (l *libsvmReader) understand() error {
-	typ, k := oneOf(l, "svm_type", types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
+	typ, k := oneOf(l, "svm_type", Types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
 	l.m = &Model{Type: typ}
 	l.precomputed = k.typ == Precomputed
 	for _, key := range kernelKeys[k.typ] {

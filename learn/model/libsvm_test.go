@@ -26,7 +26,7 @@ func TestSVMPredictAgrees(t *testing.T) {
 		"linear", "polynomial:gamma=0.25,r=1,degree=2", "rbf:gamma=0.25", "sigmoid:gamma=0.015625,r=-0.5",
 	}
 	var all []recipe
-	for _, typ := range types {
+	for _, typ := range Types {
 		for _, k := range kernels {
 			all = append(all, recipe{typ: typ, kernel: k, signed: true})
 		}
@@ -177,7 +177,7 @@ func TestReadSVMTrain(t *testing.T) {
 		for kernel := range kernelNames {
 			for _, probable := range []bool{false, true} {
 				t.Run(fmt.Sprintf(
-					"%s/%s/classes=%d/probabilities=%v", types[c.typ], kernelNames[kernel], c.classes, probable,
+					"%s/%s/classes=%d/probabilities=%v", Types[c.typ], kernelNames[kernel], c.classes, probable,
 				), func(t *testing.T) {
 					if probable && c.typ == 2 {
 						t.Skip("not in every LIBSVM")

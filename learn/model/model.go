@@ -17,8 +17,8 @@ const (
 	NuSVR      Type = "nu_svr"
 )
 
-// types lists them in LIBSVM's order.
-var types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
+// Types lists them in LIBSVM's order.
+var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 
 // Classifies says whether a model of this type has classes. The others have one machine, whose
 // decision value is the result.

@@ -27,8 +27,8 @@ func (m *Model) Validate() error {
 	if m == nil {
 		return fmt.Errorf("no model")
 	}
-	if !slices.Contains(types, m.Type) {
-		return fmt.Errorf("type %q, expected one of %q", m.Type, types)
+	if !slices.Contains(Types, m.Type) {
+		return fmt.Errorf("type %q, expected one of %q", m.Type, Types)
 	}
 	if m.Kernel == "" {
 		return fmt.Errorf("no kernel")

@@ -156,10 +156,7 @@ func (s *sketch) pass(ctx context.Context) error {
 	cross := engine.NewDense(min(atOnce(m), n), s.eng.Len())
 	phi := make([]float64, cross.Rows*m)
 	for lo := 0; lo < n; lo += cross.Rows {
-		rows := make([]int, min(cross.Rows, n-lo))
-		for i := range rows {
-			rows[i] = lo + i
-		}
+		rows := run.Numbers(lo, lo+min(cross.Rows, n-lo))
 		x, err := s.z.Embedder.TransformRows(ctx, s.docs, rows, s.do.Workers)
 		if err != nil {
 			return err

@@ -92,10 +92,7 @@ func Rank(ctx context.Context, c *sparse.Corpus, opt Options) (*Ranking, error) 
 	if err != nil {
 		return nil, err
 	}
-	order := make([]int, len(r.Terms))
-	for i := range order {
-		order[i] = i
-	}
+	order := run.Numbers(0, len(r.Terms))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Bits[b], r.Bits[a]) })
 	terms, scores := make([]uint32, len(order)), make([]float64, len(order))
 	for to, from := range order {

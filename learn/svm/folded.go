@@ -114,21 +114,10 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 			return part[da] - part[db]
 		})
 	}
-	f.corpus = pick(p.corpus.order, f.order)
-	f.parts = pick(part, f.corpus)
-	f.labels, f.sets, f.targets = pick(f.labels, f.order), pick(f.sets, f.order), pick(f.targets, f.order)
+	f.corpus = run.Pick(p.corpus.order, f.order)
+	f.parts = run.Pick(part, f.corpus)
+	f.labels, f.sets, f.targets = run.Pick(f.labels, f.order), run.Pick(f.sets, f.order), run.Pick(f.targets, f.order)
 	return f, nil
-}
-
-func pick[T any](from []T, order []int) []T {
-	if from == nil {
-		return nil
-	}
-	to := make([]T, len(order))
-	for i, at := range order {
-		to[i] = from[at]
-	}
-	return to
 }
 
 // matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until
@@ -230,7 +219,7 @@ func (f *folded) validate(
 		var pars []solver.Regression
 		for _, c := range cells {
 			par := f.p.regression(c)
-			par.DocumentWeights = pick(par.DocumentWeights, f.order)
+			par.DocumentWeights = run.Pick(par.DocumentWeights, f.order)
 			pars = append(pars, par)
 		}
 		var start *solver.Estimates
@@ -252,7 +241,7 @@ func (f *folded) validate(
 		if err != nil {
 			return nil, err
 		}
-		par.DocumentWeights = pick(par.DocumentWeights, f.order)
+		par.DocumentWeights = run.Pick(par.DocumentWeights, f.order)
 		pars = append(pars, par)
 	}
 	var start []solver.WarmStart

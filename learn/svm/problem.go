@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
@@ -82,7 +83,7 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 		classes: c.Classes,
 		cols:    c.Documents.Cols, order: byClass(c),
 	}
-	p.corpus.weights = pick(c.Weights, p.corpus.order)
+	p.corpus.weights = run.Pick(c.Weights, p.corpus.order)
 	for _, i := range p.corpus.order {
 		p.corpus.labels.Add(c.Labels.Of(i)...)
 	}

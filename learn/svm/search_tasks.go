@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -233,19 +234,19 @@ func (f *folded) outcome(o outcome, fold int) FoldOutcome {
 	fit, docs := o.fit(fold), f.held(fold)
 	out := FoldOutcome{Support: fit.support, Iterations: fit.iterations, Unfinished: fit.unfinished}
 	if o.values != nil {
-		out.Values = pick(o.values.Values, docs)
+		out.Values = run.Pick(o.values.Values, docs)
 		return out
 	}
-	out.Decisions = pick(o.classes.Decisions, docs)
+	out.Decisions = run.Pick(o.classes.Decisions, docs)
 	for m, machine := range o.classes.Fits[fold].Machines {
 		if machine == nil {
 			out.Missing = append(out.Missing, m)
 		}
 	}
 	if f.sets != nil {
-		out.Labels = pick(o.classes.Sets, docs)
+		out.Labels = run.Pick(o.classes.Sets, docs)
 	} else {
-		out.Class = pick(o.classes.Predicted, docs)
+		out.Class = run.Pick(o.classes.Predicted, docs)
 	}
 	return out
 }

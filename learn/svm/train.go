@@ -257,7 +257,7 @@ func (p *Problem) classifier(
 			return nil, err
 		}
 		if t.Only = only; docs != nil {
-			t.Labels, t.DocumentWeights = pick(t.Labels, docs), pick(t.DocumentWeights, docs)
+			t.Labels, t.DocumentWeights = run.Pick(t.Labels, docs), run.Pick(t.DocumentWeights, docs)
 		}
 		c, err := solver.Train(ctx, m, t, opt)
 		if err != nil || docs == nil {
@@ -265,7 +265,7 @@ func (p *Problem) classifier(
 		}
 		for _, machine := range c.Machines {
 			if machine != nil {
-				machine.Support = pick(docs, machine.Support)
+				machine.Support = run.Pick(docs, machine.Support)
 			}
 		}
 		return c, nil

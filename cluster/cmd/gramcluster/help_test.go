@@ -18,7 +18,7 @@ import (
 func helps() (all []string) {
 	all = []string{"help", "help plan", "drive -help", "help sources", "help text"}
 	for _, k := range jobs.Kinds {
-		all = append(all, verb(k)+" "+k.Name()+" -help", "help "+verb(k)+" "+k.Name())
+		all = append(all, verb(k)+" "+k.Name+" -help", "help "+verb(k)+" "+k.Name)
 	}
 	for _, c := range program(nil).Commands[2:] {
 		all = append(all, "help "+c.Name, c.Name+" --help")

@@ -22,7 +22,7 @@ func verb(k job.Kind) string {
 func kindNames(command string) (names []string) {
 	for _, k := range jobs.Kinds {
 		if verb(k) == command {
-			names = append(names, k.Name())
+			names = append(names, k.Name)
 		}
 	}
 	return names
@@ -33,7 +33,7 @@ func kindsHelp(command, does string) string {
 	text := does + "\n\nKinds:\n"
 	for _, k := range jobs.Kinds {
 		if verb(k) == command {
-			text += fmt.Sprintf("  %-12s %s\n", k.Name(), k.Summary())
+			text += fmt.Sprintf("  %-12s %s\n", k.Name, k.Summary)
 		}
 	}
 	return text + fmt.Sprintf("\ngramcluster %s KIND -help says what a task is, with an example, and lists its flags.",
@@ -57,11 +57,11 @@ func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner
 			return nil, cli.Usagef("kind %q, expected one of %s", args[0], names)
 		}
 		if of := verb(k); of != command {
-			return nil, cli.Usagef("%s %s, expected %s %s", command, k.Name(), of, k.Name())
+			return nil, cli.Usagef("%s %s, expected %s %s", command, k.Name, of, k.Name)
 		}
-		name := command + " " + k.Name()
+		name := command + " " + k.Name
 		f.Init(name, flag.ContinueOnError)
-		f.Usage, f.Help = fmt.Sprintf("gramcluster %s %s", name, usage), k.Help()
+		f.Usage, f.Help = fmt.Sprintf("gramcluster %s %s", name, usage), k.Help
 		f.Group("Task", "")
 		take(k, k.Declare(f.FlagSet))
 		return args[1:], nil

@@ -83,7 +83,7 @@ func (p *plan) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 	}
-	d := job.Description{Version: job.Version, Kind: p.kind.Name(), Corpus: planning.Digest, ISA: p.isa, Tasks: tasks}
+	d := job.Description{Version: job.Version, Kind: p.kind.Name, Corpus: planning.Digest, ISA: p.isa, Tasks: tasks}
 	if err := d.SetSpec(spec); err != nil {
 		return err
 	}

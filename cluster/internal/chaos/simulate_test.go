@@ -83,7 +83,7 @@ type toyWorld struct {
 
 // run is a whole schedule.
 func (w *toyWorld) run() error {
-	w.job, w.kinds = newToyJob(1+w.rng.IntN(5)), []job.Kind{toy{}}
+	w.job, w.kinds = newToyJob(1+w.rng.IntN(5)), []job.Kind{toy{}.kind()}
 	for task, b := range w.job.results {
 		w.results[resultName(w.job.digest, task)] = b
 	}
@@ -130,7 +130,7 @@ func (w *toyWorld) gather(h *job.Host) error {
 		return err
 	}
 	var all []byte
-	if err = work.Gather(context.Background(), []job.Kind{toy{&all}}, j, &job.Output{}); err != nil {
+	if err = work.Gather(context.Background(), []job.Kind{toy{&all}.kind()}, j, &job.Output{}); err != nil {
 		w.log("gather: %v", err)
 		return err
 	}

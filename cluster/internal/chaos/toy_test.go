@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 
 	"github.com/gramengine/gram/cluster/job"
@@ -16,10 +15,7 @@ type toy struct {
 	gathered *[]byte // what Gather has put together
 }
 
-func (toy) Name() string                      { return "toy" }
-func (toy) Summary() string                   { return "" }
-func (toy) Help() string                      { return "" }
-func (toy) Declare(*flag.FlagSet) job.Planner { return nil }
+func (k toy) kind() job.Kind { return job.Kind{Name: "toy", Open: k.Open, Gather: k.Gather} }
 
 type toySpec struct {
 	Input string `json:"input"` // digest

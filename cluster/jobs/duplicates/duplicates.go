@@ -20,16 +20,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "duplicates" }
-
-func (kind) Summary() string { return "groups of documents that are nearly the same" }
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "duplicates", Summary: "groups of documents that are nearly the same",
+	Declare: declare,
+	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:  gather,
+	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 A task finds the groups among two ranges of -block documents each; gather connects them. gather -o
@@ -39,7 +35,7 @@ document, and keep or drop on a line.
 Example:
   gramcluster plan duplicates -store run -in mail/ -within 0.02 > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
-  gramcluster gather -store run -o groups.tsv`
+  gramcluster gather -store run -o groups.tsv`,
 }
 
 // spec is what a description says.
@@ -55,8 +51,7 @@ type planner struct {
 	block     int
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.Float64Var(&p.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
 	f.StringVar(&p.embedding, "embed", sparse.Sphere.String(), "compare documents embedded as `EMBEDDING`")
@@ -120,9 +115,6 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	o.embedder = e.Fit(o.corpus.Documents)
 	return o, nil
 }
-
-// Open implements job.Kind.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
 
 // Close implements job.Worker.
 func (o *opened) Close() error { return nil }
@@ -207,8 +199,7 @@ func connect(groups *engine.Groups, b []byte, n int) error {
 	return nil
 }
 
-// Gather implements job.Kind.
-func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
+func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	if out.To != "" && out.To != "tsv" {
 		return fmt.Errorf("-to %s, expected tsv", out.To)
 	}
@@ -217,15 +208,8 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return err
 	}
 	groups := engine.NewGroups(o.Rows)
-	var b []byte
-	for task := range j.Tasks {
-		if b, err = j.Result(ctx, task, b[:0]); err != nil {
-			return err
-		}
-		if err := connect(groups, b, o.Rows); err != nil {
-			return fmt.Errorf("duplicates: the result of task %d: %w", task, err)
-		}
-		out.Progress(int64(task+1), int64(j.Tasks))
+	if err := j.Each(ctx, out, func(_ int, b []byte) error { return connect(groups, b, o.Rows) }); err != nil {
+		return err
 	}
 	return out.File(func(w io.Writer) error {
 		to := bufio.NewWriterSize(w, 1<<16)

@@ -22,16 +22,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "gram" }
-
-func (kind) Summary() string { return "the Gram matrix of one kernel, a block a task" }
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "gram", Summary: "the Gram matrix of one kernel, a block a task",
+	Declare: declare,
+	Open:    open,
+	Gather:  gather,
+	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 A task is a block of -rows x -columns values of the symmetric half, at most. gather -o K.npy writes
@@ -40,7 +36,7 @@ what grambench gram -o K.npy does, to the byte.
 Example:
   gramcluster plan gram -store run -in train.svm -kernel diffusion:t=0.5 > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
-  gramcluster gather -store run -o K.npy`
+  gramcluster gather -store run -o K.npy`,
 }
 
 // spec is what a description says of the matrix.
@@ -59,8 +55,7 @@ type planner struct {
 	rows, columns     int
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see grambench kernels")
 	f.StringVar(&p.embedding, "embed", "",
@@ -144,8 +139,7 @@ type worker struct {
 	values []float32 // of a task
 }
 
-// Open implements job.Kind.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	s, k, err := specOf(&j.Description)
 	if err != nil {
 		return nil, err
@@ -189,8 +183,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 // Close implements job.Worker.
 func (w *worker) Close() error { return w.engine.Close() }
 
-// Gather implements job.Kind.
-func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
+func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	s, _, err := specOf(&j.Description)
 	if err != nil {
 		return err

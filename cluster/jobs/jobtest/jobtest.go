@@ -41,7 +41,7 @@ func RunOn(
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := flag.NewFlagSet(k.Name(), flag.ContinueOnError)
+	f := flag.NewFlagSet(k.Name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	planner := k.Declare(f)
 	if err := f.Parse(flags); err != nil {
@@ -73,7 +73,7 @@ func RunOn(
 		t.Fatal(err)
 	}
 	j, err := hosts[0].Save(ctx, job.Description{
-		Version: job.Version, Kind: k.Name(), Corpus: digest, ISA: string(isa), Tasks: tasks, Spec: text,
+		Version: job.Version, Kind: k.Name, Corpus: digest, ISA: string(isa), Tasks: tasks, Spec: text,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -20,16 +20,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "landmarks" }
-
-func (kind) Summary() string { return "machines on landmarks: a job per pass, some documents a task" }
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "landmarks", Summary: "machines on landmarks: a job per pass, some documents a task",
+	Declare: declare,
+	Open:    open,
+	Gather:  gather,
+	Help: `
 Needs documents with labels, a store, and a COMMAND that has task lines done by other machines.
 
 Trains as grambench train -landmarks M does, and writes the same model, to the byte. Each pass over
@@ -40,7 +36,7 @@ moment and started again with the same flags, drive goes on from there.
 
 Example:
   gramcluster drive landmarks -store run -in mail/ -landmarks 256 -loss logistic -c 10 \
-    -o mail.model -with 'gramcluster work -store "$GRAM_STORE"'`
+    -o mail.model -with 'gramcluster work -store "$GRAM_STORE"'`,
 }
 
 // spec is what a description says of a pass.
@@ -59,8 +55,7 @@ type planner struct {
 	tasks                int
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.IntVar(&p.s.Landmarks, "landmarks", 4096, "train on `M` landmarks")
 	f.StringVar(&p.loss, "loss", "square", "`LOSS`: square, logistic, which gives probabilities, or hinge2")
@@ -147,7 +142,7 @@ func (p *planner) pass(
 	if _, err := d.Host.Store.Put(ctx, job.Files+digest, text); err != nil {
 		return err
 	}
-	of := job.Description{Version: job.Version, Kind: Kind.Name(), Corpus: d.Digest, ISA: d.ISA,
+	of := job.Description{Version: job.Version, Kind: Kind.Name, Corpus: d.Digest, ISA: d.ISA,
 		Tasks: min(p.tasks, q.Blocks())}
 	if err := of.SetSpec(spec{s, digest}); err != nil {
 		return err
@@ -195,8 +190,7 @@ type opened struct {
 	p *landmark.Passing
 }
 
-// Open implements job.Kind.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	var s spec
 	if err := j.DecodeSpec(&s); err != nil {
 		return nil, err
@@ -242,7 +236,6 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 // Close implements job.Worker.
 func (o *opened) Close() error { return o.p.Close() }
 
-// Gather implements job.Kind.
-func (kind) Gather(context.Context, *job.Job, *job.Output) error {
+func gather(context.Context, *job.Job, *job.Output) error {
 	return errors.New("landmarks: a job is one pass, the model is what gramcluster drive landmarks writes")
 }

@@ -1,27 +1,19 @@
 package landmarks
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 
+	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/learn/landmark"
 )
 
 // parse reads a request, which is JSON. Whoever takes the pass checks it against the documents.
 func parse(text []byte) (*landmark.Request, error) {
 	q := &landmark.Request{}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(q); err != nil {
+	if err := job.Decode(text, q); err != nil {
 		return nil, fmt.Errorf("landmarks: a request: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("landmarks: a request with data after its end")
 	}
 	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.PassRows {
 		return nil, fmt.Errorf("landmarks: a request for %d documents", q.Rows)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -25,6 +26,7 @@ type Flags struct {
 	embedding string
 	several   bool
 	shrinking cli.ZeroOne
+	weights   source.Weights
 	given     *flag.FlagSet
 }
 
@@ -42,7 +44,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 		kernel = "search the kernel `SPEC`, with | between values of a number; several times"
 	}
 	to.Var(repeated(func(spec string) error {
-		some, err := alternatives(spec)
+		some, err := source.Alternatives(spec)
 		f.Kernels = append(f.Kernels, some...)
 		return err
 	}), "kernel", kernel)
@@ -77,7 +79,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	to.Func("c", list("`C`, the price of a violated margin (default 1)"), numbers(&f.Cs))
 	to.Func("nu", list("`NU`, a bound on the share of errors (default 0.5)"), numbers(&f.Nus))
 	to.Func("epsilon", list("`WIDTH` of the zone without loss (default 0.1)"), numbers(&f.Widths))
-	to.Var(repeated(f.weight), "weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes")
+	to.Var(&f.weights, "weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes")
 	to.Float64Var(&f.Tolerance, "tolerance", 1e-3, "end when no optimality condition is violated by more than `E`")
 	f.shrinking = true
 	to.Var(&f.shrinking, "shrinking", "leave out documents that can't move for a while, `0|1`")
@@ -93,58 +95,6 @@ type repeated func(text string) error
 func (r repeated) String() string        { return "" }
 func (r repeated) Set(text string) error { return r(text) }
 func (r repeated) Several()              {}
-
-// weight reads -weight.
-func (f *Flags) weight(v string) error {
-	if v == "balanced" {
-		f.Balanced = true
-		return nil
-	}
-	at := strings.LastIndexByte(v, '=')
-	if at < 1 {
-		return errors.New("expected CLASS=W or balanced")
-	}
-	w, err := strconv.ParseFloat(v[at+1:], 64)
-	if err != nil || !(w > 0) || math.IsInf(w, 0) {
-		return fmt.Errorf("%q, expected a number above 0", v[at+1:])
-	}
-	if f.Weights == nil {
-		f.Weights = map[string]float64{}
-	}
-	f.Weights[v[:at]] = w
-	return nil
-}
-
-// mostAlternatives bounds the kernels that one specification stands for.
-const mostAlternatives = 1000
-
-// alternatives expands a specification with lists of values, such as diffusion:t=0.1|0.5|1, to one for
-// each value; several lists to all combinations.
-func alternatives(spec string) ([]string, error) {
-	at := strings.IndexByte(spec, '|')
-	if at < 0 {
-		return []string{spec}, nil
-	}
-	const ends = ",:()= "
-	from, to := strings.LastIndexAny(spec[:at], ends)+1, len(spec)
-	if n := strings.IndexAny(spec[at:], ends); n >= 0 {
-		to = at + n
-	}
-	var out []string
-	for value := range strings.SplitSeq(spec[from:to], "|") {
-		if value == "" {
-			return nil, fmt.Errorf("an empty value in %q", spec[from:to])
-		}
-		some, err := alternatives(spec[:from] + value + spec[to:])
-		if err != nil {
-			return nil, err
-		}
-		if out = append(out, some...); len(out) > mostAlternatives {
-			return nil, fmt.Errorf("%q stands for more than %d kernels", spec, mostAlternatives)
-		}
-	}
-	return out, nil
-}
 
 // Take checks the flags against documents and fills in what they leave open. Settings then have the
 // first of each list.
@@ -195,6 +145,10 @@ func (f *Flags) Take(c *sparse.Corpus) error {
 	if err := f.suit(c); err != nil {
 		return err
 	}
-	_, err := f.SVM()
+	f.Balanced = f.weights.Balanced
+	var err error
+	if f.Weights, err = f.weights.For(c); err == nil {
+		_, err = f.SVM()
+	}
 	return err
 }

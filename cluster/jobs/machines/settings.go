@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -30,10 +30,7 @@ type Settings struct {
 	Seed          uint64             `json:"seed"`
 }
 
-var (
-	types   = []model.Type{model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR}
-	schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
-)
+var schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
 
 // ParseScheme reads the name of a scheme.
 func ParseScheme(name string) (solver.Scheme, error) {
@@ -51,8 +48,8 @@ func (s *Settings) SVM() (out svm.Settings, err error) {
 		Type: model.Type(s.Type), C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Balanced: s.Balanced,
 		Tolerance: s.Tolerance, KeepAll: s.KeepAll, Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
 	}
-	if !slices.Contains(types, out.Type) {
-		return out, fmt.Errorf("type %q, expected one of %v", s.Type, types)
+	if !slices.Contains(model.Types, out.Type) {
+		return out, fmt.Errorf("type %q, expected one of %v", s.Type, model.Types)
 	}
 	if out.Kernel, err = kernel.Parse(s.Kernel); err != nil {
 		return out, err
@@ -70,37 +67,17 @@ func Labelled(c *sparse.Corpus) error {
 	return nil
 }
 
-// suit checks settings against the classes of documents, and fills in what follows from them.
+// suit checks settings against the classes of documents, and fills in the scheme that follows from them.
 func (s *Settings) suit(c *sparse.Corpus) error {
 	if model.Type(s.Type).Classifies() {
 		if err := Labelled(c); err != nil {
 			return err
 		}
 	}
-	weights := s.Weights
-	s.Weights = nil
-	for name, w := range weights {
-		if v, err := strconv.ParseFloat(name, 64); err == nil && !slices.Contains(c.Classes, name) {
-			name = strconv.FormatFloat(v+0, 'g', -1, 64) // +1 is 1
-		}
-		if !slices.Contains(c.Classes, name) {
-			return fmt.Errorf("-weight for class %q, which %s doesn't have", name, c.Source)
-		}
-		if s.Weights == nil {
-			s.Weights = map[string]float64{}
-		}
-		s.Weights[name] = w
-	}
-	if s.Scheme != "" {
-		return nil
-	}
-	s.Scheme = solver.OneVsOne.String()
-	for i := range c.Documents.Rows() {
-		if len(c.Labels.Of(i)) > 1 {
-			s.Scheme = solver.Labels.String()
-		}
-	}
-	return nil
+	var o learn.Options
+	err := o.SetScheme(nil, s.Scheme, c)
+	s.Scheme = o.Scheme.String()
+	return err
 }
 
 // positive checks a flag's number.

@@ -14,9 +14,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Gather implements job.Kind. It reads each block twice, and holds the lists of a range of documents
+// gather reads each block twice, and holds the lists of a range of documents
 // in all blocks at a time.
-func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
+func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "tsv" {
 		return fmt.Errorf("-to %s, expected tsv", out.To)
 	}

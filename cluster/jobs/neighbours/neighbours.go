@@ -18,16 +18,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "neighbours" }
-
-func (kind) Summary() string { return "the nearest documents of each, a block a task" }
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "neighbours", Summary: "the nearest documents of each, a block a task",
+	Declare: declare,
+	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:  gather,
+	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 A task finds the k nearest within a block of -block x -block pairs, for its rows and its columns;
@@ -37,7 +33,7 @@ FILE.tsv does, to the byte: document, neighbour and value on a line, the nearest
 Example:
   gramcluster plan neighbours -store run -in mail/ -k 10 > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
-  gramcluster gather -store run -o near.tsv`
+  gramcluster gather -store run -o near.tsv`,
 }
 
 // spec is what a description says.
@@ -56,8 +52,7 @@ type planner struct {
 	block, k                 int
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see grambench kernels")
 	f.StringVar(&p.embedding, "embed", "",
@@ -144,9 +139,6 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	}
 	return o, nil
 }
-
-// Open implements job.Kind.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
 
 // Do implements job.Worker.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {

@@ -23,16 +23,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "predict" }
-
-func (kind) Summary() string { return "predictions with a model, some documents a task" }
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "predict", Summary: "predictions with a model, some documents a task",
+	Declare: declare,
+	Open:    open,
+	Gather:  gather,
+	Help: `
 Needs a model of grambench train or gather, new documents in the form that it learnt from, and a
 store: a folder that all machines mount, or a bucket.
 
@@ -43,7 +39,7 @@ and multilayer machines. Scores are for grambench predict: gather writes lines a
 Example:
   gramcluster plan predict -store run -in new.tsv -model news.model > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
-  gramcluster gather -store run -o predicted.txt`
+  gramcluster gather -store run -o predicted.txt`,
 }
 
 // The things that a line may hold.
@@ -70,8 +66,7 @@ type planner struct {
 	loaded learn.Model // once it is read
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.model, "model", "", "predict with the model in `FILE`, which is stored, too")
 	f.StringVar(&p.output, "output", labels, "write `WHAT`: labels, probabilities or decisions")
@@ -195,8 +190,7 @@ type worker struct {
 	held      int64 // by the process, beside documents
 }
 
-// Open implements job.Kind.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	s, err := specOf(&j.Description)
 	if err != nil {
 		return nil, err
@@ -261,8 +255,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 // Close implements job.Worker.
 func (w *worker) Close() error { return nil }
 
-// Gather implements job.Kind.
-func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
+func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	s, err := specOf(&j.Description)
 	if err != nil {
 		return err
@@ -282,16 +275,9 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		if _, err := io.WriteString(w, lines.Header()); err != nil {
 			return err
 		}
-		var buf []byte
-		for t := range j.Tasks {
-			if buf, err = j.Result(ctx, t, buf[:0]); err != nil {
-				return err
-			}
-			if _, err := w.Write(buf); err != nil {
-				return err
-			}
-			out.Progress(int64(t+1), int64(j.Tasks))
-		}
-		return ctx.Err()
+		return j.Each(ctx, out, func(_ int, lines []byte) error {
+			_, err := w.Write(lines)
+			return err
+		})
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 )
@@ -20,6 +21,8 @@ type table struct {
 	Best    *row        `json:"best,omitempty"`
 	Rows    []row       `json:"rows"`
 }
+
+type scores = source.Figures
 
 // row is a point.
 type row struct {
@@ -37,15 +40,7 @@ type row struct {
 	Support    float64         `json:"support_vectors"` // mean over the folds of the number of different ones
 	Best       bool            `json:"is_best,omitempty"`
 
-	// Of all documents together.
-	Accuracy *report.Number `json:"accuracy,omitempty"`
-	MicroF1  *report.Number `json:"micro_f1,omitempty"`
-	MacroF1  *report.Number `json:"macro_f1,omitempty"`
-	Hamming  *report.Number `json:"hamming_loss,omitempty"`
-	LogLoss  *report.Number `json:"log_loss,omitempty"`
-	ECE      *report.Number `json:"expected_calibration_error,omitempty"`
-	MSE      *report.Number `json:"mean_squared_error,omitempty"`
-	R2       *report.Number `json:"squared_correlation,omitempty"`
+	scores // of all documents together
 }
 
 func newTable(s *spec, found *svm.SearchResult) *table {
@@ -68,18 +63,9 @@ func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
 	for _, f := range p.Figures {
 		r.Figures = append(r.Figures, report.Number(f))
 	}
-	of := func(v float64) *report.Number { return new(report.Number(v)) }
-	if m == svm.MeanSquaredError {
-		r.MSE, r.R2 = of(p.Score.MeanSquaredError), of(p.Score.R2)
-		return r
-	}
-	r.Scheme = p.Scheme.String()
-	r.Accuracy, r.MicroF1, r.MacroF1 = of(p.Score.Accuracy), of(p.Score.MicroF1), of(p.Score.MacroF1)
-	if m == svm.MicroF1 {
-		r.Hamming = of(p.Score.Hamming)
-	}
-	if c := p.Score.Calibration; c != nil {
-		r.LogLoss, r.ECE = of(c.LogLoss), of(c.ECE)
+	regression := m == svm.MeanSquaredError
+	if r.scores = source.NewFigures(p.Score, regression, m == svm.MicroF1); !regression {
+		r.Scheme = p.Scheme.String()
 	}
 	return r
 }

@@ -16,18 +16,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "search" }
-
-func (kind) Summary() string {
-	return "a cross-validation of kernels and parameters, a path in a fold a task"
-}
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "search", Summary: "a cross-validation of kernels and parameters, a path in a fold a task",
+	Declare: declare,
+	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:  gather,
+	Help: `
 Needs documents with labels, and a store: a folder that all machines mount, or a bucket.
 
 All combinations of the lists are cross-validated on the same folds. A task is one fold of kernels
@@ -38,7 +32,7 @@ Example:
   gramcluster plan search -store run -in train.tsv -kernel 'diffusion:t=0.1|0.5|1' -c 1,10 \
     > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
-  gramcluster gather -store run -o scores.json`
+  gramcluster gather -store run -o scores.json`,
 }
 
 // spec is what a description says of the search.
@@ -96,8 +90,7 @@ type planner struct {
 	folds int
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	p.Flags.Declare(f, true)
 	f.IntVar(&p.folds, "folds", svm.DefaultFolds, "cross-validate with `N` folds")
@@ -163,9 +156,6 @@ func (o *opened) problem(ctx context.Context, e sparse.Embedding) (_ *svm.Proble
 	return o.last, err
 }
 
-// Open implements job.Kind.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
-
 // Do implements job.Worker.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	_, e := o.tasks.Needs(task)
@@ -191,8 +181,7 @@ func (o *opened) Close() error {
 	return e.Close()
 }
 
-// Gather implements job.Kind.
-func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
+func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "json" {
 		return fmt.Errorf("-to %s, expected json", out.To)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Gather implements job.Kind. Files are put into the folder one by one, each when it is whole: after an
+// gather puts files into the folder one by one, each when it is whole: after an
 // error or an interruption those that are there are good, and a training computes the others.
-func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) error {
+func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	s, _, err := specOf(&j.Description)
 	if err != nil {
 		return err

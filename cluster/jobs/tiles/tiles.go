@@ -20,18 +20,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "tiles" }
-
-func (kind) Summary() string {
-	return "dot products of all pairs, for grambench train -tiles, a strip a task"
-}
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "tiles", Summary: "dot products of all pairs, for grambench train -tiles, a strip a task",
+	Declare: declare,
+	Open:    open,
+	Gather:  gather,
+	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 Computes c = 1 - cosine of all pairs, which kernels with the same embedding share; nothing else of
@@ -43,7 +37,7 @@ Example:
   gramcluster plan tiles -store run -in train.svm -kernel diffusion > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
   gramcluster gather -store run -o kept
-  grambench train -in train.svm -kernel diffusion:t=0.5 -c 10 -tiles kept -o a.model`
+  grambench train -in train.svm -kernel diffusion:t=0.5 -c 10 -tiles kept -o a.model`,
 }
 
 // spec is what a description says of the matrix.
@@ -61,8 +55,7 @@ type planner struct {
 	rows              int
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", svm.DefaultKernel,
 		"embed documents as the kernel `SPEC` wants; see grambench kernels")
@@ -132,8 +125,8 @@ type worker struct {
 	result bytes.Buffer
 }
 
-// Open implements job.Kind. The documents are those of a training, which puts them in order.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
+// open makes documents ready: they are those of a training, which puts them in order.
+func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	s, embedding, err := specOf(&j.Description)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,10 @@
 package train
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
+	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -43,13 +41,8 @@ func encode(c *solver.Classifier) ([]byte, error) {
 // together checks them.
 func decode(b []byte, of int) (*solver.Classifier, error) {
 	var r result
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
+	if err := job.Decode(b, &r); err != nil {
 		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("data after its end")
 	}
 	if r.Of != of {
 		return nil, fmt.Errorf("some of %d machines, expected some of %d", r.Of, of)

@@ -18,16 +18,12 @@ import (
 )
 
 // Kind is the kind of job.
-var Kind job.Kind = kind{}
-
-type kind struct{}
-
-func (kind) Name() string { return "train" }
-
-func (kind) Summary() string { return "a support vector machine, some of its machines a task" }
-
-func (kind) Help() string {
-	return `
+var Kind = job.Kind{
+	Name: "train", Summary: "a support vector machine, some of its machines a task",
+	Declare: declare,
+	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:  gather,
+	Help: `
 Needs documents with labels, and a store: a folder that all machines mount, or a bucket.
 
 A task trains machines of pairs of classes that share documents, and computes the rows of these
@@ -38,7 +34,7 @@ compares them. gather -o FILE writes the model that grambench train -o FILE does
 Example:
   gramcluster plan train -store run -in mail/ -kernel diffusion:t=0.3 -c 10 > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
-  gramcluster gather -store run -o mail.model`
+  gramcluster gather -store run -o mail.model`,
 }
 
 // defaultTasks is how many tasks there are at most where nothing is said.
@@ -56,8 +52,7 @@ type planner struct {
 	tasks int
 }
 
-// Declare implements job.Kind.
-func (kind) Declare(f *flag.FlagSet) job.Planner {
+func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	p.Flags.Declare(f, false)
 	f.IntVar(&p.tasks, "tasks", defaultTasks, "at most `N` tasks, each of some machines")
@@ -134,9 +129,6 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	return o, nil
 }
 
-// Open implements job.Kind.
-func (kind) Open(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) }
-
 // count returns how many machines the classifier has.
 func (o *opened) count() int {
 	k := len(o.problem.Classes())
@@ -162,8 +154,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 // Close implements job.Worker.
 func (o *opened) Close() error { return o.problem.Engine().Close() }
 
-// Gather implements job.Kind.
-func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
+func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "gram" {
 		return fmt.Errorf("-to %s, expected gram, the form of models", out.To)
 	}
@@ -173,17 +164,13 @@ func (kind) Gather(ctx context.Context, j *job.Job, out *job.Output) (err error)
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
 	var parts []*solver.Classifier
-	for task := range j.Tasks {
-		b, err := j.Result(ctx, task, nil)
-		if err != nil {
-			return err
-		}
+	err = j.Each(ctx, out, func(_ int, b []byte) error {
 		part, err := decode(b, o.count())
-		if err != nil {
-			return fmt.Errorf("train: the result of task %d: %w", task, err)
-		}
 		parts = append(parts, part)
-		out.Progress(int64(task+1), int64(j.Tasks))
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	m, report, err := o.problem.Assemble(o.settings, parts)
 	if err != nil {

@@ -195,10 +195,7 @@ func (p *Pass) Run(
 	ctx, r := run.StartReporter(ctx, p.Name+": Options.Progress", report)
 	defer r.Finish(&err)
 	return run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, worker, part int) error {
-		rows := make([]int, min(chunk, n-part*chunk))
-		for at := range rows {
-			rows[at] = part*chunk + at
-		}
+		rows := run.Numbers(part*chunk, min((part+1)*chunk, n))
 		x, err := p.Embedder.TransformRows(ctx, docs, rows, 1)
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/landmark"
 )
 
@@ -61,10 +62,7 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 		workers = runtime.GOMAXPROCS(0)
 	}
 	docs := b.corpus.Documents
-	some := make([]int, min(docs.Rows(), mostTileDocs))
-	for i := range some {
-		some[i] = i
-	}
+	some := run.Numbers(0, min(docs.Rows(), mostTileDocs))
 	x, err := k.Embedding().Fit(docs).TransformRows(ctx, docs, some, workers)
 	if err != nil {
 		return nil, err

@@ -19,12 +19,12 @@ type cvReport struct {
 	Folds int    `json:"folds"`
 	Seed  uint64 `json:"seed"`
 
-	Scored  int           `json:"documents_scored"`
-	Right   int           `json:"documents_right"`
-	figures               // of all documents together
-	Measure svm.Measure   `json:"measure"` // which figure the next two and the rows have
-	Mean    report.Number `json:"mean"`    // over the folds
-	SD      report.Number `json:"standard_deviation"`
+	Scored         int           `json:"documents_scored"`
+	Right          int           `json:"documents_right"`
+	source.Figures               // of all documents together
+	Measure        svm.Measure   `json:"measure"` // which figure the next two and the rows have
+	Mean           report.Number `json:"mean"`    // over the folds
+	SD             report.Number `json:"standard_deviation"`
 
 	Unfinished  int `json:"unfinished_machines"`
 	*solverLine     // of support vector machines
@@ -48,7 +48,7 @@ type foldRow struct {
 	Documents int  `json:"documents"`
 	Support   *int `json:"support_vectors,omitempty"` // of support vector machines
 	Right     int  `json:"documents_right"`
-	figures
+	source.Figures
 }
 
 // fill fills in what is known when all folds are done.
@@ -57,11 +57,11 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.Folds, r.Seed = run.folds, run.seed
 	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Right
 	regression, labels := v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1
-	r.figures = newFigures(v.Score, regression, labels)
+	r.Figures = source.NewFigures(v.Score, regression, labels)
 	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
 	for fold, score := range v.ByFold {
 		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Right,
-			figures: newFigures(score, regression, labels && v.SupportByFold == nil)})
+			Figures: source.NewFigures(score, regression, labels && v.SupportByFold == nil)})
 		if v.SupportByFold != nil {
 			r.Rows[fold].Support = &v.SupportByFold[fold]
 		}
@@ -82,7 +82,7 @@ func (r *cvReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
 	r.table().Write(w)
 	writeMean(w, r.Measure, float64(r.Mean), float64(r.SD))
-	r.writeAll(w)
+	r.WriteAll(w)
 	r.writeLines(w)
 	if r.Curve != nil {
 		fmt.Fprint(w, "\nLearning curve\n")

@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
@@ -218,10 +219,7 @@ func (r *evaluateReport) noveltySection() page.Section {
 			percent(report.Ratio(float64(n.Right), float64(n.Documents)))))
 	}
 	s.Text += strings.Join(parts, "; ") + fmt.Sprintf(". The %d of the least ranks at most:", mostNovel)
-	order := make([]int, len(r.Outcomes))
-	for i := range order {
-		order[i] = i
-	}
+	order := run.Numbers(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
 	for _, i := range order[:min(len(order), mostNovel)] {

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -35,7 +33,7 @@ type machine struct {
 	prob       cli.ZeroOne
 	thresholds cli.ZeroOne
 	reject     string
-	weights    weights
+	weights    source.Weights
 	tiles      string
 	seed       uint64
 	letters
@@ -51,9 +49,6 @@ type machine struct {
 	scale    string // of columns
 	noCounts string // why vectors get a kernel of vectors by default: see sparse.CSR.NoCounts
 }
-
-// types are the problems in the order of svm-train's -s.
-var types = []model.Type{model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR}
 
 // declare declares the flags.
 func (m *machine) declare(f *cli.Flags) {
@@ -126,7 +121,7 @@ func (m *machine) check() error {
 		return err
 	}
 	switch {
-	case m.weights.given() && t != model.CSVC:
+	case m.weights.Given() && t != model.CSVC:
 		return cli.Usagef("-weight (-wCLASS) applies to c_svc only, found %s", t)
 	case bool(m.prob) && !t.Classifies():
 		return cli.Usagef("-probabilities (-b 1) applies to c_svc and nu_svc only, found %s", t)
@@ -189,7 +184,7 @@ func (m *machine) kernelOf(c *sparse.Corpus) (kernel.Kernel, error) {
 func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	o = learn.Options{
 		Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Layers: m.shorthand.layers, Width: m.shorthand.width,
-		Balanced: m.weights.balanced, Probabilities: bool(m.prob), Reject: m.reject,
+		Balanced: m.weights.Balanced, Probabilities: bool(m.prob), Reject: m.reject,
 		KeepAll:    !bool(m.shrinking),
 		Thresholds: bool(m.thresholds), NoThresholds: m.f.Given("thresholds") && !bool(m.thresholds), Work: m.chooseTime,
 	}
@@ -237,7 +232,7 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	} else if m.noCounts != "" {
 		o.Vectors = learn.VectorEmbedding(c)
 	}
-	if o.Weights, err = m.weightsOf(c); err != nil {
+	if o.Weights, err = m.weights.For(c); err != nil {
 		return o, err
 	}
 	if m.old != nil {
@@ -251,27 +246,6 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 		err = cli.UsageError{Err: err}
 	}
 	return o, err
-}
-
-// weightsOf are the weights of the classes of a corpus, which may be nil.
-func (m *machine) weightsOf(c *sparse.Corpus) (map[string]float64, error) {
-	if len(m.weights.of) == 0 || c == nil {
-		return nil, nil
-	}
-	out := map[string]float64{}
-	for name, w := range m.weights.of {
-		if !slices.Contains(c.Classes, name) {
-			if v, err := strconv.ParseFloat(name, 64); err == nil { // +1 is 1
-				name = report.Float(v + 0)
-			}
-		}
-		if !slices.Contains(c.Classes, name) {
-			return nil, fmt.Errorf("-weight for class %q, which %s doesn't have, expected one of %s", name, c.Source,
-				report.JoinSome(c.Classes, 20))
-		}
-		out[name] = w
-	}
-	return out, nil
 }
 
 // ofSets says whether sets of points are compared.

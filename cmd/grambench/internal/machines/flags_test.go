@@ -62,7 +62,7 @@ func TestSVMTrainLetters(t *testing.T) {
 		"-h 0 -b 1 -m 3 a": {"diffusion:t=0.5",
 			func(s *train) bool { return !bool(s.shrinking) && bool(s.prob) && s.Memory == 3<<20 }},
 		"-kernel ngd -workers 2 a -q": {"ngd:shift=0",
-			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.weights.given() }},
+			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.weights.Given() }},
 		"-type one-class -in a": {"diffusion:t=0.5",
 			func(s *train) bool { return s.learner.Name == "one_class" && s.In == "a" }},
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -70,7 +71,7 @@ func (g *grid) declare(f *cli.Flags) {
 func (g *grid) expand() error {
 	var specs []string
 	for _, spec := range g.Specs {
-		some, err := alternatives(spec)
+		some, err := source.Alternatives(spec)
 		if err != nil {
 			return cli.UsageError{Err: err}
 		}

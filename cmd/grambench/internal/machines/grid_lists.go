@@ -131,32 +131,3 @@ func log2List(name, s string) (kernel.List, error) {
 	}
 	return list, nil
 }
-
-// alternatives expands a specification with lists of values, such as diffusion:t=0.1|0.5|1, to one
-// for each value; several lists to all combinations.
-func alternatives(spec string) ([]string, error) {
-	at := strings.IndexByte(spec, '|')
-	if at < 0 {
-		return []string{spec}, nil
-	}
-	const ends = ",:()= "
-	from := strings.LastIndexAny(spec[:at], ends) + 1
-	to := len(spec)
-	if n := strings.IndexAny(spec[at:], ends); n >= 0 {
-		to = at + n
-	}
-	var out []string
-	for value := range strings.SplitSeq(spec[from:to], "|") {
-		if value == "" {
-			return nil, fmt.Errorf("-kernel %q, column %d: an empty value in %q", spec, from+1, spec[from:to])
-		}
-		some, err := alternatives(spec[:from] + value + spec[to:])
-		if err != nil {
-			return nil, err
-		}
-		if out = append(out, some...); len(out) > source.MostValues {
-			return nil, fmt.Errorf("-kernel %q stands for more than %d kernels", spec, source.MostValues)
-		}
-	}
-	return out, nil
-}

@@ -90,9 +90,9 @@ type gridRow struct {
 
 // solvedLine is what a row says of support vector machines in addition.
 type solvedLine struct {
-	Iterations int64   `json:"iterations"`
-	Support    float64 `json:"support_vectors"` // mean over the folds of the number of different ones
-	figures            // of all documents together
+	Iterations     int64   `json:"iterations"`
+	Support        float64 `json:"support_vectors"` // mean over the folds of the number of different ones
+	source.Figures         // of all documents together
 }
 
 // newGridRow describes a point.
@@ -103,7 +103,7 @@ func newGridRow(v *learn.Validation) gridRow {
 		row.Figures = append(row.Figures, report.Number(f))
 	}
 	t := model.Type(v.Spec)
-	if !slices.Contains(types, t) {
+	if !slices.Contains(model.Types, t) {
 		row.Type = v.Spec
 		return row
 	}
@@ -112,7 +112,7 @@ func newGridRow(v *learn.Validation) gridRow {
 		row.Scheme = v.Scheme.String()
 	}
 	row.solvedLine = &solvedLine{v.Iterations, v.Support,
-		newFigures(v.Score, v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1)}
+		source.NewFigures(v.Score, v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1)}
 	return row
 }
 
@@ -303,7 +303,7 @@ func (row *gridRow) what() string {
 func (r *gridReport) writeBest(w io.Writer, name string) {
 	fmt.Fprintf(w, "best: %s: %s %s", name, r.Measure, r.cell(r.Best))
 	if r.Best.solvedLine != nil {
-		if text := r.Best.all(); text != "" {
+		if text := r.Best.All(); text != "" {
 			fmt.Fprintf(w, "; %s", text)
 		}
 	}
@@ -448,11 +448,11 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 func (m *machine) commandLine(others, settings []string) string {
 	words := given([]string{"grambench", "train", "-in", quoted(m.In)}, m.f,
 		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, others...)...)
-	if m.weights.balanced {
+	if m.weights.Balanced {
 		words = append(words, "-weight", "balanced")
 	}
-	for _, class := range slices.Sorted(maps.Keys(m.weights.of)) {
-		words = append(words, "-weight", quoted(fmt.Sprintf("%s=%v", class, m.weights.of[class])))
+	for _, class := range slices.Sorted(maps.Keys(m.weights.Of)) {
+		words = append(words, "-weight", quoted(fmt.Sprintf("%s=%v", class, m.weights.Of[class])))
 	}
 	if m.Signed && !m.f.Given("signed") { // as -t has it
 		words = append(words, "-signed")

@@ -44,14 +44,14 @@ func TestGridAlternatives(t *testing.T) {
 		"0.2*diffusion:t=1|2 + 0.5*linear:embed=tf-l1-sqrt ": {"0.2*diffusion:t=1 + 0.5*linear:embed=tf-l1-sqrt ",
 			"0.2*diffusion:t=2 + 0.5*linear:embed=tf-l1-sqrt "},
 	} {
-		got, err := alternatives(spec)
+		got, err := source.Alternatives(spec)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v, expected %q", spec, got, err, want)
 		}
 	}
 	for _, spec := range []string{"diffusion:t=|1", "diffusion:t=1|", "|", "diffusion:t=1||2",
 		strings.Repeat("a=1|2,", 11)} {
-		if got, err := alternatives(spec); err == nil {
+		if got, err := source.Alternatives(spec); err == nil {
 			t.Errorf("%s: %q", spec, got)
 		}
 	}
@@ -68,7 +68,7 @@ func FuzzGridList(f *testing.F) {
 			(len(list.Values) == 0 || len(list.Values) > source.MostValues) {
 			t.Fatalf("%d values", len(list.Values))
 		}
-		if specs, err := alternatives(s); err == nil {
+		if specs, err := source.Alternatives(s); err == nil {
 			if len(specs) == 0 || len(specs) > source.MostValues {
 				t.Fatalf("%d specifications", len(specs))
 			}

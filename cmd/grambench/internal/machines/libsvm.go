@@ -2,7 +2,6 @@ package machines
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +38,7 @@ With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
 func (m *machine) declareLetters(f *cli.Flags) {
 	f.Group("As in svm-train", topic)
 	m.number = -1
-	f.Var(&choice{set: func(n int) { m.kind = string(types[n]) }, n: len(types)}, "s",
+	f.Var(&choice{set: func(n int) { m.kind = string(model.Types[n]) }, n: len(model.Types)}, "s",
 		"-type by svm-train's `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
 	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames)}, "t",
 		"-kernel by svm-train's `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, "+
@@ -179,35 +178,4 @@ func (m *machine) rewrite(args []string) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// weights are multiples of C by name of the class.
-type weights struct {
-	of       map[string]float64
-	balanced bool
-}
-
-func (w *weights) String() string { return "" }
-func (w *weights) Several()       {}
-
-func (w *weights) given() bool { return len(w.of) > 0 || w.balanced }
-
-// Set implements flag.Value.
-func (w *weights) Set(v string) error {
-	if w.balanced = w.balanced || v == "balanced"; v == "balanced" {
-		return nil
-	}
-	at := strings.LastIndexByte(v, '=')
-	if at < 1 {
-		return fmt.Errorf("expected CLASS=W, or balanced")
-	}
-	x, err := strconv.ParseFloat(v[at+1:], 64)
-	if err != nil || !(x > 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("weight %q of class %s, expected a number above 0", v[at+1:], v[:at])
-	}
-	if w.of == nil {
-		w.of = map[string]float64{}
-	}
-	w.of[v[:at]] = x
-	return nil
 }

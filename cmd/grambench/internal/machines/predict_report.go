@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -31,7 +32,7 @@ type predictReport struct {
 
 	Scored int `json:"documents_scored"` // those whose labels are known
 	Right  int `json:"documents_right"`
-	figures
+	source.Figures
 	Rejection  *rejected   `json:"rejection,omitempty"`         // by a model that was trained with -reject
 	Interval   []float64   `json:"accuracy_interval,omitempty"` // Wilson's, of 95 %
 	Confusions []confusion `json:"most_confused,omitempty"`
@@ -136,7 +137,7 @@ func (r *predictReport) scored(s *svm.Score, of *learn.About) {
 	if s.Documents == 0 {
 		return
 	}
-	r.figures = newFigures(s, of.Numbers, of.Scheme == solver.Labels)
+	r.Figures = source.NewFigures(s, of.Numbers, of.Scheme == solver.Labels)
 	if of.Numbers {
 		return
 	}

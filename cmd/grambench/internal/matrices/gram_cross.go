@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -116,10 +117,7 @@ func (g *gram) writeCross(
 		for first := 0; first < m; first += rows {
 			part := &engine.Dense{Rows: min(rows, m-first), Cols: n}
 			part.Data = all.Data[:part.Rows*n]
-			list := make([]int, part.Rows)
-			for i := range list {
-				list[i] = first + i
-			}
+			list := run.Numbers(first, first+part.Rows)
 			x, err := embedder.TransformRows(ctx, docs, list, g.Workers)
 			if err != nil {
 				return f.test.NameValue(fmt.Errorf("embedding %s: %w", embedder.Embedding, err))

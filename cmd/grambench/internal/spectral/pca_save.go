@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -55,7 +56,7 @@ func (r *componentsReport) save(ctx context.Context, p *cli.Progress, path strin
 		}
 		for lo := 0; lo < n; lo += savedRows {
 			p.Tell("writing "+path, int64(lo), int64(n), nil)
-			z, err := of(ctx, between(lo, min(lo+savedRows, n)))
+			z, err := of(ctx, run.Numbers(lo, min(lo+savedRows, n)))
 			if err != nil {
 				return err
 			}
@@ -78,13 +79,4 @@ func (r *componentsReport) save(ctx context.Context, p *cli.Progress, path strin
 			report.Bytes(bytes)))
 	}
 	return err
-}
-
-// between returns lo, lo+1, …, hi-1.
-func between(lo, hi int) []int {
-	rows := make([]int, hi-lo)
-	for i := range rows {
-		rows[i] = lo + i
-	}
-	return rows
 }

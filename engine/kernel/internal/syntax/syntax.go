@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Error says where a kernel specification is wrong and what is allowed there.
@@ -437,7 +439,7 @@ func FormatNumber(v float64) string {
 func Hint(word string, candidates []string) string {
 	best, at := "", 3
 	for _, c := range candidates {
-		if d := slips(strings.ToLower(word), c); d < at && d < len(c) {
+		if d := run.Edits(strings.ToLower(word), c); d < at && d < len(c) {
 			best, at = c, d
 		}
 	}
@@ -445,25 +447,4 @@ func Hint(word string, candidates []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// slips returns the Levenshtein distance of two words.
-func slips(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

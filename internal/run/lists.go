@@ -1,0 +1,40 @@
+package run
+
+// Numbers returns from, from+1, …, to-1.
+func Numbers(from, to int) []int {
+	out := make([]int, to-from)
+	for i := range out {
+		out[i] = from + i
+	}
+	return out
+}
+
+// Pick returns list[i] for each i of at, nil for a nil list.
+func Pick[T any](list []T, at []int) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(at))
+	for k, i := range at {
+		out[k] = list[i]
+	}
+	return out
+}
+
+// Edits returns the Levenshtein distance of two words: the letters to insert, delete or replace that make b of a.
+func Edits(a, b string) int {
+	row := Numbers(0, len(b)+1)
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(d, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,66 @@
+package source
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn/svm"
+)
+
+// Figures say how good predictions are. Classification has those up to F1, labels the Hamming loss,
+// too, regression the last two.
+type Figures struct {
+	Accuracy *report.Number `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
+	MicroF1  *report.Number `json:"micro_f1,omitempty"`
+	MacroF1  *report.Number `json:"macro_f1,omitempty"`
+	Hamming  *report.Number `json:"hamming_loss,omitempty"`
+	LogLoss  *report.Number `json:"log_loss,omitempty"` // where there are probabilities
+	ECE      *report.Number `json:"expected_calibration_error,omitempty"`
+	MSE      *report.Number `json:"mean_squared_error,omitempty"`
+	R2       *report.Number `json:"squared_correlation,omitempty"`
+}
+
+// NewFigures returns those of a score of regression, of labels each for itself, or of classes.
+func NewFigures(s *svm.Score, regression, labels bool) (f Figures) {
+	of := func(v float64) *report.Number { return new(report.Number(v)) }
+	if regression {
+		f.MSE, f.R2 = of(s.MeanSquaredError), of(s.R2)
+		return f
+	}
+	f.Accuracy, f.MicroF1, f.MacroF1 = of(s.Accuracy), of(s.MicroF1), of(s.MacroF1)
+	if labels {
+		f.Hamming = of(s.Hamming)
+	}
+	if c := s.Calibration; c != nil {
+		f.LogLoss, f.ECE = of(c.LogLoss), of(c.ECE)
+	}
+	return f
+}
+
+// WriteAll prints the figures of all documents together, but the accuracy.
+func (f *Figures) WriteAll(w io.Writer) {
+	text := f.All()
+	if f.Hamming != nil {
+		text = fmt.Sprintf("micro F1 %.4f, %s", float64(*f.MicroF1), text)
+	}
+	if text != "" {
+		fmt.Fprintf(w, "all documents: %s\n", text)
+	}
+}
+
+// All lists the macro F1 and losses.
+func (f *Figures) All() string {
+	var parts []string
+	add := func(name, format string, v *report.Number) {
+		if v != nil {
+			parts = append(parts, fmt.Sprintf(name+" "+format, float64(*v)))
+		}
+	}
+	add("macro F1", "%.4f", f.MacroF1)
+	add("Hamming loss", "%.4g", f.Hamming)
+	add("log loss", "%.4f", f.LogLoss)
+	add("expected calibration error", "%.4f", f.ECE)
+	return strings.Join(parts, ", ")
+}
