@@ -40,11 +40,11 @@ func TestBlockTilesSameBits(t *testing.T) {
 					seen := make([]byte, (rows[1]-rows[0])*wide) // no two tiles share a value, nor a race
 					err := e.BlockTiles(t.Context(), k, rows, columns, func(tile *Tile) error {
 						for a := range tile.Rows {
-							for b := range tile.Cols {
-								i, j := tile.Column+b, tile.First+a
-								if !sameBits(tile.C[a*tile.Width+b:][:1], want.Row(i)[j:j+1]) {
-									return fmt.Errorf("row %d, column %d differs from Gram", i, j)
-								}
+							j := tile.First + a
+							if !sameBits(tile.C[a*tile.Width:][:tile.Cols], want.Row(j)[tile.Column:][:tile.Cols]) {
+								return fmt.Errorf("column %d, rows from %d on differ from Gram", j, tile.Column)
+							}
+							for i := tile.Column; i < tile.Column+tile.Cols; i++ {
 								seen[(i-rows[0])*wide+j-columns[0]]++
 							}
 						}

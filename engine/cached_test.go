@@ -72,7 +72,11 @@ func TestCachedSameBits(t *testing.T) {
 	for _, k := range kernels {
 		want = append(want, gram(t, newEngine(t, x, Options{}), k))
 	}
-	for _, workers := range []int{1, 2, 7} {
+	numbers := []int{1, 2, 7}
+	if testing.Short() {
+		numbers = numbers[2:]
+	}
+	for _, workers := range numbers {
 		e := newEngine(t, x, Options{Workers: workers})
 		scratch := scratchBytes(e)
 		for _, bytes := range []int64{0, scratch / int64(workers), scratch, scratch + 3*tiles.TileBytes(3000),

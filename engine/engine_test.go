@@ -391,7 +391,11 @@ func TestMemoryBound(t *testing.T) {
 }
 
 func TestCancellation(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(4000, 20000, 100, 1))
+	n := 4000
+	if testing.Short() { // slow already
+		n = 1000
+	}
+	x := embedded(t, sparse.Sphere, zipf(n, 20000, 100, 1))
 	e := newEngine(t, x, Options{Workers: 2, ISA: "generic"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
