@@ -7,11 +7,14 @@ PORTABLE    = purego,noasm
 
 # What the race detector and arm64 repeat of test: what runs concurrently, and what computes in floating point. Commands
 # are run by test alone, but for the scripts whose goroutines are the command's own. Of cluster, acceptance runs programs
-# that are built without the detector. go vet is a stage of its own, so these tests go without.
-CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./learn/... . ./internal/...
+# that are built without the detector, which goes without clouds' libraries, too (nocloud: half of all packages).
+# go vet is a stage of its own, so these tests go without.
+GOROUTINES  = '^[^/]*(\bgo [a-zA-Z.]+\(|\.Go\(|\bsync\.|\batomic\.|run\.Tasks|Stripes\(|Tiles\(|\btask\.)'
+concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xargs dirname | sort -u | sed 's,^,./,')
+SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestTableErrors|TestApplyRefuses|TestNoise|TestArcsineIntegral|' \
+	'TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles'
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
-NUMERICAL   = ./asm/... ./sparse/... ./tiles/... ./engine/... ./solver/...
-CLUSTER     = ./cmd/... ./corpus ./job ./jobs/... ./store/... ./work ./internal/chaos
+NUMERICAL   = ./asm/... ./sparse ./engine/... ./solver/...
 
 # The Go modules of this repository. cluster has a go.mod of its own, so that the engine needs no client of a store;
 # lab, experiments and comparisons with other programs, isn't what users build.
@@ -183,9 +186,10 @@ portable: ## the portable kernels alone, and what models and results come of the
 
 # Data races.
 race: ## the race detector on what runs concurrently (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m $(CONCURRENT)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m . $(call concurrent,sparse tiles engine solver learn internal)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/grambench
-	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m $(CLUSTER)
+	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -tags nocloud -timeout 60m \
+		$(call concurrent,cmd job jobs store work internal/chaos)
 
 # What doesn't build for another processor; vet compiles all that a package needs.
 arm64: ## build and vet for another processor

@@ -14,6 +14,9 @@ import (
 
 // An index keeps panels where its bound, or what the machine has left, holds them, and answers as it does without.
 func TestIndexMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one worker, thousands of documents")
+	}
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(8000, 3000, 30, 1))
 	index := func(opt Options) *Index {
 		opt.Workers, opt.HeadTerms = 1, 2500

@@ -16,9 +16,6 @@ import (
 // Calibrated probabilities of other documents have a log loss that is no greater than by the sigmoids alone,
 // and near that of the folds; so has a cross-validation.
 func TestCalibrated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("statistics of thousands of documents; TestCalibratedThresholds goes the same ways")
-	}
 	all := read(t, "synthetic:docs=3500,terms=1500,length=14,classes=6,seed=5", sparse.Options{})
 	var trainOn, test []int
 	for i := range all.Documents.Rows() {

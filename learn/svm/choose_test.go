@@ -220,9 +220,6 @@ func TestChooseOthers(t *testing.T) {
 
 // Many classes of few documents can be chosen by, and few documents beside a great class can't.
 func TestChooseSmallClasses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestChoose goes the same ways")
-	}
 	for _, q := range []struct {
 		great, classes, each int
 		ok                   bool

@@ -127,9 +127,6 @@ func TestStepC(t *testing.T) {
 // The log loss of a validation is near that of machines with sigmoids of their own, better than that
 // of the classes' frequencies, and there for labels, too.
 func TestLogLoss(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestCrossValidateIsDetermined goes the same ways")
-	}
 	c := noisy(t)
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
 		s := Settings{Kernel: kernelsFor("linear:embed=tfidf-l2")[0], Scheme: scheme, Probabilities: true}
