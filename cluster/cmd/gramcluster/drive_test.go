@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,10 +14,7 @@ import (
 // leaves no model then, and goes on when it is started again.
 func TestDriveLandmarks(t *testing.T) {
 	bench, dir := grambench(t), t.TempDir()
-	program := filepath.Join(dir, "gramcluster")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := program(t, "gramcluster")
 	const in = "synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"
 	want, got := filepath.Join(dir, "want.model"), filepath.Join(dir, "got.model")
 	bench("train", "-q", "-in", in, "-landmarks", "80", "-loss", "logistic", "-c", "2", "-o", want)

@@ -57,14 +57,7 @@ func examples(help string) (shown []string) {
 
 // Examples do what they show, in the order in which they stand.
 func TestExamples(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program and runs it")
-	}
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", filepath.Dir(program(t, "gramcluster"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	shell := func(t *testing.T, dir, command string) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "sh", "-c", command)

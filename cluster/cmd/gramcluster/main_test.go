@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gramengine/gram/cluster/work"
@@ -47,18 +48,43 @@ func states(t *testing.T, out string) map[string]int {
 	return count
 }
 
-// grambench builds the program whose results are to be met, and returns what runs it and returns what it prints.
-func grambench(t *testing.T) func(args ...string) string {
+// built builds gramcluster and grambench into the folder of programs, once.
+var built = sync.OnceValue(func() error {
+	for _, of := range [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} { // of two modules
+		build := exec.Command("go", "build", "-C", of[0], "-o", programs, of[1])
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	return nil
+})
+
+var programs string
+
+func TestMain(m *testing.M) {
+	programs, _ = os.MkdirTemp("", "gramcluster-test-")
+	code := m.Run()
+	os.RemoveAll(programs)
+	os.Exit(code)
+}
+
+// program returns the path of gramcluster or grambench.
+func program(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("builds grambench")
+		t.Skip("builds programs")
 	}
-	path := filepath.Join(t.TempDir(), "grambench")
-	build := exec.Command("go", "build", "-o", path, "./cmd/grambench")
-	build.Dir = "../../.." // its module has dependencies that this one lacks
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := built(); err != nil {
+		t.Fatal(err)
 	}
+	return filepath.Join(programs, name)
+}
+
+// grambench returns what runs the program whose results are to be met, and returns what it prints.
+func grambench(t *testing.T) func(args ...string) string {
+	t.Helper()
+	path := program(t, "grambench")
 	return func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command(path, args...).CombinedOutput()
