@@ -11,8 +11,7 @@ PORTABLE    = purego,noasm
 # go vet is a stage of its own, so these tests go without.
 GOROUTINES  = '^[^/]*(\bgo [a-zA-Z.]+\(|\.Go\(|\bsync\.|\batomic\.|run\.Tasks|Stripes\(|Tiles\(|\btask\.)'
 concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xargs dirname | sort -u | sed 's,^,./,')
-SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestTableErrors|TestApplyRefuses|TestNoise|TestArcsineIntegral|' \
-	'TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles'
+SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal'
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
 NUMERICAL   = ./asm/... ./sparse ./engine/... ./solver/...
 
@@ -189,7 +188,8 @@ portable: ## the portable kernels alone, and what models and results come of the
 
 # Data races.
 race: ## the race detector on what runs concurrently (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m . $(call concurrent,sparse tiles engine solver learn internal)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -skip $(SINGLE) -timeout 60m \
+		. $(call concurrent,sparse tiles engine solver learn internal)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/grambench
 	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -tags nocloud -timeout 60m \
 		$(call concurrent,cmd job jobs store work internal/chaos)

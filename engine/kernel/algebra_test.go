@@ -18,7 +18,6 @@ import (
 // golden is a line of testdata/algebra.txt.
 type golden struct {
 	spec           string
-	kernel         Kernel
 	c, x, y, value float64
 	c2             float64
 	hasC2          bool
@@ -51,13 +50,7 @@ func goldens(t *testing.T) []golden {
 				t.Fatalf("%q: %v", lines.Text(), err)
 			}
 		}
-		g := golden{fields[0], nil, v[0], v[1], v[2], v[3], v[4], fields[5] != "-"}
-		if n := len(all); n > 0 && all[n-1].spec == g.spec {
-			g.kernel = all[n-1].kernel // whose table need not be made again
-		} else {
-			g.kernel = MustParse(g.spec)
-		}
-		all = append(all, g)
+		all = append(all, golden{fields[0], v[0], v[1], v[2], v[3], v[4], fields[5] != "-"})
 	}
 	if want := 45 * 18 * 4; len(all) != want {
 		t.Fatalf("%d values, expected %d", len(all), want)
@@ -72,7 +65,7 @@ func goldens(t *testing.T) []golden {
 // below 20 here. 2000 ulp = 2·10⁻¹³ hold all that.
 func TestAlgebraGolden(t *testing.T) {
 	for _, g := range goldens(t) {
-		k := g.kernel.(component)
+		k := made(g.spec).(component)
 		scale := max(math.Abs(g.value), math.Sqrt(math.Abs(k.Eval(0, g.x, g.x)*k.Eval(0, g.y, g.y))))
 		if strings.HasPrefix(g.spec, "centred") || strings.Contains(g.spec, "ng") {
 			scale += 10 // what cancels in a distance
@@ -109,7 +102,7 @@ func TestAlgebraGoldenMaps(t *testing.T) {
 			if float64(c) != g.c || float64(x) != g.x || float64(y) != g.y {
 				continue
 			}
-			k := g.kernel
+			k := made(g.spec)
 			dst := []float32{float32(math.NaN())}
 			k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{y})
 			if err := math.Abs(float64(dst[0]) - g.value); !(err <= k.Error(g.c, g.x, g.y)+2000*ulp*math.Abs(g.value)) {
@@ -127,8 +120,12 @@ func TestAlgebraGoldenMaps(t *testing.T) {
 // wherever the value isn't near 0, except those that are exponentials of large numbers, which are
 // tables of the exponent.
 func TestTableErrors(t *testing.T) {
+	n := 20000
+	if testing.Short() {
+		n = 1000
+	}
 	for _, spec := range mapSpecs() {
-		k, ok := MustParse(spec).(*compiled)
+		k, ok := made(spec).(*compiled)
 		if !ok || !k.separable {
 			continue
 		}
@@ -137,7 +134,7 @@ func TestTableErrors(t *testing.T) {
 		if !k.known.NonNegative { // a row of the table may have both signs
 			near = 1e-2
 		}
-		for _, c := range float32Distances(20000) {
+		for _, c := range float32Distances(n) {
 			v := math.Abs(k.Eval(float64(c), 1, 1))
 			if e := k.Error(float64(c), 1, 1); v > near {
 				worst = max(worst, e/v/unit)

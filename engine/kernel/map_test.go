@@ -18,7 +18,7 @@ func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel
 			t.Fatal(err)
 		}
 		for _, spec := range mapSpecs() {
-			t.Run(fmt.Sprintf("isa=%s/%s", isa, spec), func(t *testing.T) { test(t, table, MustParse(spec)) })
+			t.Run(fmt.Sprintf("isa=%s/%s", isa, spec), func(t *testing.T) { test(t, table, made(spec)) })
 		}
 	}
 }
