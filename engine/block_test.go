@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -24,10 +25,7 @@ func TestBlockTilesSameBits(t *testing.T) {
 		for _, isa := range isas {
 			for _, workers := range some {
 				e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-				want, err := e.Gram(t.Context(), k)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := musttest.Get(e.Gram(t.Context(), k))(t)
 				for _, at := range [][2][2]int{
 					{{0, n}, {0, n}}, {{1024, 2560}, {1024, 2560}}, {{n - n%128, n}, {n - n%128, n}}, {{4224, n}, {4224, n}},
 					{{2048, 4096}, {0, 2048}}, {{4096, n}, {128, 640}}, {{3, 5}, {4096, n}},

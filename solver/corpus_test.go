@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -17,10 +18,7 @@ import (
 // them on the sphere and their classes.
 func embedCorpus(t testing.TB, source string, opt engine.Options) (*engine.Engine, []int, int) {
 	t.Helper()
-	c, err := sparse.Read(t.Context(), source, sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	order := counting(c.Documents.Rows())
 	class := func(i int) int { return int(c.Labels.Of(i)[0]) }
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(class(a), class(b)) })
@@ -29,14 +27,8 @@ func embedCorpus(t testing.TB, source string, opt engine.Options) (*engine.Engin
 		labels[i] = class(d)
 	}
 	documents := c.Select(order).Documents
-	x, err := sparse.Sphere.Fit(documents).Transform(documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(x, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(sparse.Sphere.Fit(documents).Transform(documents))(t)
+	e := musttest.Get(engine.New(x, opt))(t)
 	return e, labels, len(c.Classes)
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // weighing are problems over the same documents, which a test solves with weights and by repeating documents.
@@ -180,10 +182,7 @@ func TestWeightsInParts(t *testing.T) {
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
 		pars := []Parameters{{C: 0.5, DocumentWeights: weights}, {C: 3, DocumentWeights: weights}}
 		trial := &Trial{Labels: labels, Classes: 3, Scheme: scheme, Parts: parts}
-		found, err := trial.Validate(t.Context(), m, pars, nil, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := musttest.Get(trial.Validate(t.Context(), m, pars, nil, opt))(t)
 		for p, par := range pars {
 			for part := range 2 {
 				some := make([]int, n)
@@ -233,12 +232,9 @@ func TestWeightsInParts(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			one, err := TrainRegression(t.Context(), m, RegressionTraining{
+			one := musttest.Get(TrainRegression(t.Context(), m, RegressionTraining{
 				Docs: docs, Targets: pick(targets, docs), Regression: par,
-			}, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, opt))(t)
 			near("regression", found[p].Fits[part], one)
 		}
 	}

@@ -3,16 +3,15 @@ package geometry
 import (
 	"math"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The metric is the second derivative of the Kullback-Leibler divergence, and its determinant the
 // product of the probabilities.
 func TestFisher(t *testing.T) {
 	theta := []float64{0.2, 0.5, 0.3}
-	g, err := Fisher(theta)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := musttest.Get(Fisher(theta))(t)
 	divergence := func(a, b float64) (sum float64) { // from θ to θ + (a, b, -a-b)
 		for i, d := range []float64{a, b, -a - b} {
 			sum -= theta[i] * math.Log1p(d/theta[i])
@@ -40,15 +39,9 @@ func TestFisher(t *testing.T) {
 // that of the metric, and opposite corners are π apart.
 func TestFisherGeodesic(t *testing.T) {
 	p, q := []float64{0.2, 0.5, 0.3}, []float64{0.7, 0, 0.3}
-	whole, err := FisherDistance(p, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := musttest.Get(FisherDistance(p, q))(t)
 	for _, s := range []float64{0, 1e-6, 0.25, 0.5, 1} {
-		at, err := FisherGeodesic(p, q, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := musttest.Get(FisherGeodesic(p, q, s))(t)
 		d, err := FisherDistance(p, at)
 		if err != nil || !(math.Abs(d-s*whole) <= 1e-12) {
 			t.Errorf("%v of the way is %v from p, %v, expected %v", s, d, err, s*whole)
@@ -81,10 +74,7 @@ func TestFisherVolume(t *testing.T) {
 	for i := range steps {
 		a := (float64(i) + 0.5) / steps * math.Pi / 2
 		theta := math.Sin(a) * math.Sin(a)
-		g, err := Fisher([]float64{theta, 1 - theta})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(Fisher([]float64{theta, 1 - theta}))(t)
 		sum += math.Sqrt(g[0]) * 2 * math.Sin(a) * math.Cos(a) * math.Pi / 2 / steps
 	}
 	if !near(sum, math.Pi, 1e-9) {

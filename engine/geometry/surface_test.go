@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func near(got, want, tolerance float64) bool {
@@ -80,10 +81,7 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 					norm = math.Hypot(norm, v)
 				}
 				g, s := k.curvature(x)
-				got, err := Metric(of, x)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := musttest.Get(Metric(of, x))(t)
 				for i := range g {
 					for j := range g {
 						if !near(got[i*len(x)+j], g[i][j], 1e-10) {
@@ -91,10 +89,7 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 						}
 					}
 				}
-				p, err := At(of, norm, len(x))
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := musttest.Get(At(of, norm, len(x)))(t)
 				if !near(p.Curvature, s, 1e-8) {
 					t.Errorf("at %v: curvature %v, differences say %v", x, p.Curvature, s)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	tables "github.com/gramengine/gram/engine/kernel/internal/table"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -263,10 +264,7 @@ func TestCentredDistances(t *testing.T) {
 // everyISA runs a test for every instruction set of this processor.
 func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
 	for _, isa := range enginetest.ISAs() {
-		table, err := asm.For(isa)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := musttest.Get(asm.For(isa))(t)
 		t.Run("isa="+string(isa), func(t *testing.T) { test(t, table) })
 	}
 }
@@ -275,25 +273,19 @@ func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
 func TestNewKernel(t *testing.T) {
 	ngd, rbf := MustParse("ngd-log"), MustParse("rbf:gamma=0.1")
 	of := func(k Kernel) func(c, x, y float64) float64 { return k.Eval }
-	alone, err := New(Custom{Name: "mine", Eval: of(ngd), Embedding: sparse.Sphere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := musttest.Get(New(Custom{Name: "mine", Eval: of(ngd), Embedding: sparse.Sphere}))(t)
 	both, err := New(Custom{Name: "mine", Eval: of(rbf), Properties: Properties{UsesNorms: true, Definite: Positive}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := New(Custom{Name: "rows", Eval: func(c, x, y float64) float64 { return float64(float32(x*y)) + c },
+	rows := musttest.Get(New(Custom{Name: "rows", Eval: func(c, x, y float64) float64 { return float64(float32(x*y)) + c },
 		Row: func(dst, c []float32, x float32, y []float32) {
 			for j, v := range c {
 				dst[j] = x*y[j] + v
 			}
 		},
 		Error:      func(c, x, y float64) float64 { return 4 * unit * (x*y + c) },
-		Properties: Properties{UsesNorms: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Properties: Properties{UsesNorms: true}}))(t)
 	if alone == both || alone.String() != "mine" || UsesNorms(alone) || !UsesNorms(both) ||
 		PropertiesOf(both).Definite != Positive {
 		t.Errorf("%v and %v: equal %v, properties %+v and %+v", alone, both, alone == both, PropertiesOf(alone),
@@ -345,10 +337,7 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	own := func() Kernel {
-		k, err := New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c }}))(t)
 		return k
 	}
 	k := own()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -32,18 +33,12 @@ func BenchmarkPredictTexts(b *testing.B) {
 	} {
 		b.Run(of.name, func(b *testing.B) {
 			k := kernel.MustParse(of.kernel)
-			problem, err := svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{Once: true})
-			if err != nil {
-				b.Fatal(err)
-			}
+			problem := musttest.Get(svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{Once: true}))(b)
 			m, _, err := problem.Train(ctx, svm.Settings{Kernel: k, C: 10, Scheme: of.scheme})
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := svm.NewPredictor(m, svm.PredictOptions{Workers: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{Workers: 1}))(b)
 			for range 3 {
 				if _, err := p.PredictTexts(ctx, texts[:1]); err != nil {
 					b.Fatal(err)
@@ -67,10 +62,7 @@ func readTexts(b *testing.B, file string, n int) (texts []string) {
 		b.Skip(err)
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		b.Fatal(err)
-	}
+	z := musttest.Get(gzip.NewReader(f))(b)
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 1<<20)
 	for len(texts) < n && lines.Scan() {

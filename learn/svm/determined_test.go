@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -105,10 +106,7 @@ func TestTrainProgress(t *testing.T) {
 		stages[p.Stage]++
 		end = p
 	}}
-	p, err := NewProblem(t.Context(), corpus, sparse.Sphere, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewProblem(t.Context(), corpus, sparse.Sphere, opt))(t)
 	_, report, err := p.Train(t.Context(), Settings{C: 10})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // cluster runs the command in this process.
@@ -40,9 +41,7 @@ func states(t *testing.T, out string) map[string]int {
 	count := map[string]int{}
 	for line := range strings.Lines(out) {
 		var r work.Report
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, json.Unmarshal([]byte(line), &r))
 		count[r.State]++
 	}
 	return count
@@ -75,9 +74,7 @@ func program(t *testing.T, name string) string {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	if err := built(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, built())
 	return filepath.Join(programs, name)
 }
 
@@ -97,14 +94,8 @@ func grambench(t *testing.T) func(args ...string) string {
 
 func same(t *testing.T, a, b string) {
 	t.Helper()
-	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(os.ReadFile(a))(t)
+	y := musttest.Get(os.ReadFile(b))(t)
 	if !bytes.Equal(x, y) {
 		t.Errorf("%s of %d bytes and %s of %d differ", filepath.Base(a), len(x), filepath.Base(b), len(y))
 	}
@@ -115,9 +106,7 @@ func jobOf(t *testing.T, tasks string) string {
 	t.Helper()
 	var l struct{ Job string }
 	first, _, _ := strings.Cut(tasks, "\n")
-	if err := json.Unmarshal([]byte(first), &l); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, json.Unmarshal([]byte(first), &l))
 	return l.Job
 }
 
@@ -174,17 +163,10 @@ func TestGram(t *testing.T) {
 		}
 		// Damage.
 		object := filepath.Join(store, "results", jobOf(t, tasks), "000000001.a0")
-		b, err := os.ReadFile(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(os.ReadFile(object))(t)
 		b[len(b)/2] ^= 8
-		if err := os.WriteFile(object, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(got); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(object, b, 0o666))
+		musttest.Do(t, os.Remove(got))
 		status, _, stderr = cluster(t, "", "gather", "-store", store, "-o", got)
 		if status != cli.Failed || !strings.Contains(stderr, "000000001.a0 is damaged") ||
 			!strings.Contains(stderr, `"task":1}`) {
@@ -210,9 +192,7 @@ func TestGram(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "unlabelled.svm")
-	if err := os.WriteFile(file, []byte(" 1:1 2:1\n 1:2\n 1:-1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, []byte(" 1:1 2:1\n 1:2\n 1:-1\n"), 0o666))
 	drive := "drive landmarks -landmarks 5 -store " + dir + " -in " + file
 	small := []string{"-in", "synthetic:docs=20,terms=50,length=5,classes=2,seed=1"}
 	tasks := must(t, "", append([]string{"plan", "gram", "-q", "-store", dir}, small...)...)
