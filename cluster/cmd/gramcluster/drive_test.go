@@ -15,7 +15,7 @@ import (
 // leaves no model then, and goes on when it is started again.
 func TestDriveLandmarks(t *testing.T) {
 	bench, dir := grambench(t), t.TempDir()
-	program := program(t, "gramcluster")
+	program := binary(t, "gramcluster")
 	const in = "synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"
 	want, got := filepath.Join(dir, "want.model"), filepath.Join(dir, "got.model")
 	bench("train", "-q", "-in", in, "-landmarks", "80", "-loss", "logistic", "-c", "2", "-o", want)

@@ -58,7 +58,7 @@ func examples(help string) (shown []string) {
 
 // Examples do what they show, in the order in which they stand.
 func TestExamples(t *testing.T) {
-	t.Setenv("PATH", filepath.Dir(program(t, "gramcluster"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", filepath.Dir(binary(t, "gramcluster"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	shell := func(t *testing.T, dir, command string) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "sh", "-c", command)

@@ -68,8 +68,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// program returns the path of gramcluster or grambench.
-func program(t *testing.T, name string) string {
+// binary returns the path of gramcluster or grambench.
+func binary(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds programs")
@@ -81,7 +81,7 @@ func program(t *testing.T, name string) string {
 // grambench returns what runs the program whose results are to be met, and returns what it prints.
 func grambench(t *testing.T) func(args ...string) string {
 	t.Helper()
-	path := program(t, "grambench")
+	path := binary(t, "grambench")
 	return func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command(path, args...).CombinedOutput()

@@ -19,7 +19,7 @@ import (
 // A process that says how much memory it needs keeps within that: documents, engine, blocks, rows and
 // lists together, by the system's own count. With less it ends before the work.
 func TestMemory(t *testing.T) {
-	dir, program := t.TempDir(), program(t, "gramcluster")
+	dir, program := t.TempDir(), binary(t, "gramcluster")
 	// runs returns what a process prints, whether it ended well, and its peak in bytes.
 	runs := func(stdin string, args ...string) (out string, ok bool, peak int64) {
 		t.Helper()
