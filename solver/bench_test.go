@@ -55,25 +55,3 @@ func BenchmarkTrain(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkNewsgroups trains one machine for each of the 190 pairs of classes of 20 Newsgroups on a
-// ready matrix: the search alone.
-func BenchmarkNewsgroups(b *testing.B) {
-	m, labels, classes := newsgroups(b)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			var steps int
-			for b.Loop() {
-				c := musttest.Get(Train(
-					context.Background(), m, Training{Labels: labels, Classes: classes, Parameters: Parameters{C: 10}},
-					Options{Workers: workers},
-				))(b)
-				for _, machine := range c.Machines {
-					steps += machine.Iterations
-				}
-			}
-			b.ReportMetric(float64(steps)/float64(b.N), "steps")
-			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
-		})
-	}
-}
