@@ -8,7 +8,8 @@ PORTABLE    = purego,noasm
 # What the race detector and arm64 repeat of test: what runs concurrently, and what computes in floating point. Commands
 # are run by test alone, but for the scripts whose goroutines are the command's own. Of cluster, acceptance runs programs
 # that are built without the detector, which goes without clouds' libraries, too (nocloud: half of all packages).
-# go vet is a stage of its own, so these tests go without.
+# go vet is a stage of its own, so these tests go without. The detector looks at packages that start goroutines, lock, or
+# give functions to what does, and not at tests of one goroutine, SINGLE, that take it long.
 GOROUTINES  = '^[^/]*(\bgo [a-zA-Z.]+\(|\.Go\(|\bsync\.|\batomic\.|run\.Tasks|Stripes\(|Tiles\(|\btask\.)'
 concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xargs dirname | sort -u | sed 's,^,./,')
 SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal'
@@ -191,7 +192,7 @@ race: ## the race detector on what runs concurrently (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -skip $(SINGLE) -timeout 60m \
 		. $(call concurrent,sparse tiles engine solver learn internal)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/grambench
-	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -tags nocloud -timeout 60m \
+	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -tags nocloud -skip TestOpenTakes -timeout 60m \
 		$(call concurrent,cmd job jobs store work internal/chaos)
 
 # What doesn't build for another processor; vet compiles all that a package needs.
