@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // BenchmarkPredictTexts predicts the Go sources of this machine one at a time, as a service does: one
@@ -30,9 +31,7 @@ func BenchmarkPredictTexts(b *testing.B) {
 	} {
 		b.Run(o.Kernel+o.Type, func(b *testing.B) {
 			m := gram.Must(gram.Train(ctx, c, o)).With(gram.Options{Workers: 1})
-			if err := m.Warm(ctx); err != nil {
-				b.Fatal(err)
-			}
+			musttest.Do(b, m.Warm(ctx))
 			var mu sync.Mutex
 			var took []time.Duration
 			b.ResetTimer()

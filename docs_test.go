@@ -7,21 +7,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // pages returns the pages of the documentation by path.
 func pages(t *testing.T) map[string]string {
 	found := map[string]string{}
 	for _, pattern := range []string{"*.md", "docs/*.md", "cuda/*.md", "lab/*.md", "lab/docs/*.md"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := musttest.Get(filepath.Glob(pattern))(t)
 		for _, f := range files {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := musttest.Get(os.ReadFile(f))(t)
 			found[f] = string(text)
 		}
 	}
@@ -115,16 +111,10 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 
 // Go code of docs/embed.md and README.md stands in an example, word for word.
 func TestQuotedCodeIsAnExamples(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := musttest.Get(filepath.Glob("*.go"))(t)
 	var examples string
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := musttest.Get(os.ReadFile(f))(t)
 		examples += " " + words(string(text))
 	}
 	quoted := 0

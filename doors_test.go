@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -36,9 +37,7 @@ func TestDoors(t *testing.T) {
 	one := gram.TrainOptions{Kernel: "linear", C: 1}
 	index := func() *gram.Index { return gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{})) }
 	path := filepath.Join(t.TempDir(), "a.index")
-	if err := index().Save(path); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, index().Save(path))
 	indexed := string(gram.Must(os.ReadFile(path)))
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, m, one, gram.Must(gram.PCA(t.Context(), c, gram.PCAOptions{})), &gram.Predictions{},
@@ -86,9 +85,7 @@ func TestDoorsTakeNothing(t *testing.T) {
 		t.Error("no kernels, or no support vectors")
 	}
 	path := filepath.Join(t.TempDir(), "a.model")
-	if err := errors.Join(m.Save(path), m.Close(), m.Close()); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, errors.Join(m.Save(path), m.Close(), m.Close()))
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}

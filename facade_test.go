@@ -18,6 +18,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -62,9 +63,7 @@ func TestModelWarm(t *testing.T) {
 	m := trained.With(gram.Options{Workers: 1})
 	cold := allocated(m)
 	m = trained.With(gram.Options{Workers: 1})
-	if err := m.Warm(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, m.Warm(t.Context()))
 	if first, second := allocated(m), allocated(m); first > 2*second || cold < 4*second {
 		t.Errorf("the first predictions allocate %d and %d bytes after Warm, %d without", first, second, cold)
 	}
@@ -159,9 +158,7 @@ func TestOwnKernels(t *testing.T) {
 	}
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Kernel: "halved"}))
 	path := filepath.Join(t.TempDir(), "own.model")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, m.Save(path))
 	loaded := gram.Must(gram.Load(path))
 	if _, err := loaded.PredictTexts(t.Context(), fewTexts); err == nil {
 		t.Error("a model of a kernel that the program doesn't have predicts")
@@ -177,13 +174,9 @@ func TestLoadLIBSVM(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.model")
 	const text = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0.5\nlabel 1 -1\nnr_sv 1 1\nSV\n" +
 		"1 1:1\n-1 2:1\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	r := gram.NewRows(3) // columns are LIBSVM's indices
-	if err := errors.Join(r.Add([]uint32{1}, []float64{3}), r.Add([]uint32{2}, []float64{3})); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, errors.Join(r.Add([]uint32{1}, []float64{3}), r.Add([]uint32{2}, []float64{3})))
 	p := gram.Must(gram.Must(gram.Load(path)).Predict(t.Context(), r.Corpus()))
 	if p.Label(0) != "1" || p.Label(1) != "-1" || !(math.Abs(p.Scores[0][0]-2.5) <= 1e-6) {
 		t.Errorf("%+v", p)
@@ -200,10 +193,7 @@ func TestImportsOfTheFacade(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Errorf("go build for wasm: %v\n%s", err, out)
 	}
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := musttest.Get(exec.Command("go", "list", "-deps", ".").Output())(t)
 	for path := range strings.Lines(string(out)) {
 		switch strings.TrimPrefix(strings.TrimSpace(path), "github.com/gramengine/gram/internal/") {
 		case "run", "flagtext": // what every computation may use and how it reports, and what errors call options
@@ -282,9 +272,7 @@ func TestPredictKnownColumns(t *testing.T) {
 	}), []string{"a", "a", "a", "b", "b", "b"}))
 	r := gram.NewRows(9)
 	for _, columns := range [][]uint32{{0, 1, 4}, {0, 2, 3}, {2, 3, 7, 8}, nil} {
-		if err := r.Add(columns, make([]float64, len(columns))); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, r.Add(columns, make([]float64, len(columns))))
 	}
 	test := r.Corpus()
 	for i := range test.Documents.Values {

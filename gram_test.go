@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The programs of the documentation stay short: lines of code, imports included.
@@ -12,10 +14,7 @@ func TestExamplesAreShort(t *testing.T) {
 		"example_gram_test.go": 22, "example_texts_test.go": 18, "example_train_test.go": 18,
 		"example_neighbours_test.go": 24, "example_load_test.go": 30,
 	} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := musttest.Get(os.ReadFile(file))(t)
 		n := 0
 		for line := range strings.Lines(string(text)) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -68,25 +69,19 @@ func TestIndexSequences(t *testing.T) {
 			case 2:
 				numbers := slices.Sorted(maps.Keys(living))
 				number := numbers[r.IntN(len(numbers))]
-				if err := x.Remove(number); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, x.Remove(number))
 				if x.Remove(number) == nil || x.Remove(-1) == nil {
 					t.Fatal("a document that there isn't was removed")
 				}
 				delete(living, number)
 			case 3:
 				if r.IntN(5) == 0 || emb == "tfidf-l2" { // whose weights are those of the build
-					if err := x.Refit(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, x.Refit(t.Context()))
 				}
 			}
 		}
 		if emb == "tfidf-l2" {
-			if err := x.Refit(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, x.Refit(t.Context()))
 		}
 		numbers := slices.Sorted(maps.Keys(living))
 		var left []string
@@ -98,9 +93,7 @@ func TestIndexSequences(t *testing.T) {
 		}
 		fresh := gram.Must(gram.NewIndex(t.Context(), left, o))
 		path := filepath.Join(t.TempDir(), "a.index")
-		if err := x.Save(path); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, x.Save(path))
 		loaded := gram.Must(gram.LoadIndex(t.Context(), path, gram.Options{Workers: 1}))
 		queries := append(drawTexts(r, 30, 60), texts[:60]...)
 		near, middle, zero := 0.02, 0.3, 0.0
@@ -186,9 +179,7 @@ func TestIndexConcurrently(t *testing.T) {
 func FuzzLoadIndex(f *testing.F) {
 	x := gram.Must(gram.NewIndex(f.Context(), []string{"a b c", "a b d", "e"}, gram.IndexOptions{Embedding: "tfidf-l2"}))
 	path := filepath.Join(f.TempDir(), "a.index")
-	if err := x.Save(path); err != nil {
-		f.Fatal(err)
-	}
+	musttest.Do(f, x.Save(path))
 	whole := gram.Must(os.ReadFile(path))
 	head := bytes.IndexByte(whole, '\n') + 1
 	f.Add(whole[head+sha256.Size:])
@@ -196,9 +187,7 @@ func FuzzLoadIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rest []byte) {
 		sum := sha256.Sum256(rest) // so that what is behind the checksum is tried
 		path := filepath.Join(t.TempDir(), "b.index")
-		if err := os.WriteFile(path, slices.Concat(whole[:head], sum[:], rest), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, slices.Concat(whole[:head], sum[:], rest), 0o600))
 		x, err := gram.LoadIndex(t.Context(), path, gram.Options{Workers: 1})
 		if err != nil {
 			return
@@ -213,15 +202,11 @@ func FuzzLoadIndex(f *testing.F) {
 func TestLoadIndexDamaged(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), []string{"a b c", "a b d"}, gram.IndexOptions{}))
 	path := filepath.Join(t.TempDir(), "a.index")
-	if err := x.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, x.Save(path))
 	whole := gram.Must(os.ReadFile(path))
 	longer := append(slices.Clone(whole), 0)
 	for _, b := range [][]byte{whole[:len(whole)-1], whole[:20], append([]byte("x"), whole...), longer} {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, b, 0o600))
 		_, err := gram.LoadIndex(t.Context(), path, gram.Options{})
 		if err == nil || !strings.Contains(err.Error(), "a.index") {
 			t.Errorf("%d bytes: %v", len(b), err)
@@ -245,9 +230,7 @@ func TestIndexOfNothing(t *testing.T) {
 			}
 		}
 		if o.Embedding != "" {
-			if err := x.Refit(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, x.Refit(t.Context()))
 		}
 		got := gram.Must(x.Query(t.Context(), fewTexts, gram.IndexQuery{K: 2}))
 		want := gram.Must(whole.Query(t.Context(), fewTexts, gram.IndexQuery{K: 2}))
@@ -268,9 +251,7 @@ func TestIndexMemory(t *testing.T) {
 		t.Errorf("terms of 20 MB within 16 MiB: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "large.index")
-	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 17<<20)); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 17<<20)))
 	if _, err := gram.LoadIndex(t.Context(), path, o); !errors.As(err, new(*sparse.MemoryError)) {
 		t.Errorf("a file of 17 MiB within 16 MiB: %v", err)
 	}
@@ -312,9 +293,7 @@ func TestIndexRemoveMany(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i := range n - 1 {
-		if err := x.Remove(i); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, x.Remove(i))
 	}
 	runtime.ReadMemStats(&after)
 	if each := (after.TotalAlloc - before.TotalAlloc) / n; each > n {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 )
 
@@ -17,14 +18,8 @@ func TestSearchOfTexts(t *testing.T) {
 		texts, labels = append(texts, fmt.Sprintf("w%c %s x%c", 'a'+i%7, pair, 'a'+i%11)), append(labels, fmt.Sprint(i%2))
 	}
 	ctx := t.Context()
-	c, err := gram.Texts(ctx, texts, labels, gram.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := gram.Search(ctx, c, gram.SearchOptions{Folds: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(gram.Texts(ctx, texts, labels, gram.ReadOptions{}))(t)
+	found := musttest.Get(gram.Search(ctx, c, gram.SearchOptions{Folds: 3}))(t)
 	if len(found.Worths) == 0 || found.Train.Terms == nil || found.Points[found.Best].Mean < 0.99 {
 		t.Fatalf("found %+v, with %+v, expected pairs of words", found.Train, found.Points[found.Best])
 	}

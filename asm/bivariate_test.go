@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm/internal/layout"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // randomSet writes a side of random numbers, of the size that those of a probability have, to every
@@ -203,10 +204,7 @@ func FuzzBivariateTail(f *testing.F) {
 func BenchmarkBivariateTail(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, isa := range Available() {
-		k, err := For(isa)
-		if err != nil {
-			b.Fatal(err)
-		}
+		k := musttest.Get(For(isa))(b)
 		const n = 64
 		row, cols := make([]float32, BivariateNumbers), make([]float32, n*BivariateNumbers)
 		randomSet(r, row, 1, 0.1)

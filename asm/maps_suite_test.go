@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // lengths are those around the widths of vectors and of unrolled blocks.
@@ -14,10 +16,7 @@ var lengths = []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129,
 func eachISA(t *testing.T, f func(t *testing.T, k *Kernels)) {
 	for _, isa := range Available() {
 		t.Run("isa="+string(isa), func(t *testing.T) {
-			k, err := For(isa)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(For(isa))(t)
 			f(t, k)
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // randomRows returns a table of random coefficients that shrink as those of a polynomial on short
@@ -122,10 +124,7 @@ func TestPiecewiseLengths(t *testing.T) {
 func BenchmarkPiecewise(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, isa := range Available() {
-		k, err := For(isa)
-		if err != nil {
-			b.Fatal(err)
-		}
+		k := musttest.Get(For(isa))(b)
 		for _, bits := range []uint{3, 6} {
 			rows := randomRows(r, bits)
 			c, dst := make([]float32, 4096), make([]float32, 4096)

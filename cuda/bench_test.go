@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -39,9 +40,7 @@ func BenchmarkDigest(b *testing.B) {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
 			cols := benchmarkDigest(b, texts(b, docs), func(*Device) {})
 			if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" {
-				if err := writeDocuments(b, file, cols); err != nil {
-					b.Fatal(err)
-				}
+				musttest.Do(b, writeDocuments(b, file, cols))
 			}
 		})
 	}
@@ -107,10 +106,7 @@ func texts(b *testing.B, docs int) *sparse.CSR {
 }
 
 func read(b *testing.B, source string) *sparse.CSR {
-	corpus, err := sparse.Read(b.Context(), source, sparse.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.Read(b.Context(), source, sparse.Options{}))(b)
 	return corpus.Documents
 }
 
@@ -134,10 +130,7 @@ func images(_ *testing.B, docs int) *sparse.CSR {
 
 // loadBench copies documents to a device that is set before.
 func loadBench(b *testing.B, counts *sparse.CSR, set func(*Device)) *columns {
-	d, err := Open(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := musttest.Get(Open(Options{}))(b)
 	set(d)
 	return load(b, d, transformed(b, sparse.Sphere, counts))
 }
@@ -152,9 +145,7 @@ func measure(b *testing.B, cols *columns, work func() error) float64 {
 	var times []float64
 	for b.Loop() {
 		begin := time.Now()
-		if err := work(); err != nil {
-			b.Fatal(err)
-		}
+		musttest.Do(b, work())
 		times = append(times, time.Since(begin).Seconds())
 	}
 	for _, t := range cols.d.KernelTimes() {

@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -76,10 +77,7 @@ func cosines(x *sparse.Embedded) *engine.Reference {
 // transformed embeds documents by an embedding that is fitted to them.
 func transformed(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
-	x, err := e.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(e.Fit(m).Transform(m))(t)
 	return x
 }
 
@@ -217,10 +215,7 @@ func holdAll(t *testing.T, cols *columns, counts *sparse.CSR) (all []float32) {
 			t.Fatalf("c of document %d and itself is %v", i, all[i*n+i])
 		}
 	}
-	y, err := x.Embedder.Transform(counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := musttest.Get(x.Embedder.Transform(counts))(t)
 	docs, lo := []int{n - 1, 0, n / 2}, n/2/device.Columns*device.Columns
 	for _, from := range []*sparse.Embedded{nil, y, x} {
 		sameBits(t, n, all, docs, lo, gather(t, cols, &device.Request{From: from, Docs: docs, Lo: lo, Hi: n}, n-lo))
@@ -273,10 +268,7 @@ func TestModelLayout(t *testing.T) {
 	d.tailShare = 0
 	x := embedded(t, zipf(400, 300, 30, 3))
 	cols := load(t, d, x)
-	byRank, err := sparse.ByRank(t.Context(), &x.CSR, cols.layout.rank, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	byRank := musttest.Get(sparse.ByRank(t.Context(), &x.CSR, cols.layout.rank, 1))(t)
 	head := timemodel.Reckoned.Head(byRank.Offsets, 400, d.kernels.panelTerms, mostChunks, computedRows)
 	if head == 0 || cols.layout.head != head {
 		t.Errorf("a head of %d terms, expected the model's %d", cols.layout.head, head)

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -85,9 +86,7 @@ func TestModule(t *testing.T) {
 		{"a head alone", string(complete[:40]), "expected PTX or a whole cubin"},
 		{"another machine", string(complete[:18]) + "\x3e" + string(complete[19:]), "expected a cubin"},
 	} {
-		if err := os.WriteFile(file, []byte(c.image), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, []byte(c.image), 0o666))
 		t.Setenv(moduleVariable, file)
 		d, err := Open(Options{})
 		if c.words != "" {
@@ -128,10 +127,7 @@ func TestBadRequests(t *testing.T) {
 	const n = 20
 	x := embedded(t, zipf(n, 60, 8, 3))
 	cols := load(t, open(t, Options{}), x)
-	other, err := x.Embedder.Transform(zipf(7, 60, 8, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := musttest.Get(x.Embedder.Transform(zipf(7, 60, 8, 4)))(t)
 	foreign := embedded(t, zipf(7, 60, 8, 5))
 	shuffled, short := *other, *other
 	shuffled.Terms = slices.Clone(other.Terms)

@@ -15,6 +15,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/cuda/internal/driver"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // environment says which driver the dynamic linker finds: "real" for that of a GPU, which whoever
@@ -82,14 +83,9 @@ func noLeaks(t *testing.T) {
 			}
 			time.Sleep(wait)
 		}
-		if err := driver.Open(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, driver.Open())
 		t.Setenv("FAKE_FAIL", "")
-		d, err := cu.GetDevice(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := musttest.Get(cu.GetDevice(0))(t)
 		for a, what := range map[cu.DeviceAttribute]string{
 			liveDevice: "allocations of the device", liveHost: "page-locked allocations",
 			liveHandles: "modules, streams and events", liveContexts: "contexts",
@@ -117,10 +113,7 @@ var readSources = sync.OnceFunc(func() {
 func open(t *testing.T, opt Options) *Device {
 	t.Helper()
 	readSources()
-	d, err := Open(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := musttest.Get(Open(opt))(t)
 	d.tailShare = 128
 	return d
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gramengine/gram/cuda/internal/driver"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // path is something that a program does with n documents on a device, maybe several times.
@@ -90,10 +91,7 @@ func paths(t *testing.T) []path {
 		{name: "probe"},
 		// rows of the documents, and of others twice
 		{"rows", 70, func(*Device) {}, func(cols *columns) func() (any, error) {
-			y, err := cols.x.Embedder.Transform(zipf(70, 100, 8, 4))
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := musttest.Get(cols.x.Embedder.Transform(zipf(70, 100, 8, 4)))(t)
 			return func() (any, error) {
 				return values(cols, &device.Request{Docs: sequence(70), Hi: 70},
 					&device.Request{Program: rooted, From: y, Docs: sequence(70), Hi: 70},
@@ -129,10 +127,7 @@ func paths(t *testing.T) []path {
 // driverFunctions are those that the fake driver has, but for cuInit, which is called once, and
 // what no computation calls.
 func driverFunctions(t *testing.T) []string {
-	text, err := os.ReadFile(filepath.Join("internal", "fake", "driver.cc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(os.ReadFile(filepath.Join("internal", "fake", "driver.cc")))(t)
 	var all []string
 	for _, m := range regexp.MustCompile(`(?m)^API (cu\w+)\(`).FindAllSubmatch(text, -1) {
 		if name := string(m[1]); name != "cuInit" && name != "cuGetErrorName" {
@@ -146,9 +141,7 @@ func driverFunctions(t *testing.T) []string {
 // often it failed.
 func counted(t *testing.T) (calls, failures int) {
 	t.Helper()
-	if err := driver.Open(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, driver.Open())
 	calls, err := cu.Device(0).Attribute(attributeCalls)
 	if err != nil {
 		t.Fatal(err)

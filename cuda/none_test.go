@@ -8,6 +8,8 @@ import (
 	"go/types"
 	"maps"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // exported returns the exported functions, methods and types of the package with some build tags.
@@ -15,16 +17,10 @@ func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 	t.Helper()
 	c := build.Default
 	c.GOOS, c.GOARCH, c.CgoEnabled, c.BuildTags = "linux", "amd64", cgo, tags
-	p, err := c.ImportDir(".", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(c.ImportDir(".", 0))(t)
 	all, set := map[string]string{}, token.NewFileSet()
 	for _, name := range append(p.GoFiles, p.CgoFiles...) {
-		f, err := parser.ParseFile(set, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := musttest.Get(parser.ParseFile(set, name, nil, 0))(t)
 		ast.FileExports(f)
 		for _, d := range f.Decls {
 			switch d := d.(type) {

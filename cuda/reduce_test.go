@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -163,10 +164,7 @@ func through[T any](
 ) (onDevice, byTiles []T) {
 	noLeaks(t)
 	x := transformed(t, sparse.Sphere, zipf(150, 300, 9, 4))
-	other, err := x.Embedder.Transform(zipf(30, 300, 9, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := musttest.Get(x.Embedder.Transform(zipf(30, 300, 9, 5)))(t)
 	for hide, all := range map[bool]*[]T{false: &onDevice, true: &byTiles} {
 		d := open(t, Options{})
 		d.times.on = true
@@ -177,24 +175,16 @@ func through[T any](
 			}
 			return cols, err
 		}
-		e, err := engine.New(x, engine.Options{Device: load})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(engine.New(x, engine.Options{Device: load}))(t)
 		for _, name := range []string{"c", "diffusion:t=0.5", "linear:embed=tf-l1-sqrt"} {
-			found, err := work(e, kernel.MustParse(name), other)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := musttest.Get(work(e, kernel.MustParse(name), other))(t)
 			*all = append(*all, found...)
 		}
 		launched := slices.ContainsFunc(d.KernelTimes(), func(k KernelTime) bool { return k.Kernel == by })
 		if launched == hide {
 			t.Errorf("hidden %v: %v", hide, d.KernelTimes())
 		}
-		if err := errors.Join(e.Close(), d.Close()); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, errors.Join(e.Close(), d.Close()))
 	}
 	return onDevice, byTiles
 }

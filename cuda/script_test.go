@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -15,10 +16,7 @@ import (
 // together as all of it may, the wait for a command that doesn't end counted, and what they run of
 // the tests and benchmarks is there.
 func TestScriptSections(t *testing.T) {
-	shared, err := os.ReadFile("lease.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := musttest.Get(os.ReadFile("lease.sh"))(t)
 	number := func(text []byte, pattern string) (n int) {
 		t.Helper()
 		m := regexp.MustCompile(pattern).FindSubmatch(text)
@@ -32,10 +30,7 @@ func TestScriptSections(t *testing.T) {
 	wait := number(shared, `(?m)^\ttimeout -k (\d+) "\$left" "\$@"`)
 	var scripts []byte
 	for name, most := range map[string]int{"check.sh": 480, "first.sh": 540, "second.sh": 540, "third.sh": 540} {
-		script, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		script := musttest.Get(os.ReadFile(name))(t)
 		scripts = append(scripts, script...)
 		total := contact
 		for _, m := range regexp.MustCompile(`(?m)^section (\d+) `).FindAllSubmatch(script, -1) {
@@ -48,16 +43,10 @@ func TestScriptSections(t *testing.T) {
 		}
 	}
 
-	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := musttest.Get(filepath.Glob("*_test.go"))(t)
 	var sources []byte
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := musttest.Get(os.ReadFile(f))(t)
 		sources = append(sources, text...)
 	}
 	list := regexp.MustCompile(`(?m)^device_tests='([\w\s]+)'$`).FindSubmatch(shared)
@@ -83,18 +72,12 @@ func TestScriptSections(t *testing.T) {
 
 // What check.sh verifies on, where nothing is named, can be read.
 func TestScriptSource(t *testing.T) {
-	script, err := os.ReadFile("check.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := musttest.Get(os.ReadFile("check.sh"))(t)
 	m := regexp.MustCompile(`(?m)^source=\$\{1:-([^}]+)\}`).FindSubmatch(script)
 	if m == nil {
 		t.Fatal("check.sh has no line with its source")
 	}
-	corpus, err := sparse.Read(t.Context(), filepath.Join("..", string(m[1])), sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.Read(t.Context(), filepath.Join("..", string(m[1])), sparse.Options{}))(t)
 	if n := corpus.Documents.Rows(); n < 100 {
 		t.Errorf("%d documents in %s, expected more to verify on", n, m[1])
 	}

@@ -12,15 +12,13 @@ import (
 
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The kernels' header has the constants and shapes of this package, and their interpreter the
 // instructions of package device.
 func TestShapes(t *testing.T) {
-	header, err := os.ReadFile("kernels/shape.h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := musttest.Get(os.ReadFile("kernels/shape.h"))(t)
 	for name, want := range map[string]int{
 		"PANEL": panelWidth, "PANEL_THREADS": panelThreads,
 		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
@@ -46,10 +44,7 @@ func TestShapes(t *testing.T) {
 	if size := unsafe.Sizeof(entry{}); size != 8 {
 		t.Errorf("an entry has %d bytes, expected 8", size)
 	}
-	kernels, err := os.ReadFile("kernels/program.h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kernels := musttest.Get(os.ReadFile("kernels/program.h"))(t)
 	enum := regexp.MustCompile(`(?s)enum \{\s+(C, .*?)\s+\};`).FindSubmatch(kernels)
 	want := map[device.Op]string{
 		device.OpC: "C", device.OpConst: "CONST", device.OpX: "X", device.OpY: "Y",

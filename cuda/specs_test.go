@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -51,10 +52,7 @@ func TestEveryKernel(t *testing.T) {
 			}
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			specs++
-			g, err := e.Gram(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := musttest.Get(e.Gram(t.Context(), k))(t)
 			ref := engine.NewReference(x)
 			for i := range n {
 				for j := range n {

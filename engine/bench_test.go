@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -41,14 +42,10 @@ func benchmarkPairs(b *testing.B, embedding sparse.Embedding, prefix string, wor
 			fmt.Sprintf("%sisa=%s/docs=%d/values=%d", prefix, isa, x.Rows(), x.NNZ()/int64(x.Rows())),
 			func(b *testing.B) {
 				e := newEngine(b, x, Options{ISA: string(isa), Workers: 1})
-				if err := work(e); err != nil {
-					b.Fatal(err)
-				}
+				musttest.Do(b, work(e))
 				before, peak := e.Stats(), peakRate(e.c.Kernels)
 				for b.Loop() {
-					if err := work(e); err != nil {
-						b.Fatal(err)
-					}
+					musttest.Do(b, work(e))
 				}
 				peak = (peak + peakRate(e.c.Kernels)) / 2
 				s := e.Stats().Sub(before)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/cache"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -31,17 +32,13 @@ func BenchmarkCachedHit(b *testing.B) {
 				for i := range rows {
 					rows[i] = into.Row(i)
 				}
-				if err := c.Rows(b.Context(), k, all, columns, rows); err != nil {
-					b.Fatal(err)
-				}
+				musttest.Do(b, c.Rows(b.Context(), k, all, columns, rows))
 				i := 0
 				b.ResetTimer()
 				for b.Loop() {
 					row[0] = all[i%len(all)]
 					i += 7
-					if err := c.Rows(context.Background(), k, row[:], columns, dst); err != nil {
-						b.Fatal(err)
-					}
+					musttest.Do(b, c.Rows(context.Background(), k, row[:], columns, dst))
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/value")
 			})
@@ -74,18 +71,14 @@ func BenchmarkCachedMiss(b *testing.B) {
 	b.Run("by=tiles", func(b *testing.B) {
 		for b.Loop() {
 			next()
-			if err := c.Rows(context.Background(), k, rows, [][2]int{{0, n}}, into); err != nil {
-				b.Fatal(err)
-			}
+			musttest.Do(b, c.Rows(context.Background(), k, rows, [][2]int{{0, n}}, into))
 		}
 		b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
 	})
 	b.Run("by=engine", func(b *testing.B) {
 		for b.Loop() {
 			next()
-			if err := e.Rows(context.Background(), k, rows, dst); err != nil {
-				b.Fatal(err)
-			}
+			musttest.Do(b, e.Rows(context.Background(), k, rows, dst))
 		}
 		b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/cache"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -35,9 +36,7 @@ func TestCachedHeap(t *testing.T) {
 			for i := range rows {
 				rows[i] = (first*151 + i) % n
 			}
-			if err := c.Rows(t.Context(), parse(t, "c"), rows, [][2]int{{0, n}}, into); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, c.Rows(t.Context(), parse(t, "c"), rows, [][2]int{{0, n}}, into))
 		}
 		held := heap() - before
 		// At the first try the engine's own scratch space grows, too.
@@ -63,9 +62,7 @@ func TestCachedDoesNoMore(t *testing.T) {
 		count := func(run func() error) Stats {
 			t.Helper()
 			before := e.Stats()
-			if err := run(); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, run())
 			s := e.Stats().Sub(before)
 			return Stats{Pairs: s.Pairs, Recomputed: s.Recomputed, HeadValues: s.HeadValues, TailMatches: s.TailMatches}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -38,9 +39,7 @@ func TestReady(t *testing.T) {
 	}
 	rows, columns := []int{149, 3}, [][2]int{{0, 10}, {77, 150}}
 	want := [2][]float32{make([]float32, 83), make([]float32, 83)}
-	if err := c.Rows(t.Context(), k, rows, columns, want[:]); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, c.Rows(t.Context(), k, rows, columns, want[:]))
 	for r := range rows {
 		if row := ready.Row(rows[r]); !slices.Equal(want[r], slices.Concat(row[:10], row[77:])) {
 			t.Errorf("row %d differs", rows[r])
@@ -99,10 +98,7 @@ func TestCachedRowsRefuses(t *testing.T) {
 }
 
 func matrixOf(t *testing.T, c *Cached) *Matrix {
-	m, err := c.Matrix(parse(t, "diffusion:t=0.5"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(c.Matrix(parse(t, "diffusion:t=0.5")))(t)
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -20,10 +21,7 @@ func TestCachedStore(t *testing.T) {
 	dir := t.TempDir()
 	run := func(what string, e *Engine, dir string, want *Symmetric, loaded, saved, damaged int64) *Cached {
 		t.Helper()
-		store, err := tiles.OpenStore(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := musttest.Get(tiles.OpenStore(dir))(t)
 		c := newCached(t, e, CachedOptions{Store: store})
 		if err := check(t.Context(), c, k, want, []int{3, 499, 77}, [][2]int{{0, n}}); err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -44,20 +42,11 @@ func TestCachedStore(t *testing.T) {
 	if err != nil || int64(len(files)) != panels {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
-	if err := os.Remove(files[0]); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(files[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Remove(files[0]))
+	content := musttest.Get(os.ReadFile(files[1]))(t)
 	content[len(content)/2] ^= 4
-	if err := os.WriteFile(files[1], content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(files[2], 100); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(files[1], content, 0o666))
+	musttest.Do(t, os.Truncate(files[2], 100))
 	run("damaged", e, dir, want, panels-3, 3, 2)
 	run("mended", e, dir, want, panels, 0, 0)
 
@@ -82,13 +71,8 @@ func TestCachedStoreFails(t *testing.T) {
 	e := newEngine(t, x, Options{})
 	k := parse(t, "c")
 	dir := filepath.Join(t.TempDir(), "store")
-	store, err := tiles.OpenStore(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	store := musttest.Get(tiles.OpenStore(dir))(t)
+	musttest.Do(t, os.Remove(dir))
 	c := newCached(t, e, CachedOptions{Store: store})
 	if err := check(t.Context(), c, k, gram(t, e, k), []int{0, 199}, [][2]int{{0, n}}); err != nil {
 		t.Error(err)

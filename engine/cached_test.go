@@ -16,16 +16,14 @@ import (
 	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
 func newCached(t testing.TB, e *Engine, opt CachedOptions) *Cached {
 	t.Helper()
-	c, err := e.Cached(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(e.Cached(opt))(t)
 	return c
 }
 
@@ -72,7 +70,11 @@ func TestCachedSameBits(t *testing.T) {
 	for _, k := range kernels {
 		want = append(want, gram(t, newEngine(t, x, Options{}), k))
 	}
-	for _, workers := range []int{1, 2, 7} {
+	numbers := []int{1, 2, 7}
+	if testing.Short() {
+		numbers = numbers[2:]
+	}
+	for _, workers := range numbers {
 		e := newEngine(t, x, Options{Workers: workers})
 		scratch := scratchBytes(e)
 		for _, bytes := range []int64{0, scratch / int64(workers), scratch, scratch + 3*tiles.TileBytes(3000),
@@ -124,9 +126,7 @@ func TestCachedReleasesTiles(t *testing.T) {
 		for i := range rows {
 			rows[i] = (first*3 + i) % n
 		}
-		if err := check(t.Context(), c, k, want, rows, [][2]int{{0, n}}); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, check(t.Context(), c, k, want, rows, [][2]int{{0, n}}))
 	}
 	// 27 rows of each request are those of the one before it.
 	if s := c.Stats(); s.Refused != 0 || s.Misses != 30+99*3 || s.Hits != 99*27 || s.Evicted != s.Misses-40 {
@@ -194,10 +194,7 @@ func TestCachedUnderLoad(t *testing.T) {
 	kernels := []kernel.Kernel{parse(t, "diffusion:t=0.5"), parse(t, "c")}
 	want := []*Symmetric{gram(t, e, kernels[0]), gram(t, e, kernels[1])}
 	dir := t.TempDir()
-	store, err := tiles.OpenStore(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := musttest.Get(tiles.OpenStore(dir))(t)
 	for name, opt := range map[string]CachedOptions{
 		"whole":   {Store: store},
 		"partial": {CacheBytes: scratchBytes(e) + 40*tiles.TileBytes(640)},
@@ -264,10 +261,7 @@ func (s *stopping) Rows(ctx context.Context, r *device.Request, visit func(t *de
 func TestCachedBuildGoesOn(t *testing.T) {
 	n := 3000
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))
-	own, err := panel.New(t.Context(), x, panel.Options{Kernels: asm.Best(), Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := musttest.Get(panel.New(t.Context(), x, panel.Options{Kernels: asm.Best(), Workers: 2}))(t)
 	var last Progress
 	d := &stopping{Backend: own}
 	e := newEngine(t, x, Options{Workers: 2, Progress: func(p Progress) { last = p },
@@ -307,10 +301,7 @@ func TestMatrix(t *testing.T) {
 		k := parse(t, spec)
 		x := embedded(t, k.Embedding(), zipf(n, 3000, 20, 3))
 		e := newEngine(t, x, Options{})
-		m, err := newCached(t, e, CachedOptions{}).Matrix(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(newCached(t, e, CachedOptions{}).Matrix(k))(t)
 		want := gram(t, e, k)
 		for i, d := range m.Diagonal() {
 			if math.Float32bits(d) != math.Float32bits(want.Row(i)[i]) {
@@ -336,10 +327,7 @@ func TestCachedBounds(t *testing.T) {
 	if _, err := e.Cached(CachedOptions{CacheBytes: 100}); !errors.As(err, &memory) {
 		t.Errorf("100 bytes: %v", err)
 	}
-	bound, err := New(x, Options{Workers: 1, MemoryBytes: e.Bytes() + cache.WholeBytes(n)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bound := musttest.Get(New(x, Options{Workers: 1, MemoryBytes: e.Bytes() + cache.WholeBytes(n)}))(t)
 	if _, err := bound.Cached(CachedOptions{CacheBytes: cache.WholeBytes(n) + 1}); !errors.As(err, &memory) {
 		t.Errorf("more than the engine may take: %v", err)
 	}
@@ -363,9 +351,7 @@ func wholeOf(t *testing.T, c *Cached) *Dense {
 		rows[i] = d.Row(i)
 	}
 	k := parseIn(t, "c", c.e.c.X.Embedder.Embedding)
-	if err := c.Rows(t.Context(), k, sequence(n), [][2]int{{0, n}}, rows); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, c.Rows(t.Context(), k, sequence(n), [][2]int{{0, n}}, rows))
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -13,10 +14,7 @@ import (
 // from the first document to the last; what stands in columns without a document is finite.
 func TestCrossTiles(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(1100, 3000, 20, 3))
-	test, err := x.Embedder.Transform(zipf(150, 3000, 20, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test := musttest.Get(x.Embedder.Transform(zipf(150, 3000, 20, 4)))(t)
 	k := parse(t, "diffusion:t=0.5")
 	for _, isa := range enginetest.ISAs() {
 		e := newEngine(t, x, Options{ISA: string(isa)})

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/normal"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -62,10 +63,7 @@ func TestLongDocuments(t *testing.T) {
 	long.Values[lo] = 1e19
 	f, ctx := (sparse.Embedding{}).Fit(m), t.Context()
 	of := func(m *sparse.CSR) *sparse.Embedded {
-		x, err := f.Transform(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := musttest.Get(f.Transform(m))(t)
 		return x
 	}
 	x, y := of(m), of(long)
@@ -102,9 +100,7 @@ func TestClosedEngine(t *testing.T) {
 	c, dst := newCached(t, e, CachedOptions{}), NewDense(20, 20)
 	m := matrixOf(t, c)
 	for range 2 {
-		if err := e.Close(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, e.Close())
 	}
 	for way, use := range map[string]func() error{
 		"Gram":         func() error { _, err := e.Gram(ctx, k); return err },
@@ -140,11 +136,8 @@ func TestCallersThatPanic(t *testing.T) {
 		}
 	}})
 	onDevice, _ := withDevice(t, x, Options{Workers: 3})
-	h, err := NewHyperbolic(ctx, kernel.Hyperbolic{T: 1}, normals(t, 40, 3, 1),
-		Options{Progress: func(Progress) { panic(errBroken) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := musttest.Get(NewHyperbolic(ctx, kernel.Hyperbolic{T: 1}, normals(t, 40, 3, 1),
+		Options{Progress: func(Progress) { panic(errBroken) }}))(t)
 	want, tiled := gram(t, e, k), 0
 	ways := map[string]func() error{
 		"Tiles": func() error { return e.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },

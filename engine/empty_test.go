@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/engine/device/devicetest"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -35,23 +36,11 @@ func TestEmptyDocuments(t *testing.T) {
 	embeddings := []string{"tf", "tf-l1", "tf-l2", "tf-l2-sqrt", "tf-sqrt", "tf-l2-pow0.75"}
 	for spec, want := range emptyValues {
 		for _, name := range embeddings {
-			e, err := sparse.ParseEmbedding(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			k, err := kernel.ParseIn(spec, e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := musttest.Get(sparse.ParseEmbedding(name))(t)
+			k := musttest.Get(kernel.ParseIn(spec, e))(t)
 			embedder := e.Fit(train)
-			x, err := embedder.Transform(train)
-			if err != nil {
-				t.Fatal(err)
-			}
-			y, err := embedder.Transform(test)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := musttest.Get(embedder.Transform(train))(t)
+			y := musttest.Get(embedder.Transform(test))(t)
 			check := func(where string, i, j int, one, other bool, got float64) {
 				t.Helper()
 				v := want[1]
@@ -72,18 +61,9 @@ func TestEmptyDocuments(t *testing.T) {
 				options[fmt.Sprintf("isa=%s", isa)] = engine.Options{ISA: string(isa)}
 			}
 			for where, opt := range options {
-				on, err := engine.New(x, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
-				g, err := on.Gram(t.Context(), k)
-				if err != nil {
-					t.Fatal(err)
-				}
-				cross, err := on.Cross(t.Context(), k, y)
-				if err != nil {
-					t.Fatal(err)
-				}
+				on := musttest.Get(engine.New(x, opt))(t)
+				g := musttest.Get(on.Gram(t.Context(), k))(t)
+				cross := musttest.Get(on.Cross(t.Context(), k, y))(t)
 				for j := range x.Rows() {
 					for i := range x.Rows() {
 						check(where, i, j, empty[false][i], empty[false][j], float64(g.Row(i)[j]))
@@ -93,9 +73,7 @@ func TestEmptyDocuments(t *testing.T) {
 						check(where+", cross", i, j, empty[true][i], empty[false][j], float64(cross.Row(i)[j]))
 					}
 				}
-				if err := on.Close(); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, on.Close())
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -33,28 +34,19 @@ const unit = 0x1p-24
 
 func parse(t testing.TB, spec string) kernel.Kernel {
 	t.Helper()
-	k, err := kernel.Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := musttest.Get(kernel.Parse(spec))(t)
 	return k
 }
 
 func newEngine(t testing.TB, x *sparse.Embedded, opt Options) *Engine {
 	t.Helper()
-	e, err := New(x, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(New(x, opt))(t)
 	return e
 }
 
 func gram(t testing.TB, e *Engine, k kernel.Kernel) *Symmetric {
 	t.Helper()
-	g, err := e.Gram(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := musttest.Get(e.Gram(t.Context(), k))(t)
 	return g
 }
 
@@ -80,9 +72,7 @@ func TestSeveralTailBlocks(t *testing.T) {
 			ref := NewReference(x)
 			rows := []int{0, 1, 700, SeamDocuments - 1, SeamDocuments, n - 1}
 			d := NewDense(len(rows), n)
-			if err := e.Rows(t.Context(), parse(t, "c"), rows, d); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, e.Rows(t.Context(), parse(t, "c"), rows, d))
 			for r, i := range rows {
 				if !sameBits(d.Row(r), g.Row(i)) {
 					t.Errorf("length=%d: Rows differs from Gram in row %d", length, i)
@@ -247,9 +237,7 @@ func TestSameBits(t *testing.T) {
 				rows := rand.New(rand.NewPCG(3, 4)).Perm(n)
 				rows = append(rows, rows[:50]...)
 				d := NewDense(len(rows), n)
-				if err := e.Rows(t.Context(), k, rows, d); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, e.Rows(t.Context(), k, rows, d))
 				for r, i := range rows {
 					if !sameBits(d.Row(r), want.Row(i)) {
 						t.Fatalf("%s: Rows differs in row %d with %d workers", spec, i, workers)
@@ -312,19 +300,10 @@ func TestCross(t *testing.T) {
 	train, test := zipf(150, 4000, 50, 1), zipf(77, 6000, 50, 2) // some test terms are unknown at training
 	for _, e := range []sparse.Embedding{sparse.Sphere, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
 		f := e.Fit(train)
-		x, err := f.Transform(train)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := f.Transform(test)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := musttest.Get(f.Transform(train))(t)
+		y := musttest.Get(f.Transform(test))(t)
 		k := parse(t, "rbf:gamma=0.5,embed="+e.String())
-		got, err := newEngine(t, x, Options{}).Cross(t.Context(), k, y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(newEngine(t, x, Options{}).Cross(t.Context(), k, y))(t)
 		for i := range got.Rows {
 			yt, _ := y.Row(i)
 			for j := range got.Cols {
@@ -391,7 +370,11 @@ func TestMemoryBound(t *testing.T) {
 }
 
 func TestCancellation(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(4000, 20000, 100, 1))
+	n := 4000
+	if testing.Short() { // slow already
+		n = 1000
+	}
+	x := embedded(t, sparse.Sphere, zipf(n, 20000, 100, 1))
 	e := newEngine(t, x, Options{Workers: 2, ISA: "generic"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -460,9 +443,7 @@ func TestLargeBlocks(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa string) {
 		e := newEngine(t, x, Options{ISA: isa, HeadTerms: -1})
 		d := NewDense(len(rows), n)
-		if err := e.Rows(t.Context(), parse(t, "c"), rows, d); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, e.Rows(t.Context(), parse(t, "c"), rows, d))
 		near := 0
 		for r, i := range rows {
 			for j := range n {

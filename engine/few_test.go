@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -17,10 +18,7 @@ import (
 func TestSingleDocuments(t *testing.T) {
 	ctx := context.Background()
 	read := func(source string) *sparse.CSR {
-		c, err := sparse.Read(ctx, source, sparse.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.Read(ctx, source, sparse.Options{}))(t)
 		return c.Documents
 	}
 	for _, length := range []int{12, 90, 900} { // short tails, long ones, many segments
@@ -29,22 +27,13 @@ func TestSingleDocuments(t *testing.T) {
 		test := read(fmt.Sprintf("synthetic:docs=9,terms=%d,length=%d,classes=2,seed=4", terms, length))
 		same := train.SelectRows([]int{5})
 		for _, spec := range []string{"diffusion:t=0.5", "rbf:gamma=0.1,embed=tfidf", "linear:embed=tf-l1-chi2"} {
-			k, err := kernel.Parse(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(kernel.Parse(spec))(t)
 			embedder := k.Embedding().Fit(train)
-			x, err := embedder.Transform(train)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := musttest.Get(embedder.Transform(train))(t)
 			for _, isa := range enginetest.ISAs() {
 				for _, head := range []int{0, -1, 100, 40 * length} {
 					t.Run(fmt.Sprintf("%s/isa=%s/length=%d/head=%d", spec, isa, length, head), func(t *testing.T) {
-						e, err := engine.New(x, engine.Options{ISA: string(isa), HeadTerms: head, KeptBytes: 1 << 30})
-						if err != nil {
-							t.Fatal(err)
-						}
+						e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), HeadTerms: head, KeptBytes: 1 << 30}))(t)
 						both := []*sparse.CSR{test, same}
 						var wanted [2]*engine.Dense
 						for d, docs := range both {
@@ -65,14 +54,8 @@ func TestSingleDocuments(t *testing.T) {
 							want := wanted[d]
 							for round := range 2 {
 								for i := range docs.Rows() {
-									one, err := embedder.Transform(docs.SelectRows([]int{i}))
-									if err != nil {
-										t.Fatal(err)
-									}
-									got, err := e.Cross(ctx, k, one)
-									if err != nil {
-										t.Fatal(err)
-									}
+									one := musttest.Get(embedder.Transform(docs.SelectRows([]int{i})))(t)
+									got := musttest.Get(e.Cross(ctx, k, one))(t)
 									if !slices.Equal(got.Row(0), want.Row(i)) {
 										t.Fatalf("round %d: row %d has other bits by itself", round, i)
 									}
@@ -104,26 +87,14 @@ func TestSingleLongDocument(t *testing.T) {
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
 	embedder := sparse.Sphere.Fit(m)
-	x, err := embedder.Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(embedder.Transform(m))(t)
 	k, want := kernel.MustParse("c"), engine.NewReference(x).C(0, 1)
 	for _, isa := range enginetest.ISAs() {
-		e, err := engine.New(x, engine.Options{ISA: string(isa), HeadTerms: 16, KeptBytes: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), HeadTerms: 16, KeptBytes: 1 << 20}))(t)
 		before := e.Bytes()
 		for range 3 {
-			one, err := embedder.Transform(m.SelectRows([]int{0}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := e.Cross(t.Context(), k, one)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := musttest.Get(embedder.Transform(m.SelectRows([]int{0})))(t)
+			c := musttest.Get(e.Cross(t.Context(), k, one))(t)
 			if got := c.Row(0)[1]; got != float32(want) {
 				t.Errorf("%s: c = %v, expected %v", isa, got, float32(want))
 			}

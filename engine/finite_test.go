@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -136,7 +137,7 @@ func TestFinite(t *testing.T) {
 	docs := enginetest.Zipf(130, 60, 8, 5)
 	copied := docs.SelectRows(append([]int{9, 9, 9}, sequence(130)...)) // which have a neighbour at c = 0
 	custom := func(name string, inf float64) kernel.Kernel {
-		k, err := kernel.New(kernel.Custom{
+		k := musttest.Get(kernel.New(kernel.Custom{
 			Name: name, Embedding: sparse.Sphere, Properties: kernel.Properties{PositiveDiagonal: true},
 			Eval: func(c, _, _ float64) float64 {
 				if c < 0.1 {
@@ -144,10 +145,7 @@ func TestFinite(t *testing.T) {
 				}
 				return 1 - c
 			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return k
 	}
 	for _, k := range []kernel.Kernel{

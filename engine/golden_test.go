@@ -10,20 +10,15 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // From text to kernel values against numbers that a program in another language computed from the
 // definitions to 30 digits (testdata/golden.py).
 func TestGoldenValues(t *testing.T) {
-	corpus, err := sparse.Read(context.Background(), "../testdata/small.tsv", sparse.Options{MinDF: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open("../testdata/golden.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.Read(context.Background(), "../testdata/small.tsv", sparse.Options{MinDF: 1}))(t)
+	file := musttest.Get(os.Open("../testdata/golden.txt"))(t)
 	defer file.Close()
 	embeddings := map[sparse.Embedding]*sparse.Embedded{}
 	matrices := map[string]*Symmetric{}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/normal"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -47,23 +48,14 @@ func clouds(t *testing.T, sets, p int, seed uint64) (*sparse.CSR, []int32) {
 func normals(t *testing.T, sets, p int, seed uint64) *normal.Distributions {
 	t.Helper()
 	m, of := clouds(t, sets, p, seed)
-	x, err := normal.Fit(t.Context(), m, of, sets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(normal.Fit(t.Context(), m, of, sets))(t)
 	return x
 }
 
 func hyperbolicGram(t *testing.T, spec string, x *normal.Distributions, workers int) *HyperbolicGram {
 	t.Helper()
-	h, err := kernel.ParseHyperbolic(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewHyperbolic(t.Context(), h, x, Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := musttest.Get(kernel.ParseHyperbolic(spec))(t)
+	g := musttest.Get(NewHyperbolic(t.Context(), h, x, Options{Workers: workers}))(t)
 	return g
 }
 
@@ -71,10 +63,7 @@ func hyperbolicGram(t *testing.T, spec string, x *normal.Distributions, workers 
 // that of means and variances as computed here.
 func TestHyperbolicThree(t *testing.T) {
 	m, of := clouds(t, 40, 2, 1)
-	x, err := normal.Fit(t.Context(), m, of, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(normal.Fit(t.Context(), m, of, 40))(t)
 	if x.Len() != 40 || x.P() != 2 {
 		t.Fatalf("%d distributions on R^%d", x.Len(), x.P())
 	}
@@ -100,10 +89,7 @@ func TestHyperbolicThree(t *testing.T) {
 	for spec, factor := range map[string]float64{"hyperbolic:t=0.7": 1,
 		"hyperbolic:t=0.7,n=3,constant=full": math.Pow(4*math.Pi*0.7, -1.5) * math.Exp(-0.7)} {
 		g := hyperbolicGram(t, spec, x, 2)
-		k, err := g.Gram(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(g.Gram(t.Context()))(t)
 		for i := range k.N {
 			for j := range k.N {
 				want := factor
@@ -130,10 +116,7 @@ func TestHyperbolicGram(t *testing.T) {
 		{"hyperbolic:t=0.05,n=9,constant=full", 5}, {"hyperbolic:t=0.01", 200}} {
 		x := normals(t, 75, c.p, 3)
 		g := hyperbolicGram(t, c.spec, x, 1)
-		k, err := g.Gram(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(g.Gram(t.Context()))(t)
 		for i := range k.N {
 			for j := range k.N {
 				got, want := k.At(i, j), g.Eval(i, j)
@@ -170,10 +153,7 @@ func TestHyperbolicDefinite(t *testing.T) {
 			if g.Kernel().PropertiesFor(p).Definite != kernel.Positive {
 				t.Errorf("%s isn't said to be positive definite on R^%d", g.Kernel(), p)
 			}
-			k, err := g.Gram(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(g.Gram(t.Context()))(t)
 			var e mat.EigenSym
 			if !e.Factorize(k, false) {
 				t.Fatal("no eigenvalues")
@@ -196,10 +176,7 @@ func TestHyperbolicMemory(t *testing.T) {
 	if _, err := NewHyperbolic(t.Context(), h, x, Options{MemoryBytes: 100}); !errors.As(err, &memory) {
 		t.Errorf("100 bytes for the distributions: %v", err)
 	}
-	g, err := NewHyperbolic(t.Context(), h, x, Options{MemoryBytes: x.Bytes() + 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := musttest.Get(NewHyperbolic(t.Context(), h, x, Options{MemoryBytes: x.Bytes() + 100}))(t)
 	if _, err := g.Gram(t.Context()); !errors.As(err, &memory) {
 		t.Errorf("100 bytes for the matrix: %v", err)
 	}
@@ -211,16 +188,11 @@ func TestHyperbolicMemory(t *testing.T) {
 func TestHyperbolicAgainst(t *testing.T) {
 	x := normals(t, 30, 3, 1)
 	g := hyperbolicGram(t, "hyperbolic:t=0.7", x, 2)
-	m, err := g.Gram(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(g.Gram(t.Context()))(t)
 	order := []int{7, 3, 29, 0}
 	dst := make([]float32, x.Len())
 	for at, j := range order {
-		if err := g.Against(x.In(order), at, dst); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, g.Against(x.In(order), at, dst))
 		for i, got := range dst {
 			if i != j && got != m.Row(j)[i] || i == j && !(math.Abs(float64(got)-1) <= unit) {
 				t.Errorf("distributions %d and %d: %v, expected %v", i, j, got, m.Row(j)[i])
@@ -248,10 +220,7 @@ func TestHyperbolicAgainst(t *testing.T) {
 	for i := range wide.Values {
 		wide.Terms, wide.Values[i] = append(wide.Terms, uint32(i%2000)), float32(1+i/2000)
 	}
-	many, err := normal.Fit(t.Context(), wide, []int32{0, 0}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := musttest.Get(normal.Fit(t.Context(), wide, []int32{0, 0}, 1))(t)
 	for _, n := range []int{0, 2001} {
 		_, err := NewHyperbolic(t.Context(), kernel.Hyperbolic{T: 2, N: n}, many, Options{})
 		if err == nil ||

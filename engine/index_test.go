@@ -9,18 +9,19 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // An index keeps panels where its bound, or what the machine has left, holds them, and answers as it does without.
 func TestIndexMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one worker, thousands of documents")
+	}
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(8000, 3000, 30, 1))
 	index := func(opt Options) *Index {
 		opt.Workers, opt.HeadTerms = 1, 2500
-		index, err := NewIndex(t.Context(), x, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		index := musttest.Get(NewIndex(t.Context(), x, opt))(t)
 		return index
 	}
 	all, none := index(Options{}), index(Options{KeptBytes: 1})
@@ -69,10 +70,7 @@ func TestIndexNearestFew(t *testing.T) {
 	}
 	rows[0] = []float32{2, 0, 0, 0}
 	x := enginetest.Embed(t, sparse.Sphere, rows)
-	index, err := NewIndex(t.Context(), x, Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := musttest.Get(NewIndex(t.Context(), x, Options{Workers: 1}))(t)
 	want := []Match{{0, 0}}
 	for j := 1; j < n; j++ {
 		want = append(want, Match{j, exactMatch(x, 0, x, j)})

@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -104,6 +105,9 @@ func ran(t *testing.T, what string, joins, byTiles *atomic.Int64, want int64) {
 // A join finds the pairs of tiles, no other, with the same bits, and so do groups and neighbours.
 func TestJoinIsTiles(t *testing.T) {
 	bounds := []float64{0, 1e-6, 0.02, 0.1, 0.3, 0.9}
+	if testing.Short() {
+		bounds = []float64{0.02, 0.3}
+	}
 	var joins, none atomic.Int64
 	joined, tiled := forced(byJoin, &joins), forced(byTiles, &none)
 	embeddings := append(everyEmbedding(), sparse.Embedding{Weighting: sparse.Range, Upper: 1})
@@ -127,10 +131,7 @@ func TestJoinIsTiles(t *testing.T) {
 						same++
 					}
 				}
-				w, err := GroupsWithin(t.Context(), x, c, joined)
-				if err != nil {
-					t.Fatal(err)
-				}
+				w := musttest.Get(GroupsWithin(t.Context(), x, c, joined))(t)
 				ran(t, "groups", &joins, &none, 1)
 				if fmt.Sprint(w.Groups) != fmt.Sprint(groups.All()) || w.Pairs != int64(len(want)) || w.Same != same {
 					t.Fatalf("%s, %v, within %v: %d groups, %d pairs, %d the same; by tiles %d, %d, %d", name, emb, c,
@@ -209,10 +210,7 @@ func TestJoinNeighbours(t *testing.T) {
 			}
 			k := kernel.MustParse(spec)
 			x := enginetest.Embedded(t, k.Embedding(), m)
-			other, err := x.Embedder.Transform(planted(7, 90, m.Cols, 20))
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := musttest.Get(x.Embedder.Transform(planted(7, 90, m.Cols, 20)))(t)
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			tiles, joined := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
 			found := [2]int{} // of documents, and of others
@@ -230,10 +228,7 @@ func TestJoinNeighbours(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got, err := joined.Neighbours(t.Context(), k, opt)
-					if err != nil {
-						t.Fatal(err)
-					}
+					got := musttest.Get(joined.Neighbours(t.Context(), k, opt))(t)
 					ran(t, spec, &joins, &none, by)
 					for i := range x.Rows() {
 						found[0] += len(want.Of(i))
@@ -303,10 +298,7 @@ func TestCrossWithin(t *testing.T) {
 			for i := 0; i < m.Rows(); i += 2 {
 				half = append(half, i)
 			}
-			rows, err := x.Embedder.Transform(m.SelectRows(half))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := musttest.Get(x.Embedder.Transform(m.SelectRows(half)))(t)
 			pairs := 0
 			for _, c := range []float64{0, 0.02, 0.3} {
 				var want []pair

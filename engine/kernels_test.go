@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -87,10 +88,7 @@ func TestParametrixGram(t *testing.T) {
 	r := NewReference(x)
 	for _, spec := range []string{"diffusion:t=0.01,order=1", "diffusion:t=0.5,cutoff=3,constant=full"} {
 		k := kernel.MustParse(spec)
-		g, err := e.Gram(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(e.Gram(t.Context(), k))(t)
 		k = r.Resolve(k)
 		for i := range g.N {
 			for j := range g.N {
@@ -110,10 +108,7 @@ func TestProbabilityProduct(t *testing.T) {
 	of := func(spec string) (kernel.Kernel, *Symmetric, *sparse.Embedded) {
 		k := parse(t, spec)
 		x := embedded(t, k.Embedding(), m)
-		g, err := newEngine(t, x, Options{}).Gram(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(newEngine(t, x, Options{}).Gram(t.Context(), k))(t)
 		return k, g, x
 	}
 	for _, power := range []float64{0.01, 0.3, 0.75, 2, 8} {

@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The matrix of some documents is that of all without the others, to the bit, whatever ranges they
@@ -18,14 +19,8 @@ func TestMatrixOf(t *testing.T) {
 			k := kernel.MustParse(spec)
 			e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(1200, 2000, 8, 5)),
 				Options{ISA: string(isa), Workers: 3})
-			whole, err := e.Gram(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := newCached(t, e, CachedOptions{}).Matrix(k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			whole := musttest.Get(e.Gram(t.Context(), k))(t)
+			m := musttest.Get(newCached(t, e, CachedOptions{}).Matrix(k))(t)
 			n := e.Len()
 			for _, docs := range [][]int{
 				nil, {n - 1}, sequence(n), append(sequence(500)[100:], sequence(n)[737:]...), append(sequence(3), 700, 702),
@@ -36,10 +31,7 @@ func TestMatrixOf(t *testing.T) {
 					}
 				}
 				before := e.Stats().Pairs
-				g, err := m.Of(t.Context(), docs)
-				if err != nil {
-					t.Fatal(err)
-				}
+				g := musttest.Get(m.Of(t.Context(), docs))(t)
 				most := compute.PairsOf(len(docs)) + int64(len(docs))*4*128
 				if pairs := e.Stats().Pairs - before; pairs > most {
 					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, len(docs), most)

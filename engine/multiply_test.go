@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -83,14 +84,9 @@ func TestMultiply(t *testing.T) {
 				var first *mat.Dense
 				for _, workers := range []int{1, 3} {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-					g, err := e.Gram(t.Context(), k)
-					if err != nil {
-						t.Fatal(err)
-					}
+					g := musttest.Get(e.Gram(t.Context(), k))(t)
 					dst := mat.NewDense(size, p, nil)
-					if err := e.Multiply(t.Context(), k, v, dst); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, e.Multiply(t.Context(), k, v, dst))
 					product(t, string(isa), dst, g, v)
 					if first == nil {
 						first = dst
@@ -116,24 +112,16 @@ func TestRectangle(t *testing.T) {
 		for _, spec := range []string{"diffusion:t=0.5", "linear"} {
 			k := kernel.MustParse(spec)
 			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
-			other, err := x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6))
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6)))(t)
 			for name, test := range map[string]*sparse.Embedded{"other": other, "own": x} {
 				v := drawn(600, 5, 4)
 				m := test.Rows()
 				var first, normal *mat.Dense
 				for _, workers := range []int{1, 3} {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-					g, err := e.Cross(t.Context(), k, test)
-					if err != nil {
-						t.Fatal(err)
-					}
+					g := musttest.Get(e.Cross(t.Context(), k, test))(t)
 					w := mat.NewDense(m, 5, nil)
-					if err := e.CrossMultiply(t.Context(), k, test, v, w); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, e.CrossMultiply(t.Context(), k, test, v, w))
 					product(t, name, w, g, v)
 					if first == nil {
 						first = mat.DenseCopyOf(w)
@@ -144,10 +132,7 @@ func TestRectangle(t *testing.T) {
 					const block = 4 * 512 * 624 // bytes of rows
 					// None, documents, the first block and documents, which beats two blocks, and all.
 					for _, keep := range []int64{0, 256 << 10, 2 * block, 1 << 30} {
-						r, err := e.Rectangle(k, test, keep)
-						if err != nil {
-							t.Fatal(err)
-						}
+						r := musttest.Get(e.Rectangle(k, test, keep))(t)
 						room := min(map[int64]int{2 * block: 1, 1 << 30: 3}[keep], r.blocks())
 						ready := r.blocks() - room
 						switch {
@@ -164,9 +149,7 @@ func TestRectangle(t *testing.T) {
 						pairs := e.Stats().Pairs
 						for range 2 {
 							u := mat.NewDense(600, 5, nil)
-							if err := r.Pass(t.Context(), v, doubled, u); err != nil {
-								t.Fatal(err)
-							}
+							musttest.Do(t, r.Pass(t.Context(), v, doubled, u))
 							if normal == nil {
 								product(t, name, u, g.T(), w)
 								normal = u
@@ -174,9 +157,7 @@ func TestRectangle(t *testing.T) {
 								t.Fatalf("other bits of a pass, %d workers, %d bytes kept", workers, keep)
 							}
 							again := mat.NewDense(m, 5, nil)
-							if err := r.Multiply(t.Context(), v, again); err != nil {
-								t.Fatal(err)
-							}
+							musttest.Do(t, r.Multiply(t.Context(), v, again))
 							if !sameValues(first, again) {
 								t.Fatalf("other bits of a product, %d workers, %d bytes kept", workers, keep)
 							}
@@ -240,10 +221,7 @@ func (d *reducing) Multiply(ctx context.Context, r *device.Request, by []float64
 func TestMultiplyDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	x := embedded(t, embedding, zipf(300, 900, 6, 3))
-	test, err := x.Embedder.Transform(zipf(70, 900, 6, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test := musttest.Get(x.Embedder.Transform(zipf(70, 900, 6, 4)))(t)
 	var reducer *reducing
 	multiplying := Options{Workers: 2, Device: func(context.Context, *sparse.Embedded) (Device, error) {
 		reducer = &reducing{slowDevice: &slowDevice{x: x, height: 7}}
@@ -252,43 +230,26 @@ func TestMultiplyDevice(t *testing.T) {
 	slow, _ := withDevice(t, x, Options{Workers: 2})
 	for _, e := range []*Engine{slow, newEngine(t, x, multiplying)} {
 		for _, spec := range []string{"diffusion:t=0.5", "c", "arccos:n=0,bias=0.3"} {
-			k, err := kernel.ParseIn(spec, embedding)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 			v, dst := drawn(300, 3, 5), mat.NewDense(300, 3, nil)
-			if err := e.Multiply(t.Context(), k, v, dst); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, e.Multiply(t.Context(), k, v, dst))
 			product(t, spec, dst, gram(t, e, k), v)
-			g, err := e.Cross(t.Context(), k, test)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := musttest.Get(e.Cross(t.Context(), k, test))(t)
 			w := mat.NewDense(70, 3, nil)
-			if err := e.CrossMultiply(t.Context(), k, test, v, w); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, e.CrossMultiply(t.Context(), k, test, v, w))
 			product(t, spec, w, g, v)
 			_ = doubled(0, w)
 			for _, keep := range []int64{0, 1 << 30} {
-				r, err := e.Rectangle(k, test, keep)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := musttest.Get(e.Rectangle(k, test, keep))(t)
 				for range 2 {
-					if err := r.Pass(t.Context(), v, doubled, dst); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, r.Pass(t.Context(), v, doubled, dst))
 					product(t, spec, dst, g.T(), w)
 				}
 				if keep == 0 {
 					continue
 				}
 				again := mat.NewDense(70, 3, nil)
-				if err := r.Multiply(t.Context(), v, again); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, r.Multiply(t.Context(), v, again))
 				product(t, spec, again, g, v)
 			}
 		}
@@ -297,20 +258,13 @@ func TestMultiplyDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernel.ParseIn("c", embedding)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := musttest.Get(kernel.ParseIn("c", embedding))(t)
 	e := newEngine(t, x, Options{Workers: 2})
 	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)
-	if err := e.CrossMultiply(t.Context(), k, many, v, want); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, e.CrossMultiply(t.Context(), k, many, v, want))
 	asked := reducer.asked
 	e = newEngine(t, x, multiplying)
-	if err := e.CrossMultiply(t.Context(), k, many, v, w); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, e.CrossMultiply(t.Context(), k, many, v, w))
 	if reducer.asked != 2 || !mat.EqualApprox(w, want, 1e-4) { // rows have 300 values of up to 1, by sums in float32
 		t.Errorf("%d requests for %d rows, or other products", reducer.asked, many.Rows())
 	}
@@ -355,9 +309,7 @@ func TestMultiplyRefused(t *testing.T) {
 			t.Errorf("%v, expected a MemoryError", err)
 		}
 	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, e.Close())
 	if err := r.Multiply(t.Context(), v, dst); err == nil {
 		t.Error("a closed engine multiplies")
 	}
@@ -397,18 +349,13 @@ func TestRectanglePrepares(t *testing.T) {
 	e := newEngine(t, x, Options{Workers: 1})
 	p := &preparing{Preparer: e.c.Backend.(device.Preparer)}
 	e.c.Backend = p
-	r, err := e.Rectangle(k, test, 256<<10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(e.Rectangle(k, test, 256<<10))(t)
 	v, dst := drawn(600, 2, 4), mat.NewDense(600, 2, nil)
 	if err := r.Pass(t.Context(), v, doubled, dst); !errors.Is(err, errForm) {
 		t.Errorf("error %v, expected that of Prepare", err)
 	}
 	for pass := range 2 {
-		if err := r.Pass(t.Context(), v, doubled, dst); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, r.Pass(t.Context(), v, doubled, dst))
 		if p.forms != 4 || p.used != 3*(pass+1) {
 			t.Errorf("%d forms are made and used %d times, expected 4 and %d", p.forms, p.used, 3*(pass+1))
 		}

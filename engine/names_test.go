@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/namestest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -19,26 +20,17 @@ func TestJoinNames(t *testing.T) {
 		n, _ = strconv.Atoi(s)
 		methods = []string{""}
 	}
-	tokenizer, err := sparse.ParseTokenizer("char:ngrams=3..3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokenizer := musttest.Get(sparse.ParseTokenizer("char:ngrams=3..3"))(t)
 	c, err := sparse.FromTexts(t.Context(), namestest.Names(n), nil, sparse.Options{MinDF: 1, Tokenizer: tokenizer})
 	if err != nil {
 		t.Fatal(err)
 	}
 	emb := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
-	x, err := emb.Fit(c.Documents).Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(emb.Fit(c.Documents).Transform(c.Documents))(t)
 	var all []*Within
 	for _, method := range methods {
 		begin := time.Now()
-		w, err := GroupsWithin(t.Context(), x, 0.2, Options{Workers: 2, method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := musttest.Get(GroupsWithin(t.Context(), x, 0.2, Options{Workers: 2, method: method}))(t)
 		t.Logf("%d names: %d pairs in %.1f s, %+v", n, w.Pairs, time.Since(begin).Seconds(), *w.Plan)
 		all = append(all, w)
 	}

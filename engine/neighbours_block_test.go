@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // blocksOf finds the neighbours in all blocks between cuts, and merges those of each range of
@@ -22,10 +23,7 @@ func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt Neighbou
 			if (a+b)%2 == 0 {
 				rows, columns = columns, rows
 			}
-			block, err := e.NeighbourBlock(t.Context(), k, rows, columns, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			block := musttest.Get(e.NeighbourBlock(t.Context(), k, rows, columns, opt))(t)
 			if (a+b)%2 == 0 && a != b {
 				block.Rows, block.Columns = block.Columns, block.Rows
 			}
@@ -38,10 +36,7 @@ func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt Neighbou
 		}
 	}
 	for _, part := range parts {
-		near, err := e.MergeNeighbours(t.Context(), k, part, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		near := musttest.Get(e.MergeNeighbours(t.Context(), k, part, opt))(t)
 		for i := range near.Len() {
 			lists = append(lists, near.Of(i))
 		}
@@ -67,16 +62,10 @@ func TestNeighbourBlocks(t *testing.T) {
 			for round, count := range []int{1, 10, 70, n + 5} {
 				opt := NeighbourOptions{Count: count, C: round%2 == 0 && spec == "diffusion:t=0.5"}
 				if round%3 == 1 {
-					near, err := e.Neighbours(t.Context(), k, opt)
-					if err != nil {
-						t.Fatal(err)
-					}
+					near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 					opt.Least = new(float64(near.Of(n / 2)[0].Value)) // half of the documents have it, exactly this one among them
 				}
-				want, err := e.Neighbours(t.Context(), k, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 				cuts := []int{0, r.IntN(n), r.IntN(n), r.IntN(n), n}
 				slices.Sort(cuts)
 				before := e.Stats().Pairs

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -65,10 +66,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 		groups[i] = int32(i % 4)
 	}
 	for _, spec := range []string{"diffusion:t=0.5", "linear", "arccos:n=0,bias=0.3"} {
-		k, err := kernel.ParseIn(spec, embedding)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 		program := spec != "arccos:n=0,bias=0.3"
 		for _, opt := range []NeighbourOptions{
 			{Count: 1}, {Count: 7, Least: &least}, {Count: mostReducedCount}, {Count: mostReducedCount + 1},
@@ -79,10 +77,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := plain.Neighbours(t.Context(), k, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := musttest.Get(plain.Neighbours(t.Context(), k, opt))(t)
 			asked := 0
 			if program && opt.Groups == nil && opt.Count <= mostReducedCount {
 				asked = n

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -63,22 +64,13 @@ func TestNeighboursOfGram(t *testing.T) {
 			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
 			n := e.Len()
-			g, err := e.Gram(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := e.Gram(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := musttest.Get(e.Gram(t.Context(), k))(t)
+			c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String())))(t)
 			byC := spec != "linear" && spec != "rbf:gamma=0.01" && !strings.HasPrefix(spec, "c:")
 			for _, count := range []int{1, 10, 100, n - 1, n + 5} {
 				for _, workers := range []int{1, 3} {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-					near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: count})
-					if err != nil {
-						t.Fatal(err)
-					}
+					near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}))(t)
 					if near.Len() != n {
 						t.Fatalf("%d documents, expected %d", near.Len(), n)
 					}
@@ -105,24 +97,12 @@ func TestCrossNeighbours(t *testing.T) {
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
 		k := kernel.MustParse(spec)
 		x := enginetest.Embedded(t, k.Embedding(), m)
-		test, err := x.Embedder.Transform(enginetest.Zipf(130, 2000, 12, 7))
-		if err != nil {
-			t.Fatal(err)
-		}
+		test := musttest.Get(x.Embedder.Transform(enginetest.Zipf(130, 2000, 12, 7)))(t)
 		e := newEngine(t, x, Options{Workers: 2})
 		for _, test := range []*sparse.Embedded{test, x} {
-			g, err := e.Cross(t.Context(), k, test)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := e.Cross(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String()), test)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near, err := e.CrossNeighbours(t.Context(), k, test, NeighbourOptions{Count: 7})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := musttest.Get(e.Cross(t.Context(), k, test))(t)
+			c := musttest.Get(e.Cross(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String()), test))(t)
+			near := musttest.Get(e.CrossNeighbours(t.Context(), k, test, NeighbourOptions{Count: 7}))(t)
 			for i := range test.Rows() {
 				var list []candidate
 				for j := range e.Len() {
@@ -147,10 +127,7 @@ func TestNeighboursBounds(t *testing.T) {
 		k := kernel.MustParse(spec)
 		x := enginetest.Embedded(t, k.Embedding(), m)
 		e, ref := newEngine(t, x, Options{Workers: 2}), NewReference(x)
-		g, err := e.Gram(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(e.Gram(t.Context(), k))(t)
 		all := slices.Clone(g.Data)
 		slices.Sort(all)
 		for _, share := range []float64{0, 0.5, 0.98, 0.99, 1} {
@@ -186,14 +163,8 @@ func TestNeighboursBounds(t *testing.T) {
 	k := kernel.MustParse("hellinger")
 	x := enginetest.Embedded(t, k.Embedding(), m)
 	e := newEngine(t, x, Options{Workers: 2})
-	c, err := e.Gram(t.Context(), kernel.MustParse("c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3, C: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c")))(t)
+	near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3, C: true}))(t)
 	for i := range e.Len() {
 		for _, n := range near.Of(i) {
 			if n.Value != c.Row(i)[n.Document] {
@@ -238,10 +209,7 @@ func TestNeighboursReference(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Skipf("%s isn't there: %v", set, err)
 		}
-		corpus, err := sparse.Read(t.Context(), path, sparse.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		corpus := musttest.Get(sparse.Read(t.Context(), path, sparse.Options{}))(t)
 		if n := corpus.Documents.Rows(); n > 2000 {
 			chosen := rand.New(rand.NewPCG(1, 1)).Perm(n)[:2000]
 			slices.Sort(chosen)
@@ -273,9 +241,7 @@ func TestNeighboursReference(t *testing.T) {
 				if terms, _ := x.Row(i); len(terms) == 0 {
 					continue // the reference has it that documents without terms are the same
 				}
-				if err := ref.Row(t.Context(), i, exact); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, ref.Row(t.Context(), i, exact))
 				sorted = append(append(sorted[:0], exact[:i]...), exact[i+1:]...)
 				slices.Sort(sorted)
 				for rank, nb := range near.Of(i) {
@@ -301,10 +267,7 @@ func TestNeighboursAlike(t *testing.T) {
 		x := enginetest.Embed(t, sparse.Sphere, slices.Repeat([][]float32{row}, 1000))
 		for _, isa := range enginetest.ISAs() {
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
-			near, err := e.Neighbours(t.Context(), kernel.MustParse("hellinger"), NeighbourOptions{Count: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
+			near := musttest.Get(e.Neighbours(t.Context(), kernel.MustParse("hellinger"), NeighbourOptions{Count: 3}))(t)
 			for i := range 1000 {
 				var got []uint32
 				for _, n := range near.Of(i) {
@@ -336,15 +299,10 @@ func TestSearchOfMapsThatRise(t *testing.T) {
 				for i := range c {
 					c[i] = math.Float32frombits(first + uint32(i))
 				}
-				if err := kernel.Apply(k, e.c.Kernels, v, c, nil, nil); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, kernel.Apply(k, e.c.Kernels, v, c, nil, nil))
 				for i := range v {
 					least := float64(v[i])
-					s, err := e.search(t.Context(), k, &least)
-					if err != nil {
-						t.Fatal(err)
-					}
+					s := musttest.Get(e.search(t.Context(), k, &least))(t)
 					for j, v := range v {
 						if float64(v) >= least && !(c[j] <= s.most) {
 							t.Fatalf("%s, %s: c = %v of value %v isn't looked at for %v: up to %v", isa, spec, c[j], v, least, s.most)

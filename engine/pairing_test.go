@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -88,9 +89,7 @@ func TestReferenceRowsOfHistograms(t *testing.T) {
 		ref := NewReference(embedded(t, e, zipf(150, 3000, 40, 3)))
 		row := make([]float64, ref.Len())
 		for i := range ref.Len() {
-			if err := ref.Row(t.Context(), i, row); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, ref.Row(t.Context(), i, row))
 			for j, got := range row {
 				if want := ref.C(i, j); !(math.Abs(got-want) <= 0x1p-38*want) || want != ref.C(j, i) {
 					t.Fatalf("%v: c(%d, %d) = %v by rows, %v and %v one by one", e, i, j, got, want, ref.C(j, i))
@@ -191,9 +190,7 @@ func TestCachedHistograms(t *testing.T) {
 				for r := range got {
 					got[r] = make([]float32, 300)
 				}
-				if err := c.Rows(t.Context(), k, rows, [][2]int{{0, 300}}, got); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, c.Rows(t.Context(), k, rows, [][2]int{{0, 300}}, got))
 				for r, i := range rows {
 					if !sameBits(got[r], want.Row(i)) {
 						t.Errorf("%s: row %d differs", k, i)

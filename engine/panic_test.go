@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -37,10 +38,7 @@ func panicking(t *testing.T) map[string]kernel.Kernel {
 		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},
 	} {
 		c.Name, c.Embedding = name, sparse.Sphere
-		k, err := kernel.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(kernel.New(c))(t)
 		kernels[name] = k
 	}
 	return kernels

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -76,9 +77,7 @@ func TestReferenceRow(t *testing.T) {
 		r := NewReference(embed(t, e, rows))
 		dst := make([]float64, r.Len())
 		for i := range rows {
-			if err := r.Row(context.Background(), i, dst); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, r.Row(context.Background(), i, dst))
 			for j, got := range dst {
 				if want := r.C(i, j); !(math.Abs(got-want) <= 0x1p-51*want) {
 					t.Errorf("%v: Row(%d)[%d] = %v, C = %v", e, i, j, got, want)
@@ -138,9 +137,7 @@ func BenchmarkReferenceRow(b *testing.B) {
 	ref := NewReference(embed(b, sparse.Sphere, rows))
 	dst := make([]float64, ref.Len())
 	for b.Loop() {
-		if err := ref.Row(context.Background(), 0, dst); err != nil {
-			b.Fatal(err)
-		}
+		musttest.Do(b, ref.Row(context.Background(), 0, dst))
 	}
 	b.ReportMetric(float64(len(dst))*float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -250,10 +251,7 @@ func TestNeighboursOfLeast(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cross, err := e.CrossNeighbours(t.Context(), k, x, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cross := musttest.Get(e.CrossNeighbours(t.Context(), k, x, opt))(t)
 			blocks := blocksOf(t, e, k, []int{0, 29, 61}, opt)
 			for i := range rows {
 				for name, list := range map[string][]Neighbour{"own": near.Of(i), "other": cross.Of(i), "merged": blocks[i]} {
@@ -280,10 +278,7 @@ func TestNeighboursOfEqualValues(t *testing.T) {
 	} {
 		k := kernel.MustParse(spec)
 		e := newEngine(t, enginetest.Embed(t, k.Embedding(), rows), Options{})
-		near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3}))(t)
 		var got []uint32
 		for _, n := range near.Of(0) {
 			if n.Value != 1 {

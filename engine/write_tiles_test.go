@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -50,9 +51,7 @@ func TestWriteTiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := newCached(t, engine(2), CachedOptions{Store: store}).Build(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, newCached(t, engine(2), CachedOptions{Store: store}).Build(t.Context()))
 			files := stored(t, want)
 			for _, ends := range [][]int{{n}, {1, 28, 30, 130, 512, n}, {0, 699, n}} {
 				dir := t.TempDir()
@@ -62,9 +61,7 @@ func TestWriteTiles(t *testing.T) {
 				first := 0
 				for _, end := range ends {
 					var b bytes.Buffer
-					if err := engine(1+end%3).WriteTiles(t.Context(), first, end, &b); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, engine(1+end%3).WriteTiles(t.Context(), first, end, &b))
 					for err = nil; err == nil; {
 						_, err = store.Add(&b)
 					}
@@ -81,9 +78,7 @@ func TestWriteTiles(t *testing.T) {
 					}
 				}
 				c := newCached(t, engine(3), CachedOptions{Store: store})
-				if err := c.Build(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, c.Build(t.Context()))
 				if s := c.Stats(); s.Computed != 0 || s.Loaded != int64(len(files)) || s.Damaged != 0 {
 					t.Errorf("%s, strips to %v: %+v, expected %d files loaded and nothing computed", name, ends, s, len(files))
 				}

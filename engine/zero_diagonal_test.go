@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -23,17 +24,11 @@ func TestZeroDiagonal(t *testing.T) {
 		"polynomial:gamma=1e-18,degree=4": 1024, "ned": 0, "linear": 0, "ngd:shift=0": 0} {
 		k := parse(t, spec)
 		e := newEngine(t, embedded(t, k.Embedding(), m), Options{})
-		found, err := e.ZeroDiagonal(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := musttest.Get(e.ZeroDiagonal(k))(t)
 		if found.MostNorm != most || most > 0 && found.LeastNorm != 1 {
 			t.Errorf("%s: found %+v, expected norms from 1 to %v", spec, found, most)
 		}
-		g, err := e.Gram(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(e.Gram(t.Context(), k))(t)
 		zeros := 0
 		for i := 1; i < rows; i++ {
 			if g.Row(i)[i] == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -135,10 +136,7 @@ func (p *problem) minimum(t *testing.T) float64 {
 
 // plain has the embedded documents as rows, a column of bias after them.
 func plain(t *testing.T, e *sparse.Embedder, c *sparse.Corpus, bias float64) *mat.Dense {
-	x, err := e.Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(e.Transform(c.Documents))(t)
 	out := mat.NewDense(x.Rows(), x.Cols+1, nil)
 	for i := range x.Rows() {
 		terms, unit := x.Row(i)
@@ -152,28 +150,13 @@ func plain(t *testing.T, e *sparse.Embedder, c *sparse.Corpus, bias float64) *ma
 
 // onLandmarks has KₙₘT⁻¹ of k + 1, with TᵀT the kernel between landmarks.
 func onLandmarks(t *testing.T, m landmarkModel, c *sparse.Corpus) *mat.Dense {
-	k, err := kernel.Parse(m.Settings.Kernel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := m.Embedder.Transform(m.Landmarks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := m.Embedder.Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(z, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := musttest.Get(kernel.Parse(m.Settings.Kernel))(t)
+	z := musttest.Get(m.Embedder.Transform(m.Landmarks))(t)
+	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
+	e := musttest.Get(engine.New(z, engine.Options{}))(t)
 	defer e.Close()
 	plusOne := func(x *sparse.Embedded) *mat.Dense {
-		g, err := e.Cross(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(e.Cross(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), x))(t)
 		var out mat.Dense
 		out.Apply(func(_, _ int, v float64) float64 { return v + 1 }, g)
 		return &out
@@ -192,9 +175,7 @@ func onLandmarks(t *testing.T, m landmarkModel, c *sparse.Corpus) *mat.Dense {
 	var upper mat.TriDense
 	factor.UTo(&upper)
 	var out mat.Dense
-	if err := out.Solve(upper.T(), plusOne(x).T()); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, out.Solve(upper.T(), plusOne(x).T()))
 	return mat.DenseCopyOf(out.T())
 }
 
@@ -238,22 +219,14 @@ func TestConverged(t *testing.T) {
 				if l.Name == "landmark" {
 					o.Kernel = "diffusion:t=0.5"
 				}
-				model, err := trainer.Train(t.Context(), c, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				text, err := json.Marshal(model.About().Rows[0])
-				if err != nil {
-					t.Fatal(err)
-				}
+				model := musttest.Get(trainer.Train(t.Context(), c, o))(t)
+				text := musttest.Get(json.Marshal(model.About().Rows[0]))(t)
 				var row struct {
 					Objective float64
 					Gap       *float64
 					Converged bool
 				}
-				if err := json.Unmarshal(text, &row); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, json.Unmarshal(text, &row))
 				p := &problem{y: y, c: price}
 				switch m := model.(type) {
 				case landmarkModel:
@@ -295,14 +268,8 @@ func TestConverged(t *testing.T) {
 func TestStoppedLogistic(t *testing.T) {
 	c := twoClasses(160, true)
 	train := func(s logistic.Settings) (*logistic.Machine, About) {
-		e, err := sparse.ParseEmbedding("tf-l1-sqrt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := logistic.Train(t.Context(), c, e, s, logistic.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(sparse.ParseEmbedding("tf-l1-sqrt"))(t)
+		m := musttest.Get(logistic.Train(t.Context(), c, e, s, logistic.Options{}))(t)
 		return m.Machines[0], (&Regression{m, ""}).About()
 	}
 	for _, origin := range []bool{false, true} {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -12,10 +13,7 @@ import (
 // Areas are those of all pairs of a positive and a negative, and precision is that of each document's threshold.
 func TestCurves(t *testing.T) {
 	ctx := t.Context()
-	c, err := sparse.Read(ctx, "synthetic:docs=90,terms=40,length=5,classes=3,seed=4", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(ctx, "synthetic:docs=90,terms=40,length=5,classes=3,seed=4", sparse.Options{}))(t)
 	half := func(odd int) *sparse.Corpus {
 		var at []int
 		for i := odd; i < c.Documents.Rows(); i += 2 {
@@ -44,18 +42,9 @@ func TestCurves(t *testing.T) {
 		if spec == "c_svc" {
 			o.Kernel = "linear"
 		}
-		m, err := trainer.Train(ctx, train, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Predict(ctx, test.Documents, learn.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := learn.Evaluate(ctx, m, p, test, learn.Options{}, learn.EvaluateOptions{Mistakes: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(trainer.Train(ctx, train, o))(t)
+		p := musttest.Get(m.Predict(ctx, test.Documents, learn.Options{}))(t)
+		v := musttest.Get(learn.Evaluate(ctx, m, p, test, learn.Options{}, learn.EvaluateOptions{Mistakes: -1}))(t)
 		about := m.About()
 		of := func(curve int) (scores []float64, positive []bool) {
 			for k, name := range about.Classes {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -34,10 +35,7 @@ func (r reference) f(t *testing.T, columns []uint32, counts []float32) float64 {
 		Offsets: append(slices.Clone(s.Offsets), int64(len(s.Terms)+len(columns))),
 		Terms:   append(slices.Clone(s.Terms), columns...), Values: append(slices.Clone(s.Values), counts...),
 	}
-	x, err := r.m.Embedder.Transform(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(r.m.Embedder.Transform(all))(t)
 	ref := engine.NewReference(x)
 	value := func(machine int) float64 {
 		q := r.m.Classifier.Machines[machine]
@@ -65,19 +63,13 @@ func (r reference) f(t *testing.T, columns []uint32, counts []float32) float64 {
 // vectors' shares add up to f + ρ, for kernels of all kinds, both schemes, and views.
 func TestExplainDocument(t *testing.T) {
 	words := sparse.Options{MinDF: 1}
-	views, err := token.ParseViews("words:1..2 + 0.5*chars:2..3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	views := musttest.Get(token.ParseViews("words:1..2 + 0.5*chars:2..3"))(t)
 	cut := words
 	cut.Tokenizer = views
 	text := strings.Repeat("a\tred round apple\na\tred cherry stone\nb\tlong green bean\nb\tgreen pea\n"+
 		"c\tgreen apple pea red\nc\tsour sour plum\n", 2)
 	for name, opt := range map[string]sparse.Options{"words": words, "views": cut} {
-		c, err := sparse.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
 		for _, spec := range []string{"diffusion:t=0.5", "ngd-exp", "arccos:n=1:embed=tf-l2", "rbf:gamma=1:embed=tfidf-l2",
 			"polynomial:degree=2,gamma=1,coef0=1:embed=tf-l2", "linear"} {
 			k := kernel.MustParse(strings.Replace(spec, ":embed", ",embed", 1))
@@ -225,10 +217,7 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 	counts []float32) float64 {
 	t.Helper()
 	docs := &sparse.CSR{Cols: cols, Offsets: []int64{0, int64(len(columns))}, Terms: columns, Values: counts}
-	p, err := m.Predict(t.Context(), docs, learn.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t)
 	a := m.About()
 	if a.OneClass {
 		return p.Value[0]
@@ -255,18 +244,12 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 
 // A long document is explained in parts, and ends with its context.
 func TestExplainEnded(t *testing.T) {
-	c, err := sparse.Read(t.Context(), "synthetic:docs=40,terms=3000,length=900,classes=2", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=40,terms=3000,length=900,classes=2", sparse.Options{}))(t)
 	_, trainer, err := learn.Parse("linear")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := trainer.Train(t.Context(), c, learn.Options{C: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{C: 1}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	told := 0
 	tell := func(stage string, done, total int64, _ ...string) {

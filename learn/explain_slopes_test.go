@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/sparse/token"
@@ -14,10 +15,7 @@ import (
 // Slopes are finite differences of f by its definition, in float64, along each count.
 func TestExplainSlopes(t *testing.T) {
 	ctx := t.Context()
-	c, err := sparse.Read(ctx, "synthetic:docs=40,terms=50,length=16,classes=3,seed=6", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(ctx, "synthetic:docs=40,terms=50,length=16,classes=3,seed=6", sparse.Options{}))(t)
 	var texts []string
 	for i := range c.Documents.Rows() {
 		text := ""
@@ -29,14 +27,8 @@ func TestExplainSlopes(t *testing.T) {
 		}
 		texts = append(texts, text)
 	}
-	views, err := token.ParseViews("words + 2*chars:2..3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut, err := sparse.FromTexts(ctx, texts, nil, sparse.Options{Tokenizer: views, MinDF: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	views := musttest.Get(token.ParseViews("words + 2*chars:2..3"))(t)
+	cut := musttest.Get(sparse.FromTexts(ctx, texts, nil, sparse.Options{Tokenizer: views, MinDF: 1}))(t)
 	cut.Labels, cut.Classes = c.Labels, c.Classes
 	given := 0
 	for _, of := range []struct {
@@ -59,23 +51,14 @@ func TestExplainSlopes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			trained, err := trainer.Train(ctx, corpus.Select(first(30)), learn.Options{Kernel: of.kernel, C: 10})
-			if err != nil {
-				t.Fatal(err)
-			}
+			trained := musttest.Get(trainer.Train(ctx, corpus.Select(first(30)), learn.Options{Kernel: of.kernel, C: 10}))(t)
 			m := trained.(learn.Machines)
 			k := kernel.Resolve(kernel.MustParse(m.Kernel), len(m.Embedder.Terms))
 			support := transform(t, m.Embedder, m.Support)
 			for _, i := range []int{31, 36} {
 				doc := corpus.Documents.SelectRows([]int{i})
-				why, err := learn.ExplainDocument(ctx, m, doc, 0, 8, learn.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, err := m.Predict(ctx, doc, learn.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				why := musttest.Get(learn.ExplainDocument(ctx, m, doc, 0, 8, learn.Options{}))(t)
+				p := musttest.Get(m.Predict(ctx, doc, learn.Options{}))(t)
 				machine, sign := 0, 0.0 // of the pairs 0/1, 0/2, 1/2
 				classes := m.Classes
 				for q, pair := range [][2]string{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -16,10 +17,7 @@ func TestNovelty(t *testing.T) {
 	ctx := t.Context()
 	read := func(seed int) *sparse.Corpus {
 		spec := fmt.Sprintf("synthetic:docs=40,terms=60,length=9,classes=2,seed=%d", seed)
-		c, err := sparse.Read(ctx, spec, sparse.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.Read(ctx, spec, sparse.Options{}))(t)
 		return c
 	}
 	train, test := read(1), read(2)
@@ -42,10 +40,7 @@ func TestNovelty(t *testing.T) {
 		if err != nil {
 			t.Fatal(of, err)
 		}
-		p, err := learn.Ready(ctx, m, learn.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := musttest.Get(learn.Ready(ctx, m, learn.Options{}))(t)
 		defer p.Close()
 		docs, given := train.Documents, (*sparse.CSR)(nil)
 		if of.training {
@@ -64,9 +59,7 @@ func TestNovelty(t *testing.T) {
 			continue
 		}
 		var got model.Prediction
-		if err := n.Add(ctx, &got, test.Documents); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, n.Add(ctx, &got, test.Documents))
 		k := kernel.MustParse("bhattacharyya")
 		if of.kernel != "" {
 			k = kernel.MustParse(of.kernel)
@@ -114,10 +107,7 @@ func TestNovelty(t *testing.T) {
 
 func transform(t *testing.T, f *sparse.Embedder, docs *sparse.CSR) *sparse.Embedded {
 	t.Helper()
-	x, err := f.Transform(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(f.Transform(docs))(t)
 	return x
 }
 

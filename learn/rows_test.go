@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -21,33 +22,18 @@ import (
 func TestRows(t *testing.T) {
 	text := "a\tred, \"round\" apple\nb\tgreen pea\nc\tsour plum\na\tred cherry\nb\tgreen bean\nc\tsour  plum\tplum\n"
 	opt := sparse.Options{MinDF: 1, KeepTexts: 1 << 20}
-	c, err := sparse.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
 	for _, spec := range []string{"linear", "logistic", "knn:k=2"} {
 		_, trainer, err := learn.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := trainer.Train(t.Context(), c, learn.Options{C: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Predict(t.Context(), c.Documents, learn.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := learn.RowsOf(m, p, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{C: 1}))(t)
+		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
+		rows := musttest.Get(learn.RowsOf(m, p, c))(t)
 		a := m.About()
 		for i, r := range rows {
-			x, err := learn.ExplainDocument(t.Context(), m, c.Documents, i, 1, learn.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := musttest.Get(learn.ExplainDocument(t.Context(), m, c.Documents, i, 1, learn.Options{}))(t)
 			if r.Prediction != a.Labels(p, i)[0] || r.Second != x.Against || r.Margin != x.Value || r.Known != x.Known ||
 				r.Text != c.Texts[i] || r.Truth != c.Classes[c.Labels.Of(i)[0]] || (r.Probability != nil) != a.Probabilities {
 				t.Errorf("%s: document %d: %+v, explained as %+v", spec, i, r, x)
@@ -55,9 +41,7 @@ func TestRows(t *testing.T) {
 		}
 		written := func(format string) *bytes.Buffer {
 			var b bytes.Buffer
-			if err := learn.WriteRows(t.Context(), &b, format, rows); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, learn.WriteRows(t.Context(), &b, format, rows))
 			return &b
 		}
 		lines := json.NewDecoder(written("jsonl"))

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What a training has kept goes; a file of another kind with that name stays.
@@ -14,9 +16,7 @@ func TestRemoveState(t *testing.T) {
 		"gram landmark state 1\n": true, "gram landmark 1\nmodel": false, "x": false,
 		"my own notes, which are longer than that": false,
 	} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		if err := l.RemoveState(path); err != nil {
 			t.Errorf("%q: %v", content, err)
 		}

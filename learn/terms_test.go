@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -36,32 +37,20 @@ func TestTrainChoosesTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := context.Background()
 	for _, memory := range []int64{0, 1 << 30} {
-		c, err := sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(memory)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(memory)}))(t)
 		_, trainer, err := Parse(string(model.CSVC))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory}))(t)
 		a := m.About()
 		own := m.(Machines)
 		if cut := own.Trained.Chosen.Cut; cut == 0 || a.Tokenizer != own.Trained.Terms[cut].Tokenizer {
 			t.Fatalf("cut %d, tokenizer %s", cut, a.Tokenizer)
 		}
-		test, err := sparse.FromTexts(ctx, texts[200:], labels[200:],
-			sparse.Options{Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Predict(ctx, test.Documents, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test := musttest.Get(sparse.FromTexts(ctx, texts[200:], labels[200:],
+			sparse.Options{Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer}))(t)
+		p := musttest.Get(m.Predict(ctx, test.Documents, Options{}))(t)
 		score, err := a.Score(p, test)
 		if err != nil || !(score.Accuracy >= 0.99) {
 			t.Errorf("accuracy %v, %v, expected all but a document or two", score, err)
@@ -69,15 +58,9 @@ func TestTrainChoosesTerms(t *testing.T) {
 	}
 	// Without texts, or without memory for other terms, the words stay.
 	for _, opt := range []sparse.Options{{}, {KeepTexts: 10}} {
-		c, err := sparse.FromTexts(ctx, texts[:200], labels[:200], opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
 		_, trainer, _ := Parse(string(model.CSVC))
-		m, err := trainer.Train(ctx, c, Options{Work: 1, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 		if own := m.(Machines); own.Trained.Terms != nil || own.Tokenizer != (sparse.Tokenizer{}) {
 			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Terms, own.Tokenizer)
 		}
@@ -88,20 +71,11 @@ func TestTrainChoosesTerms(t *testing.T) {
 func TestSearchTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := t.Context()
-	c, err := sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(0)}))(t)
 	o := Options{Work: SearchWork, Seed: 1}
-	g, err := NewGrid("", nil, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := musttest.Get(NewGrid("", nil, o))(t)
 	g.Folds = 4
-	found, err := Search(ctx, c, g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := musttest.Get(Search(ctx, c, g, o))(t)
 	if want := searchTerms(c); len(found.Terms) != 8 || !slices.Equal(found.Terms, want) {
 		t.Errorf("compared %v, expected %v", found.Terms, want)
 	}
@@ -121,10 +95,7 @@ func TestSearchTerms(t *testing.T) {
 		!(math.Abs(pairs.Mean-(pairs.With.Mean-pairs.Without.Mean)) < 1e-12) || !(pairs.SE > 0 && pairs.SE < 0.1) {
 		t.Errorf("pairs of words are worth %+v, of %v", pairs, worths)
 	}
-	m, err := found.Train(ctx, c, g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(found.Train(ctx, c, g, o))(t)
 	if a := m.About(); a.Tokenizer != found.Terms[found.Points[found.Best].Cut].Tokenizer {
 		t.Errorf("the best was trained on %s, expected its terms", a.Tokenizer)
 	}
@@ -137,10 +108,7 @@ func TestSearchTerms(t *testing.T) {
 // given isn't replaced.
 func TestTrainFallsToLinear(t *testing.T) {
 	texts, labels := inOrder(3000)
-	c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))(t)
 	_, trainer, err := Parse(string(model.CSVC))
 	if err != nil {
 		t.Fatal(err)
@@ -183,14 +151,8 @@ func TestLineAlternative(t *testing.T) {
 		named bool
 	}{{apart, 400, true}, {apart, 401, false}, {crossed, 400, false}} {
 		manyDocuments = q.many
-		c, err := sparse.FromTexts(ctx, q.texts, labels, sparse.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.FromTexts(ctx, q.texts, labels, sparse.Options{}))(t)
+		m := musttest.Get(machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 		own := m.(Machines).Trained
 		last := own.Chosen.Rounds[len(own.Chosen.Rounds)-1]
 		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 || len(own.Chosen.Sample) != last.Documents ||

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -145,10 +146,7 @@ func TestUpdate(t *testing.T) {
 // loaded is a model as a file has it.
 func loaded(t *testing.T, m Model) Model {
 	t.Helper()
-	out, err := Read(t.Context(), strings.NewReader(doortest.Written(t, m.Write)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := musttest.Get(Read(t.Context(), strings.NewReader(doortest.Written(t, m.Write))))(t)
 	return out
 }
 
@@ -227,9 +225,7 @@ func testUpdateText(t *testing.T, kernel string, read sparse.Options) {
 	}
 	var inherited Options
 	terms, err := TermsOf(m)
-	if err := errors.Join(err, inherited.Inherit(m)); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, errors.Join(err, inherited.Inherit(m)))
 	if inherited.Kernel != o.Kernel || inherited.C != 10 || terms == nil || terms.MinDF < 2 {
 		t.Errorf("%+v, %+v", inherited, terms)
 	}
@@ -256,9 +252,7 @@ func TestUpdateReject(t *testing.T) {
 			t.Fatalf("%q: %v", o.Reject, err)
 		}
 		inherited.Reject = o.Reject
-		if err := inherited.Inherit(old); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, inherited.Inherit(old))
 		m, _, err := Update(t.Context(), trainer, all, inherited, old)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -20,23 +21,14 @@ func TestSearchTriesEachKernel(t *testing.T) {
 		if spec != "knn" {
 			lists = append(lists, Words{"C", []string{"10", "1"}})
 		}
-		g, err := NewGrid(spec, lists, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(NewGrid(spec, lists, Options{}))(t)
 		g.Folds = 3
-		found, err := Search(t.Context(), c, g, Options{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := musttest.Get(Search(t.Context(), c, g, Options{Seed: 1}))(t)
 		all, each := found.Points, max(len(g.C), 1)
 		for i := range g.Points {
 			own := *g
 			own.Points = g.Points[i : i+1]
-			alone, err := Search(t.Context(), c, &own, Options{Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			alone := musttest.Get(Search(t.Context(), c, &own, Options{Seed: 1}))(t)
 			for p, want := range alone.Points {
 				if got := all[i*each+p]; got.Mean != want.Mean || got.C != want.C || len(got.ByFold) != 3 {
 					t.Errorf("%s, %s, C %v: %v, expected %v as alone", spec, got.Kernel, got.C, got.Mean, want.Mean)
@@ -103,14 +95,8 @@ func TestLearningCurve(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Options{C: 1, Seed: 7}
-		all, err := CrossValidate(t.Context(), c, trainer, o, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		curve, err := LearningCurve(t.Context(), c, trainer, o, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
+		curve := musttest.Get(LearningCurve(t.Context(), c, trainer, o, 4))(t)
 		if last := curve[3]; last.Part != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {
 			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v",
 				spec, last, all.Mean, all.SD)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // BenchmarkTrain trains on a ready matrix like that of text under a narrow diffusion kernel: values
@@ -34,22 +36,16 @@ func BenchmarkTrain(b *testing.B) {
 			}
 			data[i*size.docs+i] = 1
 		}
-		m, err := NewDense(size.docs, data)
-		if err != nil {
-			b.Fatal(err)
-		}
+		m := musttest.Get(NewDense(size.docs, data))(b)
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("docs=%d/classes=%d/workers=%d", size.docs, size.classes, workers), func(b *testing.B) {
 				var steps int
 				for b.Loop() {
-					c, err := Train(
+					c := musttest.Get(Train(
 						context.Background(), m,
 						Training{Labels: labels, Classes: size.classes, Parameters: Parameters{C: 10}},
 						Options{Workers: workers},
-					)
-					if err != nil {
-						b.Fatal(err)
-					}
+					))(b)
 					for _, machine := range c.Machines {
 						steps += machine.Iterations
 					}
@@ -57,30 +53,5 @@ func BenchmarkTrain(b *testing.B) {
 				b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
 			})
 		}
-	}
-}
-
-// BenchmarkNewsgroups trains one machine for each of the 190 pairs of classes of 20 Newsgroups on a
-// ready matrix: the search alone.
-func BenchmarkNewsgroups(b *testing.B) {
-	m, labels, classes := newsgroups(b)
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			var steps int
-			for b.Loop() {
-				c, err := Train(
-					context.Background(), m, Training{Labels: labels, Classes: classes, Parameters: Parameters{C: 10}},
-					Options{Workers: workers},
-				)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for _, machine := range c.Machines {
-					steps += machine.Iterations
-				}
-			}
-			b.ReportMetric(float64(steps)/float64(b.N), "steps")
-			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
-		})
 	}
 }

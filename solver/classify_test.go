@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // checkOptimal holds a machine to the definition of its problem, by its coefficients alone: inside
@@ -59,16 +61,13 @@ func TestBinaryIsOptimal(t *testing.T) {
 	m, x := gaussian(t, 1, 300, 5, 0.2)
 	positive := noisySigns(1, x)
 	for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
-		got, err := TrainBinary(
+		got := musttest.Get(TrainBinary(
 			context.Background(), m,
 			BinaryTraining{
 				Docs: counting(300), Positive: positive, Parameters: Parameters{C: c, Weights: []float64{1, 2}},
 			},
 			Options{},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		))(t)
 		checkOptimal(t, m, counting(300), positive, [2]float64{c, 2 * c}, got, defaultTolerance)
 	}
 }
@@ -82,13 +81,10 @@ func TestBinaryOfTwoPoints(t *testing.T) {
 		}
 		return k
 	})
-	got, err := TrainBinary(
+	got := musttest.Get(TrainBinary(
 		context.Background(), m,
 		BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{C: 100}}, Options{},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
 	const alpha = 1 / (1 - k)
 	if len(got.Coef) != 2 || !(math.Abs(got.Coef[0]-alpha) <= 1e-12) || !(math.Abs(got.Coef[1]+alpha) <= 1e-12) ||
 		!(math.Abs(got.Rho) <= 1e-12) ||

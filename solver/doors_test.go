@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // door is a call with a bad argument and what its error says.
@@ -249,10 +250,7 @@ func TestValidationDoors(t *testing.T) {
 	}
 	pars := []Parameters{{}}
 	trial := &Trial{Labels: labels, Classes: 2, Parts: parts}
-	near, err := trial.Validate(ctx, m, pars, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	near := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{}))(t)
 	validate := func(trial *Trial, pars []Parameters, start ...WarmStart) func() error {
 		return func() error { _, err := trial.Validate(ctx, m, pars, start, Options{}); return err }
 	}
@@ -348,10 +346,7 @@ func TestProbabilityDoors(t *testing.T) {
 	for i := range n / 4 {
 		positive[i] = true
 	}
-	s, err := FitSigmoid(decisions, positive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(FitSigmoid(decisions, positive))(t)
 	up, down := float64(n/4+1)/(n/4+2), 1/float64(n*3/4+2)
 	if want := (up*(n/4) + down*(n*3/4)) / n; !(math.Abs(s.Probability(f)-want) <= 1e-8) {
 		t.Errorf("%+v: probability %v, expected %v", s, s.Probability(f), want)

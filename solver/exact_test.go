@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // interiorPoint solves min ½xᵀQx + pᵀx subject to yᵀx = 0, 0 <= x <= u by a primal-dual
@@ -47,13 +49,9 @@ func interiorPoint(t *testing.T, q *mat.SymDense, p, y, u []float64) float64 {
 			t.Fatal("the matrix of the interior-point method isn't positive definite")
 		}
 		var a, b mat.VecDense
-		if err := c.SolveVecTo(&a, r); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, c.SolveVecTo(&a, r))
 		yv := mat.NewVecDense(n, y)
-		if err := c.SolveVecTo(&b, yv); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, c.SolveVecTo(&b, yv))
 		dl := (equation + mat.Dot(yv, &a)) / mat.Dot(yv, &b)
 		step := 1.0
 		dx, dz, dw := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -101,17 +99,14 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 				}
 				want := interiorPoint(t, q, p, y, u)
 				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {WorkingSet: 4}, {WorkingSet: 10, KeepAll: true}} {
-					got, err := TrainBinary(
+					got := musttest.Get(TrainBinary(
 						context.Background(), m,
 						BinaryTraining{
 							Docs: counting(n), Positive: positive,
 							Parameters: Parameters{C: c, Weights: []float64{1, 3}},
 						},
 						opt,
-					)
-					if err != nil {
-						t.Fatal(err)
-					}
+					))(t)
 					var sum float64
 					for _, v := range got.Coef {
 						sum += math.Abs(v)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // filled is a matrix whose rows come from a function.
@@ -35,30 +36,19 @@ func TestDoors(t *testing.T) {
 		decisions[i] = []float64{float64(i%3 - 1), float64(i % 2), -1}
 	}
 	training := Training{Labels: labels, Classes: 3}
-	c, err := Train(t.Context(), m, training, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Train(t.Context(), m, training, Options{}))(t)
 	for _, machine := range c.Machines {
 		machine.Sigmoid = &Sigmoid{A: -1}
 	}
 	support := c.Support()
-	predictor, err := c.NewPredictor(support, asm.Best())
-	if err != nil {
-		t.Fatal(err)
-	}
+	predictor := musttest.Get(c.NewPredictor(support, asm.Best()))(t)
 	sums := func() *Sums {
-		s, err := predictor.NewSums(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := musttest.Get(predictor.NewSums(1))(t)
 		return s
 	}
 	full := func() *Sums {
 		s := sums()
-		if err := s.Add(0, make([]float32, len(support))); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Add(0, make([]float32, len(support))))
 		return s
 	}
 	machine := &Machine{Support: []int{0, 1}, Coef: []float64{1, -1}}

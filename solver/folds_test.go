@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestFoldsAreStratified(t *testing.T) {
@@ -65,10 +67,7 @@ func TestLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt, err := Options{Workers: 1}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 	wrong := 0
 	err = c.predictRows(context.Background(), sourceOf(t, m), counting(n), &opt, func(i int, decisions []float64) {
 		got := c.LabelsOf(nil, decisions)
@@ -78,9 +77,7 @@ func TestLabels(t *testing.T) {
 			wrong++
 		}
 		p := make([]float64, 4)
-		if err := c.Probabilities(p, decisions); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, c.Probabilities(p, decisions))
 		if !(p[1] > 0.99 && p[3] < 0.01) {
 			t.Fatalf("probabilities %v: all have label 1, none has 3", p)
 		}

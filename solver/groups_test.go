@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // rowless is a matrix whose rows are handed out, but aren't in memory.
@@ -43,14 +45,8 @@ func TestGroups(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, inMemory := c.matrix.(*Dense)
-			groups, err := c.Groups(n, inMemory)
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole, err := Train(t.Context(), c.matrix, c.Training, Options{Workers: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			groups := musttest.Get(c.Groups(n, inMemory))(t)
+			whole := musttest.Get(Train(t.Context(), c.matrix, c.Training, Options{Workers: 2}))(t)
 			if all := slices.Concat(groups...); len(groups) != c.groups || len(all) != c.machines {
 				t.Fatalf("groups %v, expected %d of %d machines", groups, c.groups, c.machines)
 			}
@@ -130,14 +126,8 @@ func TestTrialOnly(t *testing.T) {
 	trial := Trial{Labels: labels, Classes: 4, Parts: Folds(labels, 3, 1), Decisions: true}
 	validate := func(trial Trial) []*Validation {
 		t.Helper()
-		first, err := trial.Validate(t.Context(), wide, pars, nil, Options{Workers: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := trial.Validate(t.Context(), m, pars, []WarmStart{{first[1], 1.5}}, Options{Workers: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := musttest.Get(trial.Validate(t.Context(), wide, pars, nil, Options{Workers: 2}))(t)
+		v := musttest.Get(trial.Validate(t.Context(), m, pars, []WarmStart{{first[1], 1.5}}, Options{Workers: 2}))(t)
 		return v
 	}
 	regression := func(only []int) []*Estimates {
@@ -147,14 +137,8 @@ func TestTrialOnly(t *testing.T) {
 			trial.Targets[i] = x[i][0]
 		}
 		par := []Regression{{C: 1, Epsilon: 0.1}}
-		first, err := trial.Validate(t.Context(), wide, par, nil, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := trial.Validate(t.Context(), m, par, first[0], Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := musttest.Get(trial.Validate(t.Context(), wide, par, nil, Options{}))(t)
+		v := musttest.Get(trial.Validate(t.Context(), m, par, first[0], Options{}))(t)
 		return v
 	}
 	whole, values := validate(trial), regression(nil)
@@ -202,10 +186,7 @@ func TestAlone(t *testing.T) {
 		sets[i] = []int{l}
 	}
 	train := func(m Matrix, alone bool) *Classifier {
-		c, err := Train(t.Context(), m, Training{Sets: sets, Classes: k, Alone: alone}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: k, Alone: alone}, Options{}))(t)
 		return c
 	}
 	want := train(m, false)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // counted is a matrix that computes its rows, as an engine does, and counts and checks what is
@@ -64,17 +65,14 @@ func TestSameBits(t *testing.T) {
 		train := func(m Matrix, opt Options) *Classifier {
 			t.Helper()
 			opt.WorkingSet = 32
-			c, err := Train(
+			c := musttest.Get(Train(
 				context.Background(), m,
 				Training{
 					Labels: labels, Classes: k, Scheme: scheme,
 					Parameters: Parameters{C: 5, Probabilities: true, Seed: 3},
 				},
 				opt,
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
+			))(t)
 			return c
 		}
 		want := train(m, Options{Workers: 1})
@@ -88,10 +86,7 @@ func TestSameBits(t *testing.T) {
 			"least memory": train(small, Options{Workers: 1, RowBytes: 32 * n * 4}),
 		}
 		for _, isa := range asm.Available() {
-			k, err := asm.For(isa)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(asm.For(isa))(t)
 			results[string(isa)] = train(m, Options{Kernels: k})
 		}
 		for name, got := range results {
@@ -143,26 +138,20 @@ func TestPermutationAndScale(t *testing.T) {
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}
-	want, err := TrainBinary(
+	want := musttest.Get(TrainBinary(
 		context.Background(), m, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: 2}},
 		fine,
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
 	perm := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	permuted := matrixOf(t, n, func(i, j int) float64 { return factor * float64(m.Row(perm[i])[perm[j]]) })
 	signs := make([]bool, n)
 	for i, from := range perm {
 		signs[i] = positive[from]
 	}
-	got, err := TrainBinary(
+	got := musttest.Get(TrainBinary(
 		context.Background(), permuted,
 		BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{C: 2. / factor}}, fine,
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
 	var size float64
 	for _, c := range want.Coef {
 		size += math.Abs(c)
@@ -199,12 +188,9 @@ func TestStrangeProblems(t *testing.T) {
 		for i := range signs {
 			signs[i] = i%3 == 0
 		}
-		got, err := TrainBinary(
+		got := musttest.Get(TrainBinary(
 			ctx, bad, BinaryTraining{Docs: counting(120), Positive: signs, Parameters: Parameters{C: 10}}, Options{},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		))(t)
 		checkOptimal(t, bad, counting(120), signs, [2]float64{10, 10}, got, defaultTolerance)
 	})
 	t.Run("duplicates", func(t *testing.T) {
@@ -214,12 +200,9 @@ func TestStrangeProblems(t *testing.T) {
 			signs[i] = i%2 == 0 // the same document in both classes
 		}
 		for _, c := range []float64{1e-6, 1, 1e6} {
-			got, err := TrainBinary(
+			got := musttest.Get(TrainBinary(
 				ctx, same, BinaryTraining{Docs: counting(40), Positive: signs, Parameters: Parameters{C: c}}, Options{},
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
+			))(t)
 			checkOptimal(t, same, counting(40), signs, [2]float64{c, c}, got, defaultTolerance)
 			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all at their bound: f is 0 everywhere
 				t.Errorf("C = %v: objective %v, expected %v", c, got.Objective, -40*c)
@@ -227,12 +210,9 @@ func TestStrangeProblems(t *testing.T) {
 		}
 	})
 	t.Run("large C", func(t *testing.T) {
-		got, err := TrainBinary(
+		got := musttest.Get(TrainBinary(
 			ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}}, Options{},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		))(t)
 		checkOptimal(t, m, docs, positive, [2]float64{1e6, 1e6}, got, defaultTolerance)
 	})
 	t.Run("end of iterations", func(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // svmTrain runs LIBSVM's svm-train on a matrix and returns the objective and rho of each of its
@@ -32,9 +34,7 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 	}
 	dir := t.TempDir()
 	in := filepath.Join(dir, "matrix")
-	if err := os.WriteFile(in, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(in, text.Bytes(), 0o600))
 	out, err := exec.Command(
 		program, append(append([]string{"-t", "4", "-e", "1e-5"}, args...), in, filepath.Join(dir, "model"))...,
 	).CombinedOutput()
@@ -43,10 +43,7 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 	}
 	for _, found := range regexp.MustCompile(`obj = (\S+), rho = (\S+)`).FindAllSubmatch(out, -1) {
 		for i, to := range []*[]float64{&objective, &rho} {
-			v, err := strconv.ParseFloat(string(found[i+1]), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := musttest.Get(strconv.ParseFloat(string(found[i+1]), 64))(t)
 			*to = append(*to, v)
 		}
 	}

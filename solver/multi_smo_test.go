@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Problems over the same documents share rows: all classes of one-vs-rest, and labels, ask for
@@ -78,12 +80,9 @@ func TestTeam(t *testing.T) {
 func TestTeamEnds(t *testing.T) {
 	const n, k, most = 300, 3, 40
 	m, x := gaussian(t, 5, n, 4, 0.3)
-	c, err := Train(t.Context(), m, Training{Labels: classes(x, k), Classes: k, Scheme: OneVsRest}, Options{
+	c := musttest.Get(Train(t.Context(), m, Training{Labels: classes(x, k), Classes: k, Scheme: OneVsRest}, Options{
 		MaxIterations: most,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for class, machine := range c.Machines {
 		if machine.Converged || machine.Iterations > most || machine.Iterations == 0 {
 			t.Errorf("class %d: %d steps, expected at most %d", class, machine.Iterations, most)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // classes labels points by the angle of their first two coordinates.
@@ -20,19 +22,12 @@ func classes(x [][]float64, k int) []int {
 // decide returns the decision values of objects.
 func decide(t *testing.T, p *Predictor, rows [][]float32) [][]float64 {
 	t.Helper()
-	s, err := p.NewSums(len(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.AddRows(slices.Concat(rows...), len(rows)); err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(p.NewSums(len(rows)))(t)
+	musttest.Do(t, s.AddRows(slices.Concat(rows...), len(rows)))
 	out := make([][]float64, len(rows))
 	for r := range out {
 		out[r] = make([]float64, len(p.at))
-		if err := s.Result(r, out[r]); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Result(r, out[r]))
 	}
 	return out
 }
@@ -45,18 +40,12 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		labels[4*i] = -1 // held out
 	}
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
-		c, err := Train(
+		c := musttest.Get(Train(
 			context.Background(), m,
 			Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 10}}, Options{},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		))(t)
 		columns := c.Support()
-		p, err := c.NewPredictor(columns, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := musttest.Get(c.NewPredictor(columns, nil))(t)
 		var rows [][]float32
 		for i := range n {
 			row := make([]float32, len(columns))
@@ -124,17 +113,11 @@ func TestSumsDoors(t *testing.T) {
 	const width, columns = 4, 6
 	c := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{
 		{Support: []int{1, 2, 5}, Coef: []float64{1, 2, 3}, Rho: 0.5}, {Support: []int{0, 4}, Coef: []float64{-1, 1}}}}
-	p, err := c.NewPredictor(counting(columns), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(c.NewPredictor(counting(columns), nil))(t)
 	if none, most := p.SumsBytes(-5), p.SumsBytes(math.MaxInt); none != p.SumsBytes(0) || most != math.MaxInt64 {
 		t.Errorf("sums for -5 objects take %d bytes, those for %d %d", none, math.MaxInt, most)
 	}
-	s, err := p.NewSums(width)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(p.NewSums(width))(t)
 	values := make([]float32, width*columns)
 	for i := range values {
 		values[i] = float32(i)
@@ -154,16 +137,12 @@ func TestSumsDoors(t *testing.T) {
 			{"beyond", "expected at most 6 columns", add(first, width*(columns-first+1))},
 			{"early result", "columns have been added", result(0, 2)},
 		})
-		if err := s.Add(first, values[first*width:(first+2)*width]); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Add(first, values[first*width:(first+2)*width]))
 		checkDoors(t, []door{{"twice", "columns from", add(first, width)}})
 	}
 	got := make([]float64, 2)
 	for r := range width {
-		if err := s.Result(r, got); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Result(r, got))
 		at := func(column int) float64 { return float64(values[column*width+r]) }
 		if want := []float64{at(1) + 2*at(2) + 3*at(5) - 0.5, at(4) - at(0)}; !slices.Equal(got, want) {
 			t.Errorf("object %d: decisions %v, expected %v", r, got, want)
@@ -176,20 +155,14 @@ func TestPredictorDoors(t *testing.T) {
 		Scheme: OneVsRest, Classes: 2,
 		Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
 	}
-	p, err := c.NewPredictor([]int{0, 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(c.NewPredictor([]int{0, 1}, nil))(t)
 	short := &Classifier{
 		Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Support: []int{0, 1}, Coef: []float64{1}}},
 	}
 	predictor := func(c *Classifier, columns ...int) func() error {
 		return func() error { _, err := c.NewPredictor(columns, nil); return err }
 	}
-	s, err := p.NewSums(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(p.NewSums(2))(t)
 	add := func(values []float32, objects int) func() error {
 		return func() error { s.Start(); return s.AddRows(values, objects) }
 	}

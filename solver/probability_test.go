@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // At the greatest likelihood the residuals sum to 0, plain and weighted by the decision values; and
@@ -20,10 +22,7 @@ func TestSigmoidIsOfGreatestLikelihood(t *testing.T) {
 			count++
 		}
 	}
-	got, err := FitSigmoid(f, positive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(FitSigmoid(f, positive))(t)
 	var g1, g2 float64
 	for i := range f {
 		target := 1 / (n - count + 2)
@@ -52,10 +51,7 @@ func TestSigmoidOfExtremes(t *testing.T) {
 	}
 	// Separable: as the targets are inside of (0, 1), the slope stays finite, and each object has
 	// the probability of its target.
-	got, err := FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true}))(t)
 	if p := got.Probability(1); !(math.Abs(p-0.8) <= 1e-4) { // (3+1)/(3+2)
 		t.Errorf("probability %v, expected 0.8", p)
 	}
@@ -78,9 +74,7 @@ func TestCoupling(t *testing.T) {
 		}
 	}
 	got := make([]float64, 5)
-	if err := c.Probabilities(got, decisions); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, c.Probabilities(got, decisions))
 	for a, i := range at {
 		// It stops when the conditions hold within 0.005/4, and the smallest diagonal element is
 		// 3·0.5².
@@ -120,10 +114,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt, err := Options{Workers: 1}.resolve()
-		if err != nil {
-			t.Fatal(err)
-		}
+		opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 		var held []int
 		for i := 0; i < n; i += 3 {
 			held = append(held, i)
@@ -131,9 +122,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 		var said, right float64
 		err = c.predictRows(context.Background(), sourceOf(t, m), held, &opt, func(i int, decisions []float64) {
 			p := make([]float64, k)
-			if err := c.Probabilities(p, decisions); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, c.Probabilities(p, decisions))
 			best := 0
 			for a := range p {
 				if p[a] > p[best] {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A temperature that classes were drawn by is found again, for either score and scheme, and at
@@ -26,18 +28,13 @@ func TestTemperature(t *testing.T) {
 					for range machines {
 						decisions[i] = append(decisions[i], r.NormFloat64()/2)
 					}
-					if err := c.Probabilities(p, decisions[i]); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, c.Probabilities(p, decisions[i]))
 					u := r.Float64()
 					for class[i] = 0; class[i] < classes-1 && u >= p[class[i]]; class[i]++ {
 						u -= p[class[i]]
 					}
 				}
-				got, err := FitTemperature(c, odds, decisions, class)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := musttest.Get(FitTemperature(c, odds, decisions, class))(t)
 				if !(math.Abs(got.T-0.4) <= 0.02) || got.Odds != odds { // the standard error is below 0.004
 					t.Errorf("found %+v, expected 0.4", got)
 				}
@@ -46,9 +43,7 @@ func TestTemperature(t *testing.T) {
 				}
 				c.Temperature = nil
 				plain := make([]float64, classes)
-				if err := c.Probabilities(plain, decisions[0]); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, c.Probabilities(plain, decisions[0]))
 				if c.Temperature = (&Temperature{1, odds}); odds { // p/(1-p) for p, divided by the sum
 					sum := 0.0
 					for k, m := range c.Machines {
@@ -60,9 +55,7 @@ func TestTemperature(t *testing.T) {
 						plain[k] /= sum
 					}
 				}
-				if err := c.Probabilities(p, decisions[0]); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, c.Probabilities(p, decisions[0]))
 				for k := range p {
 					if !(math.Abs(p[k]-plain[k]) <= 1e-12) {
 						t.Errorf("probabilities %v at temperature 1, expected %v", p, plain)
@@ -79,15 +72,10 @@ func TestTemperatureOfExtremes(t *testing.T) {
 	sure := &Machine{Sigmoid: &Sigmoid{-1, 0}}
 	c := &Classifier{Classes: 3, Machines: []*Machine{sure, nil, nil}} // of classes 0 and 1
 	for _, odds := range []bool{false, true} {
-		got, err := FitTemperature(c, odds, [][]float64{{5, 0, 0}, {-5, 0, 0}, {4, 0, 0}, nil}, []int{0, 1, 2, 0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(FitTemperature(c, odds, [][]float64{{5, 0, 0}, {-5, 0, 0}, {4, 0, 0}, nil}, []int{0, 1, 2, 0}))(t)
 		c.Temperature = got
 		p := make([]float64, 3)
-		if err := c.Probabilities(p, []float64{5, 0, 0}); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, c.Probabilities(p, []float64{5, 0, 0}))
 		if !(math.Abs(p[0]-0.75) <= 1e-3) || p[2] != 0 { // (2+1)/(2+2)
 			t.Errorf("probabilities %v at %+v, expected 0.75 and 0 for the third class", p, got)
 		}

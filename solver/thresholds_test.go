@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // scattered makes decision values of labels, which rare labels have too low by an amount.
@@ -49,10 +51,7 @@ func microF1(decisions [][]float64, sets [][]int, above []float64) float64 {
 func TestTuneThresholdsBest(t *testing.T) {
 	for seed := range uint64(5) {
 		decisions, sets, parts := scattered(seed, 40, 2, 0.8)
-		k, err := newTuning(decisions, sets, parts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(newTuning(decisions, sets, parts))(t)
 		best := 0.0
 		cuts := func(l int) []float64 {
 			out := []float64{-1, 1}
@@ -118,9 +117,7 @@ func TestThresholdsApply(t *testing.T) {
 		{Rho: 0.25, Sigmoid: &Sigmoid{-2, 0.5}}, {Rho: -1},
 	}}
 	before := c.Machines[0].Sigmoid.Probability(0.75)
-	if err := (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOne: true}).Apply(c); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOne: true}).Apply(c))
 	if c.Machines[0].Rho != -0.25 || c.Machines[1].Rho != -0.75 || !c.AtLeastOne {
 		t.Errorf("%+v", c)
 	}
@@ -155,15 +152,9 @@ func TestTrainThresholds(t *testing.T) {
 		parts[i] = i % 3
 	}
 	opt := Options{Tolerance: 1e-6}
-	c, err := Train(t.Context(), m, Training{Sets: sets, Classes: labels, Parts: parts}, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: labels, Parts: parts}, opt))(t)
 	trial := &Trial{Sets: sets, Classes: labels, Parts: parts, Thresholds: true}
-	v, err := trial.Validate(t.Context(), m, []Parameters{{}}, nil, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := musttest.Get(trial.Validate(t.Context(), m, []Parameters{{}}, nil, opt))(t)
 	got, want := c.Thresholds, v[0].Thresholds
 	if got == nil || want == nil || v[0].Decisions != nil {
 		t.Fatalf("%+v, %+v", got, want)
@@ -204,10 +195,7 @@ func TestTuneThresholdsChoice(t *testing.T) {
 	for seed := range uint64(20) {
 		const n, all = 300, 10
 		decisions, sets, parts := scattered(seed, n, all, 0.7)
-		k, err := newTuning(decisions, sets, parts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(newTuning(decisions, sets, parts))(t)
 		var micro, macro []float64
 		var without [][]float64 // by rule, by document: micro F1 of the others
 		for _, fit := range []func(int) []float64{k.sign, k.common, k.each} {

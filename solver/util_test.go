@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // gaussian returns the matrix exp(-gamma·|x-y|²) of random points in a number of dimensions, and
@@ -37,10 +39,7 @@ func matrixOf(t *testing.T, n int, k func(i, j int) float64) *Dense {
 			data[i*n+j], data[j*n+i] = v, v
 		}
 	}
-	m, err := NewDense(n, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(NewDense(n, data))(t)
 	return m
 }
 
@@ -70,9 +69,6 @@ func counting(n int) []int {
 // sourceOf returns a matrix as the learners see it.
 func sourceOf(t *testing.T, m Matrix) *source {
 	t.Helper()
-	s, err := newSource(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(newSource(m))(t)
 	return s
 }

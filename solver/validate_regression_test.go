@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -20,10 +21,7 @@ func TestValidateRegression(t *testing.T) {
 	}
 	parts[9] = -1
 	pars := []Regression{{C: 10, Epsilon: 0.05}, {C: 0.1, Epsilon: 0.05}, {C: 1, Nu: 0.4}, {C: 5, Epsilon: 0.2}}
-	got, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get((&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars, nil, Options{}))(t)
 	for at, e := range got {
 		if !math.IsNaN(e.Values[9]) {
 			t.Error("an estimate for a document that was left out")
@@ -36,12 +34,9 @@ func TestValidateRegression(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			own, err := TrainRegression(
+			own := musttest.Get(TrainRegression(
 				ctx, m, RegressionTraining{Docs: docs, Targets: run.Pick(targets, docs), Regression: pars[at]}, Options{},
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
+			))(t)
 			if machine := e.Fits[f]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
 				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
 			}
@@ -63,10 +58,7 @@ func TestValidateRegression(t *testing.T) {
 			t.Errorf("%+v: mean squared error %v", pars[at], loss/n)
 		}
 	}
-	cold, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars[:1], nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cold := musttest.Get((&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars[:1], nil, Options{}))(t)
 	warm, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars[:1], cold[0], Options{})
 	if err != nil {
 		t.Fatal(err)

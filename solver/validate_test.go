@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // masked is a trial's labels without those of a part.
@@ -61,23 +63,17 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 			trial := &Trial{Labels: labels, Classes: k, Scheme: scheme, Parts: Folds(labels, 4, 9)}
 			trial.Parts[11] = -1
 			pars := []Parameters{{C: 50}, {C: 0.5}, {C: 2}, {C: 2, Weights: []float64{3, 1, 1, 1}}}
-			got, err := trial.Validate(ctx, matrix, pars, nil, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(trial.Validate(ctx, matrix, pars, nil, Options{}))(t)
 			for at, v := range got {
 				if v.Predicted[7] != -1 || v.Predicted[11] != -1 {
 					t.Errorf("documents that were left out have classes %d and %d", v.Predicted[7], v.Predicted[11])
 				}
 				differ, right := 0, 0
 				for f := range 4 {
-					own, err := Train(
+					own := musttest.Get(Train(
 						ctx, matrix,
 						Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{},
-					)
-					if err != nil {
-						t.Fatal(err)
-					}
+					))(t)
 					held := heldOut(trial.Parts, f)
 					want := decisionsOf(t, matrix, own, held)
 					have := decisionsOf(t, matrix, v.Fits[f], held)
@@ -167,10 +163,7 @@ func TestValidateStartsNear(t *testing.T) {
 		for _, v := range c {
 			pars = append(pars, Parameters{C: v})
 		}
-		v, err := trial.Validate(ctx, m, pars, start, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := musttest.Get(trial.Validate(ctx, m, pars, start, Options{}))(t)
 		return v
 	}
 	same := func(what string, got, want *Validation) {
@@ -227,12 +220,9 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 	sets[5] = nil
-	v, err := (&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(
+	v := musttest.Get((&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(
 		ctx, m, []Parameters{{C: 10}, {C: 1}}, nil, Options{},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
 	for _, own := range v {
 		wrong := 0
 		for i, got := range own.Sets {
@@ -256,20 +246,14 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 
-	nu, err := (&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(
+	nu := musttest.Get((&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(
 		ctx, m, []Parameters{{Nu: 0.3}, {Nu: 0.1}}, nil, Options{},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
 	for at, par := range []Parameters{{Nu: 0.3}, {Nu: 0.1}} {
-		own, err := Train(
+		own := musttest.Get(Train(
 			ctx, m, Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par},
 			Options{},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		))(t)
 		if got, want := nu[at].Fits[1].Machines[0], own.Machines[0]; !slices.Equal(got.Coef, want.Coef) ||
 			got.Rho != want.Rho {
 			t.Errorf("ν = %v: another machine than alone", par.Nu)
@@ -330,10 +314,7 @@ func TestValidateWorkers(t *testing.T) {
 	pars := []Parameters{{C: 1}, {C: 30}}
 	var first []*Validation
 	for _, workers := range []int{1, 3} {
-		v, err := trial.Validate(ctx, m, pars, nil, Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{Workers: workers}))(t)
 		if first == nil {
 			first = v
 			continue
@@ -357,10 +338,7 @@ func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
 	p := &problem{docs: counting(n), positive: noisySigns(3, x), bounds: [2]float64{2, 5}}
-	d, err := p.dual(sourceOf(t, m), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := musttest.Get(p.dual(sourceOf(t, m), nil))(t)
 	from := &Machine{}
 	for i := range n {
 		if i%4 != 0 {
@@ -382,15 +360,10 @@ func TestStart(t *testing.T) {
 	d.begin(start{{from, 2}, {from, -0.5}})
 	before := slices.Clone(d.alpha)
 	copy(d.score, d.offset)
-	opt, err := Options{Workers: 1}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 	s := &search{opt: &opt, m: sourceOf(t, m), threads: 1, report: newReporter(nil, 1)}
 	s.prepare(d, opt.RowBytes)
-	if err := s.update(context.Background(), d, nil); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, s.update(context.Background(), d, nil))
 	d.stretch(0)
 	var sum float64
 	for i, a := range d.alpha {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -182,10 +183,7 @@ func TestWeightsInParts(t *testing.T) {
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
 		pars := []Parameters{{C: 0.5, DocumentWeights: weights}, {C: 3, DocumentWeights: weights}}
 		trial := &Trial{Labels: labels, Classes: 3, Scheme: scheme, Parts: parts}
-		found, err := trial.Validate(t.Context(), m, pars, nil, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := musttest.Get(trial.Validate(t.Context(), m, pars, nil, opt))(t)
 		for p, par := range pars {
 			for part := range 2 {
 				some := make([]int, n)
@@ -235,12 +233,9 @@ func TestWeightsInParts(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			one, err := TrainRegression(t.Context(), m, RegressionTraining{
+			one := musttest.Get(TrainRegression(t.Context(), m, RegressionTraining{
 				Docs: docs, Targets: run.Pick(targets, docs), Regression: par,
-			}, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, opt))(t)
 			near("regression", found[p].Fits[part], one)
 		}
 	}

@@ -9,16 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse/token"
 )
 
 // columnsOptions cut tables into views of their columns.
 func columnsOptions(t testing.TB, views string, workers int) Options {
 	t.Helper()
-	tokenizer, err := token.Parse(views)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokenizer := musttest.Get(token.Parse(views))(t)
 	return Options{Workers: workers, MinDF: 1, Tokenizer: tokenizer, Format: FormatCSV}
 }
 
@@ -37,10 +35,7 @@ func TestReadColumns(t *testing.T) {
 	}
 	read := func(text, name string, opt Options) *Corpus {
 		t.Helper()
-		c, err := ReadFrom(context.Background(), strings.NewReader(text), name, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(ReadFrom(context.Background(), strings.NewReader(text), name, opt))(t)
 		return c
 	}
 	opt := columnsOptions(t, "title=words + price=numbers", 1)
@@ -64,10 +59,7 @@ func TestReadColumns(t *testing.T) {
 	if got.Digest() != want.Digest() || got.Texts[1] != `{"price":"919","title":"offer 1"}` {
 		t.Errorf("JSON has the text %s, and other documents than the table", got.Texts[1])
 	}
-	counter, err := NewCounter(want.Tokenizer, want.Vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counter := musttest.Get(NewCounter(want.Tokenizer, want.Vocabulary))(t)
 	m, err := counter.Count(context.Background(), got.Texts)
 	if err != nil || !reflect.DeepEqual(m.Values, want.Documents.Values) {
 		t.Errorf("a counter of texts counts otherwise, %v", err)

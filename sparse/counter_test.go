@@ -6,20 +6,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // countedAs checks that a counter makes of texts what FromTexts does.
 func countedAs(t *testing.T, tokenizer Tokenizer, vocabulary, texts []string) {
 	t.Helper()
 	ctx := context.Background()
-	want, err := FromTexts(ctx, texts, nil, Options{Tokenizer: tokenizer, Vocabulary: vocabulary, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := NewCounter(tokenizer, vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := musttest.Get(FromTexts(ctx, texts, nil, Options{Tokenizer: tokenizer, Vocabulary: vocabulary, Workers: 1}))(t)
+	c := musttest.Get(NewCounter(tokenizer, vocabulary))(t)
 	var group sync.WaitGroup
 	for range 3 {
 		group.Go(func() {
@@ -42,23 +38,14 @@ func countedAs(t *testing.T, tokenizer Tokenizer, vocabulary, texts []string) {
 func TestCounter(t *testing.T) {
 	texts := []string{"Rain, rain! go away", "", "no word of it \xff away\x00rain", strings.Repeat("go away ", 100)}
 	for _, text := range []string{"", "word:ngrams=1..2", "word:digits,case", "char_wb:ngrams=2..3", `word:stop="go"`} {
-		tokenizer, err := ParseTokenizer(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := FromTexts(context.Background(), texts, nil, Options{Tokenizer: tokenizer, MinDF: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokenizer := musttest.Get(ParseTokenizer(text))(t)
+		c := musttest.Get(FromTexts(context.Background(), texts, nil, Options{Tokenizer: tokenizer, MinDF: 2}))(t)
 		countedAs(t, tokenizer, c.Vocabulary, texts)
 	}
 	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // in an order of its own
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c, err := NewCounter(Tokenizer{}, []string{"a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(NewCounter(Tokenizer{}, []string{"a"}))(t)
 	if _, err := c.Count(ctx, texts); err == nil {
 		t.Error("a count after the end of its context")
 	}
@@ -96,9 +83,7 @@ func FuzzKernelRows(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := m.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, m.Validate())
 		for i := range whole.Rows() {
 			terms, values := whole.Row(i)
 			rest, kept := m.Row(i)

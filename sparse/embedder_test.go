@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // fields returns what is exported of an embedder, in slices of its own.
@@ -72,10 +74,7 @@ func TestOpenEmbedder(t *testing.T) {
 	test := csrOf([][]float32{{1, 2, 3, 4, -5}, {0, 0, 0, 2}, {}, {0, 0, 0, 0, 0, 7}, {1, 1, 1}})
 	f := fields(Embedding{}.Fit(train))
 	f.Open = true
-	open, err := RestoreEmbedder(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := musttest.Get(RestoreEmbedder(f))(t)
 	x, y := mustTransform(t, open, train), mustTransform(t, open, test)
 	dense := func(m *CSR, i int) []float64 {
 		v := make([]float64, 10)

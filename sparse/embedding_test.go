@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // csrOf builds a matrix from dense rows.
@@ -29,13 +31,8 @@ func csrOf(rows [][]float32) *CSR {
 
 func mustTransform(t *testing.T, f *Embedder, m *CSR) *Embedded {
 	t.Helper()
-	x, err := f.Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(f.Transform(m))(t)
+	musttest.Do(t, x.Validate())
 	return x
 }
 
@@ -225,10 +222,7 @@ func TestEmbeddedDigest(t *testing.T) {
 		"tfidf-l1-sqrt": "837f7ca570f31c271a778d886cce519657b36a518649bf270e0b6d134ce6e299",
 	}
 	for name, digest := range want {
-		e, err := ParseEmbedding(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(ParseEmbedding(name))(t)
 		got := mustTransform(t, e.Fit(m), m).Digest()
 		if hex.EncodeToString(got[:]) != digest {
 			t.Errorf("digest of %s is %x, expected %s", name, got, digest)

@@ -6,24 +6,16 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 func TestDoors(t *testing.T) {
-	c, err := sparse.FromTexts(t.Context(), []string{"a b b", "b c d d", "a a"}, []string{"x", "y", "x"},
-		sparse.Options{MinDF: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.FromTexts(t.Context(), []string{"a b b", "b c d d", "a a"}, []string{"x", "y", "x"},
+		sparse.Options{MinDF: 1}))(t)
 	embedder := sparse.Sphere.Fit(c.Documents)
-	x, err := embedder.Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counter, err := sparse.NewCounter(c.Tokenizer, c.Vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(embedder.Transform(c.Documents))(t)
+	counter := musttest.Get(sparse.NewCounter(c.Tokenizer, c.Vocabulary))(t)
 	grouped := func() *sparse.Corpus {
 		g := *c
 		g.Format = sparse.FormatSVMLight

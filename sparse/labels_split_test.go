@@ -3,6 +3,8 @@ package sparse
 import (
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A comma in a label that may be part of a name is told of, and Options.LabelSeparator decides; labels
@@ -75,10 +77,7 @@ func TestTableAsLines(t *testing.T) {
 	for content, want := range map[string]bool{
 		"a\tword\nb\tword\n": true, "a\tword\nword\n": false, "word\nword\n": false,
 	} {
-		c, err := Read(t.Context(), setFile(t, "a.tsv", content), Options{Format: FormatLines, MinDF: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(Read(t.Context(), setFile(t, "a.tsv", content), Options{Format: FormatLines, MinDF: 1}))(t)
 		if warned := len(c.Warnings) == 1 && c.Warnings[0].Option == "Format"; warned != want {
 			t.Errorf("%q: warnings %v, expected one: %v", content, c.Warnings, want)
 		}

@@ -10,14 +10,14 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func setFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, []byte(content), 0o666))
 	return path
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestByRankRefuses(t *testing.T) {
@@ -42,12 +44,8 @@ func TestByRankInto(t *testing.T) {
 		}
 		rank := Ranks(Order(m.DocumentFrequency()))
 		for _, workers := range []int{1, 2, 3} {
-			if err := ByRankInto(t.Context(), into, m, rank, workers); err != nil {
-				t.Fatal(err)
-			}
-			if err := into.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, ByRankInto(t.Context(), into, m, rank, workers))
+			musttest.Do(t, into.Validate())
 			if into.Cols != n || into.Rows() != m.Cols || into.NNZ() != m.NNZ() {
 				t.Fatalf("%d documents: a transpose of %d × %d with %d values", n, into.Rows(), into.Cols, into.NNZ())
 			}

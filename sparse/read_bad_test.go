@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -276,10 +277,8 @@ func TestFirstBadLine(t *testing.T) {
 func TestLongLine(t *testing.T) {
 	const limit = 4 << 20
 	in := &input{name: "long", line: 1}
-	if err := in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
-		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
+		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	opt := Options{Workers: 1, MaxLineBytes: limit}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // svmText returns an svmlight file of documents that look like text: counts, or the weights that
@@ -33,9 +35,7 @@ func svmText(documents int, weights bool) []byte {
 
 func benchmarkFile(b *testing.B, name string, content []byte, workers int) {
 	file := filepath.Join(b.TempDir(), name)
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	musttest.Do(b, os.WriteFile(file, content, 0o600))
 	b.SetBytes(int64(len(content)))
 	for b.Loop() {
 		if _, err := Read(context.Background(), file, Options{Workers: workers}); err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // promptly calls f, which must return context.Canceled. A minute is no measure of promptness: it
@@ -60,10 +62,8 @@ func TestCancelEndless(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			in := &input{name: "endless", line: 1}
-			if err := in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head),
-				&repeater{text: test.repeat}), 4 << 20, cancel}, nil); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head),
+				&repeater{text: test.repeat}), 4 << 20, cancel}, nil))
 			opt := &Options{Workers: 2, MaxLineBytes: 1 << 40}
 			promptly(t, func() error { _, err := test.read(ctx, in, opt, startMeter(nil, nil)); return err })
 		})

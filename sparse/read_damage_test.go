@@ -11,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // gzipMembers compresses a text by gzip in two members, with all that their headers may hold.
@@ -26,9 +28,7 @@ func gzipMembers(t *testing.T, content string) string {
 		if _, err := w.Write([]byte(part)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, w.Close())
 	}
 	return b.String()
 }
@@ -36,10 +36,7 @@ func gzipMembers(t *testing.T, content string) string {
 // zstdFrames compresses a text by zstd in two frames, with one that is skipped between them.
 func zstdFrames(t *testing.T, content string) string {
 	t.Helper()
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := musttest.Get(zstd.NewWriter(nil))(t)
 	third := len(content) / 3
 	return string(w.EncodeAll([]byte(content[:third]), nil)) + "\x51\x2a\x4d\x18\x03\x00\x00\x00abc" +
 		string(w.EncodeAll([]byte(content[third:]), nil))
@@ -49,10 +46,7 @@ func zstdFrames(t *testing.T, content string) string {
 // included: what is passed over, such as a time or a name in a header.
 func TestDamagedBytes(t *testing.T) {
 	numpy := func(name string) string {
-		data, err := os.ReadFile(filepath.Join("testdata", "numpy", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := musttest.Get(os.ReadFile(filepath.Join("testdata", "numpy", name)))(t)
 		return string(data)
 	}
 	const svm, tsv = "1 1:2 3:4\n-1 2:0.5 7:1\n1 3:1\n", "x\ta b c\ny\ta c d\nx\tb d\n"
@@ -96,14 +90,8 @@ func TestDamagedBytes(t *testing.T) {
 				}
 				return show(c) + fmt.Sprint(c.Names) + showWarnings(c, folder), nil
 			}
-			want, err := read()
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := os.ReadFile(flipped)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := musttest.Get(read())(t)
+			data := musttest.Get(os.ReadFile(flipped))(t)
 			found := 0
 			for at := range data {
 				data[at] ^= 1 << (at % 8)

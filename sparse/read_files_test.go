@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Files lists what Read opens, and nothing else: what it lists can't be missing, and what it
@@ -24,12 +26,8 @@ func TestFiles(t *testing.T) {
 		"idx/train-labels-idx1-ubyte": labels, "idx/other": "left out",
 		"x-images-idx2-ubyte": images, "x-labels-idx1-ubyte.gz": labels,
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		musttest.Do(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	for source, want := range map[string]string{
 		"a.svm": "a.svm", "images.svm": "images.svm", "mail": "mail/ham/1 mail/ham/deep/2 mail/spam/3",

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What people have is read as what it is: another separator in a .csv, an array, fastText's lines, names
@@ -88,9 +90,7 @@ func FuzzJSONArray(f *testing.F) {
 		}
 		var lines bytes.Buffer
 		for _, o := range objects {
-			if err := json.Compact(&lines, o); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, json.Compact(&lines, o))
 			lines.WriteByte('\n')
 		}
 		want, wantErr := readBytes(readJSONL, lines.Bytes(), opt)

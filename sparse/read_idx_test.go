@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // idx returns an idx file of bytes with the given sizes.
@@ -172,10 +174,8 @@ func TestIDXCancel(t *testing.T) {
 	defer cancel()
 	in := &input{name: "endless", line: 1}
 	header := strings.NewReader(idx("", 1<<32-1, 1<<31))
-	if err := in.decode(&cancelAfter{io.MultiReader(header, &repeater{text: "\x00"}), 4 << 20, cancel},
-		nil); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, in.decode(&cancelAfter{io.MultiReader(header, &repeater{text: "\x00"}), 4 << 20, cancel},
+		nil))
 	promptly(t, func() error { _, err := readIDX(ctx, in, &Options{}, startMeter(nil, nil)); return err })
 }
 
@@ -190,9 +190,7 @@ func FuzzReadIDX(f *testing.F) {
 		// One name a process: a folder for each input would be most of the work.
 		file := filepath.Join(folder, fmt.Sprintf("%d-images", os.Getpid()))
 		for name, data := range map[string][]byte{file: images, strings.TrimSuffix(file, "images") + "labels": labels} {
-			if err := os.WriteFile(name, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.WriteFile(name, data, 0o600))
 		}
 		c, err := Read(context.Background(), file, Options{Format: FormatIDX})
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Labels are looked for beside images, however either is compressed.
@@ -16,9 +18,7 @@ func TestIDXNames(t *testing.T) {
 		}
 		folder := t.TempDir()
 		file := filepath.Join(folder, "train-images-idx3-ubyte"+suffix)
-		if err := os.WriteFile(file, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, nil, 0o666))
 		if got := findIDX(folder); got != file {
 			t.Errorf("found %q, expected %q", got, file)
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What NumPy 2.4 and SciPy 1.17 wrote, dense and sparse, in any order, from a file and from a
@@ -22,10 +24,7 @@ func TestReadNumPy(t *testing.T) {
 		if len(c.Warnings) != 1 || c.Warnings[0].First != path+", row 1" {
 			t.Errorf("%s: warnings %v", file, c.Warnings)
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := musttest.Get(os.ReadFile(path))(t)
 		for name, content := range map[string]string{"stream": string(data), "gzip": gzipped(string(data))} {
 			stream, err := ReadFrom(context.Background(), strings.NewReader(content), path, Options{})
 			if err != nil || stream.Digest() != c.Digest() {
@@ -74,15 +73,9 @@ func TestReadNumPy(t *testing.T) {
 
 func FuzzReadNumPy(f *testing.F) {
 	var seeds []string
-	files, err := filepath.Glob("testdata/numpy/*")
-	if err != nil {
-		f.Fatal(err)
-	}
+	files := musttest.Get(filepath.Glob("testdata/numpy/*"))(f)
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := musttest.Get(os.ReadFile(file))(f)
 		seeds = append(seeds, string(data))
 	}
 	fuzzReader(f, readNumPy, seeds...)

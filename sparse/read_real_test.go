@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // readWhole reads a source and checks what must hold of every corpus.
 func readWhole(t testing.TB, source string, opt Options) *Corpus {
 	t.Helper()
-	c, err := Read(context.Background(), source, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Read(context.Background(), source, opt))(t)
 	checkCorpus(t, c)
 	return c
 }
@@ -23,9 +22,7 @@ func readWhole(t testing.TB, source string, opt Options) *Corpus {
 // checkCorpus checks the invariants of a corpus.
 func checkCorpus(t testing.TB, c *Corpus) {
 	t.Helper()
-	if err := c.Documents.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, c.Documents.Validate())
 	rows := c.Documents.Rows()
 	if len(c.Labels.Offsets) != rows+1 || c.Labels.Offsets[0] != 0 ||
 		c.Labels.Offsets[rows] != int64(len(c.Labels.IDs)) {
@@ -121,10 +118,7 @@ func TestGoroot(t *testing.T) {
 		t.Skip("no Go installation found")
 	}
 	c := readWhole(t, "goroot", Options{})
-	src, err := filepath.EvalSymlinks(filepath.Join(root, "src"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := musttest.Get(filepath.EvalSymlinks(filepath.Join(root, "src")))(t)
 	files := 0
 	filepath.WalkDir(src, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && filepath.Ext(path) == ".go" && filepath.Dir(path) != src {

@@ -18,6 +18,8 @@ import (
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // texts reads a file of texts.
@@ -241,10 +243,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // Texts in memory are what they are in a file, however they are cut.
 func TestFromTexts(t *testing.T) {
-	tokenizer, err := ParseTokenizer("word:ngrams=1..2,digits")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokenizer := musttest.Get(ParseTokenizer("word:ngrams=1..2,digits"))(t)
 	opt := Options{MinDF: 1, Tokenizer: tokenizer}
 	want := texts(t, "a.tsv", "a\tx y 2nd\nb,c\tz\n-\ty\n", opt)
 	for _, opt.Workers = range []int{1, 3} {
@@ -324,10 +323,7 @@ func FuzzRecordEnds(f *testing.F) {
 			if spaced {
 				b = withoutBlanks(bytes.Clone(b), ',')
 			}
-			all, err := newCSV(bytes.NewReader(b), ',').ReadAll()
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := musttest.Get(newCSV(bytes.NewReader(b), ',').ReadAll())(t)
 			return all
 		}
 		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ',', spaced: spaced}

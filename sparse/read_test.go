@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // writeFile writes a file of a temporary folder, and returns its name.
@@ -49,10 +51,7 @@ func TestCompressed(t *testing.T) {
 		"a.svm": "1 1:2 3:4\n2 1:1\n", "a.tsv": "x\ta b a\ny\tb a\n", "a.csv": "label,text\nx,a b\ny,b a\n",
 		"a.mtx": "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n",
 	} {
-		want, err := Read(context.Background(), writeFile(t, name, content), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := musttest.Get(Read(context.Background(), writeFile(t, name, content), Options{}))(t)
 		for suffix, data := range map[string]string{
 			".gz": gzipped(content), ".zst": packed(content), ".ZST": packed(content),
 		} {
@@ -296,10 +295,7 @@ func TestGorootLenient(t *testing.T) {
 	if got := findGoroot([]func() string{empty, nowhere, func() string { return root }, nowhere}); got != root {
 		t.Errorf("found an installation in %q, want %q", got, root)
 	}
-	c, err := readGoroot(context.Background(), "", &Options{Workers: 2}, startMeter(nil, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = musttest.Get(readGoroot(context.Background(), "", &Options{Workers: 2}, startMeter(nil, nil)))(t)
 	checkCorpus(t, c)
 	if len(c.Warnings) != 1 ||
 		c.Warnings[0].Message != "no Go installation found, so the corpus is "+gorootFallback.String() ||
@@ -408,10 +404,6 @@ func TestOptions(t *testing.T) {
 // writeInto writes a file, making its folder.
 func writeInto(t testing.TB, file, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	musttest.Do(t, os.WriteFile(file, []byte(content), 0o600))
 }

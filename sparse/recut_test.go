@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -14,23 +15,14 @@ func TestRecut(t *testing.T) {
 	ctx := context.Background()
 	texts, labels := []string{"the cat sat", "a cat ran", "dogs ran", ""}, []string{"x", "y", "x,y", ""}
 	for _, opt := range []Options{{}, {MinDF: 1}, {MinDF: 1, Tokenizer: Tokenizer{Views: "words:1..2 + chars:3"}}} {
-		c, err := FromTexts(ctx, texts, labels, Options{KeepTexts: 1 << 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(FromTexts(ctx, texts, labels, Options{KeepTexts: 1 << 10}))(t)
 		for _, documents := range [][]int{nil, {0, 2}, {3}} {
-			got, err := c.Recut(ctx, documents, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(c.Recut(ctx, documents, opt))(t)
 			some, of := texts, labels
 			if documents != nil {
 				some, of = run.Pick(texts, documents), run.Pick(labels, documents)
 			}
-			want, err := FromTexts(ctx, some, of, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := musttest.Get(FromTexts(ctx, some, of, opt))(t)
 			if !reflect.DeepEqual(got.Documents, want.Documents) || !reflect.DeepEqual(got.Vocabulary, want.Vocabulary) ||
 				got.Tokenizer != want.Tokenizer || !reflect.DeepEqual(got.Texts, some) {
 				t.Errorf("%v of %v: %+v, expected %+v", documents, opt.Tokenizer, got, want)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // scaledByHand is the value of row i and column j by the definition, in sums of its own.
@@ -45,10 +47,7 @@ func TestScaledColumns(t *testing.T) {
 		if err := x.Validate(); err != nil {
 			t.Error(err)
 		}
-		restored, err := RestoreEmbedder(fields(f))
-		if err != nil {
-			t.Fatal(err)
-		}
+		restored := musttest.Get(RestoreEmbedder(fields(f)))(t)
 		if y := mustTransform(t, restored, m); x.Digest() != y.Digest() {
 			t.Errorf("%s: other bits from what is restored", name)
 		}

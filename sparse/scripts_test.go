@@ -3,6 +3,8 @@ package sparse
 import (
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Readers cut scripts without spaces to characters and pairs, and say so where there were any. A tokenizer
@@ -12,10 +14,7 @@ func TestScripts(t *testing.T) {
 	read := func(texts []string, opt Options) *Corpus {
 		t.Helper()
 		opt.MinDF = 1
-		c, err := FromTexts(t.Context(), texts, nil, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(FromTexts(t.Context(), texts, nil, opt))(t)
 		return c
 	}
 	c := read(texts, Options{})
@@ -43,10 +42,7 @@ func TestScripts(t *testing.T) {
 	if want := []string{"iphone", "iphone手机"}; !slices.Equal(old.Vocabulary, want) || old.Tokenizer != (Tokenizer{}) {
 		t.Errorf("a tokenizer of before: %q, %s, expected %q", old.Vocabulary, old.Tokenizer, want)
 	}
-	counter, err := NewCounter(old.Tokenizer, old.Vocabulary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counter := musttest.Get(NewCounter(old.Tokenizer, old.Vocabulary))(t)
 	if m, err := counter.Count(t.Context(), texts); err != nil || m.NNZ() != 2 {
 		t.Errorf("a counter of before: %v, %v", m, err)
 	}
@@ -57,10 +53,7 @@ func TestScriptsByWorkers(t *testing.T) {
 	texts := slices.Repeat([]string{"手机 a b c", "犬がいる", "words"}, 500)
 	var want []Script
 	for workers := 1; workers < 5; workers++ {
-		c, err := FromTexts(t.Context(), texts, nil, Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(FromTexts(t.Context(), texts, nil, Options{Workers: workers}))(t)
 		if workers == 1 {
 			want = c.Scripts
 		}

@@ -5,20 +5,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Rows in any order, on any number of goroutines, are those of the whole.
 func TestTransformRows(t *testing.T) {
-	c, err := Read(t.Context(), "synthetic:docs=1500,terms=400,length=12,classes=2,seed=3", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Read(t.Context(), "synthetic:docs=1500,terms=400,length=12,classes=2,seed=3", Options{}))(t)
 	for _, e := range withPowers() {
 		f := e.Fit(c.Documents)
-		whole, err := f.Transform(c.Documents)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := musttest.Get(f.Transform(c.Documents))(t)
 		order := rand.New(rand.NewPCG(1, 2)).Perm(1500)[:1200]
 		for _, workers := range []int{1, 2, 7} {
 			x, err := f.TransformRows(t.Context(), c.Documents, order, workers)
@@ -62,19 +58,13 @@ func TestTransformRowsErrors(t *testing.T) {
 // A transposition is the same from any number of workers; there is one where values are enough for
 // several.
 func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
-	c, err := Read(t.Context(), "synthetic:docs=4000,terms=500,length=100,classes=2,seed=4", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Read(t.Context(), "synthetic:docs=4000,terms=500,length=100,classes=2,seed=4", Options{}))(t)
 	m := c.Documents
 	if m.NNZ() < 3*leastShare {
 		t.Fatalf("%d values are too few for three workers", m.NNZ())
 	}
 	rank := Ranks(Order(m.DocumentFrequency()))
-	want, err := ByRank(t.Context(), m, rank, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := musttest.Get(ByRank(t.Context(), m, rank, 1))(t)
 	for i := range m.Rows() { // by the definition
 		terms, values := m.Row(i)
 		for k, j := range terms {

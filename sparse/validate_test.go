@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 var nan = float32(math.NaN())
@@ -71,9 +73,7 @@ var badMatrices = map[string]struct {
 // Every function that takes a matrix and returns an error refuses what Validate refuses.
 func TestMatricesAreRefused(t *testing.T) {
 	train := handFilled()
-	if err := train.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, train.Validate())
 	f := Sphere.Fit(train)
 	for name, c := range badMatrices {
 		m := handFilled()
@@ -123,9 +123,7 @@ func TestValidateManyRows(t *testing.T) {
 		m.Offsets[i+1] = int64(2*i + 2)
 		m.Terms[2*i+1] = 2
 	}
-	if err := m.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, m.Validate())
 	for i := n - 1; i > 0; i /= 2 {
 		m.Terms[2*i] = 3
 		if want := "row " + strconv.Itoa(i) + ": index 2 is not above 3"; m.Validate() == nil ||

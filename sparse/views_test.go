@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The similarity of documents is the mean of their views' similarities by weight, and a document without a
@@ -93,10 +95,7 @@ func TestViewsKept(t *testing.T) {
 			kept.Terms, kept.Values = x.AppendRaw(i, kept.Terms, kept.Values)
 			kept.Offsets = append(kept.Offsets, int64(len(kept.Terms)))
 		}
-		f, err := RestoreEmbedder(fields(x.Embedder))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := musttest.Get(RestoreEmbedder(fields(x.Embedder)))(t)
 		again := mustTransform(t, f, kept)
 		if !slices.Equal(again.Values, x.Values) || !slices.Equal(again.Raw, x.Raw) || !slices.Equal(again.Norms, x.Norms) {
 			t.Errorf("%s: documents that were kept have other bits", e)
@@ -114,10 +113,7 @@ func TestViewsDamped(t *testing.T) {
 	m := csrOf([][]float32{row, other, {0, 2}})
 	m.Views = []View{{0, 1}, {1, 3}}
 	for _, name := range []string{"logtf-l1-sqrt", "logtfidf-l2", "logtf-l2", "logtf-l1-chi2"} {
-		e, err := ParseEmbedding(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(ParseEmbedding(name))(t)
 		x := mustTransform(t, e.Fit(m), m)
 		kept := &CSR{Cols: m.Cols, Offsets: []int64{0}}
 		for i := range m.Rows() {
@@ -178,10 +174,7 @@ func similarity(x *Embedded, i, j int) (s float64) {
 
 func TestViewsOfText(t *testing.T) {
 	opt := Options{Tokenizer: Tokenizer{Views: "words + 3*chars:2..3"}, MinDF: 1}
-	c, err := FromTexts(context.Background(), []string{"the cat", "a cat sat", "一 chat"}, nil, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(FromTexts(context.Background(), []string{"the cat", "a cat sat", "一 chat"}, nil, opt))(t)
 	first := slices.IndexFunc(c.Vocabulary, func(s string) bool { return s[0] == 2 })
 	if want := []View{{0, 1}, {uint32(first), 3}}; !slices.Equal(c.Documents.Views, want) {
 		t.Errorf("views %v, expected %v", c.Documents.Views, want)
@@ -201,21 +194,13 @@ func TestViewsOfText(t *testing.T) {
 func TestShareTerms(t *testing.T) {
 	texts := []string{"far from a madding crowd", "a crowd", "zebras madden crowds", "", "far far zoo"}
 	for _, tokenizer := range []string{"", "word:ngrams=1..2", "word + char:ngrams=3..3"} {
-		parsed, err := ParseTokenizer(tokenizer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := musttest.Get(ParseTokenizer(tokenizer))(t)
 		read := func(lo, hi int) *Corpus {
-			c, err := FromTexts(t.Context(), texts[lo:hi], nil, Options{MinDF: 1, Tokenizer: parsed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := musttest.Get(FromTexts(t.Context(), texts[lo:hi], nil, Options{MinDF: 1, Tokenizer: parsed}))(t)
 			return c
 		}
 		whole, a, b := read(0, 5), read(0, 2), read(2, 5)
-		if err := ShareTerms(a, b); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, ShareTerms(a, b))
 		for i := range texts {
 			of, row := a, i
 			if i >= 2 {

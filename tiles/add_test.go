@@ -8,15 +8,14 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // entries returns the names in a store's folder.
 func entries(t testing.TB, s *Store) (names []string) {
 	t.Helper()
-	list, err := os.ReadDir(s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := musttest.Get(os.ReadDir(s.dir))(t)
 	for _, e := range list {
 		names = append(names, e.Name())
 	}

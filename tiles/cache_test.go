@@ -9,14 +9,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func newCache(t testing.TB, width int, limit int64) *Cache {
 	t.Helper()
-	c, err := NewCache(width, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(NewCache(width, limit))(t)
 	return c
 }
 

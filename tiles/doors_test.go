@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // panics fails unless f panics with the message.
@@ -176,9 +178,7 @@ func TestStoreSavePanics(t *testing.T) {
 func TestStoreFolders(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, []byte("data"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, []byte("data"), 0o666))
 	for _, path := range []string{"", file, filepath.Join(file, "below"), "a\x00b"} {
 		if _, err := OpenStore(path); err == nil || !strings.HasPrefix(err.Error(), "tiles: ") {
 			t.Errorf("folder %q: error %v", path, err)
@@ -187,13 +187,9 @@ func TestStoreFolders(t *testing.T) {
 	// Only files that a store has begun are removed, whatever else begins like their names.
 	kept := []string{making + "of.txt", making, making + "12b", "x" + making + "1"}
 	for _, name := range append(kept, making+"123") {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
-	if err := os.Mkdir(filepath.Join(dir, making+"9"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Mkdir(filepath.Join(dir, making+"9"), 0o777))
 	s := openStore(t, dir)
 	for _, name := range append(kept, making+"9") {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -204,9 +200,7 @@ func TestStoreFolders(t *testing.T) {
 		t.Errorf("what a killed process left is still there: %v", err)
 	}
 	// A folder in the place of a file is no piece, and no reason to stop.
-	if err := os.Mkdir(s.path(small), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Mkdir(s.path(small), 0o777))
 	if err := load(t, s, small); err == nil || has(s, small) {
 		t.Errorf("a folder in the place of a piece: error %v, Has %v", err, has(s, small))
 	}

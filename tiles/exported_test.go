@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -12,17 +13,10 @@ func TestDoors(t *testing.T) {
 	piece := tiles.Piece{Rows: 2, Cols: 3}
 	values := make([]float32, 6)
 	row := func(i int) []float32 { return values[3*i : 3*i+3] }
-	store, err := tiles.OpenStore(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Save(piece, row); err != nil {
-		t.Fatal(err)
-	}
+	store := musttest.Get(tiles.OpenStore(t.TempDir()))(t)
+	musttest.Do(t, store.Save(piece, row))
 	var file bytes.Buffer
-	if err := piece.Write(&file, row); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, piece.Write(&file, row))
 	written := func() *bytes.Reader { return bytes.NewReader(file.Bytes()) }
 	doortest.Run(t, doortest.Package{
 		Good: []any{piece, store},

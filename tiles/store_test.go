@@ -17,14 +17,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func openStore(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := OpenStore(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(OpenStore(dir))(t)
 	return s
 }
 
@@ -47,9 +46,7 @@ func rowsOf(p Piece, v []float32) func(int) []float32 {
 
 func save(t testing.TB, s *Store, p Piece) {
 	t.Helper()
-	if err := s.Save(p, rowsOf(p, pieceValues(p))); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, s.Save(p, rowsOf(p, pieceValues(p))))
 }
 
 // load returns the error of Load; without one, the values must be right.
@@ -70,9 +67,7 @@ func sameBits(a, b []float32) bool {
 func encoded(t testing.TB, p Piece) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.write(&b, rowsOf(p, pieceValues(p))); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, p.write(&b, rowsOf(p, pieceValues(p))))
 	if int64(b.Len()) != p.size() {
 		t.Fatalf("%d bytes, expected %d", b.Len(), p.size())
 	}
@@ -124,9 +119,7 @@ func TestStoreReturnsWhatWasSaved(t *testing.T) {
 	// And so does the header, where files are mixed up.
 	other := small
 	other.Row++
-	if err := os.WriteFile(s.path(other), encoded(t, small), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(s.path(other), encoded(t, small), 0o666))
 	if err := load(t, s, other); !errors.Is(err, ErrDamaged) {
 		t.Errorf("another piece's file: %v", err)
 	}
@@ -147,9 +140,7 @@ func TestStoreFindsDamage(t *testing.T) {
 	tryFile := func(what string, content []byte) {
 		t.Helper()
 		try(what, content)
-		if err := os.WriteFile(s.path(small), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(s.path(small), content, 0o666))
 		if err := load(t, s, small); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: Load returns %v, expected damage", what, err)
 		}
@@ -236,10 +227,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 		s.create = create
 	}
 	files := func() int {
-		entries, err := os.ReadDir(s.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := musttest.Get(os.ReadDir(s.dir))(t)
 		return len(entries)
 	}
 	for room := range int(small.size()) {
@@ -266,9 +254,7 @@ func TestStoreOnFullDisk(t *testing.T) {
 func TestStoreRemovesLeftFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{making + "1", "a" + suffix} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	openStore(t, dir)
 	var left []string
@@ -329,19 +315,14 @@ func TestStoreOutlivesKill(t *testing.T) {
 		if complete() { // a busy machine kills late: begin again, so that something is left to do
 			files, _ := filepath.Glob(filepath.Join(dir, "*"))
 			for _, file := range files {
-				if err := os.Remove(file); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, os.Remove(file))
 			}
 		}
 		var wg sync.WaitGroup
 		for range 2 {
 			c := exec.Command(self)
 			c.Env = append(os.Environ(), killed+"="+dir)
-			out, err := c.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := musttest.Get(c.StdoutPipe())(t)
 			if err := c.Start(); errors.Is(err, syscall.ENOEXEC) {
 				t.Skip("an emulated processor's program can't start itself")
 			} else if err != nil {
@@ -412,17 +393,13 @@ func BenchmarkStore(b *testing.B) {
 		b.Run(fmt.Sprintf("op=save/rows=%d/cols=%d/", p.Rows, p.Cols), func(b *testing.B) {
 			b.SetBytes(p.size())
 			for b.Loop() {
-				if err := s.Save(p, rowsOf(p, v)); err != nil {
-					b.Fatal(err)
-				}
+				musttest.Do(b, s.Save(p, rowsOf(p, v)))
 			}
 		})
 		b.Run(fmt.Sprintf("op=load/rows=%d/cols=%d/", p.Rows, p.Cols), func(b *testing.B) {
 			b.SetBytes(p.size())
 			for b.Loop() {
-				if err := s.Load(p, rowsOf(p, v)); err != nil {
-					b.Fatal(err)
-				}
+				musttest.Do(b, s.Load(p, rowsOf(p, v)))
 			}
 		})
 	}

@@ -14,19 +14,17 @@ import (
 
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/minio/sha256-simd"
 )
 
 func corpora(t testing.TB) map[string]*sparse.Corpus {
 	t.Helper()
-	texts, err := sparse.FromTexts(t.Context(), []string{"a cat sat", "the cat ran", "", "dogs ran"},
+	texts := musttest.Get(sparse.FromTexts(t.Context(), []string{"a cat sat", "the cat ran", "", "dogs ran"},
 		[]string{"x", "y", "x", "z"}, sparse.Options{
 			MinDF: 1, Tokenizer: sparse.Tokenizer{MinN: 1, MaxN: 2, StopWords: "the"},
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))(t)
 	random, err := sparse.Read(t.Context(), "synthetic:docs=3000,terms=500,length=20,classes=3,seed=1", sparse.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -50,10 +48,7 @@ func corpora(t testing.TB) map[string]*sparse.Corpus {
 func TestRoundTrip(t *testing.T) {
 	for name, c := range corpora(t) {
 		s := store.New(&storetest.Memory{})
-		digest, err := Write(t.Context(), s, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := musttest.Get(Write(t.Context(), s, c))(t)
 		again, err := Write(t.Context(), s, c)
 		if err != nil || again != digest {
 			t.Errorf("%s: digest %s, then %s, error %v", name, digest, again, err)
@@ -92,15 +87,10 @@ func TestPartsAreChecked(t *testing.T) {
 	c := corpora(t)["random"]
 	m := &storetest.Memory{}
 	s := store.New(m)
-	digest, err := Write(t.Context(), s, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := musttest.Get(Write(t.Context(), s, c))(t)
 	for _, name := range []string{metaName(digest), shardName(digest, 0)} {
 		whole := m.Get(name + ".a0")
-		if err := m.Delete(t.Context(), name+".a0"); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, m.Delete(t.Context(), name+".a0"))
 		if _, err := Read(t.Context(), getter(s), digest, 0); !errors.Is(err, store.ErrMissing) {
 			t.Errorf("%s is missing: error %v", name, err)
 		}
@@ -124,9 +114,7 @@ func parts(t testing.TB, c *sparse.Corpus) (meta, []byte) {
 	t.Helper()
 	m := metaOf(c)
 	var all []byte
-	if err := stream(t.Context(), c, &m, func(b []byte) error { all = append(all, b...); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, stream(t.Context(), c, &m, func(b []byte) error { all = append(all, b...); return nil }))
 	return m, all
 }
 
@@ -147,10 +135,7 @@ func sealed(t testing.TB, m meta, data []byte) []byte {
 	t.Helper()
 	sum := sha256.Sum256(data)
 	m.Shards = append([]string{hex.EncodeToString(sum[:])}, m.Shards...)
-	text, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(json.Marshal(m))(t)
 	return text
 }
 
@@ -265,10 +250,7 @@ func FuzzRead(f *testing.F) {
 			continue
 		}
 		m, all := parts(f, c)
-		text, err := json.Marshal(m)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := musttest.Get(json.Marshal(m))(f)
 		f.Add(text, all)
 	}
 	f.Add([]byte(`{"version":1,"rows":1000000000000,"bytes":9}`), []byte{})

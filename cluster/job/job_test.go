@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func description() job.Description {
@@ -25,10 +26,7 @@ func description() job.Description {
 // back.
 func TestSaveLoad(t *testing.T) {
 	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
-	j, err := h.Save(t.Context(), description())
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := musttest.Get(h.Save(t.Context(), description()))(t)
 	d := description()
 	d.Spec = json.RawMessage(`{"kernel":"linear"}`)
 	again, err := h.Save(t.Context(), d)
@@ -78,10 +76,7 @@ func TestSaveLoad(t *testing.T) {
 
 func FuzzDescription(f *testing.F) {
 	d := description()
-	good, err := d.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	good := musttest.Get(d.Encode())(f)
 	f.Add(good)
 	f.Add([]byte(`{"version":2}`))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -36,9 +37,7 @@ func TestCaches(t *testing.T) {
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	planner := gram.Kind.Declare(flags)
-	if err := flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}))
 	spec, tasks, err := planner.Plan(t.Context(), &job.Planning{Corpus: c})
 	if err != nil {
 		t.Fatal(err)
@@ -47,18 +46,10 @@ func TestCaches(t *testing.T) {
 	result := func(plans, works [2]int) (string, []byte) {
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = plans[0], plans[1]
 		h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
-		digest, err := corpus.Write(t.Context(), h.Store, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := musttest.Get(corpus.Write(t.Context(), h.Store, c))(t)
 		d := job.Description{Version: job.Version, Kind: "gram", Corpus: digest, ISA: string(asm.Best().ISA), Tasks: tasks}
-		if err := d.SetSpec(spec); err != nil {
-			t.Fatal(err)
-		}
-		j, err := h.Save(t.Context(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, d.SetSpec(spec))
+		j := musttest.Get(h.Save(t.Context(), d))(t)
 		asm.UseCaches(asm.Caches{}) // another process
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = works[0], works[1]
 		var reports bytes.Buffer
@@ -66,10 +57,7 @@ func TestCaches(t *testing.T) {
 		if err := r.Do(t.Context(), job.Line{Job: j.Digest, Task: 5}); err != nil || r.Failed() > 0 {
 			t.Fatalf("%v, %s", err, &reports)
 		}
-		b, err := j.Result(t.Context(), 5, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(j.Result(t.Context(), 5, nil))(t)
 		return j.Digest, b
 	}
 	one, other := [2]int{32 << 10, 1 << 20}, [2]int{32 << 10, 512 << 10} // as of Zen 4 and Zen 3

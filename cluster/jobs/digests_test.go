@@ -23,6 +23,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -75,9 +76,7 @@ func TestDigests(t *testing.T) {
 		}
 	}
 	if *updateDigests && !t.Failed() {
-		if err := os.WriteFile(file, []byte(lines.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, []byte(lines.String()), 0o644))
 	}
 }
 
@@ -98,18 +97,13 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 		{"neighbours", "n.tsv", "-k 5 -block 256"},
 		{"duplicates", "d.tsv", "-within 0.4 -block 256"},
 	} {
-		k, err := job.KindOf(jobs.Kinds, c.kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(job.KindOf(jobs.Kinds, c.kind))(t)
 		j, gathered, err := jobtest.RunOn(t, isa, k, source, c.out, strings.Fields(c.flags)...)
 		if err != nil {
 			t.Fatalf("%s %s: %v", c.kind, c.flags, err)
 		}
 		if c.kind == "train" && !done[c.kind] {
-			if err := os.WriteFile(model, gathered, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.WriteFile(model, gathered, 0o600))
 		}
 		done[c.kind] = true
 		what, _, _ := strings.Cut(c.kind+" "+c.flags, " -model")
@@ -134,10 +128,7 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 func digestOf(t *testing.T, j *job.Job) string {
 	h := sha256.New()
 	for task := range j.Tasks {
-		b, err := j.Result(t.Context(), task, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(j.Result(t.Context(), task, nil))(t)
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
 		h.Write(b)
 	}
@@ -153,18 +144,10 @@ func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
 	}
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	p := k.Declare(f)
-	if err := f.Parse(flags); err != nil {
-		t.Fatal(err)
-	}
-	c, err := sparse.Read(ctx, source, sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, f.Parse(flags))
+	c := musttest.Get(sparse.Read(ctx, source, sparse.Options{}))(t)
 	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 2}
-	digest, err := corpus.Write(ctx, h.Store, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := musttest.Get(corpus.Write(ctx, h.Store, c))(t)
 	hand := &work.Hand{
 		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
 			all = append(all, j)

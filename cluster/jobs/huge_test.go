@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/cluster/jobs"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // anyValue are the numbers that may be huge, since neither work nor memory grows with them: seeds, prices and widths
@@ -50,17 +51,12 @@ func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number,
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, d.Decode(&v))
 	numbers("", v, nil, func(path string, n json.Number, set func(any)) {
 		yield(path, n, func(other string) []byte {
 			defer set(n)
 			set(json.Number(other))
-			b, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := musttest.Get(json.Marshal(v))(t)
 			return b
 		})
 	})
@@ -81,32 +77,22 @@ func TestHugeNumbers(t *testing.T) {
 		{"neighbours", "n.tsv", "-k 5 -block 64 -min 0.1"},
 		{"duplicates", "d.tsv", "-within 0.4 -block 64"},
 	} {
-		k, err := job.KindOf(jobs.Kinds, c.kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(job.KindOf(jobs.Kinds, c.kind))(t)
 		j, gathered, err := jobtest.Run(t, k, "synthetic:docs=150,terms=100,length=20,classes=3,seed=5", c.out,
 			strings.Fields(c.flags)...)
 		if err != nil {
 			t.Fatalf("%s %s: %v", c.kind, c.flags, err)
 		}
 		if c.kind == "train" {
-			if err := os.WriteFile(model, gathered, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.WriteFile(model, gathered, 0o600))
 		}
 		huge(t, j)
 	}
 	for _, j := range passes(t, asm.Generic, "-landmarks", "20", "-tasks", "2", "-loss", "logistic")[:3] {
 		var of map[string]any
-		if err := j.DecodeSpec(&of); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, j.DecodeSpec(&of))
 		huge(t, j)
-		request, err := j.Host.File(t.Context(), of["request"].(string))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := musttest.Get(j.Host.File(t.Context(), of["request"].(string)))(t)
 		hugeIn(t, j, "request ", request, func(text []byte) (d job.Description, err error) {
 			of["request"] = job.Digest(text)
 			if _, err := j.Host.Store.Put(t.Context(), job.Files+job.Digest(text), text); err != nil {
@@ -120,10 +106,7 @@ func TestHugeNumbers(t *testing.T) {
 
 // huge gives each number of a job's description, and of the file that it names, huge values.
 func huge(t *testing.T, j *job.Job) {
-	text, err := j.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(j.Encode())(t)
 	hugeIn(t, j, "", text, func(text []byte) (d job.Description, err error) { return d, json.Unmarshal(text, &d) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // TestMain sets what the library for Azure reads once.
@@ -109,9 +110,7 @@ func TestRedact(t *testing.T) {
 func TestOpenMakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, nil, 0o666))
 	for _, open := range []func(context.Context, string) (*store.Store, error){store.Open, store.Create} {
 		if _, err := open(t.Context(), file); err == nil || !strings.Contains(err.Error(), file+" is no folder") {
 			t.Errorf("a file: error %v", err)
@@ -155,10 +154,7 @@ func TestErrorsOfServices(t *testing.T) {
 		t.Skip("takes ten seconds")
 	}
 	t.Parallel()
-	b, err := store.OpenBucket(t.Context(), "azblob://c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := musttest.Get(store.OpenBucket(t.Context(), "azblob://c"))(t)
 	t.Cleanup(func() { b.Close() })
 	for name, do := range map[string]func() error{
 		"Open":   func() error { _, _, err := b.Open(t.Context(), "x"); return err },

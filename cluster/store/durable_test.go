@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What a power failure leaves of a file whose bytes weren't on the disk yet is found when it is read, and
@@ -14,10 +16,7 @@ import (
 func TestPowerFailure(t *testing.T) {
 	const page = 4096
 	dir := t.TempDir()
-	b, err := openFolder(dir, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := musttest.Get(openFolder(dir, true))(t)
 	s := New(b)
 	data := make([]byte, 16*page+11)
 	for i := range data {
@@ -27,25 +26,18 @@ func TestPowerFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "results", "x.a0")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := musttest.Get(os.ReadFile(path))(t)
 	for zeros := 0; zeros < len(whole); zeros += page {
 		left := bytes.Clone(whole)
 		clear(left[zeros:])
-		if err := os.WriteFile(path, left, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, left, 0o666))
 		_, err := s.Get(t.Context(), "results/x", nil)
 		damaged := (*DamagedError)(nil)
 		if !errors.As(err, &damaged) || damaged.Key != "results/x.a0" || damaged.Offset > int64(zeros) {
 			t.Fatalf("zeros from byte %d on: %v", zeros, err)
 		}
 	}
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Truncate(path, 0))
 	if there, err := s.Put(t.Context(), "results/x", data); there || err != nil {
 		t.Fatalf("Put after a power failure = %v, %v", there, err)
 	}
@@ -59,10 +51,7 @@ func BenchmarkFolder(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20, 64 << 20} {
 		data := bytes.Repeat([]byte{1}, size)
 		dir := b.TempDir()
-		f, err := openFolder(dir, true)
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := musttest.Get(openFolder(dir, true))(b)
 		for name, create := range map[string]func(path string) error{
 			"synced": func(path string) error { return f.Create(b.Context(), path, [][]byte{data}) },
 			"unsynced": func(path string) error {
@@ -75,9 +64,7 @@ func BenchmarkFolder(b *testing.B) {
 				b.SetBytes(int64(size))
 				for b.Loop() {
 					path := name + ".object"
-					if err := errors.Join(create(path), os.Remove(filepath.Join(dir, path))); err != nil {
-						b.Fatal(err)
-					}
+					musttest.Do(b, errors.Join(create(path), os.Remove(filepath.Join(dir, path))))
 				}
 			})
 		}

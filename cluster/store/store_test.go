@@ -15,6 +15,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // buckets returns one of each kind that needs no server.
@@ -22,10 +23,7 @@ func buckets(t *testing.T) map[string]store.Bucket {
 	t.Helper()
 	all := map[string]store.Bucket{"test": &storetest.Memory{}}
 	for name, url := range map[string]string{"folder": t.TempDir(), "file": "file://" + t.TempDir(), "mem": "mem://"} {
-		b, err := store.OpenBucket(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(store.OpenBucket(t.Context(), url))(t)
 		t.Cleanup(func() { b.Close() })
 		all[name] = b
 	}
@@ -232,9 +230,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a/b", "a/b.a", "a/b.a01", "a/b.a100", "a/stranger.txt", "making/0.a0"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	count := 0
 	err = s.List(t.Context(), "", func(o store.Object) error { count++; return nil })
@@ -242,9 +238,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%d objects, error %v", count, err)
 	}
 	half := filepath.Join(dir, "making", "0123456789abcdef")
-	if err := os.WriteFile(half, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(half, nil, 0o666))
 	if err := s.Sweep(); err != nil {
 		t.Error(err)
 	}
@@ -260,16 +254,11 @@ func TestFolder(t *testing.T) {
 // A folder that is a link out of the store is followed by nothing.
 func TestFolderLinks(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
-	s, err := store.Create(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(store.Create(t.Context(), dir))(t)
 	if _, err := s.Put(t.Context(), "results/a", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(filepath.Join(dir, "results"), filepath.Join(outside, "results")); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Rename(filepath.Join(dir, "results"), filepath.Join(outside, "results")))
 	if err := os.Symlink(filepath.Join(outside, "results"), filepath.Join(dir, "results")); err != nil {
 		t.Skip(err)
 	}
@@ -313,10 +302,7 @@ func TestCache(t *testing.T) {
 		}
 		return storetest.None
 	}})
-	c, err := store.NewCache(dir, 2500)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(store.NewCache(dir, 2500))(t)
 	get := func(name string, wantReads int) {
 		t.Helper()
 		reads = 0
@@ -333,14 +319,9 @@ func TestCache(t *testing.T) {
 	get("f/1", 1)
 	get("f/1", 0)
 	path := filepath.Join(dir, "f+1.object")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := musttest.Get(os.ReadFile(path))(t)
 	b[700] ^= 1
-	if err := os.WriteFile(path, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, b, 0o666))
 	get("f/1", 1)
 	get("f/1", 0)
 	get("f/2", 1)
@@ -353,9 +334,7 @@ func TestCache(t *testing.T) {
 	begun, stranger := filepath.Join(dir, ".f+9.object.123.tmp"), filepath.Join(dir, ".x.123.tmp")
 	for _, path := range []string{begun, stranger} {
 		err := os.WriteFile(path, pattern(1000), 0o666)
-		if err := errors.Join(err, os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, errors.Join(err, os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))))
 	}
 	get("f/4", 1)
 	if _, err := os.Stat(begun); !errors.Is(err, fs.ErrNotExist) {

@@ -10,16 +10,14 @@ import (
 
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // near returns the near store of one, and the folder that it fetches to.
 func near(t *testing.T, s *store.Store) (*store.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
-	n, err := s.Near(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := musttest.Get(s.Near(dir))(t)
 	return n, dir
 }
 

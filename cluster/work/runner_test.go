@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // fake is a kind of job, and its worker, that does what a test says.
@@ -197,10 +198,7 @@ func TestStatus(t *testing.T) {
 	}
 	for check, missing := range map[bool][]int{false: {1}, true: {1, 2}} {
 		var bad []error
-		got, err := StatusOf(t.Context(), s.job, check, func(err error) { bad = append(bad, err) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(StatusOf(t.Context(), s.job, check, func(err error) { bad = append(bad, err) }))(t)
 		damaged, reports := 0, 0
 		if check {
 			damaged, reports = 1, 2

@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // shut is a kind whose jobs can be opened or not.
@@ -51,11 +52,8 @@ func TestShut(t *testing.T) {
 	}
 	jobs := map[bool]*job.Job{}
 	for _, other := range []bool{false, true} {
-		j, err := h.Save(t.Context(), job.Description{Version: job.Version, Kind: "shut", ISA: "generic", Tasks: 20,
-			Spec: json.RawMessage(fmt.Sprint(other))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := musttest.Get(h.Save(t.Context(), job.Description{Version: job.Version, Kind: "shut", ISA: "generic", Tasks: 20,
+			Spec: json.RawMessage(fmt.Sprint(other))}))(t)
 		jobs[other] = j
 	}
 	read := func(ctx context.Context, j *job.Job) error {
@@ -77,9 +75,7 @@ func TestShut(t *testing.T) {
 		k, out := &shut{open: c.open}, bytes.Buffer{}
 		r := work.NewRunner(h, []job.Kind{k.kind()}, &out)
 		for task := range 20 {
-			if err := r.Do(t.Context(), job.Line{Job: jobs[false].Digest, Task: task}); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, r.Do(t.Context(), job.Line{Job: jobs[false].Digest, Task: task}))
 		}
 		if k.opened != c.opened || r.Failed() != c.failed {
 			t.Errorf("%s: opened %d times, %d tasks failed, expected %d and %d:\n%s", c.name, k.opened, r.Failed(), c.opened,
@@ -99,9 +95,7 @@ func TestShut(t *testing.T) {
 	var out bytes.Buffer
 	r := work.NewRunner(h, []job.Kind{k.kind()}, &out)
 	for task := range 40 {
-		if err := r.Do(t.Context(), job.Line{Job: jobs[task%2 == 0].Digest, Task: task / 2}); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, r.Do(t.Context(), job.Line{Job: jobs[task%2 == 0].Digest, Task: task / 2}))
 	}
 	if k.opened > 21 {
 		t.Errorf("two jobs in turns: opened %d times", k.opened)

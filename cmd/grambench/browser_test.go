@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // browser is a headless Chromium, driven by WebDriver's JSON over HTTP.
@@ -45,13 +47,8 @@ func newBrowser(t *testing.T) *browser {
 	t.Cleanup(func() { os.RemoveAll(home) })
 	cmd := exec.Command(driver, "--port=0")
 	cmd.Env = append(os.Environ(), "HOME="+home)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := musttest.Get(cmd.StdoutPipe())(t)
+	musttest.Do(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	address := make(chan string, 1)
 	go func() {

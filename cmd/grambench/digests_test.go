@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt anew")
@@ -44,15 +45,10 @@ func TestDigests(t *testing.T) {
 		found = append(found, modelDigests(t, string(isa))...)
 	}
 	if *updateDigests {
-		if err := os.WriteFile(file, []byte(strings.Join(found, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, []byte(strings.Join(found, "\n")+"\n"), 0o644))
 		return
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(os.ReadFile(file))(t)
 	want := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		isa, _, _ := strings.Cut(line, " ")
@@ -78,9 +74,7 @@ func matrixDigests(t *testing.T, isa string) (lines []string) {
 		Rows []struct{ ISA, Kernel, Embedding, SHA256 string }
 	}
 	text := runs(t, "verify", "-json", "-in", "synthetic:docs=150,terms=400", "-isa", isa)
-	if err := json.Unmarshal([]byte(text), &report); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, json.Unmarshal([]byte(text), &report))
 	if len(report.Rows) < 50 {
 		t.Fatalf("%d rows of verify, expected 50 and more", len(report.Rows))
 	}
@@ -103,10 +97,7 @@ func modelDigests(t *testing.T, isa string) (lines []string) {
 	} {
 		args := []string{"train", "-q", "-in", "synthetic:docs=400,terms=600,classes=4", "-isa", isa, "-o", path}
 		runs(t, append(args, strings.Fields(flags)...)...)
-		model, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := musttest.Get(os.ReadFile(path))(t)
 		lines = append(lines, fmt.Sprintf("%s train %s: %x", isa, flags, sha256.Sum256(model)))
 	}
 	return lines

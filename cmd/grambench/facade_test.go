@@ -15,6 +15,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
@@ -40,10 +41,7 @@ func command(t *testing.T, report any, args ...string) {
 
 func read(t *testing.T, source string) *sparse.Corpus {
 	t.Helper()
-	c, err := gram.Read(t.Context(), source, gram.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(gram.Read(t.Context(), source, gram.ReadOptions{}))(t)
 	return c
 }
 
@@ -182,16 +180,10 @@ func TestFacadeSearches(t *testing.T) {
 func TestFacadeExplainsAndPredicts(t *testing.T) {
 	c, path := read(t, facadeSource), filepath.Join(t.TempDir(), "linear.model")
 	command(t, nil, "train", "-q", "-in", facadeSource, "-kernel", "linear", "-o", path)
-	m, err := gram.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(gram.Load(path))(t)
 	var want learn.Explanation
 	command(t, &want, "explain", "-json", "-n", "3", path)
-	got, err := m.Explain(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(m.Explain(3))(t)
 	a, _ := json.Marshal(got)
 	b, _ := json.Marshal(want)
 	if !bytes.Equal(a, b) || len(got.Rows) != 3 || len(got.Rows[0].For) != 3 {
@@ -210,10 +202,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	if status := run([]string{"predict", "-q", "-in", facadeSource, "-model", path}, &out, &out); status != cli.Done {
 		t.Fatal(out.String())
 	}
-	p, err := m.Predict(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(m.Predict(t.Context(), c))(t)
 	for i, label := range strings.Fields(out.String()) {
 		if p.Label(i) != label {
 			t.Fatalf("document %d is %q, expected %q as by predict", i+1, p.Label(i), label)
@@ -241,10 +230,7 @@ func TestFacadeLoadsModelsOfEarlierPrograms(t *testing.T) {
 		if strings.Contains(path, "sets") || want[0] == "machines" || strings.Contains(path, "labels") {
 			continue // sets aren't predicted by the facade; the others print more than labels
 		}
-		c, err := gram.Read(t.Context(), source, gram.ReadOptions{MinDF: 1, Signed: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(gram.Read(t.Context(), source, gram.ReadOptions{MinDF: 1, Signed: true}))(t)
 		p, err := m.Predict(t.Context(), c)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -260,10 +246,7 @@ func TestFacadeLoadsModelsOfEarlierPrograms(t *testing.T) {
 			}
 		}
 	}
-	file, err := os.Open(models[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := musttest.Get(os.Open(models[0]))(t)
 	defer file.Close()
 	if _, err := gram.LoadFrom(t.Context(), file); err != nil {
 		t.Error(err)
@@ -289,19 +272,13 @@ func TestFacadeComponentsAndSpectrum(t *testing.T) {
 		var want values
 		out := filepath.Join(t.TempDir(), "z.npy")
 		command(t, &want, append([]string{"pca", "-json", "-in", facadeSource, "-o", out}, q.flags...)...)
-		got, err := gram.PCA(t.Context(), c, q.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(gram.PCA(t.Context(), c, q.o))(t)
 		for i, row := range want.Rows {
 			if len(got.Values) != len(want.Rows) || got.Values[i].Value != row.Eigenvalue {
 				t.Errorf("pca %q: eigenvalue %v, gram.PCA %v", q.flags, row.Eigenvalue, got.Values)
 			}
 		}
-		z, err := got.Project(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := musttest.Get(got.Project(t.Context(), c))(t)
 		if rows, cols := z.Dims(); rows != c.Documents.Rows() || cols != len(got.Values) {
 			t.Errorf("coordinates are %d × %d", rows, cols)
 		}
@@ -311,10 +288,7 @@ func TestFacadeComponentsAndSpectrum(t *testing.T) {
 	}
 	var want values
 	command(t, &want, "spectrum", "-json", "-in", facadeSource)
-	got, err := gram.Spectrum(t.Context(), c, gram.SpectrumOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(gram.Spectrum(t.Context(), c, gram.SpectrumOptions{}))(t)
 	for i, v := range want.Rows[0].Values {
 		if got[i] != v {
 			t.Errorf("eigenvalue %d is %v, of gram.Spectrum %v", i+1, v, got[i])
@@ -328,10 +302,7 @@ func TestFacadeComponentsAndSpectrum(t *testing.T) {
 // The table in the documentation of package gram has every command, with functions that are there.
 func TestFacadeHasEveryCommand(t *testing.T) {
 	root := filepath.Join("..", "..")
-	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "gram.go"), nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := musttest.Get(parser.ParseFile(token.NewFileSet(), filepath.Join(root, "gram.go"), nil, parser.ParseComments))(t)
 	rows := map[string][]string{}
 	for line := range strings.Lines(f.Doc.Text()) {
 		name, functions, ok := strings.Cut(strings.TrimSpace(line), "  ")
@@ -364,15 +335,9 @@ func TestFacadeHasEveryCommand(t *testing.T) {
 // declared says whether a package has a function, a type, or a method Type.Name.
 func declared(t *testing.T, folder, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := musttest.Get(filepath.Glob(filepath.Join(folder, "*.go")))(t)
 	for _, path := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := musttest.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestFileFlagsAreDeclared(t *testing.T) {
@@ -28,9 +29,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 func TestMemoryLimitEndsWithCommand(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	file := filepath.Join(t.TempDir(), "t.svm")
-	if err := os.WriteFile(file, []byte("1 1:1\n-1 1:1 2:1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, []byte("1 1:1\n-1 1:1 2:1\n"), 0o666))
 	for _, args := range [][]string{
 		{"corpus", "-in", file, "-m", "64M"},
 		{"corpus", "-in", file},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // times writes a format n times, with the numbers from 0 where it has a verb: as a word for %s.
@@ -93,9 +94,7 @@ func TestGrowth(t *testing.T) {
 	runs := func(t *testing.T, command, file, content string) (took time.Duration, allocated float64) {
 		t.Helper()
 		file = filepath.Join(folder, file)
-		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, []byte(content), 0o666))
 		var before, after runtime.MemStats
 		var errs bytes.Buffer
 		runtime.ReadMemStats(&before)
@@ -108,9 +107,7 @@ func TestGrowth(t *testing.T) {
 		return took, float64(after.TotalAlloc - before.TotalAlloc)
 	}
 	runs(t, "train", "train.tsv", dimensions["documents"].data(50))
-	if err := os.Rename(model, filepath.Join(folder, "first")); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Rename(model, filepath.Join(folder, "first")))
 	for name, of := range dimensions {
 		for command := range commands {
 			// A class has a machine of its own, and how fast machines learn many documents is another matter.

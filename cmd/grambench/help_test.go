@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // helped is what a call prints on standard output; it must succeed.
@@ -52,9 +53,7 @@ func TestCompletion(t *testing.T) {
 			continue
 		}
 		file := filepath.Join(t.TempDir(), "completion")
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, []byte(text), 0o666))
 		if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
 			t.Errorf("%s -n: %v\n%s", shell, err, out)
 		}

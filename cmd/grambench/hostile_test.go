@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -169,19 +170,10 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			file := filepath.Join(folder, test.file)
-			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			f, err := os.Create(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := test.write(f); err != nil {
-				t.Fatal(err)
-			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.MkdirAll(filepath.Dir(file), 0o777))
+			f := musttest.Get(os.Create(file))(t)
+			musttest.Do(t, test.write(f))
+			musttest.Do(t, f.Close())
 			source, _, _ := strings.Cut(test.file, "/")
 			args := append([]string{"corpus", "-in", source, "-m", fmt.Sprint(limit >> 20), "-workers", "2"},
 				strings.Fields(test.args)...)

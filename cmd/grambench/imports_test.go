@@ -155,6 +155,7 @@ var allowed = map[string][]string{
 	},
 	"internal/cli/clitest": {shared + "cli", "github.com/rogpeppe/go-internal"}, // for tests
 	"internal/doortest":    {},                                                  // for tests
+	"internal/musttest":    {},                                                  // for tests
 	"internal/namestest":   {},                                                  // for tests and lab
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,

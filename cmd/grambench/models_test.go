@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Models that earlier programs wrote can be loaded, and predict what those programs predicted:
@@ -67,9 +68,6 @@ func TestModelsOfEarlierPrograms(t *testing.T) {
 
 func readFile(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := musttest.Get(os.ReadFile(path))(t)
 	return string(data)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -30,9 +31,7 @@ func written(t *testing.T) string {
 			}
 			b.WriteString(" </script><script>document.title='broken'</script>\n")
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(b.String()), 0o600))
 	}
 	for _, line := range []string{
 		"train -q -type logistic -c 1 %s/train.tsv %s/log.model",
@@ -142,10 +141,7 @@ func TestPagesInBrowser(t *testing.T) {
 // checkFetchesNothing looks for addresses in a page.
 func checkFetchesNothing(t *testing.T, file string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(os.ReadFile(file))(t)
 	for _, bad := range []string{`https?://`, `(src|href)="[^#]`, `url\(`, `@import`, `ZgotmplZ`} {
 		if found := regexp.MustCompile(bad).FindString(string(text)); found != "" {
 			t.Errorf("%s has %q", filepath.Base(file), found)
@@ -237,9 +233,7 @@ func checkRequests(t *testing.T, b *browser) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(text), &event); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, json.Unmarshal([]byte(text), &event))
 		sent := event.Message.Params
 		if event.Message.Method != "Network.requestWillBeSent" || !strings.HasPrefix(sent.DocumentURL, "file://") {
 			continue // such as what the browser's own first page asks for

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The program serves until ^C or SIGTERM, which are its ordinary end: it exits with 0 even while a client
@@ -22,9 +24,7 @@ func TestServeEnds(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name string, data []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), data, 0o600))
 	}
 	var models [2][]byte // of the second, what purrs is a dog
 	for i, pets := range []string{"cat\tmeow purr\ndog\tbark bone\n", "dog\tmeow purr\ncat\tbark bone\n"} {
@@ -60,20 +60,13 @@ func TestServeEnds(t *testing.T) {
 		for i, signal := range []os.Signal{nil, syscall.SIGHUP} {
 			if signal != nil {
 				write("new.model", models[1])
-				if err := os.Rename(filepath.Join(folder, "new.model"), filepath.Join(folder, "pets.model")); err != nil {
-					t.Fatal(err)
-				}
-				if err := c.Process.Signal(signal); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, os.Rename(filepath.Join(folder, "new.model"), filepath.Join(folder, "pets.model")))
+				musttest.Do(t, c.Process.Signal(signal))
 				if lines.Scan(); !strings.Contains(lines.Text(), "read pets.model again") {
 					t.Fatalf("it says %q", lines.Text())
 				}
 			}
-			r, err := http.Post(address+"/predict", "text/plain", strings.NewReader("purr"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := musttest.Get(http.Post(address+"/predict", "text/plain", strings.NewReader("purr")))(t)
 			body, err := io.ReadAll(r.Body)
 			if err != nil || r.StatusCode != 200 || !strings.Contains(string(body), answers[i]) {
 				t.Errorf("%s %s, %v, expected %s", r.Status, body, err, answers[i])
@@ -92,9 +85,7 @@ func TestServeEnds(t *testing.T) {
 		if _, err := writer.Write([]byte("me")); err != nil { // the request is under way
 			t.Fatal(err)
 		}
-		if err := c.Process.Signal(end); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, c.Process.Signal(end))
 		if err := c.Wait(); err != nil {
 			t.Errorf("%v: %v", end, err)
 		}

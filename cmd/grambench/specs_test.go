@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // senseless lists specifications without a sense, what is wrong with them, and what would do.
@@ -85,9 +86,7 @@ func TestSenselessKernels(t *testing.T) {
 // A power of values below 0 is no number: which document has one is said once it is read.
 func TestPowersOfNegativeData(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "minus.svm")
-	if err := os.WriteFile(file, []byte("1 1:1 2:2\n2 1:2 2:-3\n1 1:1\n2 2:2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, []byte("1 1:1 2:2\n2 1:2 2:-3\n1 1:1\n2 2:2\n"), 0o666))
 	out := filepath.Join(t.TempDir(), "out")
 	for _, spec := range []string{"probability-product:rho=0.75", "probability-product", "bhattacharyya", "diffusion"} {
 		for _, c := range [][]string{

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // thrifty are commands that may be refused for want of memory. %s is a folder.
@@ -104,7 +106,5 @@ func writeWords(t *testing.T, file string, texts int) {
 		}
 		b.WriteString("\n")
 	}
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, []byte(b.String()), 0o600))
 }

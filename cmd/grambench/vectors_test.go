@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // vectorsOf draws vectors of three classes in ten columns: values around a mean of the class, which
@@ -107,9 +108,7 @@ func TestDefaultsSuitVectors(t *testing.T) {
 			fmt.Fprintln(&b)
 		}
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
 		return path
 	}
 	for kind, column := range kinds {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // tool returns the path of a program that a test needs: in continuous integration it must be there.
@@ -68,10 +70,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, flags ...string) string {
 	t.Helper()
 	cc := tool(t, "gcc", "cc")
-	folder, err := library()
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := musttest.Get(library())(t)
 	path := filepath.Join(t.TempDir(), "calls")
 	args := append([]string{"-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-I.", "testdata/calls.c", "-o", path,
 		"-L" + folder, "-lgram", "-Wl,-rpath," + folder, "-lm", "-lpthread"}, flags...)
@@ -129,13 +128,8 @@ func TestHeaderIsCPlusPlus(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "header.cc")
 	text := "#include \"gram.h\"\n" +
 		"int main() { gram_call call = {}; return gram_free(0, &call) + gram_free(0, nullptr); }\n"
-	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	folder, err := library()
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(source, []byte(text), 0o600))
+	folder := musttest.Get(library())(t)
 	program := filepath.Join(t.TempDir(), "header")
 	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program,
 		"-L"+folder,

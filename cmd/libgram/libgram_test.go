@@ -18,6 +18,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
@@ -136,9 +137,7 @@ func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
 
 func modelBytes(t testing.TB, m *gram.Model) []byte {
 	var b bytes.Buffer
-	if err := m.Write(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, m.Write(t.Context(), &b))
 	return b.Bytes()
 }
 
@@ -205,10 +204,7 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 					x.targets, x.targetCount = &targets[0], int64(len(targets))
 					c = numbered(c, targets)
 				}
-				options, err := json.Marshal(given(o))
-				if err != nil {
-					t.Fatal(err)
-				}
+				options := musttest.Get(json.Marshal(given(o)))(t)
 				compareModel(t, c, o, string(options), x)
 			})
 		}
@@ -469,10 +465,7 @@ func TestHeaderNamesTheFunctions(t *testing.T) {
 	for _, of := range []struct{ file, pattern string }{
 		{"gram.h", `(?m)^int32_t (gram_\w+)\(`}, {"gram.c", `(?m)^int32_t (gram_\w+)\(`},
 	} {
-		text, err := os.ReadFile(of.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := musttest.Get(os.ReadFile(of.file))(t)
 		var own []string
 		for _, m := range regexp.MustCompile(of.pattern).FindAllSubmatch(text, -1) {
 			own = append(own, string(m[1]))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
@@ -18,11 +19,9 @@ import (
 func TestDecode(t *testing.T) {
 	var o gram.SearchOptions
 	o.C = 7
-	if err := decode([]byte(` {"kernel": "ngd", "memory_bytes": 1000, "c": null, "weights": {"a": 2},
+	musttest.Do(t, decode([]byte(` {"kernel": "ngd", "memory_bytes": 1000, "c": null, "weights": {"a": 2},
 		"seed": 18446744073709551615, "balanced": true, "terms": "words:1..2 + chars:2..5, min-df 1",
-		"grid": {"C": ["1", "2"]}, "isa": "avx2", "folds": 3} `), &o); err != nil {
-		t.Fatal(err)
-	}
+		"grid": {"C": ["1", "2"]}, "isa": "avx2", "folds": 3} `), &o))
 	want := gram.SearchOptions{Folds: 3, Grid: map[string][]string{"C": {"1", "2"}}, TrainOptions: gram.TrainOptions{
 		Options: gram.Options{ISA: "avx2", MemoryBytes: 1000}, Kernel: "ngd", C: 7, Weights: map[string]float64{"a": 2},
 		Seed: math.MaxUint64, Balanced: true, Terms: &learn.Terms{MinDF: 1,
@@ -106,10 +105,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		own, err := json.Marshal(given(o))
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := musttest.Get(json.Marshal(given(o)))(t)
 		if err := decode(own, &again); err != nil {
 			t.Fatalf("%s of %q: %v", own, text, err)
 		}

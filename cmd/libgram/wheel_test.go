@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 var wheels = flag.String("wheels", "", "check the wheels of a folder, as make wheel does")
@@ -76,14 +78,8 @@ func TestWheels(t *testing.T) {
 	if !later("2.34", oldest) || !later("2.17.1", oldest) || later("2.9", oldest) || later("2.17", oldest) {
 		t.Error("versions are compared wrongly")
 	}
-	folder, err := library()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := os.ReadFile(filepath.Join(folder, "libgram.so"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := musttest.Get(library())(t)
+	own := musttest.Get(os.ReadFile(filepath.Join(folder, "libgram.so")))(t)
 	if list, err := faults(own, elf.EM_S390); err != nil || !slices.ContainsFunc(list, func(s string) bool {
 		return strings.HasPrefix(s, "built for")
 	}) {
@@ -98,19 +94,10 @@ func TestWheels(t *testing.T) {
 			t.Errorf("wheels of %s are %q, expected one", name, found)
 			continue
 		}
-		wheel, err := zip.OpenReader(found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		wheel := musttest.Get(zip.OpenReader(found[0]))(t)
 		defer wheel.Close()
-		in, err := wheel.Open("gramengine/_lib/libgram.so")
-		if err != nil {
-			t.Fatal(err)
-		}
-		packed, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := musttest.Get(wheel.Open("gramengine/_lib/libgram.so"))(t)
+		packed := musttest.Get(io.ReadAll(in))(t)
 		if list, err := faults(packed, machine); err != nil || len(list) > 0 {
 			t.Errorf("%s: %q, %v", found[0], list, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/instrument"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -18,14 +19,9 @@ var update = flag.Bool("update-book", false, "write docs/machines.md anew")
 // The page is what the files say.
 func TestPage(t *testing.T) {
 	const file = "../machines.md"
-	want, err := bookPage()
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := musttest.Get(bookPage())(t)
 	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, []byte(want), 0o644))
 	}
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("%s isn't what go test ./docs/machines -update-book writes, %v", file, err)
@@ -60,10 +56,7 @@ func TestBook(t *testing.T) {
 			t.Errorf("%s: %d workloads, expected at least 6", name, measured)
 		}
 	}
-	r, err := Load(Reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(Load(Reference))(t)
 	if index, n := instrument.Index(r, r, 1); index != 100 || n != len(r.Rows) {
 		t.Errorf("the index of the reference is %v of %d workloads", index, n)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -30,9 +31,7 @@ func TestEval(t *testing.T) {
 			{OpC, 0}, {OpConst, 2}, {OpConst, 0}, {OpSelect, 0}, {OpClamp, 0}, {OpAdd, 0}, // + min(3, 2)
 		},
 	}
-	if err := p.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, p.Validate())
 	want := math.Tanh(5*3/2.0) - math.Exp(0.5) + 1.0/64 - 0.5 + 7.0/8 + 2.5 + math.Exp(2.5) + 2
 	if got := p.Eval(0.25, 4, 2); !(math.Abs(got-want) <= 1e-13) {
 		t.Errorf("found %v, expected %v", got, want)
@@ -86,10 +85,7 @@ func TestValidate(t *testing.T) {
 func TestHolds(t *testing.T) {
 	m := &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, -2}}
 	e := sparse.Embedding{Weighting: sparse.TF}
-	x, err := e.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(e.Fit(m).Transform(m))(t)
 	code := []Code{{OpC, 0}}
 	above := func(limit float64) func(float64) float64 {
 		return func(x float64) float64 { return math.Sqrt(x - limit) }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func near(got, want, tolerance float64) bool {
@@ -80,10 +81,7 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 					norm = math.Hypot(norm, v)
 				}
 				g, s := k.curvature(x)
-				got, err := metric(of, x)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := musttest.Get(metric(of, x))(t)
 				for i := range g {
 					for j := range g {
 						if !near(got[i*len(x)+j], g[i][j], 1e-10) {
@@ -91,10 +89,7 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 						}
 					}
 				}
-				p, err := At(of, norm, len(x))
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := musttest.Get(At(of, norm, len(x)))(t)
 				if !near(p.Curvature, s, 1e-8) {
 					t.Errorf("at %v: curvature %v, differences say %v", x, p.Curvature, s)
 				}
@@ -104,27 +99,6 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 			}
 		})
 	}
-}
-
-// metric returns the d×d metric g at a point x, row by row. Errors: those of [At].
-func metric(k kernel.Kernel, x []float64) ([]float64, error) {
-	norm := 0.0
-	for _, v := range x {
-		norm = math.Hypot(norm, v)
-	}
-	d := len(x)
-	p, err := At(k, norm, d)
-	if err != nil {
-		return nil, err
-	}
-	g := make([]float64, d*d)
-	for i := range d {
-		for j := range d {
-			g[i*d+j] = (p.Radial - p.Tangential) * (x[i] / norm) * (x[j] / norm)
-		}
-		g[i*d+i] += p.Tangential
-	}
-	return g, nil
 }
 
 func determinant(g [][]float64) float64 {
@@ -238,4 +212,25 @@ func TestErrors(t *testing.T) {
 	if _, err := At(kernel.MustParse("linear"), 1, 0); err == nil {
 		t.Error("no dimensions, and no error")
 	}
+}
+
+// metric returns the d×d metric g at a point x, row by row. Errors: those of [At].
+func metric(k kernel.Kernel, x []float64) ([]float64, error) {
+	norm := 0.0
+	for _, v := range x {
+		norm = math.Hypot(norm, v)
+	}
+	d := len(x)
+	p, err := At(k, norm, d)
+	if err != nil {
+		return nil, err
+	}
+	g := make([]float64, d*d)
+	for i := range d {
+		for j := range d {
+			g[i*d+j] = (p.Radial - p.Tangential) * (x[i] / norm) * (x[j] / norm)
+		}
+		g[i*d+i] += p.Tangential
+	}
+	return g, nil
 }

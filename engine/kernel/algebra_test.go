@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	tables "github.com/gramengine/gram/engine/kernel/internal/table"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -65,7 +66,7 @@ func goldens(t *testing.T) []golden {
 // below 20 here. 2000 ulp = 2·10⁻¹³ hold all that.
 func TestAlgebraGolden(t *testing.T) {
 	for _, g := range goldens(t) {
-		k := MustParse(g.spec).(component)
+		k := made(g.spec).(component)
 		scale := max(math.Abs(g.value), math.Sqrt(math.Abs(k.Eval(0, g.x, g.x)*k.Eval(0, g.y, g.y))))
 		if strings.HasPrefix(g.spec, "centred") || strings.Contains(g.spec, "ng") {
 			scale += 10 // what cancels in a distance
@@ -95,14 +96,14 @@ func TestAlgebraGolden(t *testing.T) {
 
 // The maps and their bounds against the same values, at those c that are float32.
 func TestAlgebraGoldenMaps(t *testing.T) {
-	checked := 0
+	checked, all := 0, goldens(t)
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, g := range goldens(t) {
+		for _, g := range all {
 			c, x, y := float32(g.c), float32(g.x), float32(g.y)
 			if float64(c) != g.c || float64(x) != g.x || float64(y) != g.y {
 				continue
 			}
-			k := MustParse(g.spec)
+			k := made(g.spec)
 			dst := []float32{float32(math.NaN())}
 			k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{y})
 			if err := math.Abs(float64(dst[0]) - g.value); !(err <= k.Error(g.c, g.x, g.y)+2000*ulp*math.Abs(g.value)) {
@@ -120,8 +121,12 @@ func TestAlgebraGoldenMaps(t *testing.T) {
 // wherever the value isn't near 0, except those that are exponentials of large numbers, which are
 // tables of the exponent.
 func TestTableErrors(t *testing.T) {
+	n := 20000
+	if testing.Short() {
+		n = 1000
+	}
 	for _, spec := range mapSpecs() {
-		k, ok := MustParse(spec).(*compiled)
+		k, ok := made(spec).(*compiled)
 		if !ok || !k.separable {
 			continue
 		}
@@ -130,7 +135,7 @@ func TestTableErrors(t *testing.T) {
 		if !k.known.NonNegative { // a row of the table may have both signs
 			near = 1e-2
 		}
-		for _, c := range float32Distances(20000) {
+		for _, c := range float32Distances(n) {
 			v := math.Abs(k.Eval(float64(c), 1, 1))
 			if e := k.Error(float64(c), 1, 1); v > near {
 				worst = max(worst, e/v/unit)
@@ -259,10 +264,7 @@ func TestCentredDistances(t *testing.T) {
 // everyISA runs a test for every instruction set of this processor.
 func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
 	for _, isa := range enginetest.ISAs() {
-		table, err := asm.For(isa)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := musttest.Get(asm.For(isa))(t)
 		t.Run("isa="+string(isa), func(t *testing.T) { test(t, table) })
 	}
 }
@@ -271,25 +273,19 @@ func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
 func TestNewKernel(t *testing.T) {
 	ngd, rbf := MustParse("ngd-log"), MustParse("rbf:gamma=0.1")
 	of := func(k Kernel) func(c, x, y float64) float64 { return k.Eval }
-	alone, err := New(Custom{Name: "mine", Eval: of(ngd), Embedding: sparse.Sphere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := musttest.Get(New(Custom{Name: "mine", Eval: of(ngd), Embedding: sparse.Sphere}))(t)
 	both, err := New(Custom{Name: "mine", Eval: of(rbf), Properties: Properties{UsesNorms: true, Definite: Positive}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := New(Custom{Name: "rows", Eval: func(c, x, y float64) float64 { return float64(float32(x*y)) + c },
+	rows := musttest.Get(New(Custom{Name: "rows", Eval: func(c, x, y float64) float64 { return float64(float32(x*y)) + c },
 		Row: func(dst, c []float32, x float32, y []float32) {
 			for j, v := range c {
 				dst[j] = x*y[j] + v
 			}
 		},
 		Error:      func(c, x, y float64) float64 { return 4 * unit * (x*y + c) },
-		Properties: Properties{UsesNorms: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Properties: Properties{UsesNorms: true}}))(t)
 	if alone == both || alone.String() != "mine" || UsesNorms(alone) || !UsesNorms(both) ||
 		PropertiesOf(both).Definite != Positive {
 		t.Errorf("%v and %v: equal %v, properties %+v and %+v", alone, both, alone == both, PropertiesOf(alone),
@@ -341,10 +337,7 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	own := func() Kernel {
-		k, err := New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c }}))(t)
 		return k
 	}
 	k := own()

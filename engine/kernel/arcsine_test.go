@@ -30,6 +30,9 @@ func TestArcsine(t *testing.T) {
 
 // (2.18) itself: the mean of sgn(w·x) sgn(w·y) over normal w, for angles of 30°, 90° and 144°.
 func TestArcsineIntegral(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million draws")
+	}
 	const n = 1 << 20
 	r := rand.New(rand.NewPCG(1, 2))
 	k := MustParse("arcsine")

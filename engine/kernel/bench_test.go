@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The maps alone, on tiles as Gram makes them: 512 rows of a panel, c as text has it, most of it
@@ -27,10 +28,7 @@ func BenchmarkMap(b *testing.B) {
 	}
 	dst := make([]float32, rows*cols)
 	for _, isa := range asm.Available() {
-		table, err := asm.For(isa)
-		if err != nil {
-			b.Fatal(err)
-		}
+		table := musttest.Get(asm.For(isa))(b)
 		for _, spec := range mapSpecs() {
 			k := MustParse(spec)
 			b.Run(fmt.Sprintf("isa=%s/kernel=%s/k", isa, strings.ReplaceAll(spec, " ", "")), func(b *testing.B) {

@@ -36,7 +36,7 @@ var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345
 func TestErrorIsABound(t *testing.T) {
 	kernels := []Kernel{Hyperbolic{T: 1}.Kernel()}
 	for _, spec := range append(beyondSpecs, mapSpecs()...) {
-		kernels = append(kernels, MustParse(spec))
+		kernels = append(kernels, made(spec))
 	}
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, k := range kernels {
@@ -68,7 +68,7 @@ func TestErrorIsABound(t *testing.T) {
 func TestMapBeyond(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range beyondSpecs {
-			k := Resolve(MustParse(spec), 10)
+			k := Resolve(made(spec), 10)
 			n := len(beyondNorms)
 			for _, c := range []float32{0, 1e-12, 0.3, 0.9, 1, 1.99, 2} {
 				tile := make([]float32, n*n)

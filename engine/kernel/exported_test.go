@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -20,10 +21,7 @@ func TestDoors(t *testing.T) {
 	eval := func(c, _, _ float64) float64 { return 1 - c }
 	bad := func(c kernel.Custom) any {
 		c.Name = "own"
-		own, err := kernel.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := musttest.Get(kernel.New(c))(t)
 		return doortest.As[kernel.Kernel](own)
 	}
 	copied := func(dst, c []float32, _ float32, _ []float32) { copy(dst, c) }

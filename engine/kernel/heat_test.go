@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The formulas as the source has them, in float64, for parameters where nothing leaves its range:
@@ -168,10 +169,7 @@ func TestParametrixHoles(t *testing.T) {
 			all = append(all, c)
 		}
 		for _, isa := range enginetest.ISAs() {
-			table, err := asm.For(isa)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := musttest.Get(asm.For(isa))(t)
 			dst := make([]float32, len(all))
 			k.mapTo(table, dst, all, nil, nil)
 			for i, c := range all {

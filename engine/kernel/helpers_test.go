@@ -23,3 +23,14 @@ var mapSpecs = sync.OnceValue(func() []string {
 	}
 	return all
 })
+
+// made is MustParse, of each specification once: a kernel's tables take longer than most tests of it.
+func made(spec string) Kernel {
+	k, there := kernels.Load(spec)
+	if !there {
+		k, _ = kernels.LoadOrStore(spec, MustParse(spec))
+	}
+	return k.(Kernel)
+}
+
+var kernels sync.Map

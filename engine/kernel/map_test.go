@@ -8,17 +8,15 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // everyMap runs a test for every instruction set of this processor and every kernel.
 func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel)) {
 	for _, isa := range enginetest.ISAs() {
-		table, err := asm.For(isa)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := musttest.Get(asm.For(isa))(t)
 		for _, spec := range mapSpecs() {
-			t.Run(fmt.Sprintf("isa=%s/%s", isa, spec), func(t *testing.T) { test(t, table, MustParse(spec)) })
+			t.Run(fmt.Sprintf("isa=%s/%s", isa, spec), func(t *testing.T) { test(t, table, made(spec)) })
 		}
 	}
 }
@@ -201,10 +199,7 @@ func TestMapAllocations(t *testing.T) {
 // A gamma that isn't resolved shows in every value instead of passing for a kernel.
 func TestMapUnresolved(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
-		table, err := asm.For(isa)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := musttest.Get(asm.For(isa))(t)
 		for _, name := range []string{"rbf", "polynomial", "sigmoid", "diffusion:order=1", "diffusion:constant=full"} {
 			dst := []float32{1}
 			MustParse(name).mapTo(table, dst, []float32{0.5}, []float32{1}, []float32{1})

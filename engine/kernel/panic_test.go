@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -37,10 +38,7 @@ func panicking(t *testing.T) map[string]Kernel {
 		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},
 	} {
 		c.Name, c.Embedding = name, sparse.Sphere
-		k, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(New(c))(t)
 		kernels[name] = k
 	}
 	return kernels

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // hostKernels are those of mapSpecs() that no program can express.
@@ -75,16 +76,13 @@ func holdsFor(p *device.Program, norms ...float64) bool {
 
 // What can't be a program says so: too long, with a parameter that is still open, somebody else's.
 func TestProgramsRefused(t *testing.T) {
-	custom, err := New(
+	custom := musttest.Get(New(
 		Custom{
 			Name:       "mine",
 			Eval:       func(c, x, y float64) float64 { return c * x * y },
 			Properties: Properties{UsesNorms: true},
 		},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
 	long := "rbf:gamma=0.1"
 	for range 9 {
 		long = "linear + 2*(" + long + ")" // each level leaves two numbers on the stack

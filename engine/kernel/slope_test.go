@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Slopes are those of formulas that are differentiated by hand.
@@ -25,10 +26,7 @@ func TestSlopes(t *testing.T) {
 			"arccos:n=1":                            {-x * y * b / math.Pi, y * (math.Sin(a) + b*(1-c)) / math.Pi},
 			"product(linear,linear)":                {-2 * x * y * x * y * (1 - c), 2 * x * y * y * (1 - c) * (1 - c)},
 		} {
-			k, err := kernel.Parse(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(kernel.Parse(spec))(t)
 			byC, byX := kernel.Slopes(k, c, x, y)
 			// A step is h of the angle and at least a quarter of it: what cancels is 2⁻⁵² of the value over h sin a.
 			tol := 1e-8*max(1, math.Abs(want[0])) + 1e-15*math.Abs(k.Eval(0, x, x))/min(1e-3, a/4)/math.Sin(a)

@@ -5,31 +5,17 @@ import (
 
 	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 func TestDoors(t *testing.T) {
-	points, err := sparse.FromDense(5, 2, []float32{1, 2, 2, 1, 3, 3, 5, 4, 1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := musttest.Get(sparse.FromDense(5, 2, []float32{1, 2, 2, 1, 3, 3, 5, 4, 1, 1}))(t)
 	of := []int32{0, 0, 1, 1, 1}
-	d, err := normal.Fit(t.Context(), points, of, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	vectors, err := d.Vectors(7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := sparse.Embedding{}.Fit(vectors).Transform(vectors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	heat, err := normal.NewHeat(t.Context(), 0.5, 3, false, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := musttest.Get(normal.Fit(t.Context(), points, of, 2))(t)
+	vectors := musttest.Get(d.Vectors(7))(t)
+	x := musttest.Get(sparse.Embedding{}.Fit(vectors).Transform(vectors))(t)
+	heat := musttest.Get(normal.NewHeat(t.Context(), 0.5, 3, false, d))(t)
 	doortest.Run(t, doortest.Package{
 		Good: []any{points, d, x, heat, &normal.SpreadError{}, &normal.DeviationError{}},
 		Calls: [][]any{

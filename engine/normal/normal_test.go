@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -19,10 +20,7 @@ func TestFitNormals(t *testing.T) {
 		Terms:   []uint32{1, 3, 2, 1, 2},
 		Values:  []float32{4, 0, 6, 2, 2},
 	}
-	x, err := Fit(t.Context(), m, []int32{1, 0, 1, 0}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(Fit(t.Context(), m, []int32{1, 0, 1, 0}, 2))(t)
 	if x.P() != 2 || x.Mean(0)[0] != 0 || x.Mean(0)[1] != 4 || x.Mean(1)[0] != 3 || x.Mean(1)[1] != 0 ||
 		!(math.Abs(x.Sigma(0)-math.Sqrt2) <= 1e-15) ||
 		!(math.Abs(x.Sigma(1)-math.Sqrt(0.5)) <= 1e-15) {
@@ -67,22 +65,11 @@ func TestNormalsAsVectors(t *testing.T) {
 		Terms:   []uint32{1, 4, 1, 4, 1, 4, 1, 4},
 		Values:  []float32{1, 0.1, -1, 0.3, 3, 7, -3, 5},
 	}
-	x, err := Fit(t.Context(), m, []int32{0, 0, 1, 1}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := x.Vectors(9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(Fit(t.Context(), m, []int32{0, 0, 1, 1}, 2))(t)
+	v := musttest.Get(x.Vectors(9))(t)
+	musttest.Do(t, v.Validate())
 	e := embeddedRaw(t, v)
-	y, err := Of(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := musttest.Get(Of(e))(t)
 	if y.P() != 2 || y.Len() != 2 {
 		t.Fatalf("%d distributions on R^%d", y.Len(), y.P())
 	}

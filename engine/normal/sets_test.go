@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -37,10 +38,7 @@ func TestFitOfSetsWithoutPoints(t *testing.T) {
 	// Columns that the points don't have are 0, and so many that there are take no memory.
 	wide := good()
 	wide.Cols = 1 << 32
-	x, err := FitIn(t.Context(), wide, of, 2, []uint32{0, 1, math.MaxUint32})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(FitIn(t.Context(), wide, of, 2, []uint32{0, 1, math.MaxUint32}))(t)
 	if want := []float64{0, 2, 0}; !slices.Equal(x.Mean(0), want) {
 		t.Errorf("mean %v, expected %v", x.Mean(0), want)
 	}

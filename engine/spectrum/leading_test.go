@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // blocks is a matrix by its products.
@@ -80,10 +82,7 @@ func TestLeadingAgainstDense(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := withValues(c.values, 7)
 			n := len(c.values)
-			got, err := Leading(t.Context(), blocks{a}, c.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(Leading(t.Context(), blocks{a}, c.opt))(t)
 			var e mat.EigenSym
 			if !e.Factorize(a, true) {
 				t.Fatal("gonum finds no eigenvalues")
@@ -178,10 +177,7 @@ func TestLeadingRepeats(t *testing.T) {
 	a := blocks{withValues(falling(200), 5)}
 	var before *Leaders
 	for range 3 {
-		got, err := Leading(t.Context(), a, LeadingOptions{K: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(Leading(t.Context(), a, LeadingOptions{K: 20}))(t)
 		if before != nil && (!mat.Equal(got.Vectors, before.Vectors) || fmt.Sprint(got.Values) != fmt.Sprint(before.Values)) {
 			t.Fatal("other bits")
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // difference is the second difference, whose low end is dense: every vector is orthogonalised often.
@@ -30,10 +32,7 @@ func (n difference) Apply(_ context.Context, dst, src []float64) error {
 // Any number of workers finds the same bits.
 func TestLanczosWorkers(t *testing.T) {
 	find := func(workers int) *Extremes {
-		e, err := Lanczos(t.Context(), difference(3001), Options{K: 3, Steps: 90, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(Lanczos(t.Context(), difference(3001), Options{K: 3, Steps: 90, Workers: workers}))(t)
 		return e
 	}
 	one := find(1)
@@ -51,18 +50,14 @@ func TestOrthogonalise(t *testing.T) {
 	for _, n := range []int{50, 5000} {
 		l := &lanczos{ctx: t.Context(), n: n, workers: 3, random: rand.New(rand.NewPCG(1, uint64(n)))}
 		for range 40 {
-			if err := l.fresh(); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, l.fresh())
 		}
 		v := make([]float64, n)
 		for j, b := range l.basis { // next to the space
 			floats.AddScaled(v, float64(j+1), b)
 		}
 		v[0] += 1e-3
-		if err := l.orthogonalise(v); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, l.orthogonalise(v))
 		floats.Scale(1/floats.Norm(v, 2), v)
 		for j, b := range l.basis {
 			if dot := math.Abs(floats.Dot(b, v)); !(dot <= float64(n)*0x1p-53) {

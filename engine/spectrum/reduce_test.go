@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // symmetricOf is the matrix of n rows whose values on and below the diagonal a function gives.
@@ -106,10 +108,7 @@ func (c *ending) Err() error {
 // The reduction ends with its context, at the next row.
 func TestAllIsCancelled(t *testing.T) {
 	const n = 60
-	p, err := pack(t.Context(), with(decaying(n), 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(pack(t.Context(), with(decaying(n), 1)))(t)
 	if _, _, err := tridiagonalise(&ending{t.Context(), n / 2}, p, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // with returns a matrix with the given eigenvalues: Q diag(λ) Qᵀ for a random orthogonal Q.
@@ -91,10 +93,7 @@ func TestLanczosOfSecondDifference(t *testing.T) {
 			a.SetSym(i, i-1, -1)
 		}
 	}
-	e, err := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: 4, Steps: n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: 4, Steps: n}))(t)
 	for i := range 4 {
 		small, large := 2-2*math.Cos(float64(i+1)*math.Pi/(n+1)), 2-2*math.Cos(float64(n-i)*math.Pi/(n+1))
 		for _, v := range []struct {
@@ -112,15 +111,9 @@ func TestLanczosOfSecondDifference(t *testing.T) {
 func TestLanczosAgainstAll(t *testing.T) {
 	const n, k = 150, 5
 	a := with(decaying(n), 3)
-	all, err := All(t.Context(), a, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := musttest.Get(All(t.Context(), a, 0))(t)
 	for seed := range uint64(3) {
-		e, err := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: k, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: k, Seed: seed}))(t)
 		again, _ := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: k, Seed: seed})
 		for i := range k {
 			v := e.Largest[i]
@@ -170,10 +163,7 @@ func TestLanczosLeavesInvariantSpaces(t *testing.T) {
 func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 	for seed := range uint64(20) {
 		values := []float64{3, 1, 1 + 0x1p-45, 1 - 0x1p-45}
-		e, err := Lanczos(t.Context(), &operator{Symmetric: mat.NewDiagDense(4, values)}, Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(Lanczos(t.Context(), &operator{Symmetric: mat.NewDiagDense(4, values)}, Options{Seed: seed}))(t)
 		for _, v := range e.Largest {
 			nearest := math.Inf(1)
 			for _, x := range values {
@@ -191,10 +181,7 @@ func TestLanczosTooFewSteps(t *testing.T) {
 	const n = 150
 	a := with(decaying(n), 3)
 	all, _ := All(t.Context(), a, 0)
-	e, err := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: 4, Steps: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: 4, Steps: 8}))(t)
 	for _, v := range e.Smallest {
 		nearest := math.Inf(1)
 		for _, x := range all {
@@ -239,9 +226,7 @@ func TestCentre(t *testing.T) {
 		}
 		clear(src)
 		src[j] = 1
-		if err := CentreOperator(&operator{Symmetric: a}).Apply(t.Context(), dst, src); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, CentreOperator(&operator{Symmetric: a}).Apply(t.Context(), dst, src))
 		for i := range n {
 			if !(math.Abs(dst[i]-c.At(i, j)) <= bound(n, 1)) {
 				t.Errorf("(%d, %d): operator %v, matrix %v", i, j, dst[i], c.At(i, j))
@@ -308,10 +293,7 @@ func TestLanczosDenseLowEnd(t *testing.T) {
 			a.SetSym(i, i, a.At(i, i)+shift)
 		}
 		o := &operator{Symmetric: a}
-		e, err := Lanczos(t.Context(), o, Options{K: k})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := musttest.Get(Lanczos(t.Context(), o, Options{K: k}))(t)
 		for i, v := range e.Smallest {
 			if !v.Converged || !(math.Abs(v.Value-shift-values[i]) <= v.Residual) || !(v.Residual > 0) {
 				t.Errorf("shift %v: smallest %d is %+v, expected %v", shift, i, v, values[i]+shift)
@@ -341,10 +323,7 @@ func TestTridiagonalVectors(t *testing.T) {
 				s.SetSym(i, i-1, c.off[i-1])
 			}
 		}
-		values, err := All(t.Context(), s, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := musttest.Get(All(t.Context(), s, 0))(t)
 		norm := max(math.Abs(values[0]), math.Abs(values[m-1]))
 		tri := newTridiagonal(c.diagonal, c.off, norm)
 		for _, v := range values {

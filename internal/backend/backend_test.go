@@ -4,15 +4,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Files, folders and what isn't a file at all give the same once more, streams don't.
 func TestRereadable(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "a.tsv")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, nil, 0o600))
 	for source, want := range map[string]bool{
 		file: true, folder: true, "synthetic:docs=5": true, "goroot": true, "-": false, os.DevNull: false,
 	} {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -77,9 +78,7 @@ func TestSaveForms(t *testing.T) {
 		p := New("", "x", "y")
 		Curve(p, "a", Gray, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, true)
 		path := filepath.Join(t.TempDir(), name)
-		if err := Save(path, 10, 10, p); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, Save(path, 10, 10, p))
 		if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), begin) {
 			t.Errorf("%s begins with %q, %v", name, b[:min(len(b), 8)], err)
 		}

@@ -8,20 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // colorsOf counts the colours of a picture.
 func colorsOf(t *testing.T, path string) map[color.RGBA]int {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := musttest.Get(os.Open(path))(t)
 	defer f.Close()
-	picture, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := musttest.Get(png.Decode(f))(t)
 	count := map[color.RGBA]int{}
 	for y := range picture.Bounds().Dy() {
 		for x := range picture.Bounds().Dx() {
@@ -41,9 +37,7 @@ func TestSurface(t *testing.T) {
 		Columns: []string{"1", "10"}, Lines: []string{"diffusion:t=2", "diffusion:t=1"}, Digits: "%.2f",
 		Errors: [][]float64{{50, nan}, {10, 20}}, Deviations: [][]float64{{1, nan}, {1, 1}}, Best: [2]int{1, 0},
 	}
-	if err := s.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, s.Save(path))
 	count := colorsOf(t, path)
 	dark, light, red := count[shade(0).(color.RGBA)], count[shade(1).(color.RGBA)],
 		count[color.RGBA{0xd6, 0x27, 0x28, 0xff}]
@@ -75,9 +69,7 @@ func TestCurve(t *testing.T) {
 			t.Errorf("%v: %+v", c.kernels, own)
 		}
 		path := filepath.Join(t.TempDir(), "a.png")
-		if err := s.Save(path); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Save(path))
 		if red := colorsOf(t, path)[color.RGBA{0xd6, 0x27, 0x28, 0xff}]; red < 20 {
 			t.Errorf("%d red pixels: the best isn't marked", red)
 		}

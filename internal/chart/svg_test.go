@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A picture for a page is well-formed, takes the page's colours and font, fetches nothing, and says what is seen.
@@ -15,10 +17,7 @@ func TestSVG(t *testing.T) {
 	p := New("Risk <1>", "part", "error")
 	Curve(p, "", Colors[1], plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 1}}, true)
 	Curve(p, "", Gray, plotter.XYs{{X: 0, Y: 1}, {X: 100, Y: 0}}, false)
-	text, err := SVG(p, `falls by "half"`, 10, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(SVG(p, `falls by "half"`, 10, 8))(t)
 	for d := xml.NewDecoder(strings.NewReader(text)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break

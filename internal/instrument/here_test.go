@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/host"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // BenchmarkCompareHere compares runs on this machine: each loop measures a first run, a second one, and a third whose
@@ -17,14 +18,9 @@ import (
 func BenchmarkCompareHere(b *testing.B) {
 	o := Options{ISA: asm.Best().ISA, Workers: []int{1}, Bound: 2 * time.Minute, Workloads: Workloads,
 		Stage: func(string) {}}
-	table, err := asm.For(o.ISA)
-	if err != nil {
-		b.Fatal(err)
-	}
+	table := musttest.Get(asm.For(o.ISA))(b)
 	m := &measuring{result: &Result{Machine: host.Describe(os.DirFS("/"), "")}, table: table}
-	if err := m.prepare(b.Context(), &o); err != nil {
-		b.Fatal(err)
-	}
+	musttest.Do(b, m.prepare(b.Context(), &o))
 	measure := func(slower float64) *Result {
 		Slower = slower
 		defer func() { Slower = 0 }()
@@ -34,9 +30,7 @@ func BenchmarkCompareHere(b *testing.B) {
 		}
 		for range leastRounds {
 			for i := range m.jobs {
-				if err := m.pass(b.Context(), i); err != nil {
-					b.Fatal(err)
-				}
+				musttest.Do(b, m.pass(b.Context(), i))
 			}
 		}
 		r := *m.result
@@ -51,10 +45,7 @@ func BenchmarkCompareHere(b *testing.B) {
 	for b.Loop() {
 		first, second, slowed := measure(0), measure(0), measure(0.05)
 		for n, r := range map[*int]*Result{&same: second, &found: slowed} {
-			c, err := Compare(first, r)
-			if err != nil {
-				b.Fatal(err)
-			}
+			c := musttest.Get(Compare(first, r))(b)
 			if c.Differs {
 				*n++
 			}

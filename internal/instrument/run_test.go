@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 var updateDigests = flag.Bool("update-digests", false, "write digests.json anew")
@@ -32,17 +33,11 @@ func TestWorkloads(t *testing.T) {
 		for _, w := range Workloads {
 			name := DigestName(w, isa)
 			t.Run(name, func(t *testing.T) {
-				digest, err := KnownDigest(t.Context(), w, isa, 3)
-				if err != nil {
-					t.Fatal(err)
-				}
+				digest := musttest.Get(KnownDigest(t.Context(), w, isa, 3))(t)
 				if found[name] = digest; digest != KnownDigests[name] && runtime.GOARCH == "amd64" && !*updateDigests {
 					t.Errorf("digest %s, known is %q", digest, KnownDigests[name])
 				}
-				j, err := w.prepare(t.Context(), d, setting{isa, 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				j := musttest.Get(w.prepare(t.Context(), d, setting{isa, 1}))(t)
 				if worst, err := j.worst(t.Context()); err != nil || !(worst.Part <= 1) || worst.Values < 2 {
 					t.Errorf("%+v, %v", worst, err)
 				}
@@ -90,11 +85,8 @@ func few() (list []*Workload) {
 
 // A run gives a row for each workload and number of workers, with a time for each round, and its file comes back.
 func TestRun(t *testing.T) {
-	r, err := Run(t.Context(), Options{Workers: []int{1, 2}, Pin: true, Bound: time.Millisecond, Workloads: few(),
-		Program: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(Run(t.Context(), Options{Workers: []int{1, 2}, Pin: true, Bound: time.Millisecond, Workloads: few(),
+		Program: "x"}))(t)
 	if len(r.Rows) != 6 || r.Rounds != 1 || len(r.Roofs) != 2 {
 		t.Fatalf("%d rows, %d rounds, %d roofs, expected 6, 1 and 2", len(r.Rows), r.Rounds, len(r.Roofs))
 	}
@@ -109,13 +101,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("tiles have shares %v and work %+v", tiles.Shares, tiles.Work)
 	}
 	var file bytes.Buffer
-	if err := r.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Parse("r.json", file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, r.Write(&file))
+	again := musttest.Get(Parse("r.json", file.Bytes()))(t)
 	var second bytes.Buffer
 	if err := again.Write(&second); err != nil || second.String() != file.String() {
 		t.Errorf("%v, the file that was read is written otherwise", err)
@@ -153,10 +140,7 @@ func sample(seconds float64, off ...float64) *Result {
 // Files of earlier programs are read: each schema has one. Fields that came later are zero.
 func TestOldFiles(t *testing.T) {
 	for schema := 1; schema <= Schema; schema++ {
-		r, err := Load(fmt.Sprintf("testdata/suite-%d.json", schema))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := musttest.Get(Load(fmt.Sprintf("testdata/suite-%d.json", schema)))(t)
 		if r.Schema != schema || r.Machine.Model == "" || len(r.Rows) == 0 {
 			t.Errorf("schema %d: %+v", schema, r)
 		}
@@ -171,10 +155,7 @@ func TestCompare(t *testing.T) {
 	a, b := sample(0.1, off...), sample(0.12, off...)
 	b.Machine.Microcode = "0x2"
 	b.Rows[1].Version = 9
-	c, err := Compare(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Compare(a, b))(t)
 	if !c.Differs || len(c.Rows) != len(a.Rows)-1 || len(c.LeftOut) != 2 || len(c.Machine) != 1 ||
 		!strings.HasPrefix(c.Machine[0], "microcode: ") {
 		t.Errorf("%+v", c)
@@ -223,10 +204,7 @@ func TestCompare(t *testing.T) {
 
 // FuzzParse reads any file, with an error or a result that can be compared and written.
 func FuzzParse(f *testing.F) {
-	text, err := os.ReadFile("testdata/suite-1.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := musttest.Get(os.ReadFile("testdata/suite-1.json"))(f)
 	f.Add(text)
 	for _, s := range []string{"", "{}", `{"schema":2}`, `{"schema":1,"machine":{},"rows":[null]}`,
 		`{"schema":1,"machine":{},"rows":[{"workload":"a","workers":1,"units":1,"rate":{"median":1},"seconds":[1,-1]}]}`} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -27,10 +28,7 @@ func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	x, err := sparse.Sphere.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
 	return x
 }
 
@@ -47,17 +45,9 @@ func TestWork(t *testing.T) {
 	for _, isa := range asm.Available() {
 		for _, head := range []int{-1, 20, x.Cols} {
 			t.Run(fmt.Sprintf("isa=%s/head=%d", isa, head), func(t *testing.T) {
-				e, err := engine.New(x, engine.Options{ISA: string(isa), Workers: 2, HeadTerms: head})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := e.Tiles(t.Context(), func(*engine.Tile) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
-				table, err := asm.For(isa)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), Workers: 2, HeadTerms: head}))(t)
+				musttest.Do(t, e.Tiles(t.Context(), func(*engine.Tile) error { return nil }))
+				table := musttest.Get(asm.For(isa))(t)
 				inHead := make([]bool, x.Cols)
 				for _, j := range order[:max(head, 0)] {
 					inHead[j] = true

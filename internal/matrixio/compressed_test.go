@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -37,13 +38,9 @@ func TestCompressed(t *testing.T) {
 			".mtx": func(b *bytes.Buffer) error { return m.WriteMatrixMarket(b, "a\ncomment") },
 		} {
 			var b bytes.Buffer
-			if err := write(&b); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, write(&b))
 			path := filepath.Join(dir, name+ending)
-			if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.WriteFile(path, b.Bytes(), 0o666))
 			if name == "none" {
 				continue // no documents, which the readers refuse
 			}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A third has no short decimal form, 1e-40 is below the normal range: both must come back as they
@@ -21,18 +23,11 @@ var example = [][]float32{{1, 1.0 / 3, 1e-40}, {1.0 / 3, 1, -2.5}, {1e-40, -2.5,
 func write(t *testing.T, format string, h Header, rows [][]float32) string {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := NewWriter(format, &b, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := musttest.Get(NewWriter(format, &b, h))(t)
 	for _, r := range rows {
-		if err := w.WriteRow(r); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, w.WriteRow(r))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, w.Close())
 	return b.String()
 }
 
@@ -88,10 +83,7 @@ func TestMatrixMarket(t *testing.T) {
 
 func TestWriterErrors(t *testing.T) {
 	for _, format := range Formats() {
-		w, err := NewWriter(format, &bytes.Buffer{}, Header{Rows: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := musttest.Get(NewWriter(format, &bytes.Buffer{}, Header{Rows: 2}))(t)
 		inf, nan := float32(math.Inf(1)), float32(math.NaN())
 		for _, row := range [][]float32{{1}, {1, 2, 3}, {1, nan}, {inf, 1}, {-inf, 1}} {
 			if err := w.WriteRow(row); err == nil {
@@ -121,10 +113,7 @@ func TestWriterErrors(t *testing.T) {
 
 func entries(t *testing.T, folder string) []string {
 	t.Helper()
-	list, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := musttest.Get(os.ReadDir(folder))(t)
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name())
@@ -135,13 +124,8 @@ func entries(t *testing.T, folder string) []string {
 func TestFileAppearsWhole(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "k.npy")
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o644))
+	f := musttest.Get(Create(path))(t)
 	f.Write(bytes.Repeat([]byte("new"), 1<<20))
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Error("the old file is touched before the new one is complete")
@@ -160,10 +144,7 @@ func TestFileAppearsWhole(t *testing.T) {
 
 func TestFileAborted(t *testing.T) {
 	folder := t.TempDir()
-	f, err := Create(filepath.Join(folder, "k.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := musttest.Get(Create(filepath.Join(folder, "k.npy")))(t)
 	if names := entries(t, folder); slices.Contains(names, "k.npy") {
 		t.Errorf("in the making, the folder holds %v", names)
 	}
@@ -179,10 +160,7 @@ func TestFileAfterItsEnd(t *testing.T) {
 	for name, end := range map[string]func(f *File){"committed": func(f *File) { f.Commit() },
 		"aborted": (*File).Abort} {
 		folder := t.TempDir()
-		f, err := Create(filepath.Join(folder, "k"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := musttest.Get(Create(filepath.Join(folder, "k")))(t)
 		f.Write([]byte("all"))
 		end(f)
 		before := entries(t, folder)
@@ -279,10 +257,7 @@ func TestStream(t *testing.T) {
 	if n != 3<<20 || err != nil {
 		t.Errorf("%d bytes, error %v", n, err)
 	}
-	f, err := Create(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := musttest.Get(Create(os.DevNull))(t)
 	f.Abort()
 	f.Abort()
 	if _, err := f.Write([]byte("a")); !errors.Is(err, fs.ErrClosed) {

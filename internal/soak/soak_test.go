@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/host"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // here are the processors of this machine.
@@ -25,10 +26,7 @@ func here() (ids []int) {
 // and on no other. Tried again without flips, nothing differs.
 func TestEveryPlantedFlipIsFound(t *testing.T) {
 	bad := here()[len(here())-1]
-	r, err := Run(t.Context(), Options{Turns: 3, Seed: 5, Inject: &Fault{bad, 1e-3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(Run(t.Context(), Options{Turns: 3, Seed: 5, Inject: &Fault{bad, 1e-3}}))(t)
 	kinds := map[string]bool{}
 	total := 0
 	for _, c := range r.Planted {

@@ -5,15 +5,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // Embedding ends with the context, not after all documents.
 func TestEmbedEndsWithTheContext(t *testing.T) {
-	corpus, err := sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if x, err := Embed(ctx, corpus, sparse.Sphere, 1); !errors.Is(err, context.Canceled) {

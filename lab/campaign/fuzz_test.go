@@ -6,15 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What was ever found lies in testdata/found, in files that are named by the grammar and, after a dash, what they did.
 // It is read again with all valid inputs, and some mutations of each.
 func TestFound(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "found", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := musttest.Get(filepath.Glob(filepath.Join("testdata", "found", "*")))(t)
 	inputs := map[string][][]byte{}
 	for name, texts := range grammars {
 		for _, text := range texts {
@@ -23,10 +22,7 @@ func TestFound(t *testing.T) {
 	}
 	for _, file := range files {
 		name, _, _ := strings.Cut(filepath.Base(file), "-")
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := musttest.Get(os.ReadFile(file))(t)
 		inputs[name] = append(inputs[name], data)
 	}
 	t.Chdir(t.TempDir())

@@ -133,12 +133,13 @@ func (t *trial) build(ctx context.Context, module, pkg string, flags ...string) 
 	if _, err := os.Stat(to); err == nil {
 		return to, nil
 	}
-	args := append([]string{"build", "-trimpath", "-o", to}, flags...)
-	c := exec.CommandContext(ctx, "go", append(args, pkg)...)
-	c.Dir = filepath.Join(t.root, module)
-	if !slices.Contains(flags, "-race") { // as make build
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	args := append([]string{"build", "-o", to}, flags...)
+	env := os.Environ()
+	if !slices.Contains(flags, "-race") { // as make build; others as make race, which share what they compile
+		args, env = append(args, "-trimpath"), append(env, "CGO_ENABLED=0")
 	}
+	c := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	c.Dir, c.Env = filepath.Join(t.root, module), env
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s: %w: %s", pkg, err, out)
 	}

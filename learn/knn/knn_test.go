@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -61,31 +62,13 @@ func TestPredict(t *testing.T) {
 		{K: 4, Scheme: solver.Labels}, {K: 500, Kernel: "diffusion:t=0.1"},
 	} {
 		train, test := texts(80, 1, s.Scheme == solver.Labels), texts(30, 2, false)
-		m, err := Train(train, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := m.Predict(ctx, test.Documents, Options{Workers: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(Train(train, s))(t)
+		got := musttest.Get(m.Predict(ctx, test.Documents, Options{Workers: 2}))(t)
 		own, k, _ := s.resolve()
-		x, err := k.Embedding().Fit(train.Documents).Transform(train.Documents)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := x.Embedder.Transform(test.Documents)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := engine.New(x, engine.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := e.Cross(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := musttest.Get(k.Embedding().Fit(train.Documents).Transform(train.Documents))(t)
+		y := musttest.Get(x.Embedder.Transform(test.Documents))(t)
+		e := musttest.Get(engine.New(x, engine.Options{}))(t)
+		g := musttest.Get(e.Cross(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), y))(t)
 		for i := range y.Rows() {
 			order := make([]int, x.Rows())
 			for j := range order {
@@ -145,10 +128,7 @@ func TestTies(t *testing.T) {
 	c.Labels.Add(1)
 	c.Labels.Add(0)
 	c.Labels.Add(1)
-	m, err := Train(c, Settings{K: 2, Uniform: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(c, Settings{K: 2, Uniform: true}))(t)
 	docs := &sparse.CSR{Cols: 3, Offsets: []int64{0, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
 	p, err := m.Predict(t.Context(), docs, Options{})
 	if err != nil || p.Class[0] != 0 { // the document in the middle is the same, the first one has a vote, too
@@ -181,10 +161,7 @@ func TestCrossValidate(t *testing.T) {
 				settings[i].Scheme = solver.Labels
 			}
 		}
-		got, err := CrossValidate(t.Context(), c, settings, parts, Options{Workers: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(CrossValidate(t.Context(), c, settings, parts, Options{Workers: 3}))(t)
 		for at, s := range settings {
 			for part := range 5 {
 				var train, test []int
@@ -195,14 +172,8 @@ func TestCrossValidate(t *testing.T) {
 						train = append(train, i)
 					}
 				}
-				m, err := Train(c.Select(train), s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p, err := m.Predict(t.Context(), c.Documents.SelectRows(test), Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := musttest.Get(Train(c.Select(train), s))(t)
+				p := musttest.Get(m.Predict(t.Context(), c.Documents.SelectRows(test), Options{}))(t)
 				for k, i := range test {
 					// c is added up in another order where the documents are others: it is off by 10⁻⁶.
 					for c, v := range p.Decisions[k] {
@@ -271,10 +242,7 @@ func TestRefused(t *testing.T) {
 
 func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
-	m, err := Train(texts(30, 4, s.Scheme == solver.Labels), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(texts(30, 4, s.Scheme == solver.Labels), s))(t)
 	return m
 }
 

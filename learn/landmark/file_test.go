@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -13,10 +14,7 @@ import (
 func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
 	s.Landmarks = 12
-	m, err := Train(context.Background(), texts(40, 3, 3, s.Scheme == solver.Labels), s, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(context.Background(), texts(40, 3, 3, s.Scheme == solver.Labels), s, Options{}))(t)
 	for _, machine := range m.Machines {
 		machine.Gap = 0 // files don't keep it
 	}

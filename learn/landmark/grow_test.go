@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -33,10 +34,7 @@ func TestGrow(t *testing.T) {
 			}
 		}
 		s.Landmarks = m.Settings.Landmarks
-		want, err := Train(t.Context(), c, s, Options{Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := musttest.Get(Train(t.Context(), c, s, Options{Workers: 1}))(t)
 		if !slices.Equal(want.Machines[0].Coefficients, m.Machines[0].Coefficients) {
 			t.Error("other coefficients than those of Train")
 		}

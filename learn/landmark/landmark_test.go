@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -73,23 +74,11 @@ func referenceOf(t *testing.T, c *sparse.Corpus, m *Model) reference {
 		t.Fatal(err)
 	}
 	k = kernel.Resolve(k, len(m.Embedder.Terms))
-	z, err := m.Embedder.Transform(m.Landmarks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := m.Embedder.Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(z, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := musttest.Get(m.Embedder.Transform(m.Landmarks))(t)
+	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
+	e := musttest.Get(engine.New(z, engine.Options{}))(t)
 	plusOne := func(x *sparse.Embedded) *mat.Dense {
-		g, err := e.Cross(t.Context(), k, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := musttest.Get(e.Cross(t.Context(), k, x))(t)
 		var out mat.Dense
 		out.Apply(func(i, j int, v float64) float64 { return v + 1 }, g)
 		return &out
@@ -135,10 +124,7 @@ func TestOptimal(t *testing.T) {
 			for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2", "rbf:gamma=0.01"} {
 				s := Settings{Landmarks: 100, Loss: loss, Choice: choice, Kernel: spec, Tolerance: 1e-8, Iterations: 2000, Seed: 5}
 				prices := []float64{0.1, 10}
-				models, err := TrainPath(t.Context(), c, s, prices, Options{Workers: 2})
-				if err != nil {
-					t.Fatal(err)
-				}
+				models := musttest.Get(TrainPath(t.Context(), c, s, prices, Options{Workers: 2}))(t)
 				for i, m := range models {
 					name := loss.String() + " " + choice.String() + " " + spec
 					own := m.Machines[0]
@@ -158,10 +144,7 @@ func TestOptimal(t *testing.T) {
 					if !(math.Abs(objective-own.Objective) <= 1e-9*objective+1e-6*size*size) {
 						t.Errorf("%s: objective %v, in dense float64 %v", name, own.Objective, objective)
 					}
-					p, err := m.Predict(t.Context(), c.Documents, Options{Workers: 2})
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{Workers: 2}))(t)
 					for i, d := range p.Decisions {
 						if !(math.Abs(d[0]-f.AtVec(i)) <= 1e-9*(1+math.Abs(d[0]))) {
 							t.Fatalf("%s: document %d: %v, in dense float64 %v", name, i, d[0], f.AtVec(i))
@@ -186,18 +169,9 @@ func TestRidge(t *testing.T) {
 		t.Errorf("%d landmarks of 200 documents with copies", n)
 	}
 	_, k, _ := m.Settings.resolve()
-	x, err := m.Embedder.Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(x, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := e.Gram(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
+	e := musttest.Get(engine.New(x, engine.Options{}))(t)
+	g := musttest.Get(e.Gram(t.Context(), k))(t)
 	a, y := mat.NewSymDense(200, nil), mat.NewVecDense(200, nil)
 	for i := range 200 {
 		for j := i; j < 200; j++ {
@@ -211,10 +185,7 @@ func TestRidge(t *testing.T) {
 	if !solution.Factorize(a) || solution.SolveVecTo(&alpha, y) != nil {
 		t.Fatal("no solution")
 	}
-	p, err := m.Predict(t.Context(), c.Documents, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
 	for i, d := range p.Decisions {
 		want := y.AtVec(i) - alpha.AtVec(i)/price
 		// What was left out is 10⁻⁵ of the kernel's diagonal, and moves predictions by its square root at
@@ -230,15 +201,10 @@ func TestResidual(t *testing.T) {
 	c := texts(300, 2, 3, false)
 	residuals := map[Choice]float64{}
 	for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
-		m, err := Train(t.Context(), c, Settings{Landmarks: 60, Choice: choice, Iterations: 1}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(Train(t.Context(), c, Settings{Landmarks: 60, Choice: choice, Iterations: 1}, Options{}))(t)
 		r := referenceOf(t, c, m)
 		var solution mat.Dense
-		if err := solution.Solve(r.mm, r.nm.T()); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, solution.Solve(r.mm, r.nm.T()))
 		var left, all float64
 		for i := range 300 {
 			all += 2 // diffusion and 1 of a document with itself
@@ -301,14 +267,8 @@ func TestChoose(t *testing.T) {
 	c := texts(300, 3, 5, false)
 	for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
 		s := Settings{Landmarks: 40, Choice: choice, Kernel: "linear", Seed: 3}
-		training, err := newTraining(t.Context(), c, s, nil, nil, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := training.choose(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		training := musttest.Get(newTraining(t.Context(), c, s, nil, nil, Options{}))(t)
+		want := musttest.Get(training.choose(t.Context()))(t)
 		got, err := Choose(t.Context(), c, s, Options{Workers: 3})
 		if err != nil || !slices.Equal(got, want) || len(got) != 40 {
 			t.Errorf("%v: %v, %v, expected %v", choice, got, err, want)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Passes that are taken elsewhere make the same model, to the bit.
@@ -35,13 +37,8 @@ func TestPassElsewhere(t *testing.T) {
 				return nil
 			},
 		} {
-			m, err := Train(t.Context(), c, s, Options{Workers: 3, Pass: pass})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := m.Write(t.Context(), &files[i]); err != nil {
-				t.Fatal(err)
-			}
+			m := musttest.Get(Train(t.Context(), c, s, Options{Workers: 3, Pass: pass}))(t)
+			musttest.Do(t, m.Write(t.Context(), &files[i]))
 		}
 		if passes < 2 || !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
 			t.Errorf("%v: after %d passes elsewhere the model differs", loss, passes)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
@@ -40,9 +41,7 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%s: %v, a state after %d passes", loss, err, state.Passes())
 		}
 		var file bytes.Buffer
-		if err := state.Write(t.Context(), &file); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, state.Write(t.Context(), &file))
 		data := file.Bytes()
 		if _, err := ReadState(t.Context(), bytes.NewReader(data[:len(data)-1])); !errors.Is(err, archive.ErrDamaged) {
 			t.Errorf("a state that isn't complete: %v", err)
@@ -51,10 +50,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Tolerance = 1e-8
-		got, err := TrainPath(t.Context(), c, s, prices, Options{Resume: state})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(TrainPath(t.Context(), c, s, prices, Options{Resume: state}))(t)
 		if more := got[1].Passes - state.Passes(); more > want[1].Passes*3/4 {
 			t.Errorf("%s: %d more passes after %d, of %d in one go", loss, more, state.Passes(), want[1].Passes)
 		}
@@ -72,10 +68,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%s: no model of what was reached: %v", loss, err)
 		}
 		s.Seed, s.Iterations = 4, 1000
-		other, err := TrainPath(t.Context(), c, s, prices, Options{Resume: state})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := musttest.Get(TrainPath(t.Context(), c, s, prices, Options{Resume: state}))(t)
 		alone, err := TrainPath(t.Context(), c, s, prices, Options{})
 		if err != nil || alone[0].Machines[0].Objective != other[0].Machines[0].Objective {
 			t.Errorf("%s: the state of another training has a part: %v", loss, err)

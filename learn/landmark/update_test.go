@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 )
@@ -34,17 +35,11 @@ func TestUpdateFromAnyCoefficients(t *testing.T) {
 		}
 		c := all.Select(first)
 		from := func(old *Model) (objective float64, passes, found int) {
-			at, err := task.Match(t.Context(), old.Landmarks, old.Embedder, nil, nil, c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := musttest.Get(task.Match(t.Context(), old.Landmarks, old.Embedder, nil, nil, c))(t)
 			for _, d := range at {
 				found += min(d+1, 1)
 			}
-			m, err := Update(t.Context(), c, s, old, at, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := musttest.Get(Update(t.Context(), c, s, old, at, Options{}))(t)
 			for _, q := range m.Machines {
 				objective += q.Objective
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -38,29 +39,20 @@ func texts(t testing.TB, n, classes int, seed uint64) *sparse.Corpus {
 		}
 		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
 	}
-	c, err := sparse.FromTexts(context.Background(), docs, labels, sparse.Options{MinDF: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.FromTexts(context.Background(), docs, labels, sparse.Options{MinDF: 1}))(t)
 	return c
 }
 
 func trained(t testing.TB, c *sparse.Corpus, s Settings, workers int) *Model {
 	t.Helper()
-	m, err := Train(context.Background(), c, tfidf, s, Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(context.Background(), c, tfidf, s, Options{Workers: workers}))(t)
 	return m
 }
 
 // vectors returns dense documents with the intercept after their columns.
 func vectors(t testing.TB, c *sparse.Corpus, b float64) [][]float64 {
 	t.Helper()
-	x, err := tfidf.Fit(c.Documents).Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(tfidf.Fit(c.Documents).Transform(c.Documents))(t)
 	var out [][]float64
 	for i := range x.Rows() {
 		v := make([]float64, x.Cols+1)
@@ -97,10 +89,7 @@ func TestOptimum(t *testing.T) {
 	c := texts(t, 60, 3, 1)
 	for name, s := range kinds {
 		m := trained(t, c, s, 1)
-		s, err := s.resolve()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := musttest.Get(s.resolve())(t)
 		x := vectors(t, c, s.Intercept)
 		for k, q := range m.Machines {
 			w := make([]float64, len(x[0]))
@@ -212,10 +201,7 @@ func TestDeterminism(t *testing.T) {
 		}
 		var last *model.Prediction
 		for _, workers := range []int{1, 2, 5} {
-			p, err := one.Predict(context.Background(), c.Documents, Options{Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := musttest.Get(one.Predict(context.Background(), c.Documents, Options{Workers: workers}))(t)
 			if last != nil && !reflect.DeepEqual(p, last) {
 				t.Errorf("%s: %d workers predict otherwise", name, workers)
 			}
@@ -229,10 +215,7 @@ func TestPredict(t *testing.T) {
 	c := texts(t, 60, 3, 5)
 	m := trained(t, c, Settings{}, 2)
 	x := vectors(t, c, 0)
-	p, err := m.Predict(context.Background(), c.Documents, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(m.Predict(context.Background(), c.Documents, Options{}))(t)
 	for i := range x {
 		for k := range m.Classes {
 			want := m.Machines[k].Bias
@@ -256,15 +239,10 @@ func TestPath(t *testing.T) {
 	prices := []float64{0.01, 0.1, 1, 3, 10}
 	for _, loss := range []Loss{SquaredHinge, Hinge} {
 		s := Settings{Loss: loss, Tolerance: 1e-4, Iterations: 1e5}
-		models, err := TrainPath(context.Background(), c, tfidf, s, prices, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		models := musttest.Get(TrainPath(context.Background(), c, tfidf, s, prices, Options{}))(t)
 		together, apart := 0, 0
 		for i, m := range models {
-			if err := m.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, m.Validate())
 			s.C = prices[i]
 			alone := trained(t, c, s, 1)
 			for k, q := range m.Machines {
@@ -306,10 +284,7 @@ func TestLabels(t *testing.T) {
 	for _, s := range []Settings{{}, {NoBias: true}, {Loss: Hinge}, {Loss: Hinge, NoBias: true}} {
 		s.Scheme = solver.Labels
 		m := trained(t, c, s, 2)
-		p, err := m.Predict(context.Background(), c.Documents, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := musttest.Get(m.Predict(context.Background(), c.Documents, Options{}))(t)
 		wrong := 0
 		for i, own := range p.Labels {
 			if len(own) != 2 || own[0] != int(c.Labels.Of(i)[0]) || own[1] != 2 {
@@ -411,14 +386,8 @@ func TestChunks(t *testing.T) {
 			rows[i] = i
 		}
 		f := tfidf.Fit(c.Documents)
-		p, err := newProblem(t.Context(), c.Documents, rows, f, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := f.Transform(c.Documents)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := musttest.Get(newProblem(t.Context(), c.Documents, rows, f, 2))(t)
+		x := musttest.Get(f.Transform(c.Documents))(t)
 		for i := range n {
 			terms, _ := x.Row(i)
 			if want := x.Norms[i] * x.Norms[i]; int(p.count[i]) != len(terms) || !(math.Abs(p.norm2[i]-want) <= 1e-6*want) {

@@ -7,16 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // wrongs counts the documents that a model classifies wrongly.
 func wrongs(t testing.TB, m *Model, c *sparse.Corpus) (count int) {
 	t.Helper()
-	p, err := m.Predict(t.Context(), c.Documents, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
 	for i, class := range p.Class {
 		if int32(class) != c.Labels.Of(i)[0] {
 			count++
@@ -29,10 +27,7 @@ func wrongs(t testing.TB, m *Model, c *sparse.Corpus) (count int) {
 // 4, 5, 6, 8, …; of few documents with many columns they err less than all there are.
 func TestChoose(t *testing.T) {
 	train, test := drawn(t, 60, 40, 3, 3), drawn(t, 150, 40, 3, 4)
-	got, err := Choose(t.Context(), train, test, Settings{}, Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(Choose(t.Context(), train, test, Settings{}, Options{Workers: 1}))(t)
 	want := Choice{Wrong: math.MaxInt, Documents: 150}
 	for n := 1; n <= 60; n += max(1, n/3) {
 		if wrong := wrongs(t, trained(t, train, Settings{Iterations: n}), test); wrong < want.Wrong {

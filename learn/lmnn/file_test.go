@@ -6,16 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
 )
 
 func fitted(t testing.TB) *Model {
 	t.Helper()
-	m, err := Train(context.Background(), drawn(t, 30, 3, 2, 8), Settings{Iterations: 5}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(context.Background(), drawn(t, 30, 3, 2, 8), Settings{Iterations: 5}, Options{}))(t)
 	return m
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -47,10 +48,7 @@ func drawn(t testing.TB, n, d, classes int, seed uint64) *sparse.Corpus {
 
 func trained(t testing.TB, c *sparse.Corpus, s Settings) *Model {
 	t.Helper()
-	m, err := Train(t.Context(), c, s, Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(t.Context(), c, s, Options{Workers: 2}))(t)
 	return m
 }
 
@@ -176,19 +174,13 @@ func TestGradient(t *testing.T) {
 func TestPredict(t *testing.T) {
 	train, test := drawn(t, 300, 6, 3, 3), drawn(t, 200, 6, 3, 4)
 	m := trained(t, train, Settings{})
-	p, err := m.Predict(t.Context(), test.Documents, Options{Workers: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(m.Predict(t.Context(), test.Documents, Options{Workers: 3}))(t)
 	plain := *m
 	plain.Transform = make([]float64, 36)
 	for i := range 6 {
 		plain.Transform[i*7] = 1
 	}
-	q, err := plain.Predict(t.Context(), test.Documents, Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := musttest.Get(plain.Predict(t.Context(), test.Documents, Options{Workers: 1}))(t)
 	right := func(class []int) (count int) {
 		for i, c := range class {
 			if int32(c) == test.Labels.Of(i)[0] {
@@ -258,27 +250,12 @@ func TestDigits(t *testing.T) {
 	}
 	train, test := some(0, 800), some(5000, 800)
 	k := kernel.MustParse("arccos:n=1")
-	x, err := k.Embedding().Fit(train.Documents).Transform(train.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := x.Embedder.Transform(test.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(x, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(k.Embedding().Fit(train.Documents).Transform(train.Documents))(t)
+	other := musttest.Get(x.Embedder.Transform(test.Documents))(t)
+	eng := musttest.Get(engine.New(x, engine.Options{}))(t)
 	defer eng.Close()
-	found, err := pca.Fit(t.Context(), eng, x, k, pca.Options{Components: 30})
-	if err != nil {
-		t.Fatal(err)
-	}
-	projected, err := found.Project(t.Context(), eng, other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := musttest.Get(pca.Fit(t.Context(), eng, x, k, pca.Options{Components: 30}))(t)
+	projected := musttest.Get(found.Project(t.Context(), eng, other))(t)
 	for c, z := range map[*sparse.Corpus]*mat.Dense{train: found.Coordinates(), test: projected} {
 		var data []float32
 		for _, v := range z.RawMatrix().Data {
@@ -289,19 +266,13 @@ func TestDigits(t *testing.T) {
 		}
 	}
 	m := trained(t, train, Settings{})
-	p, err := m.Predict(t.Context(), test.Documents, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(m.Predict(t.Context(), test.Documents, Options{}))(t)
 	plain := *m
 	plain.Transform = make([]float64, 900)
 	for i := range 30 {
 		plain.Transform[i*31] = 1
 	}
-	q, err := plain.Predict(t.Context(), test.Documents, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := musttest.Get(plain.Predict(t.Context(), test.Documents, Options{}))(t)
 	learnt, euclidean := 0, 0
 	for i := range 800 {
 		y := int(test.Labels.Of(i)[0])
@@ -321,10 +292,7 @@ func TestWorkersAndScale(t *testing.T) {
 	c := drawn(t, 120, 5, 3, 6)
 	var before *Model
 	for _, workers := range []int{1, 3} {
-		m, err := Train(t.Context(), c, Settings{}, Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(Train(t.Context(), c, Settings{}, Options{Workers: workers}))(t)
 		if before != nil && !slices.Equal(m.Transform, before.Transform) {
 			t.Error("other bits from other workers")
 		}

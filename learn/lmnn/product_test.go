@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func normal(n, d int, seed uint64) *mat.Dense {
@@ -32,9 +34,7 @@ func TestPieces(t *testing.T) {
 			z, err := under(t.Context(), x, l)
 			g := make([]float64, d*d)
 			g[0] = 7 // what is there before doesn't count
-			if err := errors.Join(err, gather(t.Context(), g, a, x)); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, errors.Join(err, gather(t.Context(), g, a, x)))
 			if !mat.Equal(z, &want) || !slices.Equal(g, slope.RawMatrix().Data) {
 				t.Errorf("%d documents of %d columns: other bits", n, d)
 			}

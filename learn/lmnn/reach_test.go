@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Blocks lose nobody who is in reach: against all pairs, one after the other, of documents about 0 and
@@ -32,14 +34,8 @@ func TestReach(t *testing.T) {
 				for c := range d {
 					unit.Set(c, c, 1.1)
 				}
-				count, err := p.reach(t.Context(), unit.RawMatrix().Data, 0.21)
-				if err != nil {
-					t.Fatal(err)
-				}
-				z, err := under(t.Context(), x, unit)
-				if err != nil {
-					t.Fatal(err)
-				}
+				count := musttest.Get(p.reach(t.Context(), unit.RawMatrix().Data, 0.21))(t)
+				z := musttest.Get(under(t.Context(), x, unit))(t)
 				norms, sum := norms(z), 0
 				for i := range n {
 					limit := 1 + 0.21 + squared(z.RawRowView(i), z.RawRowView(int(p.targets[2*i])))

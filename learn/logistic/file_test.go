@@ -6,20 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
 )
 
 func trained(t testing.TB, s Settings, embedding string) *Model {
 	t.Helper()
-	e, err := sparse.ParseEmbedding(embedding)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Train(context.Background(), texts(t, 20, 3, 7), e, s, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(sparse.ParseEmbedding(embedding))(t)
+	m := musttest.Get(Train(context.Background(), texts(t, 20, 3, 7), e, s, Options{}))(t)
 	return m
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/sphere"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -32,27 +33,15 @@ func texts(t testing.TB, n, classes int, seed uint64) *sparse.Corpus {
 		}
 		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
 	}
-	c, err := sparse.FromTexts(context.Background(), docs, labels, sparse.Options{MinDF: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.FromTexts(context.Background(), docs, labels, sparse.Options{MinDF: 1}))(t)
 	return c
 }
 
 func embedded(t testing.TB, c *sparse.Corpus, name string) *Documents {
 	t.Helper()
-	e, err := sparse.ParseEmbedding(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := e.Fit(c.Documents).Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := NewDocuments(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(sparse.ParseEmbedding(name))(t)
+	x := musttest.Get(e.Fit(c.Documents).Transform(c.Documents))(t)
+	d := musttest.Get(NewDocuments(x))(t)
 	return d
 }
 
@@ -76,14 +65,8 @@ var kinds = map[string]Settings{
 func TestObjectiveGradient(t *testing.T) {
 	c := texts(t, 40, 2, 1)
 	for name, s := range kinds {
-		s, err := s.resolve()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := embedded(t, c, "tf-l1-sqrt").Problem(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := musttest.Get(s.resolve())(t)
+		p := musttest.Get(embedded(t, c, "tf-l1-sqrt").Problem(nil))(t)
 		o := newObjective(p.p, &s, of(c, 0), 1)
 		if s.Pull > 0 {
 			o.toward = o.centroids()
@@ -122,17 +105,11 @@ func TestObjectiveGradient(t *testing.T) {
 // L-BFGS finds the optimum of the paper's ascent, from ten starts, and ends nowhere above it.
 func TestAscentAgrees(t *testing.T) {
 	c := texts(t, 40, 3, 2)
-	p, err := embedded(t, c, "tf-l1-sqrt").Problem(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(embedded(t, c, "tf-l1-sqrt").Problem(nil))(t)
 	for k := range int32(3) {
 		train := func(s Settings) *Machine {
 			s.Margin, s.C, s.Seed, s.Tolerance, s.Starts = Spherical, 3, 3, 1e-6, 10
-			m, err := p.Train(context.Background(), of(c, k), nil, s, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := musttest.Get(p.Train(context.Background(), of(c, k), nil, s, Options{}))(t)
 			return m[0]
 		}
 		fast, slow := train(Settings{Iterations: 500}), train(Settings{Ascent: true, Iterations: 3000})
@@ -157,15 +134,9 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 		s.Tolerance = 1e-2
 		var before *Model
 		for _, workers := range []int{1, 2, 7} {
-			models, err := TrainPath(context.Background(), c, e, s, []float64{0.1, 1}, Options{Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			models := musttest.Get(TrainPath(context.Background(), c, e, s, []float64{0.1, 1}, Options{Workers: workers}))(t)
 			m := models[1]
-			p, err := m.Predict(context.Background(), c.Documents, Options{Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := musttest.Get(m.Predict(context.Background(), c.Documents, Options{Workers: workers}))(t)
 			right := 0
 			for i, k := range p.Class {
 				if int32(k) == c.Labels.Of(i)[0] {
@@ -184,10 +155,7 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 			}
 			if before == nil {
 				before = m
-				alone, err := Train(context.Background(), c, e, m.Settings, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				alone := musttest.Get(Train(context.Background(), c, e, m.Settings, Options{}))(t)
 				for k, a := range alone.Machines {
 					if b := m.Machines[k].Value; !(math.Abs(a.Value-b) <= 1e-2*a.Value) {
 						t.Errorf("%s: objective %v at the end of a path, %v alone", name, b, a.Value)
@@ -279,14 +247,8 @@ func TestOddInput(t *testing.T) {
 	for _, s := range []Settings{{}, spherical, {Margin: Spherical, C: math.Inf(1)}} {
 		s.Scheme = solver.Labels
 		for _, e := range []sparse.Embedding{root, l2} {
-			m, err := Train(ctx, odd, e, s, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := m.Predict(ctx, odd.Documents, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := musttest.Get(Train(ctx, odd, e, s, Options{}))(t)
+			p := musttest.Get(m.Predict(ctx, odd.Documents, Options{}))(t)
 			for i, f := range p.Decisions {
 				if !(f[2] == math.Log(7) && f[3] == -math.Log(7)) || !finite(f[0]) || !finite(f[1]) {
 					t.Errorf("%v, %v, document %d: %v, expected log 7 for what all have", s.Margin, e, i, f)
@@ -326,10 +288,7 @@ func TestChoose(t *testing.T) {
 					rows = append(rows, i)
 				}
 			}
-			p, err := docs.Problem(rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := musttest.Get(docs.Problem(rows))(t)
 			values := make([][]float64, 3)
 			for k := range values {
 				positive := make([]bool, len(rows))
@@ -370,14 +329,8 @@ func TestTwoClasses(t *testing.T) {
 	ctx := context.Background()
 	c := texts(t, 60, 2, 9)
 	for _, margin := range []Margin{Euclidean, Spherical} {
-		m, err := Train(ctx, c, sparse.Sphere, Settings{Margin: margin}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Predict(ctx, c.Documents, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(Train(ctx, c, sparse.Sphere, Settings{Margin: margin}, Options{}))(t)
+		p := musttest.Get(m.Predict(ctx, c.Documents, Options{}))(t)
 		for i, f := range p.Decisions {
 			if !(math.Abs(f[0]+f[1]) <= 1e-12*math.Abs(f[0])) ||
 				!(math.Abs(p.Probabilities[i][0]-probability(f[0])) <= 1e-12) {
@@ -402,10 +355,7 @@ func TestWeights(t *testing.T) {
 		s := Settings{C: 3, Tolerance: 1e-9}
 		train := func(c *sparse.Corpus, weights map[string]float64, balanced bool) *Model {
 			s.Weights, s.Balanced = weights, balanced
-			m, err := Train(ctx, c, sparse.Sphere, s, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := musttest.Get(Train(ctx, c, sparse.Sphere, s, Options{}))(t)
 			return m
 		}
 		name := c.Classes[1]

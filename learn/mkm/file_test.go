@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -12,24 +13,15 @@ import (
 func trained(t testing.TB) (models []*Model) {
 	t.Helper()
 	c := drawn(t, 40, 4, 2, 8)
-	all, err := Path(context.Background(), c, Settings{
+	all := musttest.Get(Path(context.Background(), c, Settings{
 		Layers: []string{"arccos:n=1", "rbf:gamma=1"}, Widths: []int{3}, Components: 4, K: 3, C: 1, Base: 9,
-	}, []Final{Metric, Neighbours, Machines}, 0, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, []Final{Metric, Neighbours, Machines}, 0, Options{}))(t)
 	models = append(all[:1:1], all[6:]...)
 	words := []string{"red apple", "red tree apple", "blue sky", "blue sea sky"}
-	texts, err := sparse.FromTexts(context.Background(), words, []string{"a", "a", "b", "b"}, sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Train(context.Background(), texts, Settings{
+	texts := musttest.Get(sparse.FromTexts(context.Background(), words, []string{"a", "a", "b", "b"}, sparse.Options{}))(t)
+	m := musttest.Get(Train(context.Background(), texts, Settings{
 		Layers: []string{"diffusion:embed=tfidf-l1-sqrt"}, Widths: []int{4}, Final: Neighbours, K: 1,
-	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, Options{}))(t)
 	return append(models, m)
 }
 

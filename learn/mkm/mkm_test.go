@@ -13,6 +13,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/learn/pca"
@@ -59,39 +60,18 @@ func drawn(t testing.TB, n, columns, classes int, seed uint64) *sparse.Corpus {
 func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
 	c := drawn(t, 150, 8, 3, 1)
 	known, others := c.Select(span(0, 100)), c.Select(span(100, 150))
-	m, err := Train(t.Context(), known, Settings{
+	m := musttest.Get(Train(t.Context(), known, Settings{
 		Layers: []string{"arccos:n=1"}, Whole: true, Components: 7, Final: Neighbours, K: 3, Seed: 5,
-	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := m.Predict(t.Context(), others.Documents, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, Options{}))(t)
+	got := musttest.Get(m.Predict(t.Context(), others.Documents, Options{}))(t)
 	k := kernel.MustParse("arccos:n=1")
 	embedder := k.Embedding().Fit(known.Documents)
-	x, err := embedder.Transform(known.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	test, err := embedder.Transform(others.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(x, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(embedder.Transform(known.Documents))(t)
+	test := musttest.Get(embedder.Transform(others.Documents))(t)
+	e := musttest.Get(engine.New(x, engine.Options{}))(t)
 	defer e.Close()
-	parts, err := pca.Fit(t.Context(), e, x, k, pca.Options{Components: 7, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := parts.Project(t.Context(), e, test)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := musttest.Get(pca.Fit(t.Context(), e, x, k, pca.Options{Components: 7, Seed: 5}))(t)
+	z := musttest.Get(parts.Project(t.Context(), e, test))(t)
 	want, err := width.Classify(t.Context(), width.Set{Features: parts.Coordinates(), Labels: known.Labels.IDs}, z, 7, 3,
 		width.Options{})
 	if err != nil {
@@ -116,10 +96,7 @@ func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
 
 // A metric has the iterations that were asked for, which none are chosen for.
 func TestSteps(t *testing.T) {
-	m, err := Train(t.Context(), drawn(t, 60, 8, 3, 1), Settings{Widths: []int{4}, Steps: 3}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(t.Context(), drawn(t, 60, 8, 3, 1), Settings{Widths: []int{4}, Steps: 3}, Options{}))(t)
 	if m.Metric.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
 		t.Errorf("%d iterations, %+v", m.Metric.Iterations, m.Choices)
 	}
@@ -134,26 +111,17 @@ func TestSameModels(t *testing.T) {
 	s := Settings{Layers: []string{"arccos:n=0", "rbf:gamma=1"}, Components: 25, Base: 60, Seed: 9}
 	finals := []Final{Metric, Neighbours, Machines}
 	var chosen []Choice
-	path, err := Path(t.Context(), c, s, finals, 0, Options{
+	path := musttest.Get(Path(t.Context(), c, s, finals, 0, Options{
 		Workers: 3, Chosen: func(c Choice) { chosen = append(chosen, c) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if len(path) != 9 || len(chosen) != 3 || chosen[1].Kernel == "" || chosen[2].Documents == 0 {
 		t.Fatalf("%d models, choices %v", len(path), chosen)
 	}
-	all, err := PredictAll(t.Context(), path, c.Documents, Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := musttest.Get(PredictAll(t.Context(), path, c.Documents, Options{Workers: 2}))(t)
 	for i, m := range path {
 		own := s
 		own.Layers, own.Final = s.Layers[:i/3], finals[i%3]
-		single, err := Train(t.Context(), c, own, Options{Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		single := musttest.Get(Train(t.Context(), c, own, Options{Workers: 1}))(t)
 		if !bytes.Equal(archivetest.Bytes(t, form, m), archivetest.Bytes(t, form, single)) {
 			t.Errorf("model %d of the path isn't that of Train", i)
 		}
@@ -161,10 +129,7 @@ func TestSameModels(t *testing.T) {
 		if metric := i%3 == 0; metric != (last.Steps > 0) || metric && m.Metric.Settings.Iterations != last.Steps {
 			t.Errorf("model %d: %+v", i, last)
 		}
-		p, err := single.Predict(t.Context(), c.Documents, Options{Workers: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := musttest.Get(single.Predict(t.Context(), c.Documents, Options{Workers: 3}))(t)
 		if !reflect.DeepEqual(p, all[i]) {
 			t.Errorf("model %d predicts something else together with others", i)
 		}
@@ -193,18 +158,12 @@ func TestPredictAllOfOthers(t *testing.T) {
 	}
 	var models []*Model
 	for _, kernel := range []string{"arccos:n=0", "rbf:gamma=0.1"} {
-		m, err := Train(t.Context(), c, Settings{
+		m := musttest.Get(Train(t.Context(), c, Settings{
 			Layers: []string{kernel}, Widths: []int{4}, Components: 6, Final: Neighbours, K: 1,
-		}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, Options{}))(t)
 		models = append(models, m)
 	}
-	together, err := PredictAll(t.Context(), models, c.Documents, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	together := musttest.Get(PredictAll(t.Context(), models, c.Documents, Options{}))(t)
 	for i, m := range models {
 		alone, err := m.Predict(t.Context(), c.Documents, Options{})
 		if err != nil || !reflect.DeepEqual(alone, together[i]) {
@@ -224,10 +183,7 @@ func TestPredictAllOfOthers(t *testing.T) {
 
 // Odd corpora have a clear error, or a machine.
 func TestOddDocuments(t *testing.T) {
-	same, err := sparse.FromDense(12, 2, slicesOf(12, 1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := musttest.Get(sparse.FromDense(12, 2, slicesOf(12, 1, 2)))(t)
 	none := &sparse.CSR{Cols: 2, Offsets: make([]int64, 13)}
 	one := drawn(t, 12, 4, 2, 1)
 	one.Labels = sparse.Labels{Offsets: []int64{0}}
@@ -276,10 +232,7 @@ func TestOddDocuments(t *testing.T) {
 	c := drawn(t, 60, 4, 2, 8)
 	c.Documents.Cols = 9
 	twice := c.Select(append(span(0, 60), span(0, 60)...))
-	m, err := Train(t.Context(), twice, Settings{Layers: []string{"arccos:n=1"}, Components: 50}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Train(t.Context(), twice, Settings{Layers: []string{"arccos:n=1"}, Components: 50}, Options{}))(t)
 	if w := m.Width(); w > 50 {
 		t.Errorf("%d features", w)
 	}
@@ -299,15 +252,9 @@ func TestAllOfAllDocuments(t *testing.T) {
 	c := drawn(t, 24, 40, 3, 1)
 	for name, s := range map[string]Settings{"whole": {Whole: true}, "widths": {Widths: []int{30, 23}}} {
 		s.Layers, s.Final = []string{"arccos:n=1"}, Neighbours
-		chosen, err := Train(t.Context(), c, s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		chosen := musttest.Get(Train(t.Context(), c, s, Options{}))(t)
 		s.K = 3
-		given, err := Train(t.Context(), c, s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		given := musttest.Get(Train(t.Context(), c, s, Options{}))(t)
 		last := chosen.Choices[1]
 		if chosen.Width() != 23 || given.Width() != 23 || last.Width != 23 || last.Features != 23 || last.Documents == 0 {
 			t.Errorf("%s: %d and %d features, expected 23; %+v", name, chosen.Width(), given.Width(), last)
@@ -349,17 +296,11 @@ func TestCancelAndMemory(t *testing.T) {
 // Features of documents that a layer was fitted to have the scale that is promised.
 func TestScale(t *testing.T) {
 	c := drawn(t, 90, 6, 3, 4)
-	m, err := Train(t.Context(), c, Settings{
+	m := musttest.Get(Train(t.Context(), c, Settings{
 		Layers: []string{"arccos:n=2", "arccos:n=2"}, Whole: true, Components: 5, Final: Neighbours, K: 1,
-	}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, Options{}))(t)
 	p := &predictor{}
-	z, err := p.features(t.Context(), m, c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := musttest.Get(p.features(t.Context(), m, c.Documents))(t)
 	norm := mat.Norm(z.dense(), 2)
 	// rounding of 90·5 numbers to float32, and residuals of components up to 10⁻⁴
 	if !(norm*norm/90 > 1-1e-3 && norm*norm/90 < 1+1e-3) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -223,10 +224,7 @@ func TestAgainstReference(t *testing.T) {
 	sources := map[string]*sparse.Corpus{"drawn": drawn(t, 300, 16, 3, 4)}
 	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
 	if _, err := os.Stat(digits); err == nil {
-		c, err := sparse.Read(t.Context(), digits, sparse.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.Read(t.Context(), digits, sparse.Options{}))(t)
 		sources["digits"] = c.Select(span(0, 300))
 	} else {
 		t.Log("without digits: no ../shared/data")
@@ -236,10 +234,7 @@ func TestAgainstReference(t *testing.T) {
 			Layers: []string{"arccos:n=1", "arccos:n=0"}, Components: 25, Final: Neighbours, Seed: 3, tolerance: 1e-9,
 		}
 		known := c.Select(span(0, fits))
-		m, err := Train(t.Context(), known, s, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(Train(t.Context(), known, s, Options{}))(t)
 		var fit, valid, labels []int
 		for i := range fits {
 			labels = append(labels, int(known.Labels.Of(i)[0]))
@@ -270,10 +265,7 @@ func TestAgainstReference(t *testing.T) {
 		input := 0x1p-22 // relative error of features below, and of kernel values of float32
 		for l := 1; l <= len(s.Layers); l++ {
 			part := &Model{Columns: m.Columns, Layers: m.Layers[:l]}
-			got, err := p.features(t.Context(), part, c.Documents)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(p.features(t.Context(), part, c.Documents))(t)
 			z, worst := got.dense(), 0.0
 			for at, component := range again.columns[l] {
 				if int(m.Layers[l-1].Components[at]) != component {
@@ -299,10 +291,7 @@ func TestAgainstReference(t *testing.T) {
 			t.Logf("%s: layer %d: worst relative error %.2g", name, l, worst)
 			input = worst + 0x1p-22
 		}
-		predicted, err := m.Predict(t.Context(), c.Documents, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		predicted := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
 		last := again.levels[len(s.Layers)]
 		wrong := 0
 		for i := fits; i < 300; i++ {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 )
@@ -32,9 +33,7 @@ func interrupted(t testing.TB, s Settings, o Options, calls int) (*State, bool) 
 		return nil, err != nil
 	}
 	var file bytes.Buffer
-	if err := last.Write(t.Context(), &file); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, last.Write(t.Context(), &file))
 	if last, err = ReadState(t.Context(), &file); err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +50,9 @@ func TestResume(t *testing.T) {
 		{Layers: []string{"arccos:n=1", "arccos:n=0"}, Widths: []int{8}, Components: 20, Final: Neighbours, K: 3},
 	} {
 		var stages []string // of all calls of Progress
-		whole, err := Train(t.Context(), c, s, Options{Progress: func(p run.Progress) {
+		whole := musttest.Get(Train(t.Context(), c, s, Options{Progress: func(p run.Progress) {
 			stages = append(stages, p.Stage)
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		want, kinds := archivetest.Bytes(t, form, whole), map[string]bool{}
 		for calls := 1; calls <= len(stages); calls++ {
 			if calls > 1 && stages[calls-1] == stages[calls-2] { // the first call of a stage stands for all
@@ -73,10 +69,7 @@ func TestResume(t *testing.T) {
 					searched[p.Stage]++
 				}
 			}}
-			got, err := Train(t.Context(), c, s, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(Train(t.Context(), c, s, o))(t)
 			if !bytes.Equal(archivetest.Bytes(t, form, got), want) {
 				t.Errorf("%v: after call %d, %s, from %s: another model", s, calls, stages[calls-1], state)
 			}
@@ -90,10 +83,7 @@ func TestResume(t *testing.T) {
 			other := s
 			other.Seed = 10
 			if calls%5 == 0 && state != nil {
-				alone, err := Train(t.Context(), c, other, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				alone := musttest.Get(Train(t.Context(), c, other, Options{}))(t)
 				with, err := Train(t.Context(), c, other, Options{Resume: state})
 				if err != nil || !bytes.Equal(archivetest.Bytes(t, form, with), archivetest.Bytes(t, form, alone)) {
 					t.Errorf("a state of other settings has a part: %v", err)

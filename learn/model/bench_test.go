@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -55,16 +56,12 @@ func BenchmarkFile(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				if err := f(); err != nil {
-					b.Fatal(err)
-				}
+				musttest.Do(b, f())
 			}
 		})
 	}
 	path := filepath.Join(b.TempDir(), "newsgroups.model")
-	if err := m.Save(ctx, path); err != nil {
-		b.Fatal(err)
-	}
+	musttest.Do(b, m.Save(ctx, path))
 	size := len(encode(b, m))
 	run("write", size, func() error { return m.Write(ctx, io.Discard) })
 	run("save", size, func() error { return m.Save(ctx, path) })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/minio/sha256-simd"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -55,21 +56,13 @@ func TestSameBytesEverywhere(t *testing.T) {
 	path := filepath.Join("testdata", "tiny.model")
 	got := encode(t, tiny())
 	if os.Getenv("GRAM_TEST_UPDATE") != "" {
-		if err := os.WriteFile(path, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, got, 0o666))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := musttest.Get(os.ReadFile(path))(t)
 	if !bytes.Equal(got, want) {
 		t.Errorf("the model is written as\n%q, expected\n%q", got, want)
 	}
-	m, err := Load(ctx, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(Load(ctx, path))(t)
 	same(t, m, tiny())
 }
 
@@ -160,14 +153,9 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 	var h map[string]any
 	d := json.NewDecoder(bytes.NewReader(lines[1]))
 	d.UseNumber()
-	if err := d.Decode(&h); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, d.Decode(&h))
 	change(h)
-	head, err := json.Marshal(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := musttest.Get(json.Marshal(h))(t)
 	lines[1] = head
 	return signed(bytes.Join(lines, []byte("\n")))
 }

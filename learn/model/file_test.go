@@ -11,15 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // onlyFile checks that a folder holds one file of a name, and nothing under a temporary name.
 func onlyFile(t *testing.T, dir, name string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := musttest.Get(os.ReadDir(dir))(t)
 	if len(entries) != 1 || entries[0].Name() != name {
 		t.Errorf("the folder holds %v, expected %s alone", entries, name)
 	}
@@ -30,13 +29,8 @@ func TestSaveAndLoad(t *testing.T) {
 	path := filepath.Join(dir, "a.model")
 	first, second := tiny(), recipes()[1].train(t)
 	for _, m := range []*Model{first, second} { // the second replaces the first
-		if err := m.Save(ctx, path); err != nil {
-			t.Fatal(err)
-		}
-		got, err := Load(ctx, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, m.Save(ctx, path))
+		got := musttest.Get(Load(ctx, path))(t)
 		same(t, got, m)
 		onlyFile(t, dir, "a.model")
 	}
@@ -89,9 +83,7 @@ func TestFilesThatArentModels(t *testing.T) {
 	}
 	onlyFile(t, dir, "link")
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o666))
 	for path, want := range map[string]string{
 		dir: "is a directory", filepath.Join(dir, "none"): "no such file",
 		text: text + `: not a model, or a damaged one: it begins with "svm_typo`,
@@ -138,10 +130,7 @@ func TestSaveOutlivesKill(t *testing.T) {
 	for try := range 5 {
 		c := exec.Command(self)
 		c.Env = append(os.Environ(), killed+"="+path)
-		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := musttest.Get(c.StdoutPipe())(t)
 		if err := c.Start(); errors.Is(err, syscall.ENOEXEC) {
 			t.Skip("an emulated processor's program can't start itself")
 		} else if err != nil {
@@ -156,15 +145,10 @@ func TestSaveOutlivesKill(t *testing.T) {
 		}
 		_ = c.Process.Kill()
 		_ = c.Wait()
-		got, err := Load(ctx, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(Load(ctx, path))(t)
 		same(t, got, want)
 	}
-	if err := want.Save(ctx, path); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, want.Save(ctx, path))
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("the folder has %v, expected the model alone", left)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/solver"
 )
@@ -68,13 +69,8 @@ func FuzzReadLIBSVM(f *testing.F) {
 			}
 			return
 		}
-		if err := m.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		own, err := Read(ctx, bytes.NewReader(encode(t, m)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, m.Validate())
+		own := musttest.Get(Read(ctx, bytes.NewReader(encode(t, m))))(t)
 		if !bytes.Equal(encode(t, own), encode(t, m)) {
 			t.Fatal("the project's own form loses something")
 		}

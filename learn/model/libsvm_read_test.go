@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A model of three classes, one of two that are written oddly, and one of each other kind.
@@ -204,10 +206,7 @@ func TestLongLine(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, " %d:%d", i, i%7+1)
 	}
-	m, err := readText(b.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(readText(b.String()))(t)
 	if m.Support.NNZ() != n || m.Support.Terms[n-1] != n-1 || m.Support.Values[n-1] != (n-1)%7+1 {
 		t.Errorf("%d values", m.Support.NNZ())
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -102,9 +103,7 @@ func predict(t testing.TB, model, documents string, args ...string) [][]string {
 	dir := t.TempDir()
 	var paths []string
 	for name, text := range map[string]string{"documents": documents, "model": model} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	for _, name := range []string{"documents", "model", "out"} {
 		paths = append(paths, filepath.Join(dir, name))
@@ -112,10 +111,7 @@ func predict(t testing.TB, model, documents string, args ...string) [][]string {
 	if out, err := exec.Command(program(t, "svm-predict"), append(args, paths...)...).CombinedOutput(); err != nil {
 		t.Fatalf("svm-predict: %v: %s", err, out)
 	}
-	out, err := os.ReadFile(paths[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := musttest.Get(os.ReadFile(paths[2]))(t)
 	var lines [][]string
 	for line := range strings.Lines(string(out)) {
 		lines = append(lines, strings.Fields(line))
@@ -129,10 +125,7 @@ func predictDecisions(t testing.TB, model, documents string) [][]float64 {
 	var out [][]float64
 	for _, file := range pieces(model).machines() {
 		for i, words := range predict(t, file, documents) {
-			v, err := strconv.ParseFloat(words[0], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := musttest.Get(strconv.ParseFloat(words[0], 64))(t)
 			if i == len(out) {
 				out = append(out, nil)
 			}
@@ -211,9 +204,6 @@ func kernelFile(values [][]float64) string {
 func libsvmText(t testing.TB, m *Model, opt LIBSVMOptions) (string, []int32) {
 	t.Helper()
 	var b bytes.Buffer
-	labels, err := m.WriteLIBSVM(ctx, &b, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labels := musttest.Get(m.WriteLIBSVM(ctx, &b, opt))(t)
 	return b.String(), labels
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -45,10 +46,7 @@ func TestSVMPredictAgrees(t *testing.T) {
 			m := r.train(t)
 			text, labels := libsvmText(t, m, LIBSVMOptions{})
 			docs := points(2, 20, 7, r.signed) // term 7 is unknown
-			x, err := m.Embedder.Transform(docs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := musttest.Get(m.Embedder.Transform(docs))(t)
 			first := 0
 			if r.words {
 				first = 1
@@ -99,14 +97,8 @@ func TestPrecomputed(t *testing.T) {
 		m := r.train(t)
 		train, docs := points(1, 60, 6, false), points(2, 20, 7, false)
 		text, labels := libsvmText(t, m, LIBSVMOptions{Precomputed: true})
-		x, err := m.Embedder.Transform(docs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := m.Embedder.Transform(train)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := musttest.Get(m.Embedder.Transform(docs))(t)
+		y := musttest.Get(m.Embedder.Transform(train))(t)
 		file := kernelFile(evaluate(t, r.kernel, x, y))
 		got := decisions(t, m, docs)
 		agreeWith(t, m, got, text, file)
@@ -133,14 +125,9 @@ func TestProbabilitiesAgree(t *testing.T) {
 		}
 		p := make([]float64, len(m.Classes))
 		for i, row := range decisions(t, m, docs) {
-			if err := m.Classifier.Probabilities(p, plain(row)); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, m.Classifier.Probabilities(p, plain(row)))
 			for c, want := range lines[i+1][1:] {
-				v, err := strconv.ParseFloat(want, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := musttest.Get(strconv.ParseFloat(want, 64))(t)
 				if !(math.Abs(p[c]-v) <= 0.01) {
 					t.Errorf("document %d has class %d with %v, svm-predict says %v", i, c, p[c], v)
 				}
@@ -200,9 +187,7 @@ func TestReadSVMTrain(t *testing.T) {
 					}
 					dir := t.TempDir()
 					in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-					if err := os.WriteFile(in, []byte(b.String()), 0o666); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, os.WriteFile(in, []byte(b.String()), 0o666))
 					args := []string{
 						"-q", "-s", fmt.Sprint(c.typ), "-t", fmt.Sprint(kernel), "-n", "0.2", "-d", "2", "-r", "0.5",
 						"-g", "0.05",
@@ -213,10 +198,7 @@ func TestReadSVMTrain(t *testing.T) {
 					if text, err := exec.Command(svmTrain, append(args, in, out)...).CombinedOutput(); err != nil {
 						t.Fatalf("%v: %s", err, text)
 					}
-					text, err := os.ReadFile(out)
-					if err != nil {
-						t.Fatal(err)
-					}
+					text := musttest.Get(os.ReadFile(out))(t)
 					m, err := Load(ctx, out)
 					if err != nil {
 						t.Fatalf("%v\n%s", err, text)
@@ -241,10 +223,7 @@ func TestReadSVMTrain(t *testing.T) {
 						agree(t, values, predictDecisions(t, string(text), file))
 					}
 					if m.Type.Classifies() {
-						labels, err := m.Labels()
-						if err != nil {
-							t.Fatal(err)
-						}
+						labels := musttest.Get(m.Labels())(t)
 						agreeOnClasses(t, m, labels, values, predict(t, string(text), file))
 					}
 				})
@@ -264,15 +243,9 @@ func checkRead(t *testing.T, m *Model, text string, probable bool) {
 		}
 	}
 	again, _ := libsvmText(t, m, LIBSVMOptions{})
-	back, err := ReadLIBSVM(ctx, strings.NewReader(again), "again")
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := musttest.Get(ReadLIBSVM(ctx, strings.NewReader(again), "again"))(t)
 	same(t, back, m)
-	own, err := Read(ctx, strings.NewReader(string(encode(t, m))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := musttest.Get(Read(ctx, strings.NewReader(string(encode(t, m)))))(t)
 	same(t, own, m)
 	want, got := pieces(text), pieces(again)
 	for key, values := range want.header {

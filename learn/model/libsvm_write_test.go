@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -102,10 +103,7 @@ func TestLargeLIBSVMText(t *testing.T) {
 	if len(text) < 2*archive.PieceBytes {
 		t.Fatalf("%d bytes", len(text))
 	}
-	got, err := ReadLIBSVM(ctx, strings.NewReader(text), "text")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(ReadLIBSVM(ctx, strings.NewReader(text), "text"))(t)
 	same(t, got, m)
 }
 

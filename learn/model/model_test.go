@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -68,14 +69,9 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 	for _, r := range recipes() {
 		t.Run(r.String(), func(t *testing.T) {
 			m := r.train(t)
-			if err := m.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, m.Validate())
 			file := encode(t, m)
-			got, err := Read(ctx, bytes.NewReader(file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(Read(ctx, bytes.NewReader(file)))(t)
 			same(t, got, m)
 			if !bytes.Equal(encode(t, got), file) {
 				t.Error("a model that was read is written in other bytes")

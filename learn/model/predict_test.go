@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -44,9 +45,7 @@ func TestSVMTrainsModelPredicts(t *testing.T) {
 			fmt.Fprintf(&b, "%.4f%s\n", sum, line.String())
 		}
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(b.String()), 0o666))
 		return path
 	}
 	train, test := write("train", 80, 20), write("test", 50, 26)
@@ -60,26 +59,11 @@ func TestSVMTrainsModelPredicts(t *testing.T) {
 				t.Fatalf("%v: %s", err, text)
 			}
 		}
-		m, err := model.Load(ctx, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := svm.NewPredictor(m, svm.PredictOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		corpus, err := sparse.Read(ctx, test, sparse.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.Predict(ctx, corpus.Documents)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(model.Load(ctx, file))(t)
+		p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
+		corpus := musttest.Get(sparse.Read(ctx, test, sparse.Options{}))(t)
+		got := musttest.Get(p.Predict(ctx, corpus.Documents))(t)
+		text := musttest.Get(os.ReadFile(out))(t)
 		// Kernel values are float32, so each product of the sum is off by a few units of 2⁻²⁴; of
 		// the Gaussian kernel's exponent, below 10, by ten times that.
 		machine := m.Classifier.Machines[0]
@@ -88,10 +72,7 @@ func TestSVMTrainsModelPredicts(t *testing.T) {
 			scale += math.Abs(c)
 		}
 		for i, line := range strings.Fields(string(text)) {
-			want, err := strconv.ParseFloat(line, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := musttest.Get(strconv.ParseFloat(line, 64))(t)
 			greatest := map[string]float64{"0": 100, "1": 10, "2": 1, "3": 1}[kernel]
 			if v := got.Decisions[i][0]; !(math.Abs(v-want) <= 50*0x1p-24*greatest*scale) {
 				t.Errorf("%s: document %d has %v, svm-predict says %v", m.Kernel, i, v, want)

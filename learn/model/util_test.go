@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -142,10 +143,7 @@ func (r recipe) train(t testing.TB) *Model {
 			values[i*n+j] = values[j*n+i]
 		}
 	}
-	gram, err := solver.NewDense(n, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gram := musttest.Get(solver.NewDense(n, values))(t)
 	must := func(machine *solver.Machine, err error) *solver.Classifier {
 		t.Helper()
 		if err != nil {
@@ -251,14 +249,8 @@ type decision struct{ value, scale float64 }
 // the order of the machines.
 func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]decision {
 	t.Helper()
-	x, err := m.Embedder.Transform(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := m.Embedder.Transform(m.Support)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(m.Embedder.Transform(docs))(t)
+	y := musttest.Get(m.Embedder.Transform(m.Support))(t)
 	return decide(m, evaluate(t, m.Kernel, x, y))
 }
 
@@ -294,8 +286,6 @@ func plain(row []decision) []float64 {
 func encode(t testing.TB, m *Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := m.Write(ctx, &b); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, m.Write(ctx, &b))
 	return b.Bytes()
 }

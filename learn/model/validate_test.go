@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -103,9 +104,7 @@ func TestValidate(t *testing.T) {
 		{"and B NaN, expected finite", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.B = math.NaN() }},
 	} {
 		m := c.model()
-		if err := m.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, m.Validate())
 		c.spoil(m)
 		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, expected %q", err, c.want)

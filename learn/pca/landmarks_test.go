@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -46,10 +47,7 @@ func newSketched(t *testing.T, spec string, n, workers int, at []int) *sketched 
 
 func (s *sketched) fit(t *testing.T, opt Options) *Components {
 	t.Helper()
-	c, err := FitLandmarks(t.Context(), s.eng, s.z, s.k, s.csr, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(FitLandmarks(t.Context(), s.eng, s.z, s.k, s.csr, opt))(t)
 	return c
 }
 
@@ -64,10 +62,7 @@ func sequence(n int) []int {
 // gram returns the whole matrix of the documents in float64.
 func (s *sketched) gram(t *testing.T) *mat.Dense {
 	t.Helper()
-	g, err := newEngine(t, s.x, 2).Gram(t.Context(), s.k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := musttest.Get(newEngine(t, s.x, 2).Gram(t.Context(), s.k))(t)
 	out := mat.NewDense(g.N, g.N, nil)
 	for i := range g.N {
 		for j, v := range g.Row(i) {
@@ -126,9 +121,7 @@ func TestLandmarks(t *testing.T) {
 			}
 		}
 		var inverse, whole mat.Dense
-		if err := inverse.Inverse(w); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, inverse.Inverse(w))
 		whole.Product(cross, &inverse, cross.T())
 		for i := range n {
 			trace += k.At(i, i) - whole.At(i, i)
@@ -147,10 +140,7 @@ func TestLandmarks(t *testing.T) {
 		if len(c.Values) != p || c.Landmarks != 40 || c.Documents != n || c.Coordinates() != nil {
 			t.Fatalf("%s: %d components of %d documents from %d landmarks", spec, len(c.Values), c.Documents, c.Landmarks)
 		}
-		z, err := c.Project(t.Context(), s.eng, s.x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := musttest.Get(c.Project(t.Context(), s.eng, s.x))(t)
 		for i, v := range c.Values {
 			want := values[n-1-i]
 			if !(math.Abs(v.Value-want) <= 1e-5*want) || !v.Converged {
@@ -181,10 +171,7 @@ func TestAllLandmarks(t *testing.T) {
 	for _, spec := range []string{"arccos:n=1", "diffusion:t=0.5", "linear"} {
 		const n, p = 300, 10
 		all := newSketched(t, spec, n, 2, sequence(n))
-		exact, err := Fit(t.Context(), all.eng, all.z, all.k, Options{Components: p, Tolerance: 1e-8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := musttest.Get(Fit(t.Context(), all.eng, all.z, all.k, Options{Components: p, Tolerance: 1e-8}))(t)
 		rounding := 0x1p-19 * mat.Norm(all.gram(t), 2)
 		trace := 0.0
 		for _, norm := range all.x.Norms {
@@ -216,16 +203,10 @@ func TestAllLandmarks(t *testing.T) {
 // Of 200 landmarks in 12 dimensions those are left out that are rounding: the others' components are exact.
 func TestLandmarksOfLowRank(t *testing.T) {
 	const n = 200
-	c, err := sparse.Read(t.Context(), "synthetic:docs=200,terms=12,length=8,seed=1", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=200,terms=12,length=8,seed=1", sparse.Options{}))(t)
 	x, k := documents(t, c.Source, "linear", n)
 	eng := newEngine(t, x, 1)
-	exact, err := Fit(t.Context(), eng, x, k, Options{Components: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20}))(t)
 	got, err := FitLandmarks(t.Context(), eng, x, k, c.Documents, Options{Components: 20})
 	if err != nil || len(got.Values) != len(exact.Values) || len(got.Values) > 12 {
 		t.Fatalf("%d components, %v, expected %d", len(got.Values), err, len(exact.Values))
@@ -237,10 +218,7 @@ func TestLandmarksOfLowRank(t *testing.T) {
 			t.Errorf("value %d is %v, expected %v", i, v.Value, want)
 		}
 	}
-	z, err := got.Project(t.Context(), eng, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := musttest.Get(got.Project(t.Context(), eng, x))(t)
 	for i, v := range got.Values {
 		if length := mat.Dot(z.ColView(i), z.ColView(i)); !(math.Abs(length-v.Value) <= 1e-4*v.Value) {
 			t.Errorf("component %d has the squared length %v, expected %v", i, length, v.Value)
@@ -255,14 +233,8 @@ func TestLandmarksTwice(t *testing.T) {
 	a := once.fit(t, Options{Components: 5})
 	twice := newSketched(t, "diffusion:t=0.5", 300, 3, slices.Concat(at[:3], at[1:3], at[3:]))
 	b := twice.fit(t, Options{Components: 5})
-	za, err := a.Project(t.Context(), once.eng, once.x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	zb, err := b.Project(t.Context(), twice.eng, twice.x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	za := musttest.Get(a.Project(t.Context(), once.eng, once.x))(t)
+	zb := musttest.Get(b.Project(t.Context(), twice.eng, twice.x))(t)
 	zb.Sub(za, zb)
 	// values of k are right to 10⁻⁶ in any engine, and so are the sums of seven times that with W near 1
 	if most := mat.Norm(zb, math.Inf(1)); !(most <= 1e-5) {

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -17,10 +18,7 @@ import (
 // documents reads and embeds documents for a kernel.
 func documents(t *testing.T, source, spec string, n int) (*sparse.Embedded, kernel.Kernel) {
 	t.Helper()
-	c, err := sparse.Read(t.Context(), source, sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	if n < c.Documents.Rows() {
 		all := make([]int, n)
 		for i := range all {
@@ -29,19 +27,13 @@ func documents(t *testing.T, source, spec string, n int) (*sparse.Embedded, kern
 		c = c.Select(all)
 	}
 	k := kernel.MustParse(spec)
-	x, err := k.Embedding().Fit(c.Documents).Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(k.Embedding().Fit(c.Documents).Transform(c.Documents))(t)
 	return x, kernel.Resolve(k, len(x.Embedder.Terms))
 }
 
 func newEngine(t *testing.T, x *sparse.Embedded, workers int) *engine.Engine {
 	t.Helper()
-	eng, err := engine.New(x, engine.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	eng := musttest.Get(engine.New(x, engine.Options{Workers: workers}))(t)
 	t.Cleanup(func() { eng.Close() })
 	return eng
 }
@@ -66,14 +58,8 @@ func TestAgainstDense(t *testing.T) {
 		for _, p := range []int{2, 60} {
 			x, k := documents(t, source, spec, 500)
 			eng := newEngine(t, x, 2)
-			c, err := Fit(t.Context(), eng, x, k, Options{Components: p, Tolerance: 1e-7})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := eng.Gram(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: p, Tolerance: 1e-7}))(t)
+			m := musttest.Get(eng.Gram(t.Context(), k))(t)
 			a := spectrum.Centre(m)
 			var e mat.EigenSym
 			if !e.Factorize(a, true) {
@@ -121,14 +107,8 @@ func TestAgainstDense(t *testing.T) {
 func TestProject(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=300,terms=200,length=30,seed=5", "arccos:n=1", 300)
 	eng := newEngine(t, x, 2)
-	c, err := Fit(t.Context(), eng, x, k, Options{Components: 10, Tolerance: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := c.Project(t.Context(), eng, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 10, Tolerance: 1e-9}))(t)
+	z := musttest.Get(c.Project(t.Context(), eng, x))(t)
 	own := c.Coordinates()
 	scale := math.Sqrt(c.Values[0].Value)
 	for i := range x.Rows() {
@@ -160,10 +140,7 @@ func TestBitsAndMemory(t *testing.T) {
 	var before *Components
 	for _, workers := range []int{1, 2, 5} {
 		eng := newEngine(t, x, workers)
-		c, err := Fit(t.Context(), eng, x, k, Options{Components: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20}))(t)
 		if !c.Kept {
 			t.Error("a small matrix wasn't kept")
 		}
@@ -175,10 +152,7 @@ func TestBitsAndMemory(t *testing.T) {
 	eng := newEngine(t, x, 2)
 	least, most := Bytes(eng, Options{Components: 20})
 	for _, bytes := range []int64{least, most} {
-		c, err := Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: bytes})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: bytes}))(t)
 		if c.Kept || bytes == least && c.Basis > 2*20+16 {
 			t.Errorf("with %d bytes: kept %v, a space of %d", bytes, c.Kept, c.Basis)
 		}
@@ -199,10 +173,7 @@ func TestBitsAndMemory(t *testing.T) {
 func TestResolves(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=80,terms=50,length=20", "rbf", 80)
 	eng := newEngine(t, x, 1)
-	a, err := Fit(t.Context(), eng, x, kernel.MustParse("rbf"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := musttest.Get(Fit(t.Context(), eng, x, kernel.MustParse("rbf"), Options{}))(t)
 	b, err := Fit(t.Context(), eng, x, k, Options{})
 	if err != nil || !mat.Equal(a.vectors, b.vectors) {
 		t.Errorf("others than those of %s, %v", k, err)
@@ -224,14 +195,8 @@ func TestRank(t *testing.T) {
 	if !(math.Abs(share-1) <= 1e-6) {
 		t.Errorf("all components explain %v", share)
 	}
-	same, err := sparse.FromDense(9, 3, slices.Repeat([]float32{1, 2, 5}, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := k.Embedding().Fit(same).Transform(same)
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := musttest.Get(sparse.FromDense(9, 3, slices.Repeat([]float32{1, 2, 5}, 9)))(t)
+	one := musttest.Get(k.Embedding().Fit(same).Transform(same))(t)
 	if c, err := Fit(t.Context(), newEngine(t, one, 1), one, k, Options{}); err == nil {
 		t.Errorf("documents that are all the same: %+v", c.Values)
 	}
@@ -246,15 +211,9 @@ func TestRounding(t *testing.T) {
 	for i := range n {
 		values = append(values, float32(1+i%2), float32(i/2%2)*4e-3, float32(i/4%2)*2e-4)
 	}
-	docs, err := sparse.FromDense(n, 3, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := musttest.Get(sparse.FromDense(n, 3, values))(t)
 	k := kernel.MustParse("linear")
-	x, err := k.Embedding().Fit(docs).Transform(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(k.Embedding().Fit(docs).Transform(docs))(t)
 	c, err := Fit(t.Context(), newEngine(t, x, 1), x, k, Options{Components: 20})
 	if err != nil || len(c.Values) != 2 {
 		t.Fatalf("%+v, %v, expected two components", c, err)
@@ -303,21 +262,12 @@ func TestAnotherEmbedding(t *testing.T) {
 func TestMap(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=60,terms=80,length=20,seed=2", "arccos:n=1", 60)
 	eng := newEngine(t, x, 2)
-	c, err := Fit(t.Context(), eng, x, k, Options{Components: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := c.Project(t.Context(), eng, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 7}))(t)
+	want := musttest.Get(c.Project(t.Context(), eng, x))(t)
 	a, b := c.Map()
 	var got mat.Dense
 	g := mat.NewDense(60, 60, nil)
-	m, err := eng.Gram(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(eng.Gram(t.Context(), k))(t)
 	for i := range 60 {
 		for j := range 60 {
 			g.Set(i, j, float64(m.At(i, j)))

@@ -8,16 +8,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // corpusOf makes a corpus of dense rows.
 func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []float32) *sparse.Corpus {
 	t.Helper()
-	m, err := sparse.FromDense(rows, cols, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(sparse.FromDense(rows, cols, data))(t)
 	c := &sparse.Corpus{Documents: m, Source: "test"}
 	for _, y := range labels {
 		if y >= 0 {
@@ -106,10 +104,7 @@ func TestAgainstDefinition(t *testing.T) {
 	for _, c := range []*sparse.Corpus{whole, part} {
 		var before *Ranking
 		for _, workers := range []int{1, 3} {
-			got, err := Rank(t.Context(), c, Options{Bins: 7, Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(Rank(t.Context(), c, Options{Bins: 7, Workers: workers}))(t)
 			if before != nil && (!slices.Equal(before.Bits, got.Bits) || !slices.Equal(before.Terms, got.Terms)) {
 				t.Error("other bits from other workers")
 			}
@@ -150,10 +145,7 @@ func TestSeveralClasses(t *testing.T) {
 		several.Labels.Add(0, 1)
 		none.Labels.Add()
 	}
-	got, err := Rank(t.Context(), several, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(Rank(t.Context(), several, Options{}))(t)
 	want, err := Rank(t.Context(), none, Options{})
 	if err != nil || !slices.Equal(got.Bits, want.Bits) || got.Documents != 4 || got.Bits[0] != 1 {
 		t.Errorf("%+v, %v, expected %+v, one bit of 4 documents", got, err, want)
@@ -191,14 +183,8 @@ func TestDigits(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("no ../shared/data")
 	}
-	c, err := sparse.Read(t.Context(), path, sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Rank(t.Context(), c, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(t.Context(), path, sparse.Options{}))(t)
+	r := musttest.Get(Rank(t.Context(), c, Options{}))(t)
 	for _, term := range r.Terms[:20] {
 		if x, y := int(term)%28, int(term)/28; x < 5 || x > 22 || y < 5 || y > 22 {
 			t.Errorf("pixel %d, %d is among the best", x, y)

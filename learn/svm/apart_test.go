@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -39,14 +40,8 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 	for _, spec := range []string{"rbf:gamma=0.5,embed=standard", "linear:embed=scale-1..1"} {
 		for _, typ := range []model.Type{model.CSVC, model.EpsilonSVR} {
 			s := Settings{Type: typ, Kernel: kernel.MustParse(spec), C: 10, Tolerance: 1e-6}
-			p, err := NewProblem(t.Context(), c, s.Kernel.Embedding(), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := p.CrossValidate(t.Context(), s, 4, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := musttest.Get(NewProblem(t.Context(), c, s.Kernel.Embedding(), Options{}))(t)
+			v := musttest.Get(p.CrossValidate(t.Context(), s, 4, 3))(t)
 			if v.DotProducts == 0 || v.Solve == 0 {
 				t.Errorf("%s: %d dot products in %v", spec, v.DotProducts, v.Solve)
 			}
@@ -59,22 +54,13 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 						train = append(train, doc)
 					}
 				}
-				own, err := NewProblem(t.Context(), c.Select(train), s.Kernel.Embedding(), Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				own := musttest.Get(NewProblem(t.Context(), c.Select(train), s.Kernel.Embedding(), Options{}))(t)
 				m, _, err := own.Train(t.Context(), s)
 				if err != nil {
 					t.Fatal(err)
 				}
-				predictor, err := NewPredictor(m, PredictOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				found, err := predictor.Predict(t.Context(), c.Select(test).Documents)
-				if err != nil {
-					t.Fatal(err)
-				}
+				predictor := musttest.Get(NewPredictor(m, PredictOptions{}))(t)
+				found := musttest.Get(predictor.Predict(t.Context(), c.Select(test).Documents))(t)
 				for i, doc := range test {
 					if v.Class != nil && v.Class[doc] != found.Class[i] {
 						t.Errorf("%s: document %d is of class %d, expected %d", spec, doc, v.Class[doc], found.Class[i])
@@ -100,23 +86,11 @@ func TestScaledSearchInTasks(t *testing.T) {
 		kernels = append(kernels, kernel.MustParse(fmt.Sprintf("rbf:gamma=%v,embed=standard", gamma)))
 	}
 	g := Grid{Kernels: kernels, C: []float64{1, 10}, Folds: 3, Seed: 5}
-	p, err := NewProblem(t.Context(), c, kernels[0].Embedding(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := p.Search(t.Context(), s, g, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tasks, err := NewSearchTasks(s, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
-		func(task int) (*SearchOutcome, error) { return tasks.Do(t.Context(), p, task) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewProblem(t.Context(), c, kernels[0].Embedding(), Options{}))(t)
+	want := musttest.Get(p.Search(t.Context(), s, g, nil))(t)
+	tasks := musttest.Get(NewSearchTasks(s, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil }))(t)
+	got := musttest.Get(tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+		func(task int) (*SearchOutcome, error) { return tasks.Do(t.Context(), p, task) }))(t)
 	for i := range want.Points {
 		want.Points[i].Busy, got.Points[i].Busy = 0, 0
 		if !reflect.DeepEqual(got.Points[i], want.Points[i]) {

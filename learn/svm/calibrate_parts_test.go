@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -49,14 +50,9 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
 		f, c, decisions := divided(scheme, 3)
 		made := func(decisions [][]float64, without, way int) (sigmoids []solver.Sigmoid, at *solver.Temperature) {
-			fit, err := f.fit(t.Context(), c, decisions, without)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fit := musttest.Get(f.fit(t.Context(), c, decisions, without))(t)
 			if f.sets == nil {
-				if err := f.temper(fit, decisions, without, way); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, f.temper(fit, decisions, without, way))
 			}
 			for _, m := range fit.Machines {
 				sigmoids = append(sigmoids, *m.Sigmoid)
@@ -65,13 +61,8 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 		}
 		// tempered gives the temperature of the same sigmoids, which the decision values don't change here.
 		tempered := func(others [][]float64, without, way int) float64 {
-			fit, err := f.fit(t.Context(), c, decisions, without)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := f.temper(fit, others, without, way); err != nil {
-				t.Fatal(err)
-			}
+			fit := musttest.Get(f.fit(t.Context(), c, decisions, without))(t)
+			musttest.Do(t, f.temper(fit, others, without, way))
 			return fit.Temperature.T
 		}
 		for part := range f.folds {
@@ -115,21 +106,14 @@ func TestCalibrationIsHeldOut(t *testing.T) {
 		for way := range tried {
 			var sum reliability
 			for part := range f.folds {
-				fit, err := f.fit(t.Context(), c, decisions, part)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := f.temper(fit, decisions, part, way); err != nil {
-					t.Fatal(err)
-				}
+				fit := musttest.Get(f.fit(t.Context(), c, decisions, part))(t)
+				musttest.Do(t, f.temper(fit, decisions, part, way))
 				p := make([]float64, 3)
 				for i, own := range decisions {
 					if f.parts[i] != part {
 						continue
 					}
-					if err := fit.Probabilities(p, own); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, fit.Probabilities(p, own))
 					sum.add(p, []int{i % 3}, f.sets != nil)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -37,10 +38,7 @@ func TestCalibrated(t *testing.T) {
 					t.Fatalf("another model from its file, %v", err)
 				}
 				p := predict(t, m, other.Documents, PredictOptions{}).Probabilities
-				found, err := ScoreProbabilities(m.Classes, p, scheme == solver.Labels, other)
-				if err != nil {
-					t.Fatal(err)
-				}
+				found := musttest.Get(ScoreProbabilities(m.Classes, p, scheme == solver.Labels, other))(t)
 				return found, lossesOf(m.Classes, p, scheme == solver.Labels, other), report
 			}
 			plain, before, none := score(s)
@@ -170,10 +168,7 @@ func TestCalibratedOfFew(t *testing.T) {
 				labels[i] = fmt.Sprint(min(i, 1)) // one of a class, the others of another
 			}
 		}
-		c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{MinDF: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{MinDF: 1}))(t)
 		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.Labels} {
 			m, report := train(t, c, Settings{Scheme: scheme, Calibrated: true}, Options{})
 			want := n > 2 && (n < 5 || scheme == solver.Labels)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -236,10 +237,7 @@ func TestChooseSmallClasses(t *testing.T) {
 				labels = append(labels, word)
 			}
 		}
-		c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))(t)
 		got, err := Choose(t.Context(), c, Settings{}, choices, Options{})
 		if err != nil || (got.Why == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
 			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Why, err)

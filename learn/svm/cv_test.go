@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -29,10 +30,7 @@ func noisy(t testing.TB) *sparse.Corpus {
 
 func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64) *Validation {
 	t.Helper()
-	v, err := p.CrossValidate(context.Background(), s, folds, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := musttest.Get(p.CrossValidate(context.Background(), s, folds, seed))(t)
 	return v
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -19,7 +20,11 @@ import (
 // A model has the same bits from any number of workers, from run to run, and from kernel values
 // kept in place of c; in less memory the objective is the same.
 func TestModelIsDetermined(t *testing.T) {
-	corpus := read(t, "synthetic:docs=1500,terms=2000,length=30,classes=4,seed=11", sparse.Options{})
+	docs := 1500
+	if testing.Short() {
+		docs = 700
+	}
+	corpus := read(t, fmt.Sprintf("synthetic:docs=%d,terms=2000,length=30,classes=4,seed=11", docs), sparse.Options{})
 	for _, s := range []Settings{
 		{C: 10}, {C: 10, Scheme: solver.OneVsRest}, {C: 3, Probabilities: true}, {Type: model.OneClass, Nu: 0.3},
 		{C: 3, Calibrated: true, Scheme: solver.OneVsRest},
@@ -101,10 +106,7 @@ func TestTrainProgress(t *testing.T) {
 		stages[p.Stage]++
 		end = p
 	}}
-	p, err := NewProblem(t.Context(), corpus, sparse.Sphere, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewProblem(t.Context(), corpus, sparse.Sphere, opt))(t)
 	_, report, err := p.Train(t.Context(), Settings{C: 10})
 	if err != nil {
 		t.Fatal(err)

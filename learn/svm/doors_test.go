@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -39,10 +40,7 @@ func sixty(t *testing.T) *sparse.Corpus {
 // What TestDoors doesn't spoil: the order of terms, several settings at once, lists in a grid.
 func TestProblemDoors(t *testing.T) {
 	k := kernel.MustParse(DefaultKernel)
-	p, err := NewProblem(t.Context(), sixty(t), k.Embedding(), Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewProblem(t.Context(), sixty(t), k.Embedding(), Options{Workers: 2}))(t)
 	train := func(s Settings) func() error {
 		return func() error { _, _, err := p.Train(t.Context(), s); return err }
 	}
@@ -148,18 +146,12 @@ func TestProgressPanics(t *testing.T) {
 		}
 	}
 	stage = ""
-	p, err := NewProblem(t.Context(), c, k.Embedding(), Options{Progress: tell, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewProblem(t.Context(), c, k.Embedding(), Options{Progress: tell, Workers: 2}))(t)
 	m, _, err := p.Train(t.Context(), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := NewPredictor(m, PredictOptions{Progress: tell})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := musttest.Get(NewPredictor(m, PredictOptions{Progress: tell}))(t)
 	for what, call := range map[string]func() error{
 		"training":   func() error { _, _, err := p.Train(t.Context(), Settings{C: 3}); return err },
 		"validating": func() error { _, err := p.CrossValidate(t.Context(), Settings{}, 3, 1); return err },

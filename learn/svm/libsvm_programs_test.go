@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -26,10 +27,7 @@ func newsgroups(t *testing.T, classes int) (train, test *sparse.Corpus) {
 	}
 	var vocabulary []string
 	read := func(name string) *sparse.Corpus {
-		c, err := sparse.Read(t.Context(), filepath.Join(folder, name), sparse.Options{Vocabulary: vocabulary})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(sparse.Read(t.Context(), filepath.Join(folder, name), sparse.Options{Vocabulary: vocabulary}))(t)
 		return c
 	}
 	train = read("train.tsv.gz")
@@ -140,16 +138,10 @@ func (p *programs) predict(t *testing.T, cross *engine.Dense, m *libsvmModel) []
 	go func() { w.CloseWithError(writeRows(w, cross.Rows, func(int) int32 { return 0 }, cross.Row)) }()
 	c.Stdin = r
 	runProgram(t, c)
-	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(os.ReadFile(out))(t)
 	var classes []int
 	for line := range strings.Lines(string(text)) {
-		v, err := strconv.Atoi(strings.TrimSpace(line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := musttest.Get(strconv.Atoi(strings.TrimSpace(line)))(t)
 		classes = append(classes, v)
 	}
 	if len(classes) != cross.Rows {
@@ -176,10 +168,7 @@ func readLIBSVM(t *testing.T, file string) *libsvmModel {
 		t.Fatal(err)
 	}
 	integer := func(s string) int {
-		v, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := musttest.Get(strconv.Atoi(s))(t)
 		return v
 	}
 	m := &libsvmModel{file: file}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -35,10 +36,7 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 	train, test := newsgroups(t, *libsvmClasses)
 	kernel := kernel.MustParse(svm.DefaultKernel)
 
-	problem, err := svm.NewProblem(t.Context(), train, kernel.Embedding(), svm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	problem := musttest.Get(svm.NewProblem(t.Context(), train, kernel.Embedding(), svm.Options{}))(t)
 	ours, _, err := problem.Train(t.Context(), svm.Settings{Kernel: kernel, C: c10})
 	if err != nil {
 		t.Fatal(err)
@@ -47,14 +45,8 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 	// The matrices, for LIBSVM and for the objectives, come from an engine that has the documents
 	// in the corpus's own order.
 	embedder := kernel.Embedding().Fit(train.Documents)
-	e, err := engine.New(embedded(t, embedder, train), engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gram, err := e.Gram(t.Context(), kernel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(engine.New(embedded(t, embedder, train), engine.Options{}))(t)
+	gram := musttest.Get(e.Gram(t.Context(), kernel))(t)
 	theirs := libsvm.train(t, gram, train)
 
 	worst := 0.0
@@ -83,19 +75,10 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 		}
 	}
 
-	cross, err := e.Cross(t.Context(), kernel, embedded(t, embedder, test))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cross := musttest.Get(e.Cross(t.Context(), kernel, embedded(t, embedder, test)))(t)
 	want := libsvm.predict(t, cross, theirs)
-	predictor, err := svm.NewPredictor(ours, svm.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	predicted, err := predictor.Predict(t.Context(), test.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	predictor := musttest.Get(svm.NewPredictor(ours, svm.PredictOptions{}))(t)
+	predicted := musttest.Get(predictor.Predict(t.Context(), test.Documents))(t)
 	got := predicted.Class
 	equal, right, right2 := 0, 0, 0
 	for i := range got {
@@ -145,9 +128,6 @@ func objective(t *testing.T, k *engine.Symmetric, documents []int, coef []float6
 // embedded returns the documents of a corpus in embedded form.
 func embedded(t *testing.T, e *sparse.Embedder, c *sparse.Corpus) *sparse.Embedded {
 	t.Helper()
-	x, err := e.Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(e.Transform(c.Documents))(t)
 	return x
 }

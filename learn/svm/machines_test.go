@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -17,9 +18,7 @@ import (
 func bytesOf(t *testing.T, m *model.Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := m.Write(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, m.Write(t.Context(), &b))
 	return b.Bytes()
 }
 
@@ -60,22 +59,14 @@ func TestAssemble(t *testing.T) {
 			var parts []*solver.Classifier
 			for some := range slices.Chunk(groups, max(len(groups)/6, 1)) { // a few classes each
 				p := problem(t, corpus, k, opt)
-				part, err := p.TrainMachines(t.Context(), c.Settings, slices.Concat(some...))
-				if err != nil {
-					t.Fatal(err)
-				}
+				part := musttest.Get(p.TrainMachines(t.Context(), c.Settings, slices.Concat(some...)))(t)
 				if n := int64(p.Len()); c.groups == 66 && p.Engine().Stats().Pairs >= n*(n+1)/2 && len(parts) == 0 {
 					t.Errorf("machines of some classes took %d pairs, all documents have %d", p.Engine().Stats().Pairs,
 						n*(n+1)/2)
 				}
-				text, err := json.Marshal(part)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := musttest.Get(json.Marshal(part))(t)
 				var again solver.Classifier
-				if err := json.Unmarshal(text, &again); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, json.Unmarshal(text, &again))
 				parts = append(parts, &again)
 			}
 			slices.Reverse(parts)
@@ -108,10 +99,7 @@ func TestAssembleRefuses(t *testing.T) {
 	ctx := context.Background()
 	corpus := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", sparse.Options{})
 	p := problem(t, corpus, kernel.MustParse(DefaultKernel), Options{})
-	all, err := p.TrainMachines(ctx, Settings{}, []int{0, 1, 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := musttest.Get(p.TrainMachines(ctx, Settings{}, []int{0, 1, 2}))(t)
 	for name, spoil := range map[string]func(c *solver.Classifier){
 		"scheme":  func(c *solver.Classifier) { c.Scheme = solver.OneVsRest },
 		"classes": func(c *solver.Classifier) { c.Classes = 4 },

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -84,10 +85,7 @@ var tightCases = map[string]struct {
 func needs(t *testing.T, source string, s Settings) int64 {
 	t.Helper()
 	c := read(t, source, sparse.Options{})
-	s, err := s.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = musttest.Get(s.resolve())(t)
 	limit := int64(ownBytes + 1<<20)
 	for range 20 {
 		p, err := NewProblem(t.Context(), c, sparse.Sphere, Options{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -42,26 +43,11 @@ func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	}
 	p := &precomputed{train: c.Select(docs), test: c.Select(held)}
 	embedder := k.Embedding().Fit(p.train.Documents)
-	x, err := embedder.Transform(p.train.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := embedder.Transform(p.test.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.New(x, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	square, err := e.Gram(ctx, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cross, err := e.Cross(ctx, k, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(embedder.Transform(p.train.Documents))(t)
+	y := musttest.Get(embedder.Transform(p.test.Documents))(t)
+	e := musttest.Get(engine.New(x, engine.Options{}))(t)
+	square := musttest.Get(e.Gram(ctx, k))(t)
+	cross := musttest.Get(e.Cross(ctx, k, y))(t)
 	own := *p.train
 	own.Vocabulary = nil
 	if own.Documents, err = sparse.FromDense(square.N, square.N, square.Data); err != nil {
@@ -86,14 +72,8 @@ func TestPrecomputed(t *testing.T) {
 		for c := range 100 {
 			tolerance = max(tolerance, kernel.Tolerance(k, float64(c)/100, 1, 1))
 		}
-		documents, err := svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{Once: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		matrix, err := svm.NewPrecomputed(ctx, p.matrix, svm.Options{MemoryBytes: 256 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		documents := musttest.Get(svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{Once: true}))(t)
+		matrix := musttest.Get(svm.NewPrecomputed(ctx, p.matrix, svm.Options{MemoryBytes: 256 << 20}))(t)
 		for _, s := range []svm.Settings{
 			{C: 10}, {C: 1, Scheme: solver.OneVsRest}, {C: 1, Probabilities: true, Seed: 7}, {Type: model.NuSVC, Nu: 0.2},
 			{Type: model.OneClass, Nu: 0.3},
@@ -152,14 +132,8 @@ func near(t *testing.T, what string, got, want *model.Prediction, tolerance func
 
 func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Prediction {
 	t.Helper()
-	p, err := svm.NewPredictor(m, svm.PredictOptions{MemoryBytes: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.Predict(context.Background(), docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{MemoryBytes: 64 << 20}))(t)
+	out := musttest.Get(p.Predict(context.Background(), docs))(t)
 	return out
 }
 
@@ -186,34 +160,16 @@ func TestPrecomputedFolds(t *testing.T) {
 	ctx := context.Background()
 	k := kernel.MustParse("diffusion:t=0.5")
 	p := newPrecomputed(t, k)
-	documents, err := svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	matrix, err := svm.NewPrecomputed(ctx, p.matrix, svm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := documents.CrossValidate(ctx, svm.Settings{Kernel: k, C: 3}, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := matrix.CrossValidate(ctx, svm.Settings{C: 3}, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := musttest.Get(svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{}))(t)
+	matrix := musttest.Get(svm.NewPrecomputed(ctx, p.matrix, svm.Options{}))(t)
+	want := musttest.Get(documents.CrossValidate(ctx, svm.Settings{Kernel: k, C: 3}, 4, 1))(t)
+	got := musttest.Get(matrix.CrossValidate(ctx, svm.Settings{C: 3}, 4, 1))(t)
 	if !slices.Equal(got.Class, want.Class) {
 		t.Error("other predictions than from the documents")
 	}
 	grid := svm.Grid{C: []float64{1, 10}, Folds: 3}
-	found, err := matrix.Search(ctx, svm.Settings{}, grid, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := documents.Search(ctx, svm.Settings{Kernel: k}, grid, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := musttest.Get(matrix.Search(ctx, svm.Settings{}, grid, nil))(t)
+	from := musttest.Get(documents.Search(ctx, svm.Settings{Kernel: k}, grid, nil))(t)
 	for i := range from.Points {
 		if !reflect.DeepEqual(found.Points[i].Figures, from.Points[i].Figures) {
 			t.Errorf("figures %v, expected %v", found.Points[i].Figures, from.Points[i].Figures)
@@ -224,10 +180,7 @@ func TestPrecomputedFolds(t *testing.T) {
 func TestPrecomputedErrors(t *testing.T) {
 	ctx := context.Background()
 	corpus := func(n, cols int, data ...float32) *sparse.Corpus {
-		m, err := sparse.FromDense(n, cols, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := musttest.Get(sparse.FromDense(n, cols, data))(t)
 		c := &sparse.Corpus{Source: "K", Documents: m, Classes: []string{"a", "b"}}
 		for i := range n {
 			c.Labels.Add(int32(i % 2))
@@ -259,19 +212,13 @@ func TestPrecomputedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predictor, err := svm.NewPredictor(m, svm.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
 	if _, err := predictor.Predict(ctx, corpus(1, 3, 1, 1, 1).Documents); err == nil ||
 		!strings.Contains(err.Error(), "rows of 3 kernel values, expected 2") {
 		t.Errorf("%v for a row of 3 values", err)
 	}
 	words := corpus(2, 2, 1, 0, 0, 1)
-	q, err := svm.NewProblem(ctx, words, sparse.Embedding{}, svm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := musttest.Get(svm.NewProblem(ctx, words, sparse.Embedding{}, svm.Options{}))(t)
 	if _, _, err := q.Train(ctx, svm.Settings{Kernel: kernel.Precomputed()}); err == nil ||
 		!strings.Contains(err.Error(), "computed elsewhere") {
 		t.Errorf("%v for documents", err)
@@ -282,20 +229,14 @@ func TestPrecomputedErrors(t *testing.T) {
 func TestOwnKernel(t *testing.T) {
 	ctx := context.Background()
 	own := func(name string) kernel.Kernel {
-		k, err := kernel.New(kernel.Custom{Name: name, Embedding: sparse.Sphere,
+		k := musttest.Get(kernel.New(kernel.Custom{Name: name, Embedding: sparse.Sphere,
 			Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
-			Properties: kernel.Properties{Definite: kernel.Positive}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			Properties: kernel.Properties{Definite: kernel.Positive}}))(t)
 		return k
 	}
 	student := own("student:v=1")
 	p := newPrecomputed(t, student)
-	problem, err := svm.NewProblem(ctx, p.train, student.Embedding(), svm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	problem := musttest.Get(svm.NewProblem(ctx, p.train, student.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: student})
 	if err != nil {
 		t.Fatal(err)
@@ -305,11 +246,8 @@ func TestOwnKernel(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `"student:v=1"`) || !strings.Contains(err.Error(), "Kernels") {
 		t.Errorf("without the kernel: %v", err)
 	}
-	predictor, err := svm.NewPredictor(m, svm.PredictOptions{
-		Kernels: []kernel.Kernel{own("student:v=2"), own("student:v=1")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{
+		Kernels: []kernel.Kernel{own("student:v=2"), own("student:v=1")}}))(t)
 	if _, err := predictor.Predict(ctx, p.test.Documents); err != nil {
 		t.Fatal(err)
 	}

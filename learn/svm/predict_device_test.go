@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -43,14 +44,8 @@ func TestPredictOnDevice(t *testing.T) {
 			m, _ := train(t, learn, tc.s, Options{})
 			want := predict(t, m, test.Documents, PredictOptions{})
 			d := &slowDevice{}
-			p, err := NewPredictor(m, PredictOptions{Device: newSlowDevice(d)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := p.Predict(t.Context(), test.Documents)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := musttest.Get(NewPredictor(m, PredictOptions{Device: newSlowDevice(d)}))(t)
+			got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 			if !slices.Equal(d.requests, []int{test.Documents.Rows()}) {
 				t.Errorf(
 					"the device was asked for rows %v, expected one call for %d", d.requests, test.Documents.Rows(),
@@ -78,23 +73,11 @@ func TestPredictOnDevice(t *testing.T) {
 // value errs by no more than the kernel says, twice, and one rounding of a sum.
 func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, got, want *model.Prediction) {
 	t.Helper()
-	support, err := m.Embedder.Transform(m.Support)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := m.Embedder.Transform(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	support := musttest.Get(m.Embedder.Transform(m.Support))(t)
+	x := musttest.Get(m.Embedder.Transform(docs))(t)
 	k = kernel.Resolve(k, len(m.Embedder.Terms))
-	e, err := engine.New(support, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := e.Cross(t.Context(), plainC(support), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(engine.New(support, engine.Options{}))(t)
+	c := musttest.Get(e.Cross(t.Context(), plainC(support), x))(t)
 	for i := range want.Decisions {
 		for j, machine := range m.Classifier.Machines {
 			tol, size := 0.0, math.Abs(machine.Rho)
@@ -119,19 +102,13 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{}), Workers: 1})
 	for _, workers := range []int{1, 2, 5} {
 		d := &slowDevice{}
-		p, err := NewPredictor(m, PredictOptions{Device: newSlowDevice(d), Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := musttest.Get(NewPredictor(m, PredictOptions{Device: newSlowDevice(d), Workers: workers}))(t)
 		least := p.needs(test.Documents, p.e.Panel())
 		if whole := p.needs(test.Documents, batchRows); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
 		}
 		p.opt.MemoryBytes = least
-		got, err := p.Predict(t.Context(), test.Documents)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 		if panels := (n + p.e.Panel() - 1) / p.e.Panel(); len(d.requests) != panels {
 			t.Errorf(
 				"%d workers: %d calls of the device, expected one for each of %d panels", workers, len(d.requests),
@@ -159,15 +136,12 @@ func TestPredictOnSmallDevice(t *testing.T) {
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{})})
 	for _, most := range []int{449, 250, 100, 64} {
 		d := &slowDevice{}
-		p, err := NewPredictor(m, PredictOptions{Device: func(
+		p := musttest.Get(NewPredictor(m, PredictOptions{Device: func(
 			ctx context.Context, x *sparse.Embedded,
 		) (engine.Device, error) {
 			own, err := newSlowDevice(d)(ctx, x)
 			return &small{own.(device.Accelerator), most}, err
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		got, err := p.Predict(t.Context(), test.Documents)
 		if most < p.e.Panel() {
 			if !errors.Is(err, device.ErrMemory) {
@@ -186,15 +160,12 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			t.Errorf("room for %d documents: the device computed %v", most, d.requests)
 		}
 	}
-	p, err := NewPredictor(m, PredictOptions{Device: func(
+	p := musttest.Get(NewPredictor(m, PredictOptions{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		own, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &small{own.(device.Accelerator), 7}, err
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if _, err := p.Predict(t.Context(), test.Documents); !errors.Is(err, device.ErrMemory) {
 		t.Errorf("error %v, expected a lack of memory", err)
 	}
@@ -233,15 +204,12 @@ func TestPredictWithoutDevice(t *testing.T) {
 	if _, err := NewPredictorContext(ctx, m, PredictOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, expected that of the context", err)
 	}
-	p, err := NewPredictor(m, PredictOptions{Device: func(
+	p := musttest.Get(NewPredictor(m, PredictOptions{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		d, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &failing{d.(device.Accelerator), broken}, err
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if _, err := p.Predict(t.Context(), test.Documents); !errors.Is(err, broken) {
 		t.Errorf("error %v, expected the device's", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -24,14 +25,8 @@ func TestDecisionsAreTheSum(t *testing.T) {
 				k := kernel.MustParse(spec)
 				m, _ := train(t, learn, Settings{Kernel: k, Scheme: scheme, C: 10}, Options{})
 				got := predict(t, m, test.Documents, PredictOptions{})
-				support, err := m.Embedder.Transform(m.Support)
-				if err != nil {
-					t.Fatal(err)
-				}
-				x, err := m.Embedder.Transform(test.Documents)
-				if err != nil {
-					t.Fatal(err)
-				}
+				support := musttest.Get(m.Embedder.Transform(m.Support))(t)
+				x := musttest.Get(m.Embedder.Transform(test.Documents))(t)
 				c := distances(x, support)
 				for i := range c {
 					for j, machine := range m.Classifier.Machines {

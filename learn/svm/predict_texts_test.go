@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -24,27 +25,15 @@ func TestPredictTexts(t *testing.T) {
 		}
 		texts, labels = append(texts, text), append(labels, fmt.Sprint(i%2))
 	}
-	corpus, err := sparse.FromTexts(ctx, texts, labels, sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.FromTexts(ctx, texts, labels, sparse.Options{}))(t)
 	k := kernel.MustParse("diffusion:t=0.5")
-	problem, err := svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	problem := musttest.Get(svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: k})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := svm.NewPredictor(m, svm.PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := p.Predict(ctx, corpus.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
+	want := musttest.Get(p.Predict(ctx, corpus.Documents))(t)
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -22,14 +23,11 @@ func truth(classes []string, labels ...[]int32) *sparse.Corpus {
 // Counted by hand: classes go by name, whatever their order; a class that the model doesn't know is
 // wrong whatever it says.
 func TestScoreClasses(t *testing.T) {
-	s, err := ScoreClasses([]string{"a", "b", "c"}, []int{0, 0, 1, 1, 2, -1, 0, 1},
+	s := musttest.Get(ScoreClasses([]string{"a", "b", "c"}, []int{0, 0, 1, 1, 2, -1, 0, 1},
 		truth(
 			[]string{"b", "new", "a"}, []int32{2}, []int32{0}, []int32{0}, []int32{1}, []int32{2}, []int32{0}, nil,
 			[]int32{2, 0},
-		))
-	if err != nil {
-		t.Fatal(err)
-	}
+		)))(t)
 	// a: of documents 0, 4; given to 0, 1; right 0.  b: of 1, 2, 7; given to 2, 3, 7; right 2, 7.
 	// c: given to 4.  new: of 3.
 	if s.Documents != 6 || s.Right != 3 || len(s.Classes) != 4 || s.Classes[3].Name != "new" {
@@ -53,11 +51,8 @@ func TestScoreClasses(t *testing.T) {
 }
 
 func TestScoreLabels(t *testing.T) {
-	s, err := ScoreLabels([]string{"x", "y", "z"}, [][]int{{0}, {0, 1}, {}, {2}, nil, {}},
-		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(ScoreLabels([]string{"x", "y", "z"}, [][]int{{0}, {0, 1}, {}, {2}, nil, {}},
+		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1})))(t)
 	// x: of 0, 5; given to 0, 1; right 0.  y: of 1, 3; given to 1; right 1.  z: given to 3.
 	if s.Documents != 5 || s.Right != 2 || s.Confusion != nil {
 		t.Fatalf("%+v", s)
@@ -71,10 +66,7 @@ func TestScoreLabels(t *testing.T) {
 
 func TestScoreValues(t *testing.T) {
 	c := truth([]string{"1", "2.5", "-4"}, []int32{0}, []int32{1}, []int32{2}, nil)
-	s, err := ScoreValues([]float64{1.5, 2.5, -3, 99}, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(ScoreValues([]float64{1.5, 2.5, -3, 99}, c))(t)
 	within(t, "mean squared error", s.MeanSquaredError, (0.25+1)/3, 1e-15)
 	// Pearson's correlation from centred values, in another way than svm-predict's formula.
 	x, z := []float64{1.5, 2.5, -3}, []float64{1, 2.5, -4}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -43,10 +44,7 @@ func TestSearchTasks(t *testing.T) {
 				corpus.Classes = append(corpus.Classes, "rare")
 				corpus.Labels.IDs[5] = id
 			}
-			whole, err := searchCorpus(t.Context(), corpus, c.Settings, c.Grid, Options{}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			whole := musttest.Get(searchCorpus(t.Context(), corpus, c.Settings, c.Grid, Options{}, nil))(t)
 			problems := map[sparse.Embedding]*Problem{}
 			problemOf := func(_ int, e sparse.Embedding) (*Problem, error) {
 				if problems[e] == nil {
@@ -58,12 +56,9 @@ func TestSearchTasks(t *testing.T) {
 				}
 				return problems[e], nil
 			}
-			tasks, err := NewSearchTasks(c.Settings, c.Grid, func(_ int, e sparse.Embedding) (int, error) {
+			tasks := musttest.Get(NewSearchTasks(c.Settings, c.Grid, func(_ int, e sparse.Embedding) (int, error) {
 				return len(e.Fit(corpus.Documents).Terms), nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			if tasks.Len() != c.tasks {
 				t.Fatalf("%d tasks, expected %d", tasks.Len(), c.tasks)
 			}
@@ -73,21 +68,15 @@ func TestSearchTasks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				out, err := tasks.Do(t.Context(), p, task)
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
 				if texts[task], err = json.Marshal(out); err != nil {
 					t.Fatal(err)
 				}
 			}
-			r, err := tasks.Assemble(t.Context(), problemOf, func(task int) (*SearchOutcome, error) {
+			r := musttest.Get(tasks.Assemble(t.Context(), problemOf, func(task int) (*SearchOutcome, error) {
 				out := &SearchOutcome{}
 				return out, json.Unmarshal(texts[task], out)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			if len(r.Points) != len(whole.Points) || r.Best != whole.Best || r.Separate != whole.Separate ||
 				r.Measure != whole.Measure || r.Total != whole.Total {
 				t.Fatalf("%+v, expected %+v", r, whole)
@@ -118,16 +107,10 @@ func TestSearchTasksRefuse(t *testing.T) {
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), Folds: 2}
 	p := problem(t, corpus, g.Kernels[0], Options{})
 	terms := func(int, sparse.Embedding) (int, error) { return p.Terms(), nil }
-	tasks, err := NewSearchTasks(Settings{}, g, terms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tasks := musttest.Get(NewSearchTasks(Settings{}, g, terms))(t)
 	var good []*SearchOutcome
 	for task := range tasks.Len() {
-		out, err := tasks.Do(t.Context(), p, task)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
 		good = append(good, out)
 	}
 	for name, spoil := range map[string]func(o *SearchOutcome){
@@ -149,9 +132,7 @@ func TestSearchTasksRefuse(t *testing.T) {
 			t.Fatal(err)
 		}
 		var bad SearchOutcome
-		if err := json.Unmarshal(text, &bad); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, json.Unmarshal(text, &bad))
 		spoil(&bad)
 		_, err = tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 			func(task int) (*SearchOutcome, error) { return []*SearchOutcome{good[0], &bad}[task], nil })

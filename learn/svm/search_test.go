@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -33,10 +34,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 	}
 	p := problem(t, c, g.Kernels[0], Options{})
 	var told []Point
-	r, err := p.Search(context.Background(), Settings{}, g, func(q Point) { told = append(told, q) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(p.Search(context.Background(), Settings{}, g, func(q Point) { told = append(told, q) }))(t)
 	n := int64(p.Len())
 	if r.DotProducts != n*(n+1)/2 || p.Cache().Computed != r.DotProducts {
 		t.Errorf("%d dot products, expected %d", r.DotProducts, n*(n+1)/2)
@@ -91,10 +89,7 @@ func TestSearchStartsNear(t *testing.T) {
 		Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=0.7", "diffusion:t=1"), C: []float64{1, 10, 100}, Seed: 1,
 	}
 	p := problem(t, c, g.Kernels[0], Options{})
-	r, err := p.Search(context.Background(), Settings{}, g, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(p.Search(context.Background(), Settings{}, g, nil))(t)
 	alone, together := int64(0), int64(0)
 	for _, q := range r.Points {
 		own := crossValidate(t, p, Settings{Kernel: q.Kernel, C: q.C}, 5, 1).Iterations
@@ -130,10 +125,7 @@ func TestSearchProblems(t *testing.T) {
 	}
 	var first *SearchResult
 	for _, workers := range []int{1, 3} {
-		r, err := searchCorpus(context.Background(), c, Settings{}, g, Options{Workers: workers}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := musttest.Get(searchCorpus(context.Background(), c, Settings{}, g, Options{Workers: workers}, nil))(t)
 		n := int64(c.Documents.Rows())
 		if r.DotProducts != 2*n*(n+1)/2 || len(r.Points) != 8 {
 			t.Errorf(

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/normal"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -104,10 +105,7 @@ func TestCrossValidateSets(t *testing.T) {
 	corpus := setsCorpus(t, 90, 3, 0.7, 1.2)
 	k := kernel.Hyperbolic{T: 1}.Kernel()
 	s := Settings{Kernel: k, C: 10, Tolerance: 1e-6}
-	v, err := problem(t, corpus, k, Options{}).CrossValidate(t.Context(), s, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := musttest.Get(problem(t, corpus, k, Options{}).CrossValidate(t.Context(), s, 3, 1))(t)
 	wrong := 0
 	for fold := range 3 {
 		var in, out []int
@@ -140,10 +138,7 @@ func TestCrossValidateSets(t *testing.T) {
 func TestSetsRefuses(t *testing.T) {
 	corpus := setsCorpus(t, 90, 3, 0.3, 2)
 	k := kernel.Hyperbolic{T: 1}.Kernel()
-	p, err := NewProblem(t.Context(), corpus, sparse.Embedding{Norm: sparse.NormL2}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewProblem(t.Context(), corpus, sparse.Embedding{Norm: sparse.NormL2}, Options{}))(t)
 	if _, _, err := p.Train(t.Context(), Settings{Kernel: k}); err == nil ||
 		!strings.Contains(err.Error(), "vectors embedded as tf-l2, expected distributions of sets of points") {
 		t.Errorf("distributions that are scaled to length 1: %v", err)
@@ -177,10 +172,7 @@ func TestSetsRefuses(t *testing.T) {
 		t.Errorf("a model without a time: %v", err)
 	}
 	m.Kernel = "hyperbolic:t=1,n=3"
-	predictor, err := NewPredictor(m, PredictOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	predictor := musttest.Get(NewPredictor(m, PredictOptions{}))(t)
 	none := &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 3}, Terms: []uint32{0, 2, 0}, Values: []float32{1, 1, 1}}
 	if _, err := predictor.Predict(t.Context(), none); err == nil ||
 		!strings.Contains(err.Error(), "document 2 is no set of points") ||

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -25,22 +26,13 @@ func TestShiftedKernels(t *testing.T) {
 		var decisions [2][]float64
 		for k, spec := range specs {
 			kernel := kernel.MustParse(spec)
-			p, err := svm.NewProblem(t.Context(), corpus, kernel.Embedding(), svm.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := musttest.Get(svm.NewProblem(t.Context(), corpus, kernel.Embedding(), svm.Options{}))(t)
 			m, _, err := p.Train(t.Context(), svm.Settings{Kernel: kernel, C: 1, Tolerance: 1e-7})
 			if err != nil {
 				t.Fatal(err)
 			}
-			predictor, err := svm.NewPredictor(m, svm.PredictOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := predictor.Predict(t.Context(), corpus.Documents)
-			if err != nil {
-				t.Fatal(err)
-			}
+			predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
+			out := musttest.Get(predictor.Predict(t.Context(), corpus.Documents))(t)
 			for _, d := range out.Decisions {
 				decisions[k] = append(decisions[k], d[0])
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -45,10 +46,7 @@ func trainWithStore(dir string) error {
 // trainStored trains with a store and returns the model as bytes, and what became of the files.
 func trainStored(t *testing.T, dir string) ([]byte, *Report, engine.CachedStats) {
 	t.Helper()
-	store, err := tiles.OpenStore(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := musttest.Get(tiles.OpenStore(dir))(t)
 	p := problem(
 		t, read(t, storeCorpus, sparse.Options{}), kernel.MustParse(DefaultKernel), Options{Store: store},
 	)
@@ -62,9 +60,7 @@ func trainStored(t *testing.T, dir string) ([]byte, *Report, engine.CachedStats)
 func encoded(t testing.TB, m *model.Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := m.Write(context.Background(), &b); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, m.Write(context.Background(), &b))
 	return b.Bytes()
 }
 
@@ -76,10 +72,7 @@ func TestStoreSurvivesKillAndDamage(t *testing.T) {
 	alone, _ := train(t, corpus, Settings{C: 10}, Options{})
 	want := encoded(t, alone)
 	files := func(dir string) []string {
-		all, err := filepath.Glob(filepath.Join(dir, "*.tile"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := musttest.Get(filepath.Glob(filepath.Join(dir, "*.tile")))(t)
 		return all
 	}
 
@@ -91,10 +84,7 @@ func TestStoreSurvivesKillAndDamage(t *testing.T) {
 	for try := 0; try < 50 && !killed; try++ {
 		dir = t.TempDir()
 		c := command(t, "store", dir)
-		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := musttest.Get(c.StdoutPipe())(t)
 		start(t, c)
 		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "training\n" {
 			t.Fatalf("the other process says %q: %v", line, err)

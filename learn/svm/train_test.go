@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -17,10 +18,7 @@ import (
 // problem, computed in float64 by the definitions.
 func dense(t *testing.T, c *sparse.Corpus, k kernel.Kernel) *solver.Dense {
 	t.Helper()
-	x, err := k.Embedding().Fit(c.Documents).Transform(c.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(k.Embedding().Fit(c.Documents).Transform(c.Documents))(t)
 	k = kernel.Resolve(k, len(x.Embedder.Terms))
 	n := x.Rows()
 	data := make([]float32, n*n)
@@ -33,10 +31,7 @@ func dense(t *testing.T, c *sparse.Corpus, k kernel.Kernel) *solver.Dense {
 			data[i*n+j], data[j*n+i] = v, v
 		}
 	}
-	m, err := solver.NewDense(n, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(solver.NewDense(n, data))(t)
 	return m
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -13,10 +14,7 @@ import (
 // read reads a corpus.
 func read(t testing.TB, source string, opt sparse.Options) *sparse.Corpus {
 	t.Helper()
-	c, err := sparse.Read(context.Background(), source, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(context.Background(), source, opt))(t)
 	return c
 }
 
@@ -36,10 +34,7 @@ func halves(c *sparse.Corpus) (train, test *sparse.Corpus) {
 // problem makes a problem of a corpus for a kernel.
 func problem(t testing.TB, c *sparse.Corpus, k kernel.Kernel, opt Options) *Problem {
 	t.Helper()
-	p, err := NewProblem(context.Background(), c, k.Embedding(), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewProblem(context.Background(), c, k.Embedding(), opt))(t)
 	return p
 }
 
@@ -59,14 +54,8 @@ func train(t testing.TB, c *sparse.Corpus, s Settings, opt Options) (*model.Mode
 // predict predicts with a model.
 func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt PredictOptions) *model.Prediction {
 	t.Helper()
-	p, err := NewPredictor(m, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.Predict(context.Background(), docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(NewPredictor(m, opt))(t)
+	out := musttest.Get(p.Predict(context.Background(), docs))(t)
 	return out
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // random draws documents of some classes; whole numbers have many equal distances.
@@ -78,10 +80,7 @@ func TestDirect(t *testing.T) {
 		{1, 1, 1, false, Options{}},
 	} {
 		train, test := random(c.train, c.features, 4, 1, c.whole), random(c.test, c.features, 5, 2, c.whole)
-		got, err := Search(t.Context(), train, test, c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(Search(t.Context(), train, test, c.o))(t)
 		widths, most := c.o.Widths, c.o.Neighbours
 		if widths == nil {
 			widths = map[int][]int{45: {10, 20, 30, 40, 45}, 12: {10, 12}, 1: {1}}[c.features]
@@ -93,10 +92,7 @@ func TestDirect(t *testing.T) {
 		for _, w := range widths {
 			row := make([]int, most)
 			for k := 1; k <= most; k++ {
-				classes, err := Classify(t.Context(), train, test.Features, w, k, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				classes := musttest.Get(Classify(t.Context(), train, test.Features, w, k, Options{}))(t)
 				for i, class := range test.Labels {
 					own := direct(train, test.Features.RawRowView(i), w, k)
 					if own != classes[i] {
@@ -173,10 +169,7 @@ func (c *soon) Err() error {
 // A task looks at its context at each block of training documents.
 func TestCancelled(t *testing.T) {
 	train, test := random(block*50-1, 2, 2, 1, false), random(1, 2, 2, 2, false)
-	s, err := newSearch(train, test.Features, &Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(newSearch(train, test.Features, &Options{Workers: 1}))(t)
 	if _, err := s.nearest(&soon{t.Context(), 49}, 0, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("with 49 looks: %v", err)
 	}

@@ -3,6 +3,8 @@ package token
 import (
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What the default costs on text of several scripts, line by line.
@@ -14,14 +16,8 @@ func BenchmarkScanner(b *testing.B) {
 		{"chinese", "那是最美好的时代，那是最糟糕的时代；那是个睿智的年月，那是个蒙昧的年月。"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			tokenizer, err := Parse("word:pairs")
-			if err != nil {
-				b.Fatal(err)
-			}
-			s, err := tokenizer.NewScanner()
-			if err != nil {
-				b.Fatal(err)
-			}
+			tokenizer := musttest.Get(Parse("word:pairs"))(b)
+			s := musttest.Get(tokenizer.NewScanner())(b)
 			line := []byte(strings.Repeat(c.text, 10) + "\n")
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestColumnsParse(t *testing.T) {
@@ -47,10 +49,7 @@ func TestColumnsParse(t *testing.T) {
 // scanned returns how often a text has terms, as people read them.
 func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 	t.Helper()
-	s, err := from.NewScanner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(from.NewScanner())(t)
 	counts := map[string]int{}
 	s.Feed([]byte(text))
 	for term := s.Next(); term != nil; term = s.Next() {
@@ -61,10 +60,7 @@ func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 }
 
 func TestColumnsScan(t *testing.T) {
-	spec, err := Parse("title=words + title,body=chars:3 + price,age=numbers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := musttest.Get(Parse("title=words + title,body=chars:3 + price,age=numbers"))(t)
 	rows := []string{
 		`{"title":"Bike","body":"red","price":"1","age":2}`, `{"title":"Bike","body":"red","price":9,"age":null}`,
 		`{"title":"","body":null,"price":5,"age":" NaN "}`,

@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse/token"
 )
 
 func TestDoors(t *testing.T) {
 	scanner := func() *token.Scanner {
-		s, err := token.Tokenizer{Pattern: "x*|(y)"}.NewScanner()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := musttest.Get(token.Tokenizer{Pattern: "x*|(y)"}.NewScanner())(t)
 		s.Feed([]byte("a x\xff\xc3 y"))
 		return s
 	}

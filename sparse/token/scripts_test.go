@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What each script becomes, by the default's way and by the general one.
@@ -102,10 +104,7 @@ func TestPairsInNGrams(t *testing.T) {
 // A text form from before there were pairs cuts as it did.
 func TestNoPairs(t *testing.T) {
 	for _, s := range []string{"", "word", "word:ngrams=1"} {
-		tokenizer, err := Parse(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokenizer := musttest.Get(Parse(s))(t)
 		if got := terms(t, tokenizer, "iPhone手机很好 ที่นี่")[0]; !slices.Equal(got, []string{"iphone手机很好", "ที่นี่"}) {
 			t.Errorf("%q: %q", s, got)
 		}
@@ -122,10 +121,7 @@ func TestWithPairs(t *testing.T) {
 		"word": "word:pairs", "word:ngrams=1..2": "word:ngrams=1..2,pairs", "char:ngrams=2": "char:ngrams=2",
 		`word:pattern="a"`: `word:pattern="a"`, "words + 2*chars:2..3": "word:pairs + 2*char_wb:ngrams=2..3",
 	} {
-		tokenizer, err := Parse(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokenizer := musttest.Get(Parse(s))(t)
 		with := tokenizer.WithPairs(true)
 		if with.String() != want || with.WithPairs(false) != tokenizer.Canonical() || with.Validate() != nil {
 			t.Errorf("%s with pairs is %s, %v, expected %s", s, with, with.Validate(), want)
@@ -147,10 +143,7 @@ func TestScripts(t *testing.T) {
 		{"words:pairs + chars:2", "手机ab", "[{Chinese 0.5000}]"},
 		{"word:pairs", strings.Repeat("long lines of words ", 20) + "手", "[{Chinese 0.0031}]"},
 	} {
-		tokenizer, err := Parse(c.tokenizer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokenizer := musttest.Get(Parse(c.tokenizer))(t)
 		var scanners []*Scanner
 		for range 2 { // as two workers
 			s, _ := tokenizer.NewScanner()

@@ -4,20 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A list is named in the text form, and stands beside words that are cut as text is.
 func TestStopLists(t *testing.T) {
 	cut := func(stop, text string) string {
 		t.Helper()
-		tokenizer, err := Parse(Tokenizer{StopWords: stop}.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := tokenizer.NewScanner()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokenizer := musttest.Get(Parse(Tokenizer{StopWords: stop}.String()))(t)
+		s := musttest.Get(tokenizer.NewScanner())(t)
 		s.Feed([]byte(text))
 		var words []string
 		for w := s.Next(); w != nil; w = s.Next() {

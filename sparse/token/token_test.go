@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // terms cuts documents, each fed line by line.
 func terms(t testing.TB, tokenizer Tokenizer, documents ...string) [][]string {
 	t.Helper()
-	s, err := tokenizer.NewScanner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(tokenizer.NewScanner())(t)
 	var out [][]string
 	for _, d := range documents {
 		var own []string
@@ -172,10 +171,7 @@ func FuzzScanner(f *testing.F) {
 			tokenizer.Digits = more%3 == 0
 			tokenizer.Pairs = least%4 != 0
 		}
-		s, err := tokenizer.NewScanner()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := musttest.Get(tokenizer.NewScanner())(t)
 		// Preparation is the same; what is made of it is compared.
 		var prepared []byte
 		for line := range bytes.Lines([]byte(text)) {
@@ -212,10 +208,7 @@ func TestLongLine(t *testing.T) {
 	for _, s := range []string{
 		"word:ngrams=1..2", "char:ngrams=3", "char_wb:ngrams=3", `word:pattern="[a-z]+"`, "word:normalize=NFC", "word:pairs",
 	} {
-		tokenizer, err := Parse(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tokenizer := musttest.Get(Parse(s))(t)
 		scanner, _ := tokenizer.NewScanner()
 		scanner.Feed([]byte(text))
 		var got []string

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestViewsParse(t *testing.T) {
@@ -44,14 +46,8 @@ func TestViewsParse(t *testing.T) {
 }
 
 func TestViewsScan(t *testing.T) {
-	both, err := Parse("words:1..2 + chars:3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := both.NewScanner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := musttest.Get(Parse("words:1..2 + chars:3"))(t)
+	s := musttest.Get(both.NewScanner())(t)
 	views, _ := both.Split()
 	for _, text := range []string{"The cat sat\non the mat", "", "一二 café", "שָׁלוֹם 👍🏽 𠮷𝒳 e\u0301 مرحبا"} {
 		var got, want []string

@@ -14,14 +14,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func entries(t *testing.T, folder string) []string {
 	t.Helper()
-	list, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := musttest.Get(os.ReadDir(folder))(t)
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name())
@@ -47,10 +46,7 @@ func eachWay(t *testing.T, test func(t *testing.T, open way)) {
 
 func begin(t *testing.T, path string, open way) *File {
 	t.Helper()
-	f, err := create(path, "", open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := musttest.Get(create(path, "", open))(t)
 	t.Cleanup(f.Abort)
 	if (f.named == "") != (reflect.ValueOf(open).Pointer() == reflect.ValueOf(openUnnamed).Pointer()) {
 		t.Fatalf("temporary name %q", f.named)
@@ -64,12 +60,8 @@ func TestFileAppearsWhole(t *testing.T) { eachWay(t, testFileAppearsWhole) }
 func testFileAppearsWhole(t *testing.T, open way) {
 	folder := t.TempDir()
 	path, fresh := filepath.Join(folder, "a"), filepath.Join(folder, "b")
-	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(fresh, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o600))
+	musttest.Do(t, os.WriteFile(fresh, nil, 0o666))
 	f := begin(t, path, open)
 	if _, err := f.Write([]byte("?e")); err != nil {
 		t.Fatal(err)
@@ -82,9 +74,7 @@ func testFileAppearsWhole(t *testing.T, open way) {
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("%q before the file is complete", got)
 	}
-	if err := errors.Join(f.Sync(), f.Commit()); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, errors.Join(f.Sync(), f.Commit()))
 	f.Abort()
 	if _, err := f.WriteAt([]byte("late"), 0); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("WriteAt after Commit: error %v", err)
@@ -93,9 +83,7 @@ func testFileAppearsWhole(t *testing.T, open way) {
 		t.Errorf("%q, expected the new content", got)
 	}
 	whole := begin(t, filepath.Join(folder, "c"), open)
-	if err := whole.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, whole.Commit())
 	for path, like := range map[string]fs.FileMode{path: 0o600, whole.path: mode(t, fresh)} {
 		if made := mode(t, path); made != like {
 			t.Errorf("%s: permissions %v, expected %v", path, made, like)
@@ -108,10 +96,7 @@ func testFileAppearsWhole(t *testing.T, open way) {
 
 func mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := musttest.Get(os.Stat(path))(t)
 	return info.Mode()
 }
 
@@ -119,11 +104,8 @@ func mode(t *testing.T, path string) fs.FileMode {
 func TestTemporaryNames(t *testing.T) {
 	for pattern, want := range map[string][2]string{"": {".a.", ".tmp"}, "making-*": {"making-", ""}} {
 		folder := t.TempDir()
-		f, err := create(filepath.Join(folder, "a"), pattern,
-			func(*File, fs.FileMode) error { return errors.ErrUnsupported })
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := musttest.Get(create(filepath.Join(folder, "a"), pattern,
+			func(*File, fs.FileMode) error { return errors.ErrUnsupported }))(t)
 		name := entries(t, folder)[0]
 		number := strings.TrimSuffix(strings.TrimPrefix(name, want[0]), want[1])
 		if len(name) != len(want[0]+number+want[1]) || number == "" || strings.Trim(number, "0123456789") != "" {
@@ -168,15 +150,11 @@ func TestFolderOfPath(t *testing.T) { eachWay(t, testFolderOfPath) }
 func testFolderOfPath(t *testing.T, open way) {
 	base := t.TempDir()
 	deep := filepath.Join(base, "other", "deep")
-	if err := os.MkdirAll(deep, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.MkdirAll(deep, 0o777))
 	if err := os.Symlink(deep, filepath.Join(base, "link")); err != nil {
 		t.Skip(err)
 	}
-	if err := os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666))
 	f := begin(t, base+"/link/../a", open) // in other
 	want := []string{"deep"}
 	if f.named != "" {
@@ -214,9 +192,7 @@ func testCommitFails(t *testing.T, open way) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
 	f = begin(t, path, open)
 	f.file.Close()
 	f.file = w
@@ -301,9 +277,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("the process says %q, error %v", line, err)
 		}
 		during := len(entries(t, filepath.Dir(path)))
-		if err := child.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, child.Process.Kill())
 		_ = child.Wait()
 		again := begin(t, path, open)
 		left := 0
@@ -334,13 +308,9 @@ func TestSweep(t *testing.T) {
 	}
 	names := []string{".a*b.x.tmp", ".a*b..tmp", ".a*b.1", "a", ".a*b.12.tmp"}
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), nil, 0o666))
 	}
-	if err := os.Mkdir(filepath.Join(folder, ".a*b.2.tmp"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Mkdir(filepath.Join(folder, ".a*b.2.tmp"), 0o777))
 	Sweep(filepath.Join(folder, "none"), "*")
 	Sweep(folder, "no star")
 	Sweep(folder, ".a*b.*.tmp")
@@ -421,9 +391,7 @@ func TestAbortAll(t *testing.T) { eachWay(t, testAbortAll) }
 
 func testAbortAll(t *testing.T, open way) {
 	folder := t.TempDir()
-	if err := begin(t, filepath.Join(folder, "whole"), open).Commit(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, begin(t, filepath.Join(folder, "whole"), open).Commit())
 	begin(t, filepath.Join(folder, "half"), open)
 	AbortAll()
 	defer func() { making.ended = false }()

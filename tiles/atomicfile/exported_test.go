@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 func TestDoors(t *testing.T) {
 	folder := t.TempDir()
 	file := func() *atomicfile.File {
-		f, err := atomicfile.Create(filepath.Join(folder, "x"), ".x-*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := musttest.Get(atomicfile.Create(filepath.Join(folder, "x"), ".x-*"))(t)
 		t.Cleanup(f.Abort)
 		return f
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A link that is made and reported as failed leaves no temporary name.
@@ -16,9 +18,7 @@ func TestLinkFailsLate(t *testing.T) {
 	for at := range 20 {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "a")
-		if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
 		faults.at, faults.how, faults.errno = faults.n+1+at, "short", syscall.ENOSPC
 		f, err := Create(path, "")
 		if err == nil {
@@ -37,13 +37,8 @@ func TestSyncFails(t *testing.T) {
 	defer func() { faults.at = 0 }()
 	for later, want := range []string{"old", "new"} {
 		path := filepath.Join(t.TempDir(), "a")
-		if err := os.WriteFile(path, []byte("old"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f, err := Create(path, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
+		f := musttest.Get(Create(path, ""))(t)
 		defer f.Abort()
 		if _, err := f.Write([]byte("new")); err != nil {
 			t.Fatal(err)

@@ -9,31 +9,26 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // What can't keep the group keeps no permissions that others don't have, either.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	for perm, want := range map[fs.FileMode]fs.FileMode{0o640: 0o600, 0o664: 0o644, 0o604: 0o604} {
-		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, perm)); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, perm)))
 		if os.Getuid() == 0 { // who may keep all
 			if err := os.Chown(path, 1234, 5678); err != nil {
 				t.Skip(err)
 			}
 			want = perm
 		}
-		f, err := Create(path, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := musttest.Get(Create(path, ""))(t)
 		if os.Getuid() != 0 {
 			f.before = foreign{f.before}
 		}
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, f.Commit())
 		if got := mode(t, path); got != want {
 			t.Errorf("permissions %v become %v, expected %v", perm, got, want)
 		}
@@ -53,18 +48,13 @@ func (foreign) Sys() any { return &syscall.Stat_t{Uid: 1234, Gid: 5678} }
 // The name that a file has for a moment, while it replaces another, is not swept.
 func TestSweepSparesReplacing(t *testing.T) {
 	folder := t.TempDir()
-	f, err := Create(filepath.Join(folder, "a"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := musttest.Get(Create(filepath.Join(folder, "a"), ""))(t)
 	defer f.Abort()
 	if f.named != "" {
 		t.Skip("no files without names here")
 	}
 	name := f.temporary()
-	if err := linkUnnamed(f.file, name); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, linkUnnamed(f.file, name))
 	Sweep(folder, ".a.*.tmp")
 	if _, err := os.Lstat(name); err != nil {
 		t.Error(err)

@@ -3,22 +3,19 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // drive writes grambench's model with workers that fail at first, and here; it gives up where all fail,
 // leaves no model then, and goes on when it is started again.
 func TestDriveLandmarks(t *testing.T) {
 	bench, dir := grambench(t), t.TempDir()
-	program := filepath.Join(dir, "gramcluster")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := binary(t, "gramcluster")
 	const in = "synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"
 	want, got := filepath.Join(dir, "want.model"), filepath.Join(dir, "got.model")
 	bench("train", "-q", "-in", in, "-landmarks", "80", "-loss", "logistic", "-c", "2", "-o", want)
@@ -28,9 +25,7 @@ func TestDriveLandmarks(t *testing.T) {
 	}
 	must(t, "", args("here")...)
 	same(t, want, got)
-	if err := os.Remove(got); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Remove(got))
 
 	status, _, stderr := cluster(t, "", args("with", "-with", "cat >/dev/null; exit 3")...)
 	if _, err := os.Stat(got); status != cli.Failed || err == nil ||
@@ -51,18 +46,11 @@ func TestDriveLandmarks(t *testing.T) {
 		t.Fatalf("results %v, error %v", results, err)
 	}
 	for _, path := range results[:2] {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(os.ReadFile(path))(t)
 		b[len(b)/2] ^= 1
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, b, 0o600))
 	}
-	if err := os.Remove(got); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Remove(got))
 	must(t, "", args("with", "-with", program+" work -store "+filepath.Join(dir, "with"))...)
 	same(t, want, got)
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gramengine/gram/cluster/jobs"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // helps are all texts of help.
@@ -57,14 +58,7 @@ func examples(help string) (shown []string) {
 
 // Examples do what they show, in the order in which they stand.
 func TestExamples(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program and runs it")
-	}
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", filepath.Dir(binary(t, "gramcluster"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	shell := func(t *testing.T, dir, command string) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "sh", "-c", command)
@@ -81,19 +75,13 @@ func TestExamples(t *testing.T) {
 		fmt.Fprintf(&table, "%c\t%s\n", 'a'+i%4, text)
 		fmt.Fprintf(&vectors, "%d %d:1 %d:2\n", i%4, 1+i%7, 10+i%11)
 		path := filepath.Join(documents, "mail", string(rune('a'+i%4)), fmt.Sprint(i, ".txt"))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		musttest.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	for name, text := range map[string]string{
 		"train.tsv": table.String(), "new.tsv": table.String(), "train.svm": vectors.String(),
 	} {
-		if err := os.WriteFile(filepath.Join(documents, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(documents, name), []byte(text), 0o666))
 	}
 	shell(t, documents, "gramcluster plan train -store made -in train.tsv >tasks && "+
 		"gramcluster work -store made <tasks && gramcluster gather -store made -o news.model && rm -r made tasks")
@@ -107,9 +95,7 @@ func TestExamples(t *testing.T) {
 		}
 		t.Run(args, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(documents)); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.CopyFS(dir, os.DirFS(documents)))
 			if !strings.Contains(shown[0], " plan ") && !strings.Contains(shown[0], " drive ") {
 				first := "gramcluster plan gram -store run -in train.svm >tasks.jsonl; head -c 72 tasks.jsonl >job"
 				shown = append([]string{first}, shown...)

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // cluster runs the command in this process.
@@ -39,26 +41,47 @@ func states(t *testing.T, out string) map[string]int {
 	count := map[string]int{}
 	for line := range strings.Lines(out) {
 		var r work.Report
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, json.Unmarshal([]byte(line), &r))
 		count[r.State]++
 	}
 	return count
 }
 
-// grambench builds the program whose results are to be met, and returns what runs it and returns what it prints.
-func grambench(t *testing.T) func(args ...string) string {
+// built builds gramcluster and grambench into the folder of programs, once.
+var built = sync.OnceValue(func() error {
+	for _, of := range [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} { // of two modules
+		build := exec.Command("go", "build", "-C", of[0], "-o", programs, of[1])
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	return nil
+})
+
+var programs string
+
+func TestMain(m *testing.M) {
+	programs, _ = os.MkdirTemp("", "gramcluster-test-")
+	code := m.Run()
+	os.RemoveAll(programs)
+	os.Exit(code)
+}
+
+// binary returns the path of gramcluster or grambench.
+func binary(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("builds grambench")
+		t.Skip("builds programs")
 	}
-	path := filepath.Join(t.TempDir(), "grambench")
-	build := exec.Command("go", "build", "-o", path, "./cmd/grambench")
-	build.Dir = "../../.." // its module has dependencies that this one lacks
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	musttest.Do(t, built())
+	return filepath.Join(programs, name)
+}
+
+// grambench returns what runs the program whose results are to be met, and returns what it prints.
+func grambench(t *testing.T) func(args ...string) string {
+	t.Helper()
+	path := binary(t, "grambench")
 	return func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command(path, args...).CombinedOutput()
@@ -71,14 +94,8 @@ func grambench(t *testing.T) func(args ...string) string {
 
 func same(t *testing.T, a, b string) {
 	t.Helper()
-	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(os.ReadFile(a))(t)
+	y := musttest.Get(os.ReadFile(b))(t)
 	if !bytes.Equal(x, y) {
 		t.Errorf("%s of %d bytes and %s of %d differ", filepath.Base(a), len(x), filepath.Base(b), len(y))
 	}
@@ -89,9 +106,7 @@ func jobOf(t *testing.T, tasks string) string {
 	t.Helper()
 	var l struct{ Job string }
 	first, _, _ := strings.Cut(tasks, "\n")
-	if err := json.Unmarshal([]byte(first), &l); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, json.Unmarshal([]byte(first), &l))
 	return l.Job
 }
 
@@ -148,17 +163,10 @@ func TestGram(t *testing.T) {
 		}
 		// Damage.
 		object := filepath.Join(store, "results", jobOf(t, tasks), "000000001.a0")
-		b, err := os.ReadFile(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(os.ReadFile(object))(t)
 		b[len(b)/2] ^= 8
-		if err := os.WriteFile(object, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(got); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(object, b, 0o666))
+		musttest.Do(t, os.Remove(got))
 		status, _, stderr = cluster(t, "", "gather", "-store", store, "-o", got)
 		if status != cli.Failed || !strings.Contains(stderr, "000000001.a0 is damaged") ||
 			!strings.Contains(stderr, `"task":1}`) {
@@ -184,9 +192,7 @@ func TestGram(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "unlabelled.svm")
-	if err := os.WriteFile(file, []byte(" 1:1 2:1\n 1:2\n 1:-1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, []byte(" 1:1 2:1\n 1:2\n 1:-1\n"), 0o666))
 	drive := "drive landmarks -landmarks 5 -store " + dir + " -in " + file
 	small := []string{"-in", "synthetic:docs=20,terms=50,length=5,classes=2,seed=1"}
 	tasks := must(t, "", append([]string{"plan", "gram", "-q", "-store", dir}, small...)...)

@@ -19,16 +19,7 @@ import (
 // A process that says how much memory it needs keeps within that: documents, engine, blocks, rows and
 // lists together, by the system's own count. With less it ends before the work.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program, and computes with 20,000 documents")
-	}
-	dir := t.TempDir()
-	program := filepath.Join(dir, "gramcluster")
-	build := exec.Command("go", "build", "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	dir, program := t.TempDir(), binary(t, "gramcluster")
 	// runs returns what a process prints, whether it ended well, and its peak in bytes.
 	runs := func(stdin string, args ...string) (out string, ok bool, peak int64) {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Predictions that are gathered have the bytes of grambench's, for every kind of model and output,
@@ -25,9 +26,7 @@ func TestPredict(t *testing.T) {
 	test.WriteString("class a\t\n")
 	in, news := filepath.Join(dir, "train.tsv"), filepath.Join(dir, "new.tsv")
 	for path, text := range map[string]string{in: train.String(), news: test.String()} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	for i, c := range []struct{ train, outputs string }{
 		{"-probabilities 1", "labels probabilities decisions"}, {"-scheme one-vs-rest", "labels decisions"},
@@ -56,9 +55,7 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	vectors, other := filepath.Join(dir, "x.svm"), filepath.Join(dir, "other.model")
-	if err := os.WriteFile(vectors, []byte("a 1:1\nb 2:1\na 1:1 2:3\nb 2:1 3:1\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(vectors, []byte("a 1:1\nb 2:1\na 1:1 2:3\nb 2:1 3:1\n"), 0o666))
 	bench("train", "-q", "-in", vectors, "-o", other)
 	for args, want := range map[string]string{
 		"-in " + vectors + " -model " + filepath.Join(dir, "model0"):     "holds vectors, expected text",
@@ -95,9 +92,7 @@ func TestPredictOthers(t *testing.T) {
 	for name, text := range map[string]string{
 		"x.svm": vectors.String(), "x.tsv": texts.String(), "points.svm": points.String(),
 	} {
-		if err := os.WriteFile(path(name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path(name), []byte(text), 0o666))
 	}
 	for i, c := range []struct{ in, train, output string }{
 		{"x.svm", "-signed -kernel rbf:gamma=0.5", "decisions"}, {"x.svm", "-signed -type lmnn", "decisions"},

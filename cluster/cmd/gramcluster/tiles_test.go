@@ -9,21 +9,16 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // files returns the contents of a folder's files, by name.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := musttest.Get(os.ReadDir(dir))(t)
 	all := map[string]string{}
 	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(os.ReadFile(filepath.Join(dir, e.Name())))(t)
 		all[e.Name()] = string(b)
 	}
 	return all

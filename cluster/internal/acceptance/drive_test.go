@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/cluster/internal/servers"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // driving is a training on landmarks, of a few passes with three tasks each.
@@ -121,9 +122,7 @@ func TestDriveSlurm(t *testing.T) {
 	// An sbatch that knows no options but --wait, and runs the elements one after the other, without standard input.
 	sbatch := "#!/bin/sh\ntest \"$1\" = --wait || exit 2\n" +
 		"for i in 0 1 2; do SLURM_ARRAY_TASK_ID=$i bash $2 </dev/null || exit; done\n"
-	if err := os.WriteFile(filepath.Join(dir, "sbatch"), []byte(sbatch), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(filepath.Join(dir, "sbatch"), []byte(sbatch), 0o755))
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("GRAM_SHARDS", "3")
 	driven(t, filepath.Join(dir, "store"), "sbatch --wait ../../slurm/gram.sbatch")
@@ -136,9 +135,7 @@ func TestDriveSpark(t *testing.T) {
 	path, program, once := filepath.Join(dir, driving.out), filepath.Join(dir, "program"), filepath.Join(dir, "killed")
 	script := fmt.Sprintf("#!/bin/sh\ntest $1 = work && mkdir %s 2>/dev/null && kill -9 $$\n"+
 		"exec gramcluster \"$@\"\n", once)
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(program, []byte(script), 0o755))
 	store := filepath.Join(dir, "store")
 	args := append([]string{program, "landmarks", "-store", store, "-in", driving.source(), "-o", path}, driving.plan...)
 	if out, log, err := c.Submit("../../spark/drive.py", args...); err != nil {

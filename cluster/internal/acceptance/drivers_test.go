@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/cluster/internal/servers"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // TestSpark does jobs of all kinds on a Spark cluster of two workers. The first process that Spark starts is killed.
@@ -25,14 +26,10 @@ func TestSpark(t *testing.T) {
 		tasks.WriteString(jobs[i].tasks)
 	}
 	lines := filepath.Join(dir, "tasks.jsonl")
-	if err := os.WriteFile(lines, []byte(tasks.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(lines, []byte(tasks.String()), 0o644))
 	program, once := filepath.Join(dir, "program"), filepath.Join(dir, "killed")
 	script := fmt.Sprintf("#!/bin/sh\nmkdir %s 2>/dev/null && kill -9 $$\nexec gramcluster \"$@\"\n", once)
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(program, []byte(script), 0o755))
 	c := servers.Spark(t, 2)
 	out, log, err := c.Submit("../../spark/gram.py", store, lines, program)
 	if err != nil {
@@ -89,9 +86,7 @@ func script(t *testing.T, path string) {
 	dir := t.TempDir()
 	j := plan(t, filepath.Join(dir, "store"), kinds[0])
 	lines := filepath.Join(dir, "tasks.jsonl")
-	if err := os.WriteFile(lines, []byte(j.tasks), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(lines, []byte(j.tasks), 0o644))
 	if count := states(t, run(t, "", path, j.store, lines, "2")); count["done"] != strings.Count(j.tasks, "\n") ||
 		len(count) != 1 {
 		t.Errorf("%v, expected all tasks to be done", count)

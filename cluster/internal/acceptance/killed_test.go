@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 var kills = flag.Int("kills", 20, "TestKilled: how many runs")
@@ -70,9 +72,7 @@ func TestKilled(t *testing.T) {
 			// Now: the next round may make good what this one has lost.
 			for line := range strings.Lines(run(t, "", "gramcluster", "gather", "-missing", "-store", own.store)) {
 				var missing struct{ Task int }
-				if err := json.Unmarshal([]byte(line), &missing); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, json.Unmarshal([]byte(line), &missing))
 				if acknowledged[missing.Task] {
 					t.Errorf("run %d: task %d was acknowledged, and is missing", i, missing.Task)
 				}
@@ -98,9 +98,7 @@ func TestKilled(t *testing.T) {
 // copied copies a planned store.
 func copied(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.CopyFS(to, os.DirFS(from)))
 }
 
 // workUntil works and is killed after the delay. It returns the tasks that it has acknowledged.

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(folder)
 		modules := [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} // and their packages
 		for _, program := range modules {
-			build := exec.Command("go", "build", "-C", program[0], "-trimpath", "-o", folder, program[1])
+			build := exec.Command("go", "build", "-C", program[0], "-o", folder, program[1])
 			build.Env = append(os.Environ(), "CGO_ENABLED=0")
 			if out, err := build.CombinedOutput(); err != nil {
 				fmt.Fprintf(os.Stderr, "go build %s: %v\n%s", program[1], err, out)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/internal/servers"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // TestS3 does jobs of all kinds with an S3 server, or the bucket of GRAM_BUCKET, each by eight processes on the same
@@ -55,10 +56,7 @@ func TestS3Writers(t *testing.T) {
 			key := fmt.Sprintf("results/%d.a0", size)
 			var buckets []store.Bucket
 			for range 8 {
-				b, err := store.OpenBucket(t.Context(), url)
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := musttest.Get(store.OpenBucket(t.Context(), url))(t)
 				defer b.Close()
 				buckets = append(buckets, b)
 			}

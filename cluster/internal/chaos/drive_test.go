@@ -19,6 +19,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/sparse"
 )
@@ -74,9 +75,7 @@ func newDriveJob(t *testing.T) *driveJob {
 		},
 		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
 	}
-	if err := d.drive(h, path, here); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, d.drive(h, path, here))
 	if d.want, err = os.ReadFile(path); err != nil {
 		t.Fatal(err)
 	}
@@ -95,14 +94,9 @@ func newDriveJob(t *testing.T) *driveJob {
 	s := landmark.Settings{
 		Landmarks: 5, Loss: landmark.Logistic, Kernel: "linear", Tolerance: 0.1, C: 1, Iterations: 100, Seed: 1,
 	}
-	one, err := landmark.Train(t.Context(), c, s, landmark.Options{ISA: "generic", Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := musttest.Get(landmark.Train(t.Context(), c, s, landmark.Options{ISA: "generic", Workers: 1}))(t)
 	var text bytes.Buffer
-	if err := one.Write(t.Context(), &text); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, one.Write(t.Context(), &text))
 	if !bytes.Equal(text.Bytes(), d.want) || len(d.results) != 2*len(d.jobs) || len(d.jobs) < 3 {
 		t.Fatalf("%d passes and %d results make a model of %d bytes, one machine another of %d", len(d.jobs), len(d.results),
 			len(d.want), text.Len())

@@ -18,6 +18,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -42,9 +43,7 @@ func newGramJob(t *testing.T, documents int, flags ...string) *gramJob {
 	}
 	g := &gramJob{documents: c, flags: flags}
 	s := store.New(&storetest.Memory{})
-	if err := g.work(t, s, g.plan(t, s)); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, g.work(t, s, g.plan(t, s)))
 	if g.want, err = g.gather(t, s); err != nil {
 		t.Fatal(err)
 	}
@@ -68,17 +67,13 @@ func (g *gramJob) plan(t *testing.T, s *store.Store) planned {
 	}
 	f := flag.NewFlagSet("plan", flag.ContinueOnError)
 	p := gram.Kind.Declare(f)
-	if err := f.Parse(g.flags); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, f.Parse(g.flags))
 	spec, tasks, err := p.Plan(t.Context(), &job.Planning{Host: h, Corpus: g.documents, Digest: digest})
 	if err != nil {
 		return planned{nil, err}
 	}
 	d := job.Description{Version: job.Version, Kind: "gram", Corpus: digest, ISA: "generic", Tasks: tasks}
-	if err := d.SetSpec(spec); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, d.SetSpec(spec))
 	j, err := h.Save(t.Context(), d)
 	return planned{j, err}
 }
@@ -100,9 +95,7 @@ func (g *gramJob) work(t *testing.T, s *store.Store, p planned) error {
 	}
 	for lines := json.NewDecoder(&said); lines.More(); {
 		var r work.Report
-		if err := lines.Decode(&r); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, lines.Decode(&r))
 		if r.State == work.Failed {
 			failed = errors.New(r.Why)
 			continue
@@ -195,9 +188,7 @@ func TestNthOperation(t *testing.T) {
 func TestFlippedBytes(t *testing.T) {
 	g := newGramJob(t, 5, "-rows", "128", "-columns", "256")
 	whole := &storetest.Memory{}
-	if err := g.work(t, store.New(whole), g.plan(t, store.New(whole))); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, g.work(t, store.New(whole), g.plan(t, store.New(whole))))
 	keys, bytesInAll, rng := whole.Keys(), 0, rand.New(rand.NewPCG(3, 4))
 	if len(keys) != 4 {
 		t.Fatalf("objects %v, expected the beginning and a shard of the corpus, a job and a result", keys)

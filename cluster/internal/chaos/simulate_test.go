@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 var (
@@ -47,9 +48,7 @@ func TestSchedules(t *testing.T) {
 func scheduled(t *testing.T, n int, run func(seed uint64, log func(string, ...any)) error) int {
 	t.Helper()
 	if *seed != 0 {
-		if err := run(*seed, t.Logf); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, run(*seed, t.Logf))
 		return 1
 	}
 	if testing.Short() {

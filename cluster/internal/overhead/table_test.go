@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A row is in medians, and the ratio that of sums in one round.
@@ -29,9 +31,7 @@ func TestSame(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	a := file("a", "matrix")

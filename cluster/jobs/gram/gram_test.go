@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Tiles cover every pair of the half once, and lie in their blocks one after the other; none is larger
@@ -73,9 +74,7 @@ func TestGather(t *testing.T) {
 		bucket := store.New(&storetest.Memory{})
 		j := &job.Job{Digest: job.Digest(nil), Host: &job.Host{Store: bucket}}
 		j.Kind, j.Tasks = "gram", s.tasks()
-		if err := j.SetSpec(s); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, j.SetSpec(s))
 		for task := range j.Tasks {
 			b := s.block(task)
 			values := make([]float32, b.values())

@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/sparse"
 )
@@ -129,9 +130,7 @@ func TestLikeGrambench(t *testing.T) {
 			if _, choice, ok := strings.Cut(c.kind, "="); ok {
 				flags = append(flags, "-choice", choice)
 			}
-			if err := d.drive(t.Context(), c.source, flags...); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, d.drive(t.Context(), c.source, flags...))
 			args := []string{"train", "-q", "-in", c.source}
 			for i := 0; i < len(c.flags); i += 2 {
 				if c.flags[i] == "-loss" {
@@ -156,9 +155,7 @@ func TestLikeGrambench(t *testing.T) {
 func TestStartedAgain(t *testing.T) {
 	flags := []string{"-landmarks", "60", "-loss", "logistic", "-tasks", "2"}
 	whole := newDriven(t)
-	if err := whole.drive(t.Context(), source, flags...); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, whole.drive(t.Context(), source, flags...))
 	d, killed := newDriven(t), errors.New("killed")
 	for at := range whole.jobs {
 		d.before = func(pass int) error {
@@ -175,9 +172,7 @@ func TestStartedAgain(t *testing.T) {
 		}
 	}
 	d.before = nil
-	if err := d.drive(t.Context(), source, flags...); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, d.drive(t.Context(), source, flags...))
 	if !bytes.Equal(d.model(), whole.model()) || !reflect.DeepEqual(d.jobs, whole.jobs) {
 		t.Error("started again, the model or the passes differ")
 	}
@@ -191,14 +186,9 @@ func TestStartedAgain(t *testing.T) {
 		if err != nil || len(objects) != 2 {
 			t.Fatalf("results %v, error %v", objects, err)
 		}
-		b, err := os.ReadFile(objects[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(os.ReadFile(objects[0]))(t)
 		b[len(b)/2] ^= 1
-		if err := os.WriteFile(objects[0], b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(objects[0], b, 0o600))
 	}
 	rot(whole.jobs[1])
 	last := whole.jobs[len(whole.jobs)-1]
@@ -208,9 +198,7 @@ func TestStartedAgain(t *testing.T) {
 			rot(last)
 		}
 	}
-	if err := errors.Join(os.Remove(d.path), d.drive(t.Context(), source, flags...)); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, errors.Join(os.Remove(d.path), d.drive(t.Context(), source, flags...)))
 	if !bytes.Equal(d.model(), whole.model()) || d.done[work.Done] != 2*len(whole.jobs)+2 {
 		t.Errorf("after two rotten results %d tasks were done, or another model came out", d.done[work.Done])
 	}
@@ -219,18 +207,10 @@ func TestStartedAgain(t *testing.T) {
 // What no job or result of a pass can be is refused.
 func TestDamaged(t *testing.T) {
 	d := newDriven(t)
-	if err := d.drive(t.Context(), source, "-landmarks", "20", "-passes", "1"); err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Create(t.Context(), d.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, d.drive(t.Context(), source, "-landmarks", "20", "-passes", "1"))
+	s := musttest.Get(store.Create(t.Context(), d.folder))(t)
 	defer s.Close()
-	j, err := (&job.Host{Store: s, Workers: 1}).Load(t.Context(), d.jobs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := musttest.Get((&job.Host{Store: s, Workers: 1}).Load(t.Context(), d.jobs[0]))(t)
 	for _, tasks := range []int{0, 4} {
 		opened, _ := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks = tasks })
 		if opened == nil || !strings.Contains(opened.Error(), "tasks for 3 blocks") {
@@ -306,10 +286,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b, err := json.Marshal(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := musttest.Get(json.Marshal(q))(t)
 		if again, err := parse(b); err != nil || again.Rows != q.Rows || len(again.Step) != len(q.Step) {
 			t.Fatalf("%q reads as %+v and then as %+v, error %v", text, q, again, err)
 		}

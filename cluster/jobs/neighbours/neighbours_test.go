@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
@@ -20,14 +21,10 @@ func TestLikeGrambench(t *testing.T) {
 	folder := t.TempDir()
 	for i := range 40 {
 		class := filepath.Join(folder, fmt.Sprint("class", i%2))
-		if err := os.MkdirAll(class, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.MkdirAll(class, 0o755))
 		// The last word is this file's alone, and counts here.
 		text := fmt.Sprintf("some words of text %d and word%c among them %[2]ca%[3]c", i/3, 'a'+rune(i%7), 'a'+rune(i/7))
-		if err := os.WriteFile(filepath.Join(class, fmt.Sprintf("%d.txt", i)), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(filepath.Join(class, fmt.Sprintf("%d.txt", i)), []byte(text), 0o644))
 	}
 	const synthetic = "synthetic:docs=700,terms=900,length=12,classes=3,seed=5"
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
 )
 
@@ -21,9 +22,7 @@ func rows(t *testing.T, report []byte) string {
 	var r struct {
 		Rows []map[string]json.RawMessage `json:"rows"`
 	}
-	if err := json.Unmarshal(report, &r); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, json.Unmarshal(report, &r))
 	if len(r.Rows) == 0 {
 		t.Fatalf("no rows in %s", report)
 	}
@@ -117,10 +116,7 @@ func FuzzDecode(f *testing.F) {
 			Iterations: 9},
 		{Labels: [][]int{{}, {1, 2}}, Unfinished: 1}, {Values: []float64{0.5}},
 	}}}
-	b, err := encode(found)
-	if err != nil {
-		f.Fatal(err)
-	}
+	b := musttest.Get(encode(found))(f)
 	if again, err := decode(b); err != nil || !reflect.DeepEqual(again, found) {
 		f.Fatalf("%+v, %v, expected %+v", again, err, found)
 	}
@@ -132,14 +128,8 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text, err := encode(found)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := decode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := musttest.Get(encode(found))(t)
+		again := musttest.Get(decode(text))(t)
 		if second, err := encode(again); err != nil || !bytes.Equal(second, text) {
 			t.Fatalf("%s, %v, expected %s", second, err, text)
 		}

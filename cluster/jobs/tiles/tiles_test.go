@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -20,9 +21,7 @@ func TestGatherRefuses(t *testing.T) {
 	file := func(matrix byte, row, rows int) string {
 		var b bytes.Buffer
 		p := tiles.Piece{Matrix: [32]byte{matrix}, Row: row, Rows: rows, Column: row, Cols: 3 - row}
-		if err := p.Write(&b, func(int) []float32 { return make([]float32, p.Cols) }); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, p.Write(&b, func(int) []float32 { return make([]float32, p.Cols) }))
 		return b.String()
 	}
 	good := file(1, 0, 2)
@@ -46,16 +45,10 @@ func TestGatherRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(spec{"tf-l2", 3, 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := musttest.Get(json.Marshal(spec{"tf-l2", 3, 2}))(t)
 		h := &job.Host{Store: s, Workers: 1, Memory: c.memory}
 		d := job.Description{Version: job.Version, Kind: "tiles", ISA: "generic", Tasks: 2, Spec: text}
-		j, err := h.Save(t.Context(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := musttest.Get(h.Save(t.Context(), d))(t)
 		for task, r := range c.results {
 			if _, err := s.Put(t.Context(), j.ResultName(task), []byte(r)); err != nil {
 				t.Fatal(err)
@@ -81,9 +74,7 @@ func TestRefused(t *testing.T) {
 	} {
 		f := flag.NewFlagSet("tiles", flag.ContinueOnError)
 		planner := Kind.Declare(f)
-		if err := f.Parse(strings.Fields(flags)); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, f.Parse(strings.Fields(flags)))
 		if _, _, err := planner.Plan(t.Context(), &job.Planning{Corpus: from}); err == nil {
 			t.Errorf("%s: no error", flags)
 		} else {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -104,10 +105,7 @@ func FuzzDecode(f *testing.F) {
 		nil, {Support: []int{1, 7}, Coef: []float64{0.1, math.SmallestNonzeroFloat64}, Rho: math.Copysign(0, -1),
 			Converged: true, Sigmoid: &solver.Sigmoid{A: -1.0 / 3, B: math.MaxFloat64}}, {}},
 		Thresholds: &solver.Thresholds{Above: []float64{0.5}}}
-	b, err := encode(c)
-	if err != nil {
-		f.Fatal(err)
-	}
+	b := musttest.Get(encode(c))(f)
 	if again, err := decode(b, 3); err != nil || !reflect.DeepEqual(again, c) || !math.Signbit(again.Machines[1].Rho) {
 		f.Fatalf("%+v, %v, expected %+v", again, err, c)
 	}

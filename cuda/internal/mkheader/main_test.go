@@ -5,16 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // The header selects the 64-bit entry points and has nothing of the C library that the module's has
 // at its head.
 func TestConvert(t *testing.T) {
 	const source = "typedef int of_the_c_library;\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n"
-	header, err := convert([]byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := musttest.Get(convert([]byte(source)))(t)
 	text := string(header)
 	for _, want := range []string{
 		"#define cuMemAlloc cuMemAlloc_v2\n",
@@ -43,13 +42,8 @@ func TestRun(t *testing.T) {
 		t.Skip(err) // the module isn't there and can't be had
 	}
 	path := filepath.Join(dir, "cuda.h")
-	before, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run([]string{dir}); err != nil {
-		t.Fatal(err)
-	}
+	before := musttest.Get(os.Stat(path))(t)
+	musttest.Do(t, run([]string{dir}))
 	if after, err := os.Stat(path); err != nil || after.ModTime() != before.ModTime() {
 		t.Errorf("the header is written again: error %v", err)
 	}

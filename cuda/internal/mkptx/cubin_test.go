@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A cubin for each architecture comes from an assembler that is there; without one the words say
@@ -12,14 +14,10 @@ import (
 func TestAssemble(t *testing.T) {
 	dir := t.TempDir()
 	fake := filepath.Join(dir, "ptxas")
-	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho \"$1\" >\"$4\"\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(fake, []byte("#!/bin/sh\necho \"$1\" >\"$4\"\n"), 0o777))
 	t.Setenv("PTXAS", fake)
 	var out strings.Builder
-	if err := assemble("gram.ptx", dir, &out); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, assemble("gram.ptx", dir, &out))
 	for _, a := range architectures {
 		if text, err := os.ReadFile(filepath.Join(dir, "gram."+a+".cubin")); string(text) != "-arch="+a+"\n" {
 			t.Errorf("%s: found %q, error %v", a, text, err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // kernels is where the project's kernels are.
@@ -21,9 +23,7 @@ func TestFresh(t *testing.T) {
 // A changed source is noticed, and so is PTX that says nothing of its sources.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(kernels)); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.CopyFS(dir, os.DirFS(kernels)))
 	check := func(what string, fresh bool) {
 		t.Helper()
 		if err := run(dir, true, &bytes.Buffer{}); (err == nil) != fresh ||
@@ -33,15 +33,10 @@ func TestStale(t *testing.T) {
 	}
 	check("a copy", true)
 	shape := filepath.Join(dir, "shape.h")
-	text, err := os.ReadFile(shape)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(os.ReadFile(shape))(t)
 	write := func(path string, text []byte) {
 		t.Helper()
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, text, 0o666))
 	}
 	write(shape, append(text, '\n'))
 	check("with another header", false)

@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device/devicetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -21,17 +22,11 @@ func TestEngineOnABackend(t *testing.T) {
 	k := kernel.MustParse("rbf:gamma=0.3")
 	all := k.Embedding().Fit(corpus.Documents)
 	embed := func(m *sparse.CSR) *sparse.Embedded {
-		x, err := all.Transform(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := musttest.Get(all.Transform(m))(t)
 		return x
 	}
 	x, y := embed(corpus.Documents), embed(corpus.Documents.SelectRows([]int{7, 3, 219, 3}))
-	e, err := engine.New(x, engine.Options{Device: devicetest.New, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := musttest.Get(engine.New(x, engine.Options{Device: devicetest.New, Workers: 2}))(t)
 	n, ref := x.Rows(), engine.NewReference(x)
 	holds := func(what string, i, j int, got float32) {
 		t.Helper()

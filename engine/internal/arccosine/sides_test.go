@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // asm.Kernels.BivariateTail with the numbers of Sides against quadrature, for documents of any
@@ -15,10 +16,7 @@ import (
 func TestSides(t *testing.T) {
 	const unit = 0x1p-24
 	for _, isa := range enginetest.ISAs() {
-		k, err := asm.For(isa)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(asm.For(isa))(t)
 		r := rand.New(rand.NewPCG(3, 3))
 		row, cols := make([]float32, asm.BivariateNumbers), make([]float32, asm.BivariateNumbers*asm.BivariateGroup)
 		dst, c := make([]float32, asm.BivariateGroup), make([]float32, asm.BivariateGroup)

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func sphere(t *testing.T, n, order int) *Sphere {
 	t.Helper()
-	s, err := NewSphere(n, order)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(NewSphere(n, order))(t)
 	return s
 }
 

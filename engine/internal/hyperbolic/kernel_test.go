@@ -3,14 +3,13 @@ package hyperbolic
 import (
 	"math"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func kernel(t *testing.T, n int, time float64) *Kernel {
 	t.Helper()
-	k, err := New(n, time)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := musttest.Get(New(n, time))(t)
 	return k
 }
 
@@ -155,10 +154,7 @@ func TestSemigroup(t *testing.T) {
 	for _, n := range []int{2, 3} {
 		for _, c := range []struct{ s, t, rho float64 }{{0.3, 0.5, 0}, {0.3, 0.5, 0.8}, {1, 0.4, 2.5}} {
 			first, second := kernel(t, n, c.s), kernel(t, n, c.t)
-			table, err := NewTable(t.Context(), second, 30)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := musttest.Get(NewTable(t.Context(), second, 30))(t)
 			ring := func(r float64) float64 {
 				if r == 0 {
 					return 0

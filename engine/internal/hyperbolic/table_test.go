@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A table is as good as the kernel, between its nodes and beyond its end, for dimensions and times
@@ -16,10 +18,7 @@ func TestTable(t *testing.T) {
 		for _, tm := range []float64{1e-6, 1e-3, 0.05, 0.7, 12, 1000} {
 			k := kernel(t, n, tm)
 			const top = 8.5
-			table, err := NewTable(t.Context(), k, top)
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := musttest.Get(NewTable(t.Context(), k, top))(t)
 			var worst float64
 			for i := range 60 {
 				at := []float64{0, 1, top, top + 1, 9, math.Nextafter(9, 0)}
@@ -45,10 +44,7 @@ func TestTable(t *testing.T) {
 // A function too rough for intervals of width 1 makes them narrower; one that no interval of
 // sensible width holds ends the search, too.
 func TestTableHalves(t *testing.T) {
-	p, err := newPieces(t.Context(), func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := musttest.Get(newPieces(t.Context(), func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2))(t)
 	if !(p.width <= 0.125) {
 		t.Errorf("the intervals have the width %v", p.width)
 	}

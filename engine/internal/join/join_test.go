@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -18,9 +19,7 @@ func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (p
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Build(t.Context(), listBytes); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, j.Build(t.Context(), listBytes))
 	var mu sync.Mutex
 	var matches int64
 	done := func(n int64) {
@@ -81,10 +80,7 @@ func dotOf(x *sparse.Embedded, i, k int) (sum float64) {
 // A heap gives the ranks of a row in order, whatever they are.
 func TestCut(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(100, 400, 30, 3))
-	j, err := New(t.Context(), x, nil, 0.5, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := musttest.Get(New(t.Context(), x, nil, 0.5, 2))(t)
 	var w cutter
 	for k := range j.rows.distinct {
 		if w.cut(j, j.rows, k); !slices.IsSorted(w.ranks) || len(w.ranks) == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // matrix holds keys of n rows and m columns; where it is half, of a symmetric matrix.
@@ -92,10 +93,7 @@ func (x *matrix) want(i, k int, most float32, groups []int32) []Neighbour {
 func eachISA(t *testing.T, f func(t *testing.T, k *asm.Kernels)) {
 	for _, isa := range enginetest.ISAs() {
 		t.Run("isa="+string(isa), func(t *testing.T) {
-			k, err := asm.For(isa)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(asm.For(isa))(t)
 			f(t, k)
 		})
 	}
@@ -139,9 +137,7 @@ func TestEnter(t *testing.T) {
 			}
 			wg.Wait()
 			id := func([]float32) error { return nil }
-			if err := l.Sort(t.Context(), 2, id, true); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, l.Sort(t.Context(), 2, id, true))
 			for i := range n {
 				got, want := l.Of(i), x.want(i, k, most, groups)
 				if !slices.Equal(got, want) {
@@ -287,9 +283,7 @@ func TestSort(t *testing.T) {
 				}
 				return nil
 			}
-			if err := l.Sort(t.Context(), 2, values, keepKeys); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, l.Sort(t.Context(), 2, values, keepKeys))
 			for i := range n {
 				if !slices.Equal(l.Of(i), want[i]) {
 					t.Fatalf("k = %d: list %d is %v, expected %v", k, i, l.Of(i), want[i])

@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -60,9 +61,7 @@ func TestPanelBytes(t *testing.T) {
 				func(i, j int) int { return int(x.Offsets[j+1] - x.Offsets[j] - x.Offsets[i+1] + x.Offsets[i]) })
 			for _, r := range []*device.Request{{Docs: all, Hi: len(all), Half: true},
 				{Docs: longest[:b.kernels.Panel], Hi: len(all)}} {
-				if err := b.Rows(t.Context(), r, func(*device.Tile) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, b.Rows(t.Context(), r, func(*device.Tile) error { return nil }))
 			}
 			if len(b.idle) != 1 {
 				t.Fatalf("%d panels of one worker", len(b.idle))
@@ -83,9 +82,6 @@ func newBackend(t *testing.T, x *sparse.Embedded, o Options) *Backend {
 	if o.Kernels == nil {
 		o.Kernels = asm.Best()
 	}
-	b, err := New(t.Context(), x, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := musttest.Get(New(t.Context(), x, o))(t)
 	return b
 }

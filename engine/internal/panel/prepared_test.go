@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -14,20 +15,14 @@ import (
 // they are asked for, and belong to their back end.
 func TestPrepared(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 6, 3))
-	other, err := x.Embedder.Transform(enginetest.Zipf(150, 900, 30, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(150, 900, 30, 4)))(t)
 	docs := make([]int, other.Rows())
 	for i := range docs {
 		docs[i] = other.Rows() - 1 - i
 	}
 	for _, terms := range []int{-1, 40, 900} {
 		b := newBackend(t, x, Options{Workers: 2, HeadTerms: terms})
-		ready, err := b.Prepare(t.Context(), other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ready := musttest.Get(b.Prepare(t.Context(), other))(t)
 		held, said := heldBy(reflect.ValueOf(ready.(*prepared).side)), b.PreparedBytes(other.Rows(), other.NNZ())
 		if held > said || ready.Bytes() > held {
 			t.Errorf("%d bytes are held and %d counted, %d were announced", held, ready.Bytes(), said)

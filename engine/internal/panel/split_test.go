@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -29,14 +30,9 @@ func TestSplitNeverWraps(t *testing.T) {
 			m.Terms[k], m.Values[k] = uint32(k%cols), float32(k+1)
 		}
 		l := &layout{panel, []int{0, cols}, sparse.Ranks(sparse.Order(m.DocumentFrequency())), 1}
-		byRank, err := sparse.ByRank(t.Context(), m, l.rank, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		byRank := musttest.Get(sparse.ByRank(t.Context(), m, l.rank, 2))(t)
 		h := &side{}
-		if err := l.split(t.Context(), h, nil, byRank, 2, 0); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, l.split(t.Context(), h, nil, byRank, 2, 0))
 		for i := range 2 {
 			lo, hi := h.head[0].of(i)
 			for k := lo; k < hi; k++ {
@@ -146,23 +142,18 @@ func TestRoomIsUsedAgain(t *testing.T) {
 		for i := range docs {
 			docs[i] = i
 		}
-		from, err := x.Embedder.Transform(enginetest.Zipf(n, 900, 5+n%40, uint64(n)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := musttest.Get(x.Embedder.Transform(enginetest.Zipf(n, 900, 5+n%40, uint64(n))))(t)
 		rows := func(b *Backend) []float32 {
 			out := make([]float32, n*x.Rows())
 			r := &device.Request{From: from, Docs: docs, Hi: x.Rows()}
-			if err := b.Rows(t.Context(), r, func(tile *device.Tile) error {
+			musttest.Do(t, b.Rows(t.Context(), r, func(tile *device.Tile) error {
 				for i := range tile.Rows {
 					for j := tile.Lo; j < tile.Hi; j++ {
 						out[(tile.First+i)*x.Rows()+j] = tile.Value[i+(j-tile.Lo)*tile.ColStride]
 					}
 				}
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return out
 		}
 		if got := rows(used); !slices.Equal(got, rows(newBackend(t, x, Options{Workers: 1, HeadTerms: 100}))) {

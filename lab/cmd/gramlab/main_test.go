@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/experiments"
 )
 
@@ -35,9 +36,7 @@ func TestExperiments(t *testing.T) {
 func TestMemoryLimitEndsWithCommand(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	file := filepath.Join(t.TempDir(), "t.svm")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, nil, 0o666))
 	run([]string{"repro", "lafferty-lebanon", "-data", file, "-m", "100M"}, io.Discard, io.Discard)
 	if after := debug.SetMemoryLimit(-1); after != before {
 		t.Errorf("a limit of %d bytes, expected %d as before", after, before)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/peers/peerstest"
 )
 
@@ -30,9 +31,7 @@ func texts(t *testing.T, name string, from, to int) string {
 		b.WriteByte('\n')
 	}
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	return file
 }
 
@@ -69,9 +68,7 @@ func TestBesideLIBSVM(t *testing.T) {
 	script := fmt.Sprintf("#!/bin/sh\n%s \"$@\" | sed 's/^obj = -\\(.\\)/obj = -9\\1/'\n", svmTrain)
 	predictor := filepath.Join(t.TempDir(), "predictor")
 	for file, text := range map[string]string{liar: script, predictor: "#!/bin/sh\nsed 's/.*/1/' \"$1\" >\"$3\"\n"} {
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(file, []byte(text), 0o700))
 	}
 	status, stdout, stderr = peerstest.Run(t, Program, append(args, "-svm-train", liar, "-svm-predict", predictor)...)
 	if status != 1 || strings.Count(stdout, ": FAILED\n") != 2 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/cho"
 	"github.com/gramengine/gram/lab/internal/repro/lafferty"
@@ -83,9 +84,7 @@ func TestKeptResultsFit(t *testing.T) {
 				continue
 			}
 			bad := append(pattern.Expand(append([]byte{}, good[:at[0]]...), []byte(by), good, at), good[at[1]:]...)
-			if err := os.WriteFile(path, bad, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.WriteFile(path, bad, 0o666))
 			again, dropped := run()
 			if !strings.Contains(dropped, path+":") || !slices.Equal(sorted(again), sorted(good)) {
 				t.Errorf("%s, %s for %s: told of %q, the file is\n%s\nexpected\n%s", e.experiment.Name, by, of, dropped,

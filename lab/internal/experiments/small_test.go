@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
@@ -79,9 +80,7 @@ func runSmall(t *testing.T, name, data, flags string) {
 	var report struct {
 		Rows []map[string]any `json:"rows"`
 	}
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, json.Unmarshal(out.Bytes(), &report))
 	if len(report.Rows) == 0 {
 		t.Fatalf("no rows in %s", &out)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestMedian(t *testing.T) {
@@ -74,13 +76,8 @@ func TestExecuteEnds(t *testing.T) {
 func TestLines(t *testing.T) {
 	lines := []string{"student|cornell\ta | b", "faculty\tc"}
 	plain, packed := filepath.Join(t.TempDir(), "a.tsv"), filepath.Join(t.TempDir(), "a.tsv.gz")
-	if err := WriteLines(plain, lines); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, WriteLines(plain, lines))
+	f := musttest.Get(os.Create(packed))(t)
 	w := gzip.NewWriter(f)
 	w.Write([]byte(lines[0] + "\n" + lines[1] + "\n"))
 	w.Close()

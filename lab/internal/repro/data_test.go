@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestMissingData(t *testing.T) {
@@ -22,12 +24,8 @@ func TestMissingData(t *testing.T) {
 			t.Errorf("%q isn't in %q", part, err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(r.Data, "webkb"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(r.Data, "webkb", "all.tsv.gz"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Mkdir(filepath.Join(r.Data, "webkb"), 0o777))
+	musttest.Do(t, os.WriteFile(filepath.Join(r.Data, "webkb", "all.tsv.gz"), nil, 0o666))
 	if err := r.Require(WebKB); err != nil {
 		t.Error(err)
 	}

@@ -9,16 +9,14 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func TestTableObjects(t *testing.T) {
 	table := &Table{Key: "1", Columns: []Column{{Key: "class"}, {Key: "error"}, {Key: "printed"}, {Key: "p"}}}
 	table.Add(Word(`a "b"`), Measure([]float64{0.1, 0.3}).Cell(4), Empty(), Probability(1e-5))
 	table.Add(Count(40), Measured{0.5, math.NaN(), 1}.Cell(2), Value(math.NaN(), 3), Value(math.Inf(1), 3))
-	rows, err := table.Objects()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := musttest.Get(table.Objects())(t)
 	for i, want := range []string{
 		`{"table":"1","class":"a \"b\"","error":{"mean":0.2,"sd":0.1414213562373095,"n":2},"printed":null,"p":0.00001}`,
 		`{"table":"1","class":40,"error":{"mean":0.5,"sd":null,"n":1},"printed":null,"p":null}`,
@@ -52,18 +50,10 @@ func TestFigure(t *testing.T) {
 		{Title: "nothing"},
 	}}
 	path := filepath.Join(t.TempDir(), "a.png")
-	if err := f.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, f.Save(path))
+	file := musttest.Get(os.Open(path))(t)
 	defer file.Close()
-	img, err := png.Decode(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := musttest.Get(png.Decode(file))(t)
 	seen := [2]int{}
 	for y := range img.Bounds().Dy() {
 		for x := range img.Bounds().Dx() {

@@ -5,43 +5,31 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 func openState(t *testing.T, path string) *State {
 	t.Helper()
-	s, err := OpenState(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(OpenState(path))(t)
 	return s
 }
 
 func TestStateGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	s := openState(t, path)
-	if err := s.Begin("x", "20 splits"); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, s.Begin("x", "20 splits"))
 	for key, v := range map[string][]float64{"a": {0.1, 1e-300}, "b": {2}} {
-		if err := s.Save(key, v); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Save(key, v))
 	}
 
 	// What a machine that stopped has left of the last line doesn't count, and doesn't spoil the
 	// next one.
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, append(text, `{"key":"c","val`...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	text := musttest.Get(os.ReadFile(path))(t)
+	musttest.Do(t, os.WriteFile(path, append(text, `{"key":"c","val`...), 0o666))
 	for round := range 2 {
 		s = openState(t, path)
-		if err := s.Begin("x", "20 splits"); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Begin("x", "20 splits"))
 		if s.Results() != 2+round {
 			t.Errorf("%d results, expected %d", s.Results(), 2+round)
 		}
@@ -52,9 +40,7 @@ func TestStateGoesOn(t *testing.T) {
 		if ok, err := s.Load("c", &v); ok != (round == 1) || err != nil {
 			t.Errorf("round %d: c is there: %v, %v", round, ok, err)
 		}
-		if err := s.Save("c", []float64{3}); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, s.Save("c", []float64{3}))
 	}
 }
 
@@ -62,9 +48,7 @@ func TestStateOfSomethingElse(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a.jsonl")
 	s := openState(t, path)
-	if err := s.Begin("x", "20 splits"); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, s.Begin("x", "20 splits"))
 	for _, other := range [][2]string{{"y", "20 splits"}, {"x", "10 splits"}} {
 		s := openState(t, path)
 		if err := s.Begin(other[0], other[1]); err == nil || !strings.Contains(err.Error(), "20 splits") {
@@ -78,9 +62,7 @@ func TestStateOfSomethingElse(t *testing.T) {
 		"expected ":     "{\"experiment\":\"x\",\"of\":\"\",\"more\":1}\n",
 	} {
 		path := filepath.Join(folder, "bad")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(text), 0o666))
 		if _, err := OpenState(path); err == nil || !strings.Contains(err.Error(), name) ||
 			!strings.Contains(err.Error(), "expected") {
 			t.Errorf("%q: %v, expected an error with %q", text, err, name)
@@ -112,15 +94,11 @@ func TestStateLeavesNothing(t *testing.T) {
 	for name, want := range map[string]bool{"new": false, "there": true, "begun": true} {
 		path := filepath.Join(t.TempDir(), name)
 		if name == "there" {
-			if err := os.WriteFile(path, nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.WriteFile(path, nil, 0o666))
 		}
 		s := openState(t, path)
 		if name == "begun" {
-			if err := s.Begin("x", "y"); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, s.Begin("x", "y"))
 		}
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: %v, expected a file: %v", name, err, want)
@@ -135,9 +113,7 @@ func FuzzOpenState(f *testing.F) {
 	f.Add("{\"experiment\":\"x\"}\nnull\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(t.TempDir(), "a")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(text), 0o666))
 		s, err := OpenState(path)
 		if err != nil {
 			return
@@ -156,9 +132,7 @@ func TestStateInMemory(t *testing.T) {
 	if err := s.Save("a", 1); err == nil {
 		t.Error("a result before Begin is kept")
 	}
-	if err := s.Begin("x", "20 splits"); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, s.Begin("x", "20 splits"))
 	computed := 0
 	for range 2 {
 		v, err := Kept(s, "a", func() (int, error) {

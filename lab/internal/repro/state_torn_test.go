@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 const wholeHead = `{"experiment":"x","of":"20 splits"}` + "\n"
@@ -31,9 +33,7 @@ func TestStateTorn(t *testing.T) {
 	text := wholeHead + strings.Join(wholeResults, "")
 	for n := range len(text) + 1 {
 		for _, between := range []string{"", "\n", "\x00\x00\n"} {
-			if err := os.WriteFile(path, []byte(text[:n]+between+goodResult), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, os.WriteFile(path, []byte(text[:n]+between+goodResult), 0o666))
 			s, err := OpenState(path)
 			if n < len(wholeHead)-1 || n == len(wholeHead)-1 && between != "\n" {
 				if err == nil {
@@ -48,9 +48,7 @@ func TestStateTorn(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%d bytes of the file, then %q: %v", n, between, err)
 			}
-			if err := s.Begin("x", "20 splits"); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, s.Begin("x", "20 splits"))
 			whole, at := 0, len(wholeHead)
 			for _, line := range wholeResults {
 				if at += len(line); n >= at || n == at-1 && between == "\n" {
@@ -78,9 +76,7 @@ func TestStateTorn(t *testing.T) {
 				t.Errorf("%d bytes of the file, then %q: told to be left out: %q, expected something: %v", n, between,
 					s.Dropped(), torn)
 			}
-			if err := s.Save("e", 5); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, s.Save("e", 5))
 			again := openState(t, path)
 			var e int
 			if ok, err := again.Load("e", &e); !ok || err != nil || e != 5 {
@@ -94,9 +90,7 @@ func TestStateTorn(t *testing.T) {
 func TestStateTornHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	for n := 1; n < len(wholeHead); n++ {
-		if err := os.WriteFile(path, []byte(wholeHead[:n]), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(path, []byte(wholeHead[:n]), 0o666))
 		if _, err := OpenState(path); err == nil {
 			t.Errorf("%d bytes of the first line are taken for a file of results", n)
 		}
@@ -120,18 +114,10 @@ func TestStateFailingWriter(t *testing.T) {
 	if err := s.Save("early", 1); err == nil {
 		t.Error("a result is kept though its file has no first line")
 	}
-	if err := os.Mkdir(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Begin("x", "y"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Save("a", 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(folder, folder+" away"); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Mkdir(folder, 0o777))
+	musttest.Do(t, s.Begin("x", "y"))
+	musttest.Do(t, s.Save("a", 1))
+	musttest.Do(t, os.Rename(folder, folder+" away"))
 	for _, key := range []string{"lost", "a"} {
 		if err := s.Save(key, "long"); err == nil {
 			t.Fatalf("%s is saved where there is no folder", key)
@@ -144,12 +130,8 @@ func TestStateFailingWriter(t *testing.T) {
 	if ok, err := s.Load("a", &v); !ok || err != nil || v != 1 {
 		t.Errorf("a is %v, %v, %v, expected what was kept before", v, ok, err)
 	}
-	if err := os.Rename(folder+" away", folder); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Save("b", 2); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Rename(folder+" away", folder))
+	musttest.Do(t, s.Save("b", 2))
 	text, err := os.ReadFile(path)
 	want := `{"experiment":"x","of":"y"}` + "\n" + resultLine("a", "1") + resultLine("b", "2")
 	if err != nil || string(text) != want {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -16,13 +17,8 @@ import (
 func readLines(t *testing.T, lines ...string) *sparse.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.tsv")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	c, err := sparse.Read(context.Background(), path, sparse.Options{MinDF: 1, Format: sparse.FormatTSV})
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666))
+	c := musttest.Get(sparse.Read(context.Background(), path, sparse.Options{MinDF: 1, Format: sparse.FormatTSV}))(t)
 	return c
 }
 
@@ -46,19 +42,14 @@ func words(c *sparse.Corpus) (out []string) {
 func TestPreparation(t *testing.T) {
 	c := readLines(t, "x\tthe cat sat", "y\tThe cat an the", "x\tan axe")
 	stop := filepath.Join(t.TempDir(), "stop")
-	if err := os.WriteFile(stop, []byte("The\n of"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(stop, []byte("The\n of"), 0o666))
 	for want, p := range map[string]Preparation{
 		"x: cat 1 sat 1 the 1|y: an 1 cat 1 the 2|x: an 1 axe 1": {MinDF: 1, MinLetters: 1},
 		"x: cat 1 the 1|y: an 1 cat 1 the 2|x: an 1":             {MinDF: 2, MinLetters: 1},
 		"x: cat 1 sat 1 the 1|y: cat 1 the 2|x: axe 1":           {MinDF: 1, MinLetters: 3},
 		"x: cat 1|y: cat 1|x:":                                   {MinDF: 2, MinLetters: 3, StopWords: stop},
 	} {
-		got, err := p.Apply(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := musttest.Get(p.Apply(c))(t)
 		if text := strings.Join(words(got), "|"); text != want {
 			t.Errorf("%v: %s, expected %s", p, text, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
@@ -216,9 +217,7 @@ func TestLoadOfHugeHeader(t *testing.T) {
 	file := archivetest.Bytes(t, form, example(t).Part)
 	path := filepath.Join(t.TempDir(), "huge")
 	huge := bytes.Replace(file, []byte(`"rows":3`), []byte(`"rows":35184372088832`), 1) // 256 TiB of offsets
-	if err := os.WriteFile(path, huge, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, huge, 0o600))
 	if _, err := form.Load(t.Context(), path, nil); !errors.Is(err, archive.ErrDamaged) {
 		t.Errorf("%v, expected an error for a damaged file", err)
 	}
@@ -252,10 +251,7 @@ func TestEndless(t *testing.T) {
 // Arrays that stand one after the other in the file are arrays of their own: one that grows leaves
 // the next as it is.
 func TestArraysOfTheirOwn(t *testing.T) {
-	m, err := form.Read(t.Context(), bytes.NewReader(archivetest.Bytes(t, form, example(t))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := musttest.Get(form.Read(t.Context(), bytes.NewReader(archivetest.Bytes(t, form, example(t)))))(t)
 	next := slices.Clone(m.Machines[1].All)
 	_ = append(m.Machines[0].All, -1)
 	if !slices.Equal(m.Machines[1].All, next) {

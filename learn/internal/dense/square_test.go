@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -44,10 +45,7 @@ func of(a mat.Symmetric) *Square {
 // the same bits from any number of workers.
 func TestFactor(t *testing.T) {
 	for _, isa := range asm.Available() {
-		k, err := asm.For(isa)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(asm.For(isa))(t)
 		for _, n := range []int{1, 7, 64, 65, 129, 400} {
 			if n > 130 && isa == asm.Generic {
 				continue // slow
@@ -80,10 +78,7 @@ func TestFactor(t *testing.T) {
 						same("Tᵀ", j, i, s.Row(j)[i], u.At(i, j))
 					}
 				}
-				ridge, err := s.Ridge(t.Context(), do, 0.5)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ridge := musttest.Get(s.Ridge(t.Context(), do, 0.5))(t)
 				var product mat.Dense
 				product.Mul(&u, u.T())
 				for i := range n {
@@ -101,17 +96,11 @@ func TestFactor(t *testing.T) {
 					b[i] = r.NormFloat64()
 				}
 				x := slices.Clone(b)
-				if err := s.Forward(t.Context(), do, x); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Back(t.Context(), do, x); err != nil {
-					t.Fatal(err)
-				}
+				musttest.Do(t, s.Forward(t.Context(), do, x))
+				musttest.Do(t, s.Back(t.Context(), do, x))
 				for v := range 5 {
 					var solution mat.VecDense
-					if err := want.SolveVecTo(&solution, mat.NewVecDense(n, b[v*n:(v+1)*n])); err != nil {
-						t.Fatal(err)
-					}
+					musttest.Do(t, want.SolveVecTo(&solution, mat.NewVecDense(n, b[v*n:(v+1)*n])))
 					for i := range n {
 						same("solution", v, i, x[v*n+i], solution.AtVec(i))
 					}

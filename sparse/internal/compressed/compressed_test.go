@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // zipped compresses a text by gzip.
@@ -26,14 +28,9 @@ func zipped(text string) string {
 func packed(t testing.TB, text string, opt ...zstd.EOption) string {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b, append(opt, zstd.WithEncoderCRC(true))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := musttest.Get(zstd.NewWriter(&b, append(opt, zstd.WithEncoderCRC(true))...))(t)
 	w.Write([]byte(text))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, w.Close())
 	return b.String()
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -32,10 +33,7 @@ func TestMergeOfHistograms(t *testing.T) {
 		},
 		"js": func(a, b float64) float64 { return (xlogx(a)/2 + xlogx(b)/2 - xlogx((a+b)/2)) / math.Ln2 },
 	} {
-		x, err := kernel.MustParse(spec).Embedding().Fit(m).Transform(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := musttest.Get(kernel.MustParse(spec).Embedding().Fit(m).Transform(m))(t)
 		dense := make([][6]float64, x.Rows())
 		for i := range dense {
 			terms, values := x.Row(i)

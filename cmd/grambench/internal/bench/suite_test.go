@@ -8,16 +8,14 @@ import (
 
 	"github.com/gramengine/gram/docs/machines"
 	"github.com/gramengine/gram/internal/instrument"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/page"
 )
 
 // A report of the suite has the index, what isn't known and the noise; its page has charts; its JSON is a result's
 // file.
 func TestSuiteReport(t *testing.T) {
-	r, err := machines.Load(machines.Reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(machines.Load(machines.Reference))(t)
 	for _, row := range slices.Clone(r.Rows) { // the same on twice the workers, none of which gains anything
 		more := *row
 		if more.Workers = 2; row.Busy() { // the process's time is that of both
@@ -29,10 +27,7 @@ func TestSuiteReport(t *testing.T) {
 		r.Rows = append(r.Rows, &more)
 	}
 	r.Roofs = append(r.Roofs, &instrument.Roof{Workers: 2, Peak: 1e11, Bandwidth: instrument.Bandwidth{Read: 1e10}})
-	s, err := newSuiteReport(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(newSuiteReport(r))(t)
 	var text strings.Builder
 	s.WriteText(&text)
 	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers", "energy: no counter",
@@ -42,9 +37,7 @@ func TestSuiteReport(t *testing.T) {
 		}
 	}
 	p := page.Of("bench", s)
-	if err := s.CompletePage(p); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, s.CompletePage(p))
 	var titles []string
 	for _, section := range p.Sections {
 		for _, c := range section.Charts {
@@ -55,10 +48,7 @@ func TestSuiteReport(t *testing.T) {
 	if !slices.Equal(titles, want) || len(p.Figures) != 2 {
 		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(p.Figures), want)
 	}
-	file, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := musttest.Get(json.Marshal(s))(t)
 	if again, err := instrument.Parse("s.json", file); err != nil || len(again.Rows) != len(r.Rows) {
 		t.Errorf("-json isn't a result's file: %v", err)
 	}

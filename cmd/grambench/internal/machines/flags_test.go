@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -100,10 +101,7 @@ func TestSVMWeights(t *testing.T) {
 			t.Errorf("%s: weights %v, %v, arguments %q, expected %v", line, out.Weights, err, s.f.Args, want)
 		}
 	}
-	s, err := parseSVM("-wdogs 2 a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := musttest.Get(parseSVM("-wdogs 2 a"))(t)
 	if _, err := s.options(threeClasses()); err == nil || !strings.Contains(err.Error(), "dogs") {
 		t.Errorf("a weight for a class that isn't there: %v", err)
 	}
@@ -121,10 +119,7 @@ func TestSVMScheme(t *testing.T) {
 		{"a", threeClasses(), solver.OneVsOne}, {"a", several, solver.Labels},
 		{"-scheme one-vs-rest a", several, solver.OneVsRest}, {"-scheme labels a", threeClasses(), solver.Labels},
 	} {
-		s, err := parseSVM(c.line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := musttest.Get(parseSVM(c.line))(t)
 		if out, err := s.options(c.corpus); err != nil || out.Scheme != c.want {
 			t.Errorf("%s: scheme %v, %v, expected %v", c.line, out.Scheme, err, c.want)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -106,9 +107,7 @@ func TestLearners(t *testing.T) {
 	defer func() { learn.All = before }()
 	dir := t.TempDir()
 	docs, model := filepath.Join(dir, "docs.tsv"), filepath.Join(dir, "docs.model")
-	if err := os.WriteFile(docs, []byte("a\tx y\na\tx\na\tx z\nb\ty x\nb\tz y\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(docs, []byte("a\tx y\na\tx\na\tx z\nb\ty x\nb\tz y\n"), 0o666))
 	program := &cli.Program{Commands: []*cli.Command{Train, Predict, CV, Grid}}
 	for _, c := range []struct {
 		args, want string

@@ -11,29 +11,19 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // Where the engine fails, no file is written: rows of zeros would look like results.
 func TestCrossOfFailingEngine(t *testing.T) {
-	corpus, err := sparse.Read(t.Context(), "synthetic:docs=20,terms=50,length=10", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=20,terms=50,length=10", sparse.Options{}))(t)
 	embedder := sparse.Sphere.Fit(corpus.Documents)
-	x, err := embedder.Transform(corpus.Documents)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(x, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(embedder.Transform(corpus.Documents))(t)
+	eng := musttest.Get(engine.New(x, engine.Options{}))(t)
 	for _, closed := range []bool{false, true} {
 		if closed {
-			if err := eng.Close(); err != nil {
-				t.Fatal(err)
-			}
+			musttest.Do(t, eng.Close())
 		}
 		row := &gramRow{File: filepath.Join(t.TempDir(), "X.npy"), Format: "npy"}
 		file := &matrixFile{header: matrixio.Header{Rows: 20, Cols: 20}, test: corpus}

@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -24,29 +25,18 @@ func TestSetsInStripes(t *testing.T) {
 		m.Offsets = append(m.Offsets, int64(i+1))
 		of = append(of, int32(i%sets))
 	}
-	x, err := normal.Fit(t.Context(), m, of, sets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := engine.NewHyperbolic(t.Context(), kernel.Hyperbolic{T: 1}, x, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(normal.Fit(t.Context(), m, of, sets))(t)
+	k := musttest.Get(engine.NewHyperbolic(t.Context(), kernel.Hyperbolic{T: 1}, x, engine.Options{}))(t)
 	var files [][]byte
 	for method, memory := range map[string]cli.ByteSize{"matrix": 1 << 30, "stripes": 4*sets*sets - 1} {
 		g := &gram{}
 		g.Memory = memory
 		row := &gramRow{File: filepath.Join(t.TempDir(), "K.npy"), Format: "npy", Method: "matrix"}
-		if err := g.writeSets(t.Context(), &cli.Progress{}, k, 0, matrixio.Header{Rows: sets}, row); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, g.writeSets(t.Context(), &cli.Progress{}, k, 0, matrixio.Header{Rows: sets}, row))
 		if row.Method != method {
 			t.Errorf("with %d bytes the method is %s, expected %s", memory, row.Method, method)
 		}
-		data, err := os.ReadFile(row.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := musttest.Get(os.ReadFile(row.File))(t)
 		files = append(files, data)
 	}
 	if len(files[0]) < 4*sets*sets || !bytes.Equal(files[0], files[1]) {

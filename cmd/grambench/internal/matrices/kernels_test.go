@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Every kernel, parameter and range of the engine's catalogue is in the list.
 func TestKernelsListsTheCatalogue(t *testing.T) {
-	r, err := newKernelsReport(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(newKernelsReport(nil))(t)
 	var b strings.Builder
 	r.WriteText(&b)
 	text := strings.Join(strings.Fields(b.String()), " ") // as it was before it was broken into lines

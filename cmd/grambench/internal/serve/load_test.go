@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -53,13 +54,8 @@ func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *s
 	texts, labels := topics(classes, each, length)
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 	r = &run{model: filepath.Join(t.TempDir(), "a.model"), body: 1 << 20, timeout: 10 * time.Second}
-	if err := gram.Must(gram.Train(t.Context(), c, o)).Save(r.model); err != nil {
-		t.Fatal(err)
-	}
-	l, err := r.load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, o)).Save(r.model))
+	l := musttest.Get(r.load(t.Context()))(t)
 	s = newService(runtime.GOMAXPROCS(0), int64(r.body), r.timeout)
 	s.use(l)
 	a := l.model.About()
@@ -184,10 +180,7 @@ func TestSoak(t *testing.T) {
 	}
 	swap := func(n int) {
 		for range n {
-			l, err := r.load(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := musttest.Get(r.load(t.Context()))(t)
 			s.use(l)
 		}
 	}
@@ -232,9 +225,7 @@ func BenchmarkWarm(b *testing.B) {
 		b.StopTimer()
 		cold += slowest(m.With(gram.Options{Workers: 1}))
 		b.StartTimer()
-		if err := m.Warm(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		musttest.Do(b, m.Warm(b.Context()))
 		b.StopTimer()
 		warm += slowest(m)
 		b.StartTimer()

@@ -27,6 +27,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 var (
@@ -50,12 +51,8 @@ func saveOf(t testing.TB, labels []string, o gram.TrainOptions) (model, source s
 		fmt.Fprintf(&b, "%s\t%s\n", labels[i], text)
 	}
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
-	if err := gram.Must(gram.Train(t.Context(), c, o)).Save(model); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(source, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, o)).Save(model))
+	musttest.Do(t, os.WriteFile(source, []byte(b.String()), 0o600))
 	return model, source
 }
 
@@ -64,10 +61,7 @@ func start(t testing.TB, o gram.TrainOptions) *service {
 	t.Helper()
 	model, source := save(t, o)
 	r := &run{model: model, of: source}
-	l, err := r.load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := musttest.Get(r.load(t.Context()))(t)
 	s := newService(2, 1<<10, time.Minute)
 	s.use(l)
 	return s
@@ -86,10 +80,7 @@ func ask(h http.Handler, method, path, kind, body string) *http.Response {
 
 func bodyOf(t testing.TB, r *http.Response) string {
 	t.Helper()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := musttest.Get(io.ReadAll(r.Body))(t)
 	return string(b)
 }
 
@@ -305,10 +296,7 @@ func listen(t testing.TB, s *service) string {
 
 func listenBy(t testing.TB, server *http.Server) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := musttest.Get(net.Listen("tcp", "localhost:0"))(t)
 	go server.Serve(l)
 	t.Cleanup(func() { _ = server.Close() })
 	return l.Addr().String()
@@ -320,10 +308,7 @@ func TestSlowClients(t *testing.T) {
 	addr := listen(t, s)
 	var read sync.WaitGroup
 	for i := range 200 {
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(net.Dial("tcp", addr))(t)
 		defer c.Close()
 		half := []string{
 			"", "POST /predict HTT", "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nred",
@@ -333,10 +318,7 @@ func TestSlowClients(t *testing.T) {
 		read.Go(func() { _, _ = c.Write([]byte(half)) })
 	}
 	read.Wait()
-	r, err := http.Post("http://"+addr+"/predict", "text/plain", strings.NewReader("salt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(http.Post("http://"+addr+"/predict", "text/plain", strings.NewReader("salt")))(t)
 	if got := bodyOf(t, r); r.StatusCode != 200 || !strings.Contains(got, "spice") {
 		t.Errorf("%s: %s", r.Status, got)
 	}
@@ -368,10 +350,7 @@ func TestSlowBodyEnds(t *testing.T) {
 	s.errors = log.New(io.Discard, "", 0)
 	server := s.server()
 	server.ReadHeaderTimeout = time.Minute // a busy machine doesn't end the request before its body is waited for
-	c, err := net.Dial("tcp", listenBy(t, server))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(net.Dial("tcp", listenBy(t, server)))(t)
 	defer c.Close()
 	if _, err := io.WriteString(c, "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nred"); err != nil {
 		t.Fatal(err)
@@ -449,9 +428,7 @@ func TestReload(t *testing.T) {
 	for range 5 { // its classes change places each time
 		current = 1 - current
 		other := filepath.Join(t.TempDir(), "other")
-		if err := errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)))
 		before := answered.Load()
 		hangUp()
 		next("read " + model + " again, linear")
@@ -461,9 +438,7 @@ func TestReload(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", string(files[0][:len(files[0])/2]), "svm_type c_svc\n"} {
-		if err := os.WriteFile(model, []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, os.WriteFile(model, []byte(bad), 0o600))
 		hangUp()
 		next("still serving what was read at ")
 		predict(answers[current])

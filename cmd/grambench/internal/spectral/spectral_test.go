@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -38,9 +39,7 @@ func simplex(t *testing.T, n int) string {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "simplex.svm")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path
 }
 
@@ -59,9 +58,7 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 			t.Fatalf("status %d: %s", status, &diagnostics)
 		}
 		var r spectra
-		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, json.Unmarshal(out.Bytes(), &r))
 		if len(r.Rows) != 4 {
 			t.Fatalf("%d rows", len(r.Rows))
 		}
@@ -83,24 +80,12 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 // one that doesn't.
 func newTestMatrices(t *testing.T, spec string, documents int) (whole, stripes *matrix) {
 	t.Helper()
-	c, err := sparse.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents),
-		sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents),
+		sparse.Options{}))(t)
 	k := kernel.MustParse(spec)
-	x, err := source.Embed(t.Context(), c, k.Embedding(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(x, engine.Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := eng.Gram(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(source.Embed(t.Context(), c, k.Embedding(), 1))(t)
+	eng := musttest.Get(engine.New(x, engine.Options{Workers: 2}))(t)
+	m := musttest.Get(eng.Gram(t.Context(), k))(t)
 	visit := func(ctx context.Context, visit func(int, *engine.Dense) error) error {
 		return eng.Stripes(ctx, k, visit)
 	}
@@ -113,10 +98,7 @@ func TestMatrices(t *testing.T) {
 	const n = 333
 	whole, stripes := newTestMatrices(t, "diffusion:t=0.5", n)
 	for _, centre := range []bool{false, true} {
-		values, err := allOf(t.Context(), whole.whole, centre, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := musttest.Get(allOf(t.Context(), whole.whole, centre, 2))(t)
 		var trace, squares float64
 		for _, v := range values {
 			trace += v
@@ -171,17 +153,11 @@ func TestMatrixIsCancelled(t *testing.T) {
 // The bounds of the spectral sums from Lanczos hold the sum of all eigenvalues.
 func TestSpectrumBoundsHoldSums(t *testing.T) {
 	whole, _ := newTestMatrices(t, "diffusion:t=8", 120)
-	values, err := allOf(t.Context(), whole.whole, false, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := musttest.Get(allOf(t.Context(), whole.whole, false, 2))(t)
 	radii := []float64{1e-5, 1e-3, 0.1, 1}
 	all, part := &row{Documents: 120}, &row{Documents: 120}
 	all.take(values, 4, radii)
-	found, err := spectrum.Lanczos(t.Context(), whole, spectrum.Options{K: 4, Steps: 120})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := musttest.Get(spectrum.Lanczos(t.Context(), whole, spectrum.Options{K: 4, Steps: 120}))(t)
 	trace, squares, err := whole.traces(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -270,10 +246,7 @@ func TestSpectrumCurves(t *testing.T) {
 // ½(s₁, s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
 func TestBounds(t *testing.T) {
 	m := &engine.Symmetric{N: 4, Data: []float32{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}}
-	b, err := newBounds(context.Background(), m, 1e-6, []float64{0, 5}, []float64{1e-3, 1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := musttest.Get(newBounds(context.Background(), m, 1e-6, []float64{0, 5}, []float64{1e-3, 1}, 1))(t)
 	c := float64(b.Greatest)
 	if !(c >= 1 && c <= 2+1e-9) {
 		t.Errorf("C_K = %v, expected one from 1 to 2", c)
@@ -308,9 +281,7 @@ func TestSpectrumOfSetsNeedsMemory(t *testing.T) {
 		fmt.Fprintf(&b, "1 qid:%d 1:%d\n1 qid:%d 1:%d\n", set+1, set+1, set+1, 2*set+3)
 	}
 	path := filepath.Join(t.TempDir(), "sets.svm")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 	for memory, want := range map[string]int{"36M": cli.Failed, "1G": cli.Done} {
 		program := cli.Program{Commands: []*cli.Command{Command}}
 		var out, diagnostics bytes.Buffer

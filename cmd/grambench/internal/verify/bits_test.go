@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
@@ -53,15 +54,9 @@ func TestSpread(t *testing.T) {
 // What is computed in other ways is compared with the whole matrix: a value that differs there must
 // be found by each of them.
 func TestAnyWayFindsDifferences(t *testing.T) {
-	corpus, err := sparse.Read(t.Context(), "synthetic:docs=400,terms=500,length=20", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=400,terms=500,length=20", sparse.Options{}))(t)
 	c := kernel.MustParse("c")
-	x, err := source.Embed(t.Context(), corpus, c.Embedding(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(source.Embed(t.Context(), corpus, c.Embedding(), 1))(t)
 	v := &verifier{p: &cli.Progress{}}
 	v.Workers = 2
 	whole, again := newSymmetric(400), newSymmetric(400)

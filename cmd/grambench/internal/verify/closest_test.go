@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -26,22 +27,11 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
 	k := kernel.MustParse("c")
-	x, err := k.Embedding().Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	eng, err := engine.New(x, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := musttest.Get(k.Embedding().Fit(m).Transform(m))(t)
+	eng := musttest.Get(engine.New(x, engine.Options{}))(t)
 	l := &closestPairList{limit: 40, bound: float32(math.Inf(1))}
-	if err := l.some(t.Context(), eng, k); err != nil {
-		t.Fatal(err)
-	}
-	g, err := eng.Gram(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, l.some(t.Context(), eng, k))
+	g := musttest.Get(eng.Gram(t.Context(), k))(t)
 	var want []closePair
 	for i := 0; i < g.N; i += 8 {
 		for j := i + 1; j < g.N; j++ {

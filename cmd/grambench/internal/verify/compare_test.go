@@ -6,6 +6,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
@@ -14,25 +15,17 @@ import (
 // isn't: values around the reference's, by parts of the tolerance and of a rounding, are judged as
 // kernel.Tolerance alone judges them, asked in whatever order.
 func TestCompareRowKeepsTheTolerance(t *testing.T) {
-	corpus, err := sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{}))(t)
 	for _, spec := range []string{
 		"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3",
 		"arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4",
 	} {
 		k := kernel.MustParse(spec)
-		x, err := source.Embed(t.Context(), corpus, k.Embedding(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := musttest.Get(source.Embed(t.Context(), corpus, k.Embedding(), 1))(t)
 		ref, n := engine.NewReference(x), x.Rows()
 		s := &sample{n: n, rows: []sampleRow{{doc: 7, c: make([]float64, n)}}}
 		s.findTwins(x)
-		if err := ref.Row(t.Context(), 7, s.rows[0].c); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, ref.Row(t.Context(), 7, s.rows[0].c))
 		var want expected
 		want.fill(k, x, &s.rows[0])
 		got := make([]float32, n)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
@@ -24,11 +25,8 @@ var short = []string{
 // Each set from its files, or its generator, to a table whose errors are below chance.
 func TestChoSets(t *testing.T) {
 	folder := standIns(t)
-	report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, "-train", "240",
-		"-test", "100", "-c", "100", "-kernels", "composed", "-degrees", "1", "-layers", "2", "-min-df", "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, "-train", "240",
+		"-test", "100", "-c", "100", "-kernels", "composed", "-degrees", "1", "-layers", "2", "-min-df", "1"))(t)
 	for _, s := range sets {
 		name := (&protocol{families: repro.Words{Chosen: []string{composed}}}).parts(&s)[0].name
 		rows, classes := reprotest.Rows(t, report, name), 2.
@@ -101,10 +99,7 @@ func TestCho(t *testing.T) {
 		}
 		machines += report.Trainings
 	}
-	last, err := again("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := musttest.Get(again(""))(t)
 	if got, want := reprotest.Tables(t, last), reprotest.Tables(t, whole); got != want {
 		t.Errorf("in three pieces by two workers:\n%s\nat once by one:\n%s", got, want)
 	}
@@ -122,10 +117,7 @@ func TestCho(t *testing.T) {
 // the validation set: the first of the best.
 func checkChosen(t *testing.T, path string) {
 	t.Helper()
-	lines, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := musttest.Get(os.ReadFile(path))(t)
 	type found struct {
 		error float64
 		key   string
@@ -149,9 +141,7 @@ func checkChosen(t *testing.T, path string) {
 			continue
 		}
 		var failed float64
-		if err := json.Unmarshal(v.Value, &failed); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, json.Unmarshal(v.Value, &failed))
 		kernel, _, _ := strings.Cut(words[4], "gamma")
 		of := words[0] + " " + kernel
 		if best, ok := least[of]; !ok || failed < best.error {
@@ -178,10 +168,7 @@ func TestChoSchemes(t *testing.T) {
 			"-sets", "mnist", "-kernels", "composed", "-degrees", "1", "-layers", "1", "-c", "100", "-scheme", scheme,
 			"-slanted", "-train", "0", "-test", "0",
 		}
-		report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, args...))(t)
 		rows := reprotest.Rows(t, report, "mnist")
 		if len(rows) != 1 || rows[0]["documents"] != 120. || rows[0]["validation_percent"] != nil ||
 			rows[0]["printed_percent"] != nil || report.Trainings != machines {
@@ -213,9 +200,7 @@ func TestChoRefuses(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if err := os.Remove(filepath.Join(folder, repro.MNIST.Name, repro.MNIST.Files[1])); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, os.Remove(filepath.Join(folder, repro.MNIST.Name, repro.MNIST.Files[1])))
 	var missing *repro.MissingError
 	_, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder}, "-sets", "mnist")
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "train-labels") {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
 	"github.com/gramengine/gram/sparse"
@@ -18,10 +19,7 @@ func TestChoData(t *testing.T) {
 	folder := standIns(t)
 	for _, s := range sets {
 		p := &protocol{train: 100, test: 40, text: repro.Preparation{MinDF: 1, MinLetters: 1}}
-		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := musttest.Get(p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s))(t)
 		if d.train.Documents.Rows() != 100 || d.test.Documents.Rows() != 40 || len(d.fit)+len(d.valid) != 100 {
 			t.Errorf("%s: %d documents, %d and %d of them, and %d", s.name, d.train.Documents.Rows(), len(d.fit),
 				len(d.valid), d.test.Documents.Rows())
@@ -132,10 +130,7 @@ func checkDrawnDigits(t *testing.T, folder string, s *set) {
 	t.Helper()
 	classes := func(seed uint64, test int) string {
 		p := &protocol{train: 100, test: test}
-		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: seed}, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := musttest.Get(p.read(t.Context(), &repro.Run{Data: folder, Seed: seed}, s))(t)
 		if d.test.Documents.Rows() != test {
 			t.Fatalf("%d test documents, expected %d", d.test.Documents.Rows(), test)
 		}
@@ -160,13 +155,8 @@ func TestChoCentre(t *testing.T) {
 	folder := standIns(t)
 	read := func(centred bool) *data {
 		p := &protocol{centred: centred, text: repro.Preparation{MinDF: 1, MinLetters: 1}}
-		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &sets[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := d.train.Documents.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		d := musttest.Get(p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &sets[0]))(t)
+		musttest.Do(t, d.train.Documents.Validate())
 		return d
 	}
 	raw, centred := read(false), read(true)

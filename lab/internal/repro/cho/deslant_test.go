@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
 	"github.com/gramengine/gram/sparse"
@@ -21,9 +22,7 @@ func deslanted(t *testing.T, image []float32) []float32 {
 	}
 	m.Offsets = append(m.Offsets, int64(len(m.Values)))
 	to := deslant(&sparse.Corpus{Documents: m}).Documents
-	if err := to.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	musttest.Do(t, to.Validate())
 	out := make([]float32, larochelle.Pixels)
 	terms, values := to.Row(0)
 	for k, term := range terms {
@@ -118,10 +117,7 @@ func TestDeslantedSet(t *testing.T) {
 	}
 	var read []*data
 	for _, s := range parts {
-		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := musttest.Get(p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s))(t)
 		read = append(read, d)
 	}
 	raw, straight := read[0], read[1]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
@@ -70,10 +71,7 @@ func TestChoKernels(t *testing.T) {
 		"average of degree 2, 1 to 3 layers":  normalised(2) + normalised(2, 2) + normalised(2, 2, 2),
 		"average of degree 0, 1 to 3 factors": layers(0) + math.Pow(layers(0), 2) + math.Pow(layers(0), 3),
 	}
-	embedding, err := sparse.ParseEmbedding("tf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	embedding := musttest.Get(sparse.ParseEmbedding("tf"))(t)
 	found := 0
 	for _, row := range p.kernels(3, 10) {
 		k, err := kernel.ParseIn(row.specs[0], embedding)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -44,17 +45,11 @@ func TestMeasure(t *testing.T) {
 	const n = 300
 	m, clouds := points(n)
 	p := &plan{Tasks: []*task{clouds}, Splits: 2, C: []float64{1, 10}, Folds: 3, Seed: 7}
-	got, err := p.measure(context.Background(), m, 2, asm.Best(), func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := musttest.Get(p.measure(context.Background(), m, 2, asm.Best(), func() {}))(t)
 	if want := int64(2 * 2 * 2 * (1 + 3)); got.Trainings != want {
 		t.Errorf("%d machines, expected %d", got.Trainings, want)
 	}
-	dense, err := solver.NewDense(n, m.k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dense := musttest.Get(solver.NewDense(n, m.k))(t)
 	positive := map[int]bool{}
 	for i, d := range clouds.Docs {
 		positive[d] = clouds.Positive[i]
@@ -64,11 +59,8 @@ func TestMeasure(t *testing.T) {
 		for _, d := range train {
 			signs = append(signs, positive[d])
 		}
-		machine, err := solver.TrainBinary(context.Background(), dense,
-			solver.BinaryTraining{Docs: train, Positive: signs, Parameters: solver.Parameters{C: c}}, solver.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		machine := musttest.Get(solver.TrainBinary(context.Background(), dense,
+			solver.BinaryTraining{Docs: train, Positive: signs, Parameters: solver.Parameters{C: c}}, solver.Options{}))(t)
 		for _, d := range test {
 			var row []float32
 			for _, s := range machine.Support {
@@ -115,10 +107,7 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 	p.Folds = 0
-	alone, err := p.measure(context.Background(), m, 1, asm.Best(), func() {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := musttest.Get(p.measure(context.Background(), m, 1, asm.Best(), func() {}))(t)
 	for s := range p.Splits {
 		for i := range clouds.Sizes {
 			for j := range p.C {

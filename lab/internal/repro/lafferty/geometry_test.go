@@ -4,16 +4,14 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
 // Figures 1 to 4: all points lie in the plane that is shown, every panel has its boundaries, and
 // those of both geometries differ.
 func TestGeometry(t *testing.T) {
-	figures, err := geometry(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := musttest.Get(geometry(t.Context(), 1))(t)
 	panels := 0
 	for _, f := range figures {
 		for _, p := range f.Panels {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
@@ -20,10 +21,7 @@ var short = []string{"-splits", "3", "-sizes", "20,40", "-scales", "1,3", "-c", 
 func TestLaffertyLebanon(t *testing.T) {
 	data := reprotest.Topics(t)
 	ctx := context.Background()
-	whole, err := reprotest.Do(ctx, t, Experiment, &repro.Run{Data: data, Seed: 1, Workers: 1}, short...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := musttest.Get(reprotest.Do(ctx, t, Experiment, &repro.Run{Data: data, Seed: 1, Workers: 1}, short...))(t)
 	// 4 and 3 tasks of WebKB, 5 and 4 of Reuters-21578, with 2 kinds of features and 2
 	// sizes; ten topics.
 	for key, want := range map[string]int{"1": 16, "2": 12, "3": 20, "4": 16, "5": 10, "6": 10} {
@@ -87,10 +85,7 @@ func TestLaffertyLebanon(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(second.Tables) != 6 {
 		t.Fatalf("interrupted again: %v, %d tables, expected 1 to 4, agreement and shifts", err, len(second.Tables))
 	}
-	last, err := again("", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := musttest.Get(again("", 0))(t)
 	if got, want := reprotest.Tables(t, last), reprotest.Tables(t, whole); got != want {
 		t.Errorf("in three pieces by two workers:\n%s\nat once by one:\n%s", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -62,10 +63,7 @@ func TestDecideTopics(t *testing.T) {
 	m := matrix{4, []float32{9, 9, 9, 9, 1, 0, 1, 0}}
 	labels := [][]int{{0}, {3, 0}, {3}, nil}
 	for _, isa := range asm.Available() {
-		loops, err := asm.For(isa)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loops := musttest.Get(asm.For(isa))(t)
 		some, err := decideTopics(t.Context(), c, m, labels, []bool{true, true, false, true}, 2, loops)
 		if w := some[0]; err != nil || !slices.Equal(w.Missed, []int{1}) || w.Mistaken != nil || w.Positive != 2 {
 			t.Errorf("%s: %+v, %v", isa, w, err)
@@ -80,10 +78,7 @@ func TestDecideTopics(t *testing.T) {
 // Stories of the split: one has a topic of the ten, one another topic, one none.
 func TestModApteStories(t *testing.T) {
 	texts, labels := []string{"a b", "b c", "c a", "a c", "b a"}, []string{"earn", "cpi", "-", "earn,cpi", "-"}
-	c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{MinDF: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{MinDF: 1}))(t)
 	for kind, want := range map[string][2]int{"top": {1, 1}, "topics": {2, 1}, "all": {3, 2}} {
 		s := newModApteSplit(c, 3, kind)
 		if got := [2]int{s.train.Rows(), s.test.Rows()}; got != want {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
@@ -13,10 +14,7 @@ import (
 func TestMatrixRefuses(t *testing.T) {
 	docs := &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
 	kernel := kernel.MustParse("diffusion:t=0.5")
-	pairs, err := newPairs(t.Context(), &repro.Run{}, kernel.Embedding().Fit(docs), docs, "pairs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs := musttest.Get(newPairs(t.Context(), &repro.Run{}, kernel.Embedding().Fit(docs), docs, "pairs"))(t)
 	defer pairs.Close()
 	for _, workers := range []int{0, -1} {
 		if _, err := pairs.matrix(t.Context(), kernel, workers); err == nil ||

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 	"github.com/gramengine/gram/sparse"
@@ -68,28 +69,16 @@ func BenchmarkCurve(b *testing.B) {
 		tables: repro.Words{Chosen: []string{"1", "2"}}, c: repro.Numbers{1, 10, 100}, splits: 1,
 		sizes: repro.Ints{40, 80, 120, 200, 400, 600}, text: repro.Preparation{MinDF: 1, MinLetters: 1},
 	}
-	corpus, err := p.readWebKB(ctx, r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	pairs, err := newPairs(ctx, r, sparse.Sphere.Fit(corpus.docs), corpus.docs, "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := pairs.matrix(ctx, kernel.MustParse("diffusion:t=2.25"), 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	corpus := musttest.Get(p.readWebKB(ctx, r))(b)
+	pairs := musttest.Get(newPairs(ctx, r, sparse.Sphere.Fit(corpus.docs), corpus.docs, ""))(b)
+	m := musttest.Get(pairs.matrix(ctx, kernel.MustParse("diffusion:t=2.25"), 1))(b)
 	for name, folds := range map[string]int{"folds=none": 0, "folds=five": 5} {
 		b.Run(name, func(b *testing.B) {
 			p.folds = folds
 			plan := (&curves{p: p, r: r}).plan(corpus)
 			var trainings int64
 			for b.Loop() {
-				result, err := plan.measure(ctx, m, 1, asm.Best(), func() {})
-				if err != nil {
-					b.Fatal(err)
-				}
+				result := musttest.Get(plan.measure(ctx, m, 1, asm.Best(), func() {}))(b)
 				trainings += result.Trainings
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(trainings), "µs/machine")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
@@ -158,10 +159,7 @@ func TestOnNoise(t *testing.T) {
 	digits.Labels.Add(1)
 	digits.Labels.Add(0)
 	draw := func(digits *sparse.Corpus) *sparse.Corpus {
-		c, err := Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := musttest.Get(Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3))(t)
 		return c
 	}
 	dark := *digits
@@ -229,10 +227,7 @@ func TestOnTexture(t *testing.T) {
 func TestDrawImages(t *testing.T) {
 	for name, kind := range map[string]Kind{"Outline": Outline, "Textured": Textured, "Convex": Convex} {
 		draw := func(seed uint64, first, n int) *sparse.Corpus {
-			c, err := Sequence{name, seed, func() {}}.Draw(t.Context(), kind, first, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := musttest.Get(Sequence{name, seed, func() {}}.Draw(t.Context(), kind, first, n))(t)
 			if err := c.Documents.Validate(); err != nil || c.Documents.Rows() != n || c.Documents.Cols != Pixels ||
 				len(c.Labels.Offsets) != n+1 {
 				t.Fatalf("%s: %v, %d rows of %d, %d offsets", name, err, c.Documents.Rows(), n, len(c.Labels.Offsets))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
@@ -15,11 +16,8 @@ func TestLebanonLafferty(t *testing.T) {
 	args := []string{"-sets", "webkb", "-sizes", "12,24", "-splits", "3", "-c", "1,10", "-folds", "2"}
 	data := reprotest.Topics(t)
 	run := func(workers int, more ...string) *repro.Report {
-		report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data, Workers: workers, Plot: true},
-			append(more, args...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data, Workers: workers, Plot: true},
+			append(more, args...)...))(t)
 		return report
 	}
 	whole := run(1)
@@ -76,10 +74,7 @@ func TestSplit(t *testing.T) {
 
 // The boundary of a plane through the origin lies where its function is 0.
 func TestToys(t *testing.T) {
-	f, err := toyFigure(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := musttest.Get(toyFigure(t.Context(), 1))(t)
 	for _, p := range f.Panels {
 		for _, c := range p.Curves {
 			for _, at := range c.Points {

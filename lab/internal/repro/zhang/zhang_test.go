@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
@@ -16,10 +17,7 @@ import (
 // other, and nothing computed twice.
 func TestZhangChenLee(t *testing.T) {
 	data, ctx := reprotest.Groups(t), t.Context()
-	whole, err := reprotest.Do(ctx, t, Experiment, &repro.Run{Data: data, Workers: 1}, "-c", "10")
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := musttest.Get(reprotest.Do(ctx, t, Experiment, &repro.Run{Data: data, Workers: 1}, "-c", "10"))(t)
 	if len(whole.Notes) != 4 || !strings.Contains(whole.Notes[0], "webkb, tf: NGD is better than ") {
 		t.Errorf("notes %q", whole.Notes)
 	}

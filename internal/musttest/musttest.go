@@ -1,0 +1,21 @@
+// Package musttest ends a test at an error that it doesn't expect.
+package musttest
+
+import "testing"
+
+// Get takes a value and its error: Get(f())(t) is f's value, or ends the test with f's error.
+func Get[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		Do(t, err)
+		return value
+	}
+}
+
+// Do ends the test with an error that isn't nil.
+func Do(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
