@@ -100,8 +100,8 @@ func viewOf(views []sparse.View, t uint32) (view int) {
 	return view
 }
 
-// digest is that of a row, of the terms that have numbers, and of a class. Models keep the values of each view, or their
-// damped form, times its share of the document: those are taken as multiples of the least.
+// digest is that of a row, of the terms that have numbers, and of a class. Models keep the values of each view, or
+// their damped form, times its share of the document: those are taken as multiples of the least.
 func digest(
 	docs *sparse.CSR, row int, numbers *numbering, views []sparse.View, damped bool, class string,
 ) (key [2]uint64) {
