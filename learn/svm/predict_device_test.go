@@ -123,8 +123,8 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		least := p.needs(test.Documents, p.e.Panel())
-		if whole := p.needs(test.Documents, batchRows); whole <= least {
+		least := p.needs(test.Documents, p.Engine().Panel(), p.Engine())
+		if whole := p.needs(test.Documents, batchRows, p.Engine()); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
 		}
 		p.opt.MemoryBytes = least
@@ -132,7 +132,7 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if panels := (n + p.e.Panel() - 1) / p.e.Panel(); len(d.requests) != panels {
+		if panels := (n + p.Engine().Panel() - 1) / p.Engine().Panel(); len(d.requests) != panels {
 			t.Errorf(
 				"%d workers: %d calls of the device, expected one for each of %d panels", workers, len(d.requests),
 				panels,
@@ -169,7 +169,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := p.Predict(t.Context(), test.Documents)
-		if most < p.e.Panel() {
+		if most < p.Engine().Panel() {
 			if !errors.Is(err, device.ErrMemory) {
 				t.Errorf("room for %d documents: error %v, expected a lack of memory", most, err)
 			}
