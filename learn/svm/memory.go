@@ -315,10 +315,12 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 		most = max(most, docs.Offsets[end]-docs.Offsets[first])
 	}
 	if e == nil {
-		if made := p.Engine(); made != nil {
-			need += made.Bytes()
+		p.own.mu.Lock()
+		defer p.own.mu.Unlock()
+		if p.own.e != nil {
+			need += p.own.e.Bytes()
 		}
-		return need + p.w.Bytes() + int64(run.Workers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
+		return need + p.own.lists.bytes() + p.w.Bytes() + int64(run.Workers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
 	}
 	_, atOnce, workers := e.Batches()
 	batch := e.CrossTilesBytes(rows, most) + sparse.EmbeddedBytes(rows, most)

@@ -128,10 +128,11 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 }
 
 // supportEngine is the engine of the support vectors, nil until it is made, or where there are none, or where they are
-// sets of points.
+// sets of points; and beside weights the lists that explanations want.
 type supportEngine struct {
-	mu sync.Mutex
-	e  *engine.Engine
+	mu    sync.Mutex
+	e     *engine.Engine
+	lists *supportLists
 }
 
 // SupportEngine is [Predictor.Engine], which it makes where weights decide and nothing has asked for kernel values
@@ -140,6 +141,9 @@ type supportEngine struct {
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
+	}
+	if p.own == nil {
+		return nil, nil
 	}
 	if p.closed.Load() {
 		return nil, errClosed
@@ -205,6 +209,9 @@ var errClosed = errors.New("svm: the predictor is closed, and can't be used any 
 // Engine returns the engine of the support vectors, whose Stats count dot products; nil where the model has no
 // support vectors, and where weights decide, until [Predictor.SupportEngine] makes it.
 func (p *Predictor) Engine() *engine.Engine {
+	if p.own == nil {
+		return nil
+	}
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
 	return p.own.e
@@ -289,6 +296,9 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 	}
 	if docs == nil {
 		return nil, errors.New("svm: no documents, expected a matrix of them")
+	}
+	if p.w != nil {
+		return p.weightsRows(ctx, docs)
 	}
 	e, err := p.SupportEngine(ctx)
 	if e == nil || err != nil {

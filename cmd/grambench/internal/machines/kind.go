@@ -44,7 +44,7 @@ func (r *predict) ready(
 func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.Computing)
-	if !computing || own.Weights() != nil {
+	if r.weighted = computing && own.Weights() != nil; !computing || r.weighted {
 		if r.ISA == "" {
 			r.ISA = string(asm.Best().ISA)
 		}
