@@ -67,7 +67,8 @@ type Predictor struct {
 	texts  func() (*sparse.Counter, error) // made at the first call
 }
 
-// NewPredictor embeds the support vectors of a model and makes the engine on them. Errors: a model
+// NewPredictor embeds the support vectors of a model and makes the engine on them or, of an inner product
+// without a device, adds up their [Weights], where memory has room for these and an engine. Errors: a model
 // that [model.Model.Validate] refuses, a kernel that neither package engine nor opt knows, support
 // vectors of a precomputed kernel whose documents aren't known, more memory than was allowed, options
 // out of range, those of the device.
@@ -116,8 +117,8 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if _, sets := kernel.HyperbolicOf(k); sets {
 		return p, p.setPredictor(ctx)
 	}
-	if p.hasWeights() {
-		p.w, err = WeightsOf(ctx, m, p.k, opt.Workers)
+	if unit, ok := p.hasWeights(); ok {
+		p.w, err = addUp(ctx, m, unit, opt.Workers)
 	} else {
 		_, err = p.SupportEngine(ctx)
 	}
@@ -269,9 +270,9 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 
 // PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words that
 // these didn't have are left out. The first call makes an index of the vocabulary, and the second of
-// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it. From then on a
-// text takes less than a millisecond for ten thousand support vectors. Errors: those of Predict, a
-// model that learnt from vectors.
+// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it and no weights
+// decide. From then on a text takes less than a millisecond for ten thousand support vectors. Errors:
+// those of Predict, a model that learnt from vectors.
 func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*model.Prediction, error) {
 	if p.m.Vocabulary == nil {
 		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")

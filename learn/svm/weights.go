@@ -46,8 +46,8 @@ func Linear(m *model.Model) bool {
 	return ok
 }
 
-// mostWeights bounds the bytes of weights where MemoryBytes doesn't: 190 machines of 700,000 columns have them.
-var mostWeights int64 = 1 << 30
+// mostWeights bounds the bytes of weights where MemoryBytes does not: 190 machines of 1.4 million columns have them.
+var mostWeights int64 = 2 << 30
 
 // weightRows is how many support vectors are added up at a time.
 const weightRows = 512
@@ -55,12 +55,12 @@ const weightRows = 512
 // mostParts is into how many parts columns are divided at most.
 const mostParts = 64
 
-// hasWeights says whether weights decide: of an inner product, without a device, where they leave room for an engine
-// and as much again.
-func (p *Predictor) hasWeights() bool {
+// hasWeights says whether weights decide, and whether in length 1: of an inner product, without a device, where they
+// leave room for an engine and as much again.
+func (p *Predictor) hasWeights() (unit, ok bool) {
 	m, most := p.m, mostWeights
-	if _, ok := kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
-		return false
+	if unit, ok = kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
+		return false, false
 	}
 	if p.opt.MemoryBytes > 0 {
 		rows := min(weightRows, m.Support.Rows())
@@ -68,7 +68,7 @@ func (p *Predictor) hasWeights() bool {
 			engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
 		most = min(most, free/2)
 	}
-	return int64(len(m.Classifier.Machines))*int64(m.Embedder.Cols()) <= most/8
+	return unit, int64(len(m.Classifier.Machines))*int64(m.Embedder.Cols()) <= most/8
 }
 
 // WeightsOf adds up the weights of a model's machines for its kernel, on so many goroutines, 0 for one per processor.
@@ -88,6 +88,11 @@ func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int
 	if err := validateSizes(workers); err != nil {
 		return nil, err
 	}
+	return addUp(ctx, m, unit, workers)
+}
+
+// addUp is WeightsOf of what has been checked.
+func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
 	machines := m.Classifier.Machines
 	s := &weighing{
 		m: m, workers: min(run.Workers(workers), mostParts), done: make([]int, len(machines)), of: make([][]share, weightRows),
