@@ -195,7 +195,7 @@ func TestExplainEveryLearner(t *testing.T) {
 			t.Errorf("%s: value %v, predicted %v", spec, x.Value, whole)
 		}
 		tol := 1e-9 * (1 + math.Abs(whole))
-		if spec == "linear" { // predictions round values of a document of length 1 to float32, in two documents, by two weights
+		if spec == "linear" { // predictions round values of length 1 to float32: of two documents, by two weights
 			for _, row := range doortest.Must(learn.Explain(m, 1, nil)).Rows {
 				tol = max(tol, 4*0x1p-24*row.Length)
 			}

@@ -64,7 +64,8 @@ func (p *Predictor) hasWeights() (unit, ok bool) {
 	}
 	if p.opt.MemoryBytes > 0 {
 		rows := min(weightRows, m.Support.Rows())
-		free := p.opt.MemoryBytes - p.opt.HeldBytes - sparse.EmbeddedBytes(rows, 2*int64(rows)*int64(m.Support.LongestRow())) -
+		scratch := sparse.EmbeddedBytes(rows, 2*int64(rows)*int64(m.Support.LongestRow()))
+		free := p.opt.MemoryBytes - p.opt.HeldBytes - scratch -
 			engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
 		most = min(most, free/2)
 	}
@@ -95,7 +96,8 @@ func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int
 func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
 	machines := m.Classifier.Machines
 	s := &weighing{
-		m: m, workers: min(run.Workers(workers), mostParts), done: make([]int, len(machines)), of: make([][]share, weightRows),
+		m: m, workers: min(run.Workers(workers), mostParts), done: make([]int, len(machines)),
+		of:      make([][]share, weightRows),
 		vectors: make([][]float64, weightRows),
 		w:       &Weights{make([]float64, len(machines)*m.Embedder.Cols()), len(machines), unit},
 	}

@@ -49,7 +49,8 @@ func texts(t *testing.T, n, classes int) *sparse.Corpus {
 // the norm one of 2⁻⁵², so that ⟨w, x⟩ errs by u Σ|α|‖s‖‖x‖, and sums in float64 add far less than u of that. Kernel
 // values have what sameUpTo allows beside, whose c is within 2·10⁻⁶.
 func TestWeightsDecideAsSupportVectors(t *testing.T) {
-	views, vectors := texts(t, 240, 4), read(t, "synthetic:docs=300,terms=900,length=30,classes=4,seed=1", sparse.Options{})
+	views := texts(t, 240, 4)
+	vectors := read(t, "synthetic:docs=300,terms=900,length=30,classes=4,seed=1", sparse.Options{})
 	for _, tc := range []struct {
 		kernel string
 		c      *sparse.Corpus
