@@ -93,7 +93,8 @@ func (m *Model) About() learn.About {
 }
 
 // Warm makes ready what predictions share, so that the first one isn't slower than those that follow: an
-// index of the words and, of machines with kernels, a dense copy of the support vectors. Errors: a model
+// index of the words and, of machines with kernels, a dense copy of the support vectors or, of linear kernels, the
+// weights of terms. The first explanation by a linear kernel still makes lists of the support vectors. Errors: a model
 // that can't predict, such as one of a program's own kernel without it, or the end of ctx.
 func (m *Model) Warm(ctx context.Context) (err error) {
 	defer facade(&err)
@@ -152,7 +153,8 @@ func (m *Model) Explain(n int) (_ *learn.Explanation, err error) {
 
 // ExplainText says why the model, of any kind, predicts what it does of a text: the n terms without which
 // its decision value changes most, each with that change, and the n support vectors with the greatest
-// share of it. It takes a prediction per term. Errors: n below 1, those of [Model.PredictTexts].
+// share of it. It takes a prediction per term, of linear machines and kernels one pass. Errors: n below 1, those of
+// [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *learn.DocumentExplanation, err error) {
 	defer facade(&err)
 	docs, err := m.count(ctx, []string{text})

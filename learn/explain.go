@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -45,6 +47,13 @@ const explained flagtext.Words = "logistic regression, -type linear or a support
 //
 // Errors: n below 1, a model without weights by term.
 func Explain(m Model, n int, keep func(class, against string) bool) (*Explanation, error) {
+	return explainBy(context.Background(), m, nil, n, keep)
+}
+
+// explainBy is Explain of a model that p, if not nil, has made ready.
+func explainBy(
+	ctx context.Context, m Model, p Predictor, n int, keep func(class, against string) bool,
+) (*Explanation, error) {
 	if m == nil {
 		return nil, errors.New("learn: no model to explain, expected one")
 	}
@@ -54,7 +63,7 @@ func Explain(m Model, n int, keep func(class, against string) bool) (*Explanatio
 	if err := valid(m); err != nil {
 		return nil, err
 	}
-	t, kind, err := weightsOf(m)
+	t, kind, err := weightsOf(ctx, m, p)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +102,14 @@ type weightsOfMachine struct {
 	weights        []float64
 }
 
-// weightsOf returns the weights of a model, and what it is.
-func weightsOf(m Model) (*weights, string, error) {
+// weightsOf returns the weights of a model, which p, if not nil, has made ready, and what it is.
+func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
 	if machines, ok := m.(Machines); ok {
-		return weightsOfMachines(machines.Model)
+		var own *svm.Weights
+		if ready, ok := p.(machinesReady); ok {
+			own = ready.Weights()
+		}
+		return weightsOfMachines(ctx, machines.Model, own)
 	}
 	a := m.About()
 	weighted, ok := m.(Weighted)
@@ -121,7 +134,7 @@ func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	if err := valid(m); err != nil {
 		return nil, nil, err
 	}
-	t, _, err := weightsOf(m)
+	t, _, err := weightsOf(context.Background(), m, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,15 +144,15 @@ func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	return byMachine, t.columns, nil
 }
 
-// weightsOfMachines computes the weights of support vector machines, Σ coefficient · vector.
-func weightsOfMachines(m *model.Model) (*weights, string, error) {
+// weightsOfMachines returns the weights of support vector machines, own if they are known.
+func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if name, _, _ := strings.Cut(m.Kernel, ":"); name != "linear" {
 		return nil, "", flagtext.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
 	}
-	if _, err := kernel.Parse(m.Kernel); err != nil {
-		return nil, "", err
+	k, err := kernel.Parse(m.Kernel)
+	if err == nil && own == nil {
+		own, err = svm.WeightsOf(ctx, m, k, 0)
 	}
-	x, err := m.Embedder.Transform(m.Support)
 	if err != nil {
 		return nil, "", err
 	}
@@ -157,20 +170,15 @@ func weightsOfMachines(m *model.Model) (*weights, string, error) {
 			}
 		}
 	}
-	var row []float64
 	for i, q := range m.Classifier.Machines {
 		if q == nil {
 			continue
 		}
-		own := weightsOfMachine{names[i][0], names[i][1], make([]float64, x.Cols)}
-		for k, s := range q.Support {
-			row = x.Vector64(s, row)
-			columns, _ := x.Row(s)
-			for c, column := range columns {
-				own.weights[column] += q.Coef[k] * row[c]
-			}
+		of := weightsOfMachine{names[i][0], names[i][1], make([]float64, m.Embedder.Cols())}
+		for column := range of.weights {
+			of.weights[column] = own.At[column*own.Machines+i]
 		}
-		t.machines = append(t.machines, own)
+		t.machines = append(t.machines, of)
 	}
 	return t, fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), nil
 }

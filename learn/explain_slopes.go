@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -14,9 +15,12 @@ import (
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
 //
 // the latter where the norm isn't the same for all documents. The kernel's own derivatives are [kernel.Slopes]. A
-// support vector that is the document has a least c there and counts nothing. The result is nil where histograms are
-// paired, and where the kernel looks at norms that depend on n otherwise.
-func slopes(ctx context.Context, m Machines, k kernel.Kernel, beta []float64, doc *sparse.CSR) ([]float64, error) {
+// support vector that is the document has a least c there and counts nothing. Of an inner product, with w = Σ βₛ ‖s‖ s,
+// the sums over support vectors are Σ βₛ ∂k/∂c sⱼ = -‖x‖ wⱼ and Σ βₛ ∂k/∂‖x‖ = ⟨w, u⟩: line has w then, and else is
+// nil. The result is nil where histograms are paired, and where the kernel looks at norms that depend on n otherwise.
+func slopes(
+	ctx context.Context, m Machines, k kernel.Kernel, line *task.Line, beta []float64, doc *sparse.CSR,
+) ([]float64, error) {
 	f, power := m.Embedder, m.Embedder.Power
 	if power == 0 {
 		power = 1
@@ -42,9 +46,20 @@ func slopes(ctx context.Context, m Machines, k kernel.Kernel, beta []float64, do
 		shares[view[j]] += u[j] * u[j]
 	}
 	along, across, norm := make([]float64, len(columns)), make([]float64, len(shares)), 0.0
+	for j, column := range columns {
+		if line == nil {
+			break
+		}
+		w := line.Weight(column)
+		along[j] = -w
+		if !line.Unit {
+			along[j], norm = -x.Norms[0]*w, norm+float64(w*u[j])
+		}
+		across[view[j]] += float64(u[j] * along[j])
+	}
 	var used []int
 	for s, b := range beta {
-		if b != 0 {
+		if b != 0 && line == nil {
 			used = append(used, s)
 		}
 	}

@@ -130,8 +130,10 @@ func (p machinesReady) Holding(bytes int64) Predictor {
 	return machinesReady{p.Predictor.Holding(bytes)}
 }
 
-// Computing is a [Predictor] whose kernel values an engine computes: nil where there are none to compute.
+// Computing is a [Predictor] whose kernel values an engine computes, nil where there are none to compute, or which
+// decides by weights, if they aren't nil.
 type Computing interface {
 	Predictor
 	Engine() *engine.Engine
+	Weights() *svm.Weights
 }

@@ -53,12 +53,18 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	}
 	n, docs := &Novelty{workers: o.Workers}, training
 	ready, ok := p.(machinesReady)
-	if machines, own := m.(Machines); ok && own && ready.Engine() != nil {
-		if n.k, n.f, n.e = ready.Kernel(), machines.Embedder, ready.Engine(); training == nil {
+	if machines, own := m.(Machines); own {
+		if ok {
+			if n.e, err = ready.SupportEngine(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if n.e == nil {
+			return nil, nil // of sets, of a matrix, or without support vectors
+		}
+		if n.k, n.f = ready.Kernel(), machines.Embedder; training == nil {
 			docs = machines.Support
 		}
-	} else if own {
-		return nil, nil // of sets, of a matrix, or without support vectors
 	}
 	if near, own := m.(neighboursModel); own {
 		if n.k, err = kernel.Parse(near.Settings.Kernel); err != nil {

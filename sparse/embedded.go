@@ -113,10 +113,55 @@ func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
 	if dst = dst[:0]; cap(dst) < int(hi-lo) {
 		dst = make([]float64, 0, hi-lo)
 	}
+	w := weigher{f: x.Embedder}
 	for k := lo; k < hi; k++ {
-		dst = append(dst, x.Embedder.weighted(x.Terms[k], x.Raw[k]))
+		dst = append(dst, w.weighted(x.Terms[k], x.Raw[k]))
 	}
 	return dst
+}
+
+// weigher computes weighted values of a row.
+type weigher struct {
+	f    *Embedder
+	damp memo
+}
+
+// weighted is [Embedder.weighted].
+func (w *weigher) weighted(column uint32, raw float32) float64 {
+	v, weight := w.factors(column, raw)
+	return float64(v * weight)
+}
+
+// factors is [Embedder.Factors].
+func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
+	f := w.f
+	if !f.Weighting.Damped() || int(column) >= len(f.Terms) {
+		return f.Factors(column, raw)
+	}
+	damped := w.damp.of(raw)
+	if *damped == 0 {
+		*damped = f.damp(float64(raw))
+	}
+	if int(column) >= len(f.Weights) {
+		return *damped, 1
+	}
+	return *damped, f.Weights[column]
+}
+
+// memo keeps what was computed of the numbers met last: a row holds few different counts, whose logarithms and
+// powers take most of the time of embedding it.
+type memo [64]struct {
+	raw   float32
+	value float64
+}
+
+// of returns the place of a number's value, which is 0 where it isn't known.
+func (m *memo) of(raw float32) *float64 {
+	at := &m[math.Float32bits(raw)*0x9e3779b1>>26] // Fibonacci hashing
+	if at.raw != raw {
+		at.raw, at.value = raw, 0
+	}
+	return &at.value
 }
 
 // powers writes (v/max v)^p of the weighted values v of row i, all above 0, into dst, which grows

@@ -101,14 +101,14 @@ func goroutines(workers int) (int, error) {
 // kept returns the number of values of a document in embedded form.
 func (f *Embedder) kept(terms []uint32, values []float32) int64 {
 	var n int64
-	unseen := false
+	unseen, w := false, weigher{f: f}
 	for k, t := range terms {
 		column, ok := f.Column(t)
 		switch {
 		case values[k] == 0 && f.Shifts == nil:
 		case !ok:
 			unseen = f.Open
-		case f.weighted(column, values[k]) != 0:
+		case w.weighted(column, values[k]) != 0:
 			n++
 		}
 	}
@@ -127,6 +127,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		at++
 	}
 	var l1, l2, unseen float64
+	w := weigher{f: f}
 	for k, t := range terms {
 		column, ok := f.Column(t)
 		if !ok && f.Open {
@@ -135,7 +136,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		if !ok || values[k] == 0 && f.Shifts == nil {
 			continue
 		}
-		v := f.weighted(column, values[k])
+		v := w.weighted(column, values[k])
 		if v == 0 {
 			continue
 		}

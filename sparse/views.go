@@ -76,11 +76,16 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 		exponent = 2 * f.Power
 	}
 	mass, most := make([]float64, len(f.Views)), make([]float64, len(f.Views))
-	least := 1.0
+	least, w := 1.0, weigher{f: f}
 	f.eachView(terms, func(k, view int) {
 		if column, ok := f.Column(terms[k]); ok && values[k] != 0 {
-			v, weight := f.Factors(column, values[k])
-			mass[view] += math.Pow(math.Abs(float64(v*weight)), exponent)
+			v, weight := w.factors(column, values[k])
+			switch u := math.Abs(float64(v * weight)); exponent {
+			case 2: // whose bits are those of Pow
+				mass[view] += float64(u * u)
+			default:
+				mass[view] += math.Pow(u, exponent)
+			}
 			most[view], least = max(most[view], v), min(least, v)
 		}
 	})
@@ -97,11 +102,18 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	if f.Weighting.Damped() {
 		bound(factor, most)
 	}
-	out := make([]float32, len(values))
+	out, raised, before := make([]float32, len(values)), memo{}, 0
 	f.eachView(terms, func(k, view int) {
+		if view != before {
+			raised, before = memo{}, view
+		}
 		switch v := float64(values[k]); {
 		case f.Weighting.Damped() && v != 0:
-			out[k] = float32(power(math.E, float64(factor[view]*f.damp(v))-1)) // whose damped form is the product
+			count := raised.of(values[k])
+			if *count == 0 {
+				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // whose damped form is the product
+			}
+			out[k] = float32(*count)
 		default:
 			out[k] = float32(v * factor[view])
 		}

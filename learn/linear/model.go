@@ -114,12 +114,5 @@ func (m *Model) decide(x *sparse.Embedded, i int, f []float64) {
 	for k := range f {
 		f[k] = m.Machines[k].Bias
 	}
-	terms, unit := x.Row(i)
-	for at, t := range terms {
-		v := float64(unit[at]) * x.Norms[i]
-		w := m.Weights[int(t)*len(f):][:len(f)]
-		for k := range f {
-			f[k] += float64(v * w[k])
-		}
-	}
+	task.AddProducts(f, m.Weights, x, i, x.Norms[i])
 }

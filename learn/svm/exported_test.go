@@ -21,6 +21,12 @@ func TestDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	straight := doortest.Must(svm.NewProblem(t.Context(), c, kernel.MustParse("linear:embed=tfidf-l2").Embedding(),
+		svm.Options{}))
+	lines, _, err := straight.Train(t.Context(), svm.Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")})
+	if err != nil {
+		t.Fatal(err)
+	}
 	each := make([]int, m.Support.Rows())
 	for s, d := range m.SupportDoc {
 		each[s] = int(d)
@@ -55,7 +61,8 @@ func TestDoors(t *testing.T) {
 			{"Problem.Update", svm.Settings{}, m, each}, {"SearchTasks.Do", problem, 0},
 			{"Problem.Assemble", svm.Settings{}, []*solver.Classifier{machines}},
 			{"SearchTasks.Assemble", of, outcome}, {"SearchTasks.Needs", 0},
-			{"Predictor.PredictTexts", []string{"a b", "c"}},
+			{"Predictor.PredictTexts", []string{"a b", "c"}}, {svm.Linear},
+			{svm.WeightsOf, lines, kernel.MustParse("linear:embed=tfidf-l2")},
 		},
 	})
 }

@@ -278,24 +278,24 @@ func (p *Problem) engineBytes() int64 {
 // rowsAtATime returns how many documents are predicted together: as many as suit the engine and fit
 // into memory.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
-	rows := chunkDocuments
-	if p.e != nil {
-		rows, _, _ = p.e.Batches()
+	rows, e := chunkDocuments, p.decides()
+	if e != nil {
+		rows, _, _ = e.Batches()
 	}
 	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.width()) {
-		need := p.needs(docs, rows)
+		need := p.needs(docs, rows, e)
 		if need <= limit {
 			break
 		}
-		if rows <= p.width() || p.e == nil {
+		if rows <= p.width() || e == nil && p.w == nil {
 			return 0, p.tooLarge(need)
 		}
 	}
 	return rows, nil
 }
 
-// needs is what predicting documents takes, so many at a time.
-func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
+// needs is what predicting documents takes, so many at a time, by an engine, weights or neither.
+func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Machines))+24)
 	if p.m.Type.Classifies() {
@@ -305,7 +305,7 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
 		workers := int64(run.Workers(p.opt.Workers))
 		return need + workers*(4*int64(p.rows)*int64(len(p.m.SupportDoc))+p.p.SumsBytes(p.rows))
 	}
-	if p.e == nil {
+	if e == nil && p.w == nil {
 		return need
 	}
 	rows = min(rows, docs.Rows())
@@ -314,9 +314,17 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
 		end := min(first+rows, docs.Rows())
 		most = max(most, docs.Offsets[end]-docs.Offsets[first])
 	}
-	_, atOnce, workers := p.e.Batches()
-	batch := p.e.CrossTilesBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
-	return need + p.e.Bytes() + int64(atOnce)*(batch+int64(workers)*p.p.SumsBytes(p.width()))
+	if e == nil {
+		p.own.mu.Lock()
+		defer p.own.mu.Unlock()
+		if p.own.e != nil {
+			need += p.own.e.Bytes()
+		}
+		return need + p.own.lists.bytes() + p.w.Bytes() + int64(run.Workers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
+	}
+	_, atOnce, workers := e.Batches()
+	batch := e.CrossTilesBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
+	return need + e.Bytes() + int64(atOnce)*(batch+int64(workers)*p.p.SumsBytes(p.width()))
 }
 
 func (p *Predictor) tooLarge(need int64) error {

@@ -54,8 +54,8 @@ type Predictor struct {
 	m   *model.Model
 	opt PredictOptions
 	k   kernel.Kernel
-	e   *engine.Engine    // of the support vectors; nil where there are none, or where they are sets of points
 	p   *solver.Predictor // its columns are the support vectors
+	w   *Weights          // of machines that are linear in a document; nil where kernel values decide
 
 	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
 
@@ -63,10 +63,12 @@ type Predictor struct {
 
 	// shared by all that Holding makes
 	closed *atomic.Bool
+	own    *supportEngine
 	texts  func() (*sparse.Counter, error) // made at the first call
 }
 
-// NewPredictor embeds the support vectors of a model and makes the engine on them. Errors: a model
+// NewPredictor embeds the support vectors of a model and makes the engine on them or, of an inner product
+// without a device, adds up their [Weights], where memory has room for these and an engine. Errors: a model
 // that [model.Model.Validate] refuses, a kernel that neither package engine nor opt knows, support
 // vectors of a precomputed kernel whose documents aren't known, more memory than was allowed, options
 // out of range, those of the device.
@@ -86,7 +88,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("svm: the model: %w", err)
 	}
-	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}}
+	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}, own: &supportEngine{}}
 	p.texts = sync.OnceValues(func() (*sparse.Counter, error) { return sparse.NewCounter(m.Tokenizer, m.Vocabulary) })
 	k, err := p.kernel()
 	if err != nil {
@@ -115,22 +117,59 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if _, sets := kernel.HyperbolicOf(k); sets {
 		return p, p.setPredictor(ctx)
 	}
-	if need := opt.HeldBytes + engine.NewBytes(
-		len(columns), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+	if unit, ok := p.hasWeights(); ok {
+		p.w, err = addUp(ctx, m, unit, opt.Workers)
+	} else {
+		_, err = p.SupportEngine(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// supportEngine is the engine of the support vectors, nil until it is made, or where there are none, or where they are
+// sets of points; and beside weights the lists that explanations want.
+type supportEngine struct {
+	mu    sync.Mutex
+	e     *engine.Engine
+	lists *supportLists
+}
+
+// SupportEngine is [Predictor.Engine], which it makes where weights decide and nothing has asked for kernel values
+// yet: nil of sets, of a precomputed kernel and without support vectors. Errors: more memory than was allowed, those
+// of a device, the end of ctx.
+func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if p.own == nil {
+		return nil, nil
+	}
+	if p.closed.Load() {
+		return nil, errClosed
+	}
+	p.own.mu.Lock()
+	defer p.own.mu.Unlock()
+	m, opt := p.m, p.opt
+	if p.own.e != nil || m.Support.Rows() == 0 || p.rows > 0 || p.sets != nil {
+		return p.own.e, nil
+	}
+	held := opt.HeldBytes + p.w.Bytes()
+	if need := held + engine.NewBytes(
+		m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, p.tooLarge(need)
 	}
-	x, err := m.Embedder.Transform(m.Support)
+	x, err := m.Embedder.TransformRows(ctx, m.Support, nil, opt.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
 	}
 	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, KeptBytes: keptBytes}
 	if opt.MemoryBytes > 0 {
-		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-opt.HeldBytes)/4)
+		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-held)/4)
 	}
-	if p.e, err = engine.NewContext(ctx, x, own); err != nil {
-		return nil, err
-	}
-	return p, nil
+	p.own.e, err = engine.NewContext(ctx, x, own)
+	return p.own.e, err
 }
 
 // keptBytes is what support vectors may take in dense form: 44 MiB are those of 20 Newsgroups.
@@ -140,10 +179,11 @@ const keptBytes = 256 << 20
 // under way. Later ones return an error, as do those of predictors that [Predictor.Holding] made of
 // it. Closing it again does nothing.
 func (p *Predictor) Close() error {
-	if p.closed.Swap(true) || p.e == nil {
+	e := p.Engine()
+	if p.closed.Swap(true) || e == nil {
 		return nil
 	}
-	return p.e.Close()
+	return e.Close()
 }
 
 // kernels returns the loops of an instruction set, "" for the best one.
@@ -165,9 +205,21 @@ func (p *Predictor) Holding(bytes int64) *Predictor {
 // Model returns the model.
 func (p *Predictor) Model() *model.Model { return p.m }
 
-// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the
-// model has no support vectors.
-func (p *Predictor) Engine() *engine.Engine { return p.e }
+var errClosed = errors.New("svm: the predictor is closed, and can't be used any more")
+
+// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the model has no
+// support vectors, and where weights decide, until [Predictor.SupportEngine] makes it.
+func (p *Predictor) Engine() *engine.Engine {
+	if p.own == nil {
+		return nil
+	}
+	p.own.mu.Lock()
+	defer p.own.mu.Unlock()
+	return p.own.e
+}
+
+// Weights returns those that decide, nil where kernel values do.
+func (p *Predictor) Weights() *Weights { return p.w }
 
 // Kernel returns the kernel, with all its parameters.
 func (p *Predictor) Kernel() kernel.Kernel { return p.k }
@@ -186,7 +238,7 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 		return nil, err
 	}
 	if p.closed.Load() {
-		return nil, errors.New("svm: the predictor is closed, and can't be used any more")
+		return nil, errClosed
 	}
 	if err := p.opt.validate(); err != nil { // what Holding has set
 		return nil, err
@@ -206,7 +258,7 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 	if err != nil {
 		return nil, err
 	}
-	r := &predicting{Predictor: p, docs: docs, out: p.room(docs.Rows())}
+	r := &predicting{Predictor: p, e: p.decides(), docs: docs, out: p.room(docs.Rows())}
 	r.sums = summing{p: p.p, under: map[int]*solver.Sums{}, free: map[int][]*solver.Sums{}}
 	ctx, r.report = startReporter(ctx, p.opt.Progress, "predicting", int64(docs.Rows()))
 	err = r.run(ctx, rows)
@@ -218,9 +270,9 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 
 // PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words that
 // these didn't have are left out. The first call makes an index of the vocabulary, and the second of
-// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it. From then on a
-// text takes less than a millisecond for ten thousand support vectors. Errors: those of Predict, a
-// model that learnt from vectors.
+// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it and no weights
+// decide. From then on a text takes less than a millisecond for ten thousand support vectors. Errors:
+// those of Predict, a model that learnt from vectors.
 func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*model.Prediction, error) {
 	if p.m.Vocabulary == nil {
 		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")
@@ -246,19 +298,24 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 	if docs == nil {
 		return nil, errors.New("svm: no documents, expected a matrix of them")
 	}
-	if p.e == nil {
-		return nil, nil
+	if p.w != nil {
+		return p.weightsRows(ctx, docs)
+	}
+	e, err := p.SupportEngine(ctx)
+	if e == nil || err != nil {
+		return nil, err
 	}
 	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(0, docs.Rows()), 1)
 	if err != nil {
 		return nil, err
 	}
-	return p.e.Cross(ctx, p.k, x)
+	return e.Cross(ctx, p.k, x)
 }
 
 // predicting is a prediction under way.
 type predicting struct {
 	*Predictor
+	e      *engine.Engine // that decides
 	docs   *sparse.CSR
 	out    *model.Prediction
 	report *run.Reporter
@@ -268,7 +325,7 @@ type predicting struct {
 // run fills in the prediction, so many rows at a time.
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
-	if p.rows > 0 {
+	if p.rows > 0 || p.w != nil {
 		atOnce = run.Workers(p.opt.Workers)
 	}
 	if p.e != nil {
@@ -336,12 +393,20 @@ func (s *summing) end(panel, width int) {
 	delete(s.under, panel)
 }
 
+// decides is the engine whose kernel values decide, nil for none.
+func (p *Predictor) decides() *engine.Engine {
+	if p.w != nil {
+		return nil
+	}
+	return p.Engine()
+}
+
 // width is how many documents are decided together.
 func (p *Predictor) width() int {
-	if p.e == nil {
-		return max(p.rows, 1)
+	if e := p.decides(); e != nil {
+		return e.Panel()
 	}
-	return p.e.Panel()
+	return max(p.rows, 1)
 }
 
 // room returns an empty prediction for n documents.
@@ -388,6 +453,9 @@ func probable(m *model.Model) bool {
 func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	if p.rows > 0 {
 		return p.valuesChunk(ctx, first, end)
+	}
+	if p.w != nil {
+		return p.weightsChunk(ctx, first, end)
 	}
 	if p.e == nil {
 		sums, err := p.sums.of(first, true, p.width())

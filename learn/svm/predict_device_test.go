@@ -103,13 +103,13 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		d := &slowDevice{}
 		p := musttest.Get(NewPredictor(m, PredictOptions{Device: newSlowDevice(d), Workers: workers}))(t)
-		least := p.needs(test.Documents, p.e.Panel())
-		if whole := p.needs(test.Documents, batchRows); whole <= least {
+		least := p.needs(test.Documents, p.Engine().Panel(), p.Engine())
+		if whole := p.needs(test.Documents, batchRows, p.Engine()); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
 		}
 		p.opt.MemoryBytes = least
 		got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
-		if panels := (n + p.e.Panel() - 1) / p.e.Panel(); len(d.requests) != panels {
+		if panels := (n + p.Engine().Panel() - 1) / p.Engine().Panel(); len(d.requests) != panels {
 			t.Errorf(
 				"%d workers: %d calls of the device, expected one for each of %d panels", workers, len(d.requests),
 				panels,
@@ -143,7 +143,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			return &small{own.(device.Accelerator), most}, err
 		}}))(t)
 		got, err := p.Predict(t.Context(), test.Documents)
-		if most < p.e.Panel() {
+		if most < p.Engine().Panel() {
 			if !errors.Is(err, device.ErrMemory) {
 				t.Errorf("room for %d documents: error %v, expected a lack of memory", most, err)
 			}

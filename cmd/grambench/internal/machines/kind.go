@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -27,20 +28,23 @@ func (r *predict) ready(
 			return nil, cli.Usagef("-backend cuda with a model of a precomputed kernel, whose values are read, expected cpu")
 		}
 	}
-	return learn.Ready(ctx, m, learn.Options{
+	o := learn.Options{
 		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
-		Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+	}
+	if machines, ok := m.(learn.Machines); r.OnGPU() || !(ok && svm.Linear(machines.Model)) { // weights need no device
+		o.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 			return r.device(ctx, x, documents)
-		},
-	})
+		}
+	}
+	return learn.Ready(ctx, m, o)
 }
 
 // work says what a predictor has computed.
 func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.Computing)
-	if !computing {
+	if r.weighted = computing && own.Weights() != nil; !computing || r.weighted {
 		if r.ISA == "" {
 			r.ISA = string(asm.Best().ISA)
 		}

@@ -54,7 +54,8 @@ type predictReport struct {
 	Rows        []predictRow      `json:"rows"`
 	Predictions []predictedObject `json:"predictions,omitempty"`
 
-	columns int // of the terminal that the report goes to, 0 where it goes elsewhere
+	columns  int  // of the terminal that the report goes to, 0 where it goes elsewhere
+	weighted bool // machines decided by weights
 }
 
 // predictedLine says what was predicted.
@@ -210,7 +211,7 @@ func (r *predictReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s\n", backend.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
 	dots := ""
-	if r.Support > 0 { // other models count none
+	if r.Support > 0 && !r.weighted { // other models count none
 		dots = report.Counted(r.DotProducts, "dot product", "dot products") + ", "
 	}
 	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %speak memory %s\n",
