@@ -43,7 +43,7 @@ func TestDoors(t *testing.T) {
 			{kernel.ParseHyperbolic, "hyperbolic:t=1"}, {kernel.HyperbolicOf}, {kernel.Resolve}, {kernel.Key}, {kernel.Equal},
 			{kernel.UsesNorms}, {kernel.Tolerance}, {kernel.Within}, {kernel.Parse, "linear"},
 			{kernel.ParseIn, "linear"}, {kernel.MustParse, "linear"}, {kernel.ProgramOf}, {kernel.FallsWithC},
-			{kernel.PropertiesOf}, {kernel.RayOf}, {kernel.Slopes, k, 0.5, 1.0, 1.0},
+			{kernel.PropertiesOf}, {kernel.RayOf}, {kernel.InnerProduct}, {kernel.Slopes, k, 0.5, 1.0, 1.0},
 			{kernel.Takes, k, "gamma"}, {kernel.Family}, {kernel.ParamOf, k, "gamma"}, {kernel.With, k, "gamma", 2},
 			{kernel.Vary, []kernel.Kernel{k}, []kernel.List{{Name: "gamma", Values: []float64{1}}}},
 		},
