@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,20 +173,33 @@ func mixed(a, b string, text bool) error {
 
 // reordered returns the documents with terms in other columns; terms without one are left out.
 func reordered(c *sparse.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
+	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
+	for t, name := range c.Vocabulary {
+		own, ok := column[name]
+		if !ok {
+			own = uint32(columns)
+		}
+		to[t], same = own, same && own == uint32(t)
+	}
+	if same {
+		return c.Documents, nil
+	}
 	r := NewRows(columns)
+	var places []int
+	var at []uint32
+	var of []float64
 	for i := range c.Documents.Rows() {
 		terms, values := c.Documents.Row(i)
-		own := make(map[uint32]float64, len(terms))
-		var at []uint32
+		places = places[:0]
 		for k, t := range terms {
-			if to, ok := column[c.Vocabulary[t]]; ok {
-				at, own[to] = append(at, to), float64(values[k])
+			if int(to[t]) < columns {
+				places = append(places, k)
 			}
 		}
-		slices.Sort(at)
-		var of []float64
-		for _, to := range at {
-			of = append(of, own[to])
+		slices.SortFunc(places, func(a, b int) int { return cmp.Compare(to[terms[a]], to[terms[b]]) })
+		at, of = at[:0], of[:0]
+		for _, k := range places {
+			at, of = append(at, to[terms[k]]), append(of, float64(values[k]))
 		}
 		if err := r.Add(at, of); err != nil {
 			return nil, err

@@ -288,6 +288,7 @@ func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
 // else by binary search.
 type termTable struct {
 	terms []uint32
+	all   bool     // terms are the numbers from 0 on
 	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil for binary search
 }
 
@@ -302,6 +303,9 @@ func newTermTable(terms []uint32, nnz int64) *termTable {
 	if len(terms) == 0 {
 		return t
 	}
+	if t.all = int(terms[len(terms)-1]) == len(terms)-1; t.all {
+		return t
+	}
 	if last := int64(terms[len(terms)-1]); last < tableLimit(nnz) {
 		t.place = make([]uint32, last+1)
 		for j, term := range terms {
@@ -313,6 +317,9 @@ func newTermTable(terms []uint32, nnz int64) *termTable {
 
 // find returns the place of a term, or false if it isn't in the list.
 func (t *termTable) find(term uint32) (uint32, bool) {
+	if t.all {
+		return term, int64(term) < int64(len(t.terms))
+	}
 	if t.place != nil {
 		if int64(term) >= int64(len(t.place)) {
 			return 0, false
