@@ -22,7 +22,7 @@ import (
 func TestModelIsDetermined(t *testing.T) {
 	docs := 1500
 	if testing.Short() {
-		docs = 700
+		docs = 1300 // of fewer the least scratch space is more than half of the matrix
 	}
 	corpus := read(t, fmt.Sprintf("synthetic:docs=%d,terms=2000,length=30,classes=4,seed=11", docs), sparse.Options{})
 	for _, s := range []Settings{
