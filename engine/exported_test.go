@@ -67,7 +67,7 @@ func TestDoors(t *testing.T) {
 			{"Engine.Rows", k, []int{1, 0}, engine.NewDense(2, n)}, {"Engine.CrossTo", k, x, engine.NewDense(n, n)},
 			{"Engine.Multiply", k, dense(n, 2), dense(n, 2)}, {"Engine.CrossMultiply", k, x, dense(n, 2), dense(n, 2)},
 			{"Engine.BlockTiles", k, all, all}, {"Engine.NeighbourBlock", k, all, all},
-			{engine.GroupsWithin, x, 0.5, engine.Options{}}, {engine.GroupsBytes, n, 9},
+			{"Engine.PairsWithin", 0.5}, {engine.GroupsWithin, x, 0.5, engine.Options{}}, {engine.GroupsBytes, n, 9},
 			{engine.NewIndex}, {"Index.Nearest", x, 0, 2}, {"Index.Within", x, 0, 0.5}, {engine.CompareRows, x, 0, x, 1, 0.5},
 			{engine.SortMatches, []engine.Match{{1, 0.5}, {0, 0.5}}},
 			{engine.CrossWithin, x, x, 0.5, engine.Options{}}, {"Rectangle.Multiply", dense(n, 2), dense(n, 2)},

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Groups are disjoint sets of documents that grow together, such as those that [GroupsWithin]
-// finds. It may not be used concurrently. Source: Galler and Fischer, Comm.
+// Groups are disjoint sets of documents that grow together, such as those that the pairs of
+// [Engine.PairsWithin] connect. It may not be used concurrently. Source: Galler and Fischer, Comm.
 // ACM 7 (1964).
 type Groups struct {
 	of []int32 // parent of each document in the tree of its group; the root is the least, its own parent

@@ -23,10 +23,9 @@ type Within struct {
 	Name   string // of what computed, as of Engine.Backend
 }
 
-// GroupsWithin finds the groups of documents that pairs with c of at most a bound connect. What counts is c of the
-// weighted values, correctly rounded to float64, so that 1/10 is at most 0.1; of powers other than the square root and
-// of [sparse.JensenShannon] a c within 10⁻¹² of the bound counts, too. Documents are compared by a join or by tiles,
-// whichever is cheaper; for a join no engine is made: it takes what [GroupsBytes] says. Copies cost nothing.
+// GroupsWithin finds the groups of documents that pairs with c of at most a bound connect, as
+// [Engine.PairsWithin] defines these. Documents are compared by a join or by tiles, whichever is cheaper;
+// for a join no engine is made: it takes what [GroupsBytes] says. Copies cost nothing.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (_ *Within, err error) {
 	e, s, err := bareWithin(ctx, x, c, opt)
 	if err != nil {

@@ -77,7 +77,7 @@ type pair struct {
 
 func allPairs(t *testing.T, e *Engine, c float64) (pairs []pair) {
 	t.Helper()
-	err := e.pairsWithin(t.Context(), c, func(i, j int, c float32) error {
+	err := e.PairsWithin(t.Context(), c, func(i, j int, c float32) error {
 		pairs = append(pairs, pair{i, j, c})
 		return nil
 	})
@@ -390,7 +390,7 @@ func TestJoinEnds(t *testing.T) {
 	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := 0
-	err := e.pairsWithin(ctx, 0.3, func(int, int, float32) error {
+	err := e.PairsWithin(ctx, 0.3, func(int, int, float32) error {
 		seen++
 		cancel()
 		return nil
@@ -399,7 +399,7 @@ func TestJoinEnds(t *testing.T) {
 		t.Errorf("after the end of its context: %v, %d pairs", err, seen)
 	}
 	failed := errors.New("failed")
-	if err := e.pairsWithin(t.Context(), 0.3, func(int, int, float32) error { return failed }); !errors.Is(err, failed) {
+	if err := e.PairsWithin(t.Context(), 0.3, func(int, int, float32) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("an error of visit came back as %v", err)
 	}
 	if _, err := GroupsWithin(t.Context(), x, math.NaN(), Options{}); err == nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -297,6 +298,39 @@ func (s *search) valuesOf(keys []float32) error {
 	return compute.Finite(s.of, keys, nil)
 }
 
+// Pairs hands all pairs of documents i < j with k(xᵢ, xⱼ) of at least a bound to visit, which is
+// called by one goroutine at a time, in no particular order. Values are those of [Engine.Neighbours],
+// and compared as there with the bound.
+// An error of visit ends the computation, as does a panic, which comes back as a
+// [PanicError]. Pairs needs no memory for results.
+func (e *Engine) Pairs(
+	ctx context.Context, k kernel.Kernel, least float64, visit func(i, j int, value float32) error,
+) (err error) {
+	if k, err = e.bind(k); err != nil {
+		return err
+	}
+	s, err := e.search(ctx, k, &least)
+	if err != nil {
+		return err
+	}
+	return s.pairs(ctx, visit)
+}
+
+// PairsWithin is Pairs for all pairs with c of at most a bound, whatever the kernel; value is c, and 0
+// for documents that are the same up to a factor above 0, only for these. What counts is c of the
+// weighted values, correctly rounded to float64, so that 1/10 is at most 0.1; of powers other than the
+// square root and of [sparse.JensenShannon] a c within 10⁻¹² of the bound counts, too.
+func (e *Engine) PairsWithin(ctx context.Context, c float64, visit func(i, j int, c float32) error) error {
+	if err := e.open(); err != nil {
+		return err
+	}
+	s, err := e.within(ctx, c)
+	if err != nil {
+		return err
+	}
+	return s.pairs(ctx, visit)
+}
+
 // within is the search for pairs with c of at most a bound.
 func (e *Engine) within(ctx context.Context, c float64) (*search, error) {
 	if !(c >= 0) {
@@ -307,6 +341,38 @@ func (e *Engine) within(ctx context.Context, c float64) (*search, error) {
 	s.scan.Decide = func(i, j int) bool { return ctx.Err() == nil && panel.Within(s.rows, i, e.c.X, j, c) }
 	s.around(c, c)
 	return s, nil
+}
+
+// pairs hands pairs to visit, by a join or by tiles.
+func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) error) error {
+	if visit == nil {
+		return errors.New("engine: a nil function visit, expected one that takes pairs")
+	}
+	if err := run.Given(ctx, "engine"); err != nil {
+		return err
+	}
+	j, plan, err := s.planned(ctx, nil, true, 0)
+	if err != nil {
+		return err
+	}
+	if j == nil {
+		return s.tiled(ctx, visit)
+	}
+	value := make([]float32, 1)
+	return s.join(ctx, j, nil, plan, math.MaxInt, func(i, m int, key float32) error {
+		value[0] = key
+		if s.of != nil {
+			if err := s.valuesOf(value); err != nil {
+				return err
+			}
+		} else {
+			value[0] = s.zeroed(i, m, key)
+		}
+		if value[0] != value[0] {
+			return nil
+		}
+		return run.Guard("engine: visit", func() error { return visit(i, m, value[0]) })
+	})
 }
 
 // zeroed returns c of a pair, 0 for the same documents alone.
@@ -320,8 +386,8 @@ func (s *search) zeroed(i, j int, c float32) float32 {
 	return max(c, math.SmallestNonzeroFloat32)
 }
 
-// tiled hands pairs with c of at most a bound to visit, by tiles.
-func (s *search) tiled(ctx context.Context, visit func(i, j int, c float32) error) (err error) {
+// tiled hands pairs to visit, by tiles.
+func (s *search) tiled(ctx context.Context, visit func(i, j int, value float32) error) (err error) {
 	e, n := s.e, s.e.Len()
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
@@ -330,17 +396,28 @@ func (s *search) tiled(ctx context.Context, visit func(i, j int, c float32) erro
 	var mu sync.Mutex
 	return e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
 		return s.scan.Pairs(s.most, t, func(rows, columns []int32, values []float32) error {
-			for p, c := range values {
-				values[p] = s.zeroed(int(rows[p]), int(columns[p]), c)
+			if s.of != nil {
+				if err := s.valuesOf(values); err != nil {
+					return err
+				}
+			} else {
+				for p, v := range values {
+					values[p] = s.zeroed(int(rows[p]), int(columns[p]), v)
+				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			for p, c := range values {
-				if err := visit(int(rows[p]), int(columns[p]), c); err != nil {
-					return err
+			return run.Guard("engine: visit", func() error {
+				for p, v := range values {
+					if v != v {
+						continue
+					}
+					if err := visit(int(rows[p]), int(columns[p]), v); err != nil {
+						return err
+					}
 				}
-			}
-			return context.Cause(ctx)
+				return context.Cause(ctx)
+			})
 		})
 	})
 }

@@ -139,11 +139,17 @@ func TestNeighboursBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			want := map[[2]int]float32{}
 			for i := range e.Len() {
 				var list []int
 				for j := range e.Len() {
-					if groups[i] != groups[j] && ref.Value(k, i, j) >= least-1e-12*(1+math.Abs(least)) {
-						list = append(list, j)
+					if v := g.Row(i)[j]; ref.Value(k, i, j) >= least-1e-12*(1+math.Abs(least)) {
+						if i < j {
+							want[[2]int{i, j}] = v
+						}
+						if groups[i] != groups[j] {
+							list = append(list, j)
+						}
 					}
 				}
 				var got []int
@@ -157,6 +163,16 @@ func TestNeighboursBounds(t *testing.T) {
 				if !slices.Equal(got, list) {
 					t.Fatalf("%s of at least %v: document %d has %v, expected %v", spec, least, i, got, list)
 				}
+			}
+			err = e.Pairs(t.Context(), k, least, func(i, j int, v float32) error {
+				if w, ok := want[[2]int{i, j}]; !ok || w != v {
+					return fmt.Errorf("pair %d, %d of %v, expected %v", i, j, v, w)
+				}
+				delete(want, [2]int{i, j})
+				return nil
+			})
+			if err != nil || len(want) > 0 {
+				t.Fatalf("%s of at least %v: %v, %d pairs are missing", spec, least, err, len(want))
 			}
 		}
 	}
@@ -176,7 +192,7 @@ func TestNeighboursBounds(t *testing.T) {
 	c39 := ref.C(3, 9)
 	for _, most := range []float64{0, 0.02, c39 * (1 + 1e-12), c39 * (1 - 1e-12), 0.9, 5} {
 		count := 0
-		err := e.pairsWithin(t.Context(), most, func(i, j int, v float32) error {
+		err := e.PairsWithin(t.Context(), most, func(i, j int, v float32) error {
 			if count++; i >= j || v != c.Row(i)[j] || ref.C(i, j) > most {
 				return fmt.Errorf("pair %d, %d of %v, expected c of %v", i, j, v, c.Row(i)[j])
 			}

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"context"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -15,10 +15,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// pairsWithin returns the pairs that are found, i*Len+j in order, and how many have c = 0.
+// pairsWithin returns the pairs that PairsWithin finds, i*Len+j in order, and how many have c = 0.
 func pairsWithin(t *testing.T, e *Engine, c float64) (pairs []int, same int) {
 	t.Helper()
-	err := e.pairsWithin(t.Context(), c, func(i, j int, v float32) error {
+	err := e.PairsWithin(t.Context(), c, func(i, j int, v float32) error {
 		pairs = append(pairs, i*e.Len()+j)
 		if v == 0 {
 			same++
@@ -30,24 +30,6 @@ func pairsWithin(t *testing.T, e *Engine, c float64) (pairs []int, same int) {
 	}
 	slices.Sort(pairs)
 	return pairs, same
-}
-
-// pairsWithin hands all pairs of documents i < j that [GroupsWithin] connects to visit, by its join or its tiles.
-func (e *Engine) pairsWithin(ctx context.Context, c float64, visit func(i, j int, c float32) error) error {
-	s, err := e.within(ctx, c)
-	if err != nil {
-		return err
-	}
-	j, plan, err := s.planned(ctx, nil, true, 0)
-	if err != nil {
-		return err
-	}
-	if j == nil {
-		return s.tiled(ctx, visit)
-	}
-	return s.join(ctx, j, nil, plan, math.MaxInt, func(i, m int, c float32) error {
-		return visit(i, m, s.zeroed(i, m, c))
-	})
 }
 
 // everyEmbedding is each without a power or with the root, and two with another power; but none that
@@ -264,6 +246,16 @@ func TestNeighboursOfLeast(t *testing.T) {
 						t.Fatalf("%v of at least %v: %s neighbours of document %d are %v, expected %d", k, least, name, i, list, want)
 					}
 				}
+			}
+			pairs := 0
+			err = e.Pairs(t.Context(), k, least, func(i, j int, v float32) error {
+				if pairs++; c20(i, j) > s {
+					return fmt.Errorf("pair %d, %d is too far", i, j)
+				}
+				return nil
+			})
+			if err != nil || pairs != s*len(rows) {
+				t.Fatalf("%v of at least %v: %d pairs, expected %d; %v", k, least, pairs, s*len(rows), err)
 			}
 		}
 	}
