@@ -1,4 +1,5 @@
-// Package geometry has the geometry of the surfaces that kernels make of the space of documents.
+// Package geometry has the geometry of the surfaces that kernels make of the space of documents, and
+// of the multinomial family, on which the diffusion kernel stands.
 //
 // A kernel of the form k(x, y) = f(‖x‖², ⟨x, y⟩, ‖y‖²) maps x to φ(x), and the surface of these
 // points has the metric

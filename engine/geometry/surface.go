@@ -57,6 +57,27 @@ func At(k kernel.Kernel, norm float64, d int) (Point, error) {
 	return p, nil
 }
 
+// Metric returns the d×d metric g at a point x, row by row. Errors: those of [At].
+func Metric(k kernel.Kernel, x []float64) ([]float64, error) {
+	norm := 0.0
+	for _, v := range x {
+		norm = math.Hypot(norm, v)
+	}
+	d := len(x)
+	p, err := At(k, norm, d)
+	if err != nil {
+		return nil, err
+	}
+	g := make([]float64, d*d)
+	for i := range d {
+		for j := range d {
+			g[i*d+j] = (p.Radial - p.Tangential) * (x[i] / norm) * (x[j] / norm)
+		}
+		g[i*d+i] += p.Tangential
+	}
+	return g, nil
+}
+
 // Formulas are the metric and the scalar curvature of a family of kernels in d dimensions.
 type Formulas struct {
 	Kernel    string `json:"kernel"`

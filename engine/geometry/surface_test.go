@@ -81,7 +81,7 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 					norm = math.Hypot(norm, v)
 				}
 				g, s := k.curvature(x)
-				got := musttest.Get(metric(of, x))(t)
+				got := musttest.Get(Metric(of, x))(t)
 				for i := range g {
 					for j := range g {
 						if !near(got[i*len(x)+j], g[i][j], 1e-10) {
@@ -212,25 +212,4 @@ func TestErrors(t *testing.T) {
 	if _, err := At(kernel.MustParse("linear"), 1, 0); err == nil {
 		t.Error("no dimensions, and no error")
 	}
-}
-
-// metric returns the d×d metric g at a point x, row by row. Errors: those of [At].
-func metric(k kernel.Kernel, x []float64) ([]float64, error) {
-	norm := 0.0
-	for _, v := range x {
-		norm = math.Hypot(norm, v)
-	}
-	d := len(x)
-	p, err := At(k, norm, d)
-	if err != nil {
-		return nil, err
-	}
-	g := make([]float64, d*d)
-	for i := range d {
-		for j := range d {
-			g[i*d+j] = (p.Radial - p.Tangential) * (x[i] / norm) * (x[j] / norm)
-		}
-		g[i*d+i] += p.Tangential
-	}
-	return g, nil
 }
