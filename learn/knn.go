@@ -17,7 +17,7 @@ import (
 var neighboursLearner = &Learner{
 	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
 	Flags: []string{"kernel", "embed", "scheme"},
-	Files: files(knn.Form.Name, knn.Form.Load, knn.Form.Read,
+	Files: files(knn.Form, knn.Load, knn.Read,
 		func(m *knn.Model) Model { return neighboursModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &nearest{}

@@ -19,7 +19,7 @@ import (
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
 	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"}, Weighs: true,
-	Files: files(landmark.Form.Name, landmark.Form.Load, landmark.Form.Read,
+	Files: files(landmark.Form, landmark.Load, landmark.Read,
 		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &landmarks{}

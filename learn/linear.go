@@ -17,7 +17,7 @@ import (
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
 	Flags: []string{"c", "embed", "scheme", "tolerance", "weight"}, Weighs: true,
-	Files: files(linear.Form.Name, linear.Form.Load, linear.Form.Read,
+	Files: files(linear.Form, linear.Load, linear.Read,
 		func(m *linear.Model) Model { return linearModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		l := &lines{}

@@ -14,7 +14,7 @@ import (
 
 var metricLearner = &Learner{
 	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
-	Files: files(lmnn.Form.Name, loadMetric, lmnn.Form.Read,
+	Files: files(lmnn.Form, loadMetric, lmnn.Read,
 		func(m *lmnn.Model) Model { return metricModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &metric{s: lmnn.Settings{Iterations: 1000}}
@@ -139,9 +139,9 @@ func (m metricModel) About() About {
 	return a
 }
 
-// loadMetric loads a metric, whose models know no words.
+// loadMetric is lmnn.Load, whose models know no words.
 func loadMetric(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*lmnn.Model, error) {
-	m, err := lmnn.Form.Load(ctx, path, nil)
+	m, err := lmnn.Load(ctx, path)
 	if err == nil && early != nil {
 		early(sparse.Tokenizer{}, sparse.Form{})
 	}

@@ -18,7 +18,7 @@ import (
 var multilayerLearner = &Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
 	Flags: []string{"layers", "width", "kernel"},
-	Files: files(mkm.Form.Name, mkm.Form.Load, mkm.Form.Read,
+	Files: files(mkm.Form, mkm.Load, mkm.Read,
 		func(m *mkm.Model) Model { return multilayerModel{m} }),
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &multilayer{}

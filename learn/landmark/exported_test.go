@@ -41,11 +41,14 @@ func TestDoors(t *testing.T) {
 		return doortest.Must(NewPassing(t.Context(), c, settings, request, Options{}))
 	}
 	sums := doortest.Must(passing().Block(t.Context(), 0))
+	text := doortest.Written(t, m.Write)
+	file := doortest.File(t, "model", text)
+	reader := func() *strings.Reader { return strings.NewReader(text) }
 	progress := doortest.Written(t, state.Write)
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, m, settings, request, state, passing, sums},
 		Calls: [][]any{
-			{Train}, {TrainPath}, {Update, c, settings, m, []int{0, 1, 2}},
+			{Load, file, nil}, {Read, reader}, {Train}, {TrainPath}, {Update, c, settings, m, []int{0, 1, 2}},
 			{Choose}, {Grow, larger, settings}, {NewPassing},
 			{ReadState, func() *strings.Reader { return strings.NewReader(progress) }},
 			{"Passing.Block", 0}, {"Request.Check", 0, sums},

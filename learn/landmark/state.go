@@ -24,7 +24,7 @@ type State struct {
 }
 
 var stateForm = archive.Format[State]{
-	Package: "landmark", Name: form.Name + "state ", Version: "1", Validate: (*State).validate,
+	Package: "landmark", Name: Form + "state ", Version: "1", Validate: (*State).validate,
 	Describe: func(f *archive.File, s *State) {
 		key, chosen, numbers := s.key[:], len(s.chosen), len(s.u)
 		f.Key("key", &key)

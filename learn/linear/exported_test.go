@@ -1,6 +1,7 @@
 package linear_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
@@ -13,10 +14,13 @@ func TestDoors(t *testing.T) {
 		[]string{"x", "y", "x", "y", "x", "y"}, sparse.Options{MinDF: 1}))
 	e := doortest.Must(sparse.ParseEmbedding("tf-l2"))
 	m := doortest.Must(linear.Train(t.Context(), c, e, linear.Settings{}, linear.Options{}))
+	text := doortest.Written(t, m.Write)
+	file := doortest.File(t, "model", text)
+	reader := func() *strings.Reader { return strings.NewReader(text) }
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, e, m},
 		Calls: [][]any{
-			{linear.Train}, {linear.TrainPath},
+			{linear.Load, file, nil}, {linear.Read, reader}, {linear.Train}, {linear.TrainPath},
 		},
 	})
 }

@@ -6,15 +6,16 @@ import (
 
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
 )
+
+// Form is how a model's file begins, less the version.
+const Form = "gram linear "
 
 // form describes a model's file. docs/formats.md explains its keys and arrays.
 var form = archive.Format[Model]{
-	Package: "linear", Name: "gram linear ", Version: "1", Describe: describe, Validate: (*Model).Validate,
+	Package: "linear", Name: Form, Version: "1", Describe: describe, Validate: (*Model).Validate,
 }
-
-// Form reads models from files, which [Model.Write] writes, to the bit.
-var Form = &form
 
 func describe(f *archive.File, m *Model) {
 	s := &m.Settings
@@ -48,3 +49,14 @@ func describe(f *archive.File, m *Model) {
 // bytes on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors
 // are those of w and of ctx.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
+
+// Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
+// as soon as that is known; it may fail after that.
+func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
+	return form.Load(ctx, path, early)
+}
+
+// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
+// [Model.Validate] asks for. It reads to the end of r. Errors name the part that is damaged, or the
+// version that isn't known; others are those of r and of ctx, within a second.
+func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }

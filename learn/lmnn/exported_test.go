@@ -1,6 +1,7 @@
 package lmnn_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
@@ -12,10 +13,13 @@ func TestDoors(t *testing.T) {
 	c := doortest.Must(sparse.FromTexts(t.Context(), []string{"a b b", "b c d d", "a a", "c d", "a b", "d d e"},
 		[]string{"x", "y", "x", "y", "x", "y"}, sparse.Options{MinDF: 1}))
 	m := doortest.Must(lmnn.Train(t.Context(), c, lmnn.Settings{}, lmnn.Options{}))
+	text := doortest.Written(t, m.Write)
+	file := doortest.File(t, "model", text)
+	reader := func() *strings.Reader { return strings.NewReader(text) }
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, m},
 		Calls: [][]any{
-			{lmnn.Train}, {lmnn.Choose}, {lmnn.Bytes},
+			{lmnn.Load, file}, {lmnn.Read, reader}, {lmnn.Train}, {lmnn.Choose}, {lmnn.Bytes},
 		},
 	})
 }

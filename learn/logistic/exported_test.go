@@ -1,6 +1,7 @@
 package logistic_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
@@ -19,10 +20,13 @@ func TestDoors(t *testing.T) {
 	problem := doortest.Must(documents.Problem(all))
 	positive := []bool{true, false, true, false, true, false}
 	machines := doortest.Must(problem.Train(t.Context(), positive, []float64{1}, logistic.Settings{}, logistic.Options{}))
+	text := doortest.Written(t, m.Write)
+	file := doortest.File(t, "model", text)
+	reader := func() *strings.Reader { return strings.NewReader(text) }
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, e, m, x, documents, problem, machines[0]},
 		Calls: [][]any{
-			{logistic.Train}, {logistic.TrainPath},
+			{logistic.Load, file, nil}, {logistic.Read, reader}, {logistic.Train}, {logistic.TrainPath},
 			{logistic.NewDocuments}, {logistic.Choose, c, e, logistic.Settings{}, []float64{1}, 2},
 			{"Documents.Problem", all}, {"Problem.Train", positive}, {"Machine.Decisions", documents, all},
 		},

@@ -15,11 +15,14 @@ func TestDoors(t *testing.T) {
 	var state *State
 	m := doortest.Must(Train(t.Context(), c, settings, Options{saveSoon: true,
 		Save: func(s *State) error { state = s; return nil }}))
+	text := doortest.Written(t, m.Write)
+	file := doortest.File(t, "model", text)
+	reader := func() *strings.Reader { return strings.NewReader(text) }
 	progress := doortest.Written(t, state.Write)
 	doortest.Run(t, doortest.Package{
 		Good: []any{c, c.Documents, m, settings, state, m.Layers[0]},
 		Calls: [][]any{
-			{Train}, {Path, c, settings, []Final{Neighbours}, 0},
+			{Load, file, nil}, {Read, reader}, {Train}, {Path, c, settings, []Final{Neighbours}, 0},
 			{PredictAll}, {ReadState, func() *strings.Reader { return strings.NewReader(progress) }},
 		},
 	})

@@ -11,17 +11,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// begins is how a model's file begins, less the version.
-const begins = "gram mkm "
+// Form is how a model's file begins, less the version.
+const Form = "gram mkm "
 
 // form describes a model's file. docs/formats.md explains its keys and arrays. Layers and a classifier
 // that is a model of its own are files within the file.
 var form = archive.Format[Model]{
-	Package: "mkm", Name: begins, Version: "1", Describe: describe, Validate: (*Model).Validate,
+	Package: "mkm", Name: Form, Version: "1", Describe: describe, Validate: (*Model).Validate,
 }
-
-// Form reads models from files, which [Model.Write] writes, to the bit.
-var Form = &form
 
 func describe(f *archive.File, m *Model) {
 	f.Object("settings", func() { describeSettings(f, &m.Settings) })
@@ -56,7 +53,7 @@ func describe(f *archive.File, m *Model) {
 	f.Nest("classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
 		switch m.Settings.Final {
 		case Metric:
-			m.Metric, err = lmnn.Form.Read(ctx, r)
+			m.Metric, err = lmnn.Read(ctx, r)
 		case Machines:
 			m.Machines, err = model.Read(ctx, r)
 		case Neighbours:
@@ -111,7 +108,7 @@ func describeSettings(f *archive.File, s *Settings) {
 
 // layerForm describes the file of a layer.
 var layerForm = archive.Format[Layer]{
-	Package: "mkm", Name: begins + "layer ", Version: "1",
+	Package: "mkm", Name: Form + "layer ", Version: "1",
 	Validate: func(l *Layer) error { return l.validate(0) },
 	Describe: func(f *archive.File, l *Layer) {
 		if l.Base == nil {
@@ -141,3 +138,14 @@ var layerForm = archive.Format[Layer]{
 // on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors are those
 // of w and of ctx.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
+
+// Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
+// as soon as that is known; it may fail after that.
+func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
+	return form.Load(ctx, path, early)
+}
+
+// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
+// [Model.Validate] asks for. It reads to the end of r. Errors name the part that is damaged, or the
+// version that isn't known; others are those of r and of ctx, within a second.
+func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }

@@ -26,7 +26,7 @@ type State struct {
 }
 
 var stateForm = archive.Format[State]{
-	Package: "mkm", Name: begins + "state ", Version: "1", Validate: (*State).validate,
+	Package: "mkm", Name: Form + "state ", Version: "1", Validate: (*State).validate,
 	Describe: func(f *archive.File, s *State) {
 		key := s.key[:]
 		f.Key("key", &key)

@@ -291,22 +291,3 @@ func TestBoundWriter(t *testing.T) {
 		t.Errorf("%d bytes, error %v, %q is written", n, err, &b)
 	}
 }
-
-// A nil context, reader or writer is an error, never a panic.
-func TestNil(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.model")
-	if err := os.WriteFile(path, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var none context.Context
-	_, read := form.Read(none, strings.NewReader(""))
-	_, from := form.Read(t.Context(), nil)
-	_, load := form.Load(none, path, nil)
-	for _, err := range []error{
-		read, from, load, form.Write(none, io.Discard, &sample{}), form.Write(t.Context(), nil, &sample{}),
-	} {
-		if !errors.Is(err, archive.ErrNil) {
-			t.Errorf("%v, expected %v", err, archive.ErrNil)
-		}
-	}
-}
