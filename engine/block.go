@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // BlockTiles computes one block of the Gram matrix of k, such as one of many machines computes,
@@ -51,7 +52,7 @@ func (e *Engine) BlockTiles(
 	}
 	pairs := int64(0)
 	request := func(first int) *device.Request {
-		docs := sequence(min(first+strip, rows[1]))[first:]
+		docs := run.Numbers(0, min(first+strip, rows[1]))[first:]
 		r := &device.Request{Docs: docs, Lo: columns[0], Hi: columns[1], Workers: e.c.Workers}
 		if symmetric {
 			end := first + len(docs)

@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -351,7 +352,7 @@ func wholeOf(t *testing.T, c *Cached) *Dense {
 		rows[i] = d.Row(i)
 	}
 	k := parseIn(t, "c", c.e.c.X.Embedder.Embedding)
-	musttest.Do(t, c.Rows(t.Context(), k, sequence(n), [][2]int{{0, n}}, rows))
+	musttest.Do(t, c.Rows(t.Context(), k, run.Numbers(0, n), [][2]int{{0, n}}, rows))
 	return d
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -118,9 +119,9 @@ func TestDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := gram(t, e, k)
-		within(t, "Gram", k, x, x, sequence(300), func(i, j int) float32 { return g.Row(i)[j] })
+		within(t, "Gram", k, x, x, run.Numbers(0, 300), func(i, j int) float32 { return g.Row(i)[j] })
 		cross := musttest.Get(e.Cross(t.Context(), k, test))(t)
-		within(t, "Cross", k, x, test, sequence(70), func(i, j int) float32 { return cross.Row(i)[j] })
+		within(t, "Cross", k, x, test, run.Numbers(0, 70), func(i, j int) float32 { return cross.Row(i)[j] })
 		err = e.CrossTiles(t.Context(), k, test, func(tile *Tile) error {
 			for i := range tile.Rows {
 				for j := range tile.Cols {

@@ -22,7 +22,7 @@ func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, er
 	pairs := compute.PairsOf(n)
 	ctx, report := e.c.Start(ctx, pairs)
 	defer report.Finish(&err)
-	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, Workers: e.c.Workers}
+	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
 	if d, ok := e.c.Backend.(device.Reducer); ok {
 		_, plain := k.(kernel.C)
 		if !plain {

@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -138,7 +139,7 @@ func TestFinite(t *testing.T) {
 		}
 	}
 	docs := enginetest.Zipf(130, 60, 8, 5)
-	copied := docs.SelectRows(append([]int{9, 9, 9}, sequence(130)...)) // which have a neighbour at c = 0
+	copied := docs.SelectRows(append([]int{9, 9, 9}, run.Numbers(0, 130)...)) // which have a neighbour at c = 0
 	custom := func(name string, inf float64) kernel.Kernel {
 		k := musttest.Get(kernel.New(kernel.Custom{
 			Name: name, Embedding: sparse.Sphere, Properties: kernel.Properties{PositiveDiagonal: true},

@@ -58,11 +58,8 @@ func (e *Engine) GramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) erro
 func (e *Engine) gramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) (err error) {
 	ctx, report := e.c.Start(ctx, compute.PairsOf(g.N))
 	defer report.Finish(&err)
-	return e.c.Half(ctx, k, sequence(g.N), g.Data, report, nil)
+	return e.c.Half(ctx, k, run.Numbers(0, g.N), g.Data, report, nil)
 }
-
-// sequence returns 0, 1, … n-1.
-func sequence(n int) []int { return run.Numbers(0, n) }
 
 // Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows)
 // rows and Len columns.
@@ -135,7 +132,7 @@ func (e *Engine) CrossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embe
 func (e *Engine) crossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, dst *Dense) (err error) {
 	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(dst.Cols))
 	defer report.Finish(&err)
-	return e.rows(ctx, k, e.other(test), sequence(dst.Rows), dst, report)
+	return e.rows(ctx, k, e.other(test), run.Numbers(0, dst.Rows), dst, report)
 }
 
 // other returns documents that aren't the engine's own, else nil.

@@ -123,7 +123,7 @@ func CrossWithin(
 	}
 	ctx, report := e.c.Start(ctx, plan.Pairs)
 	defer report.Finish(&err)
-	r := &device.Request{From: e.other(rows), Docs: sequence(rows.Rows()), Hi: e.Len(), Workers: e.c.Workers}
+	r := &device.Request{From: e.other(rows), Docs: run.Numbers(0, rows.Rows()), Hi: e.Len(), Workers: e.c.Workers}
 	var mu sync.Mutex
 	return plan, e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
 		return s.scan.Pairs(s.most, t, func(rows, columns []int32, _ []float32) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // The matrix of some documents is that of all without the others, to the bit, whatever ranges they
@@ -23,7 +24,8 @@ func TestMatrixOf(t *testing.T) {
 			m := musttest.Get(newCached(t, e, CachedOptions{}).Matrix(k))(t)
 			n := e.Len()
 			for _, docs := range [][]int{
-				nil, {n - 1}, sequence(n), append(sequence(500)[100:], sequence(n)[737:]...), append(sequence(3), 700, 702),
+				nil, {n - 1}, run.Numbers(0, n), append(run.Numbers(100, 500), run.Numbers(737, n)...),
+				append(run.Numbers(0, 3), 700, 702),
 			} {
 				if len(docs) == 5 {
 					for i := range 200 {

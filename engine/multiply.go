@@ -66,7 +66,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dens
 			return err
 		}
 		*h = halfProduct{e: e, first: first, by: by, sum: sum, turned: h.turned}
-		r := &device.Request{Docs: sequence(starts[part+1])[first:], Hi: n, Half: true, Workers: 1}
+		r := &device.Request{Docs: run.Numbers(0, starts[part+1])[first:], Hi: n, Half: true, Workers: 1}
 		if err := e.c.Rows(ctx, k, r, report, e.columns(r, h.visit)); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (e *Engine) reduce(
 	defer report.Finish(&err)
 	_, p := v.Dims()
 	by := mat.DenseCopyOf(v).RawMatrix().Data // rows side by side
-	docs, sum := sequence(dst.Rows), make([]float64, min(reducedRows, dst.Rows)*p)
+	docs, sum := run.Numbers(0, dst.Rows), make([]float64, min(reducedRows, dst.Rows)*p)
 	for first := 0; first < dst.Rows; first += reducedRows {
 		r.Docs = docs[first:min(first+reducedRows, dst.Rows)]
 		sums := sum[:len(r.Docs)*p]

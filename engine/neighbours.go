@@ -92,7 +92,7 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 	if opt.Groups != nil && len(opt.Groups) != n {
 		return nil, fmt.Errorf("engine: groups of %d documents, expected of %d", len(opt.Groups), n)
 	}
-	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
+	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
 }
 
@@ -109,7 +109,7 @@ func (e *Engine) CrossNeighbours(
 		return nil, fmt.Errorf("engine: groups of %d documents, expected none for test documents", len(opt.Groups))
 	}
 	n, m := e.Len(), test.Rows()
-	r := &device.Request{From: e.other(test), Docs: sequence(m), Hi: n, Workers: e.c.Workers}
+	r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 }
 
@@ -392,7 +392,7 @@ func (s *search) tiled(ctx context.Context, visit func(i, j int, value float32) 
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
 	s.scan.Half = true
-	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, Workers: e.c.Workers}
+	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
 	var mu sync.Mutex
 	return e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
 		return s.scan.Pairs(s.most, t, func(rows, columns []int32, values []float32) error {

@@ -53,7 +53,7 @@ func (e *Engine) NeighbourBlock(
 	s.firstRow, s.firstColumn = rows[0], columns[0]
 	height, width := rows[1]-rows[0], columns[1]-columns[0]
 	r := &device.Request{
-		Docs: sequence(rows[1])[rows[0]:], Lo: columns[0], Hi: columns[1],
+		Docs: run.Numbers(0, rows[1])[rows[0]:], Lo: columns[0], Hi: columns[1],
 		LastFirst: true, Workers: e.c.Workers,
 	}
 	pairs, count, counted := int64(height)*int64(width), min(opt.Count, width), min(opt.Count, height)

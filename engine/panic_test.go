@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -53,7 +54,7 @@ func TestKernelsThatPanic(t *testing.T) {
 	onHost := newEngine(t, x, Options{Workers: 3})
 	onDevice, _ := withDevice(t, x, Options{Workers: 3})
 	ctx, n := t.Context(), x.Rows()
-	rows, columns := sequence(n), [][2]int{{0, n}}
+	rows, columns := run.Numbers(0, n), [][2]int{{0, n}}
 	dst := NewDense(n, n)
 	into := make([][]float32, n)
 	for i := range into {
@@ -125,7 +126,7 @@ func TestDiagonalOfAKernelThatPanics(t *testing.T) {
 func TestTilesOfKernelsThatPanic(t *testing.T) {
 	n, good := 1000, parse(t, "diffusion:t=0.5")
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(n, 500, 20, 3)), Options{Workers: 2})
-	want, rows, columns := gram(t, e, good), sequence(n), [][2]int{{0, n}}
+	want, rows, columns := gram(t, e, good), run.Numbers(0, n), [][2]int{{0, n}}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // to tell waiting for ever
 	defer cancel()
 	for name, k := range panicking(t) {

@@ -86,10 +86,10 @@ func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err er
 	r = &device.Request{Hi: e.Len(), Workers: 1}
 	from := e.other(b.r.test)
 	if from == nil {
-		r.Docs = sequence(b.end)[b.base:]
+		r.Docs = run.Numbers(0, b.end)[b.base:]
 		return r, nil
 	}
-	r.Docs = sequence(b.end - b.base)
+	r.Docs = run.Numbers(0, b.end-b.base)
 	at := b.block - b.r.room
 	if at < 0 || at >= len(b.r.ready) {
 		r.From = span(from, b.base, b.end)

@@ -69,7 +69,7 @@ func (e *Engine) Stripes(ctx context.Context, k kernel.Kernel, yield func(first 
 			switch last := first - height; {
 			case task == 0 && first < n:
 				d := stripe(first)
-				rows := sequence(first + d.Rows)[first:]
+				rows := run.Numbers(0, first+d.Rows)[first:]
 				// A device may panic here, on a goroutine that the caller knows nothing of.
 				return run.Guard("engine: Options.Device", func() error { return e.rows(ctx, k, nil, rows, d, report) })
 			case task == 1 && last >= 0:

@@ -42,7 +42,7 @@ func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err erro
 	n := e.Len()
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
-	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, Workers: e.c.Workers}
+	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
 	return e.c.Rows(ctx, kernel.C{}, r, report, e.columns(r, visit))
 }
 
@@ -106,7 +106,7 @@ func (e *Engine) CrossTilesBy(
 	if workers < 1 || workers > mostWorkers {
 		return fmt.Errorf("engine: %d workers, expected from 1 to %d", workers, mostWorkers)
 	}
-	r := &device.Request{From: e.other(test), Docs: sequence(test.Rows()), Hi: e.Len(), Workers: workers}
+	r := &device.Request{From: e.other(test), Docs: run.Numbers(0, test.Rows()), Hi: e.Len(), Workers: workers}
 	return e.c.Rows(ctx, k, r, nil, e.columns(r, visit))
 }
 

@@ -153,21 +153,6 @@ func (k probabilityProduct) Properties() Properties {
 
 func (k probabilityProduct) program(b *programBuilder, l layer) { b.separable(k, l) }
 
-// InnerProduct reports whether a kernel is an inner product of embedded documents, x = ‖x‖u: ⟨x, y⟩, or with unit
-// ⟨u, v⟩. Sums of its values are linear in a document.
-func InnerProduct(k Kernel) (unit, ok bool) {
-	if k == nil || k.Embedding().Pairing != sparse.Dot {
-		return false, false
-	}
-	switch k.(type) {
-	case linear, probabilityProduct:
-		return false, true
-	case bhattacharyya:
-		return true, true
-	}
-	return false, false
-}
-
 // affine is gamma ⟨x, y⟩ + r, of which the polynomial and the sigmoid kernel are functions, with
 // gamma > 0. A gamma of 0 isn't set yet, and all values are NaN.
 type affine struct {

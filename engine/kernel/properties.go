@@ -1,5 +1,7 @@
 package kernel
 
+import "github.com/gramengine/gram/sparse"
+
 // Definiteness says what is known of the matrices of a kernel.
 type Definiteness uint8
 
@@ -104,3 +106,18 @@ const (
 	sourceLog        = "Boughorbel, Tarel and Boujemaa, ICME 2005"
 	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
 )
+
+// InnerProduct reports whether a kernel is an inner product of embedded documents, x = ‖x‖u: ⟨x, y⟩, or with unit
+// ⟨u, v⟩. Sums of its values are linear in a document.
+func InnerProduct(k Kernel) (unit, ok bool) {
+	if k == nil || k.Embedding().Pairing != sparse.Dot {
+		return false, false
+	}
+	switch k.(type) {
+	case linear, probabilityProduct:
+		return false, true
+	case bhattacharyya:
+		return true, true
+	}
+	return false, false
+}

@@ -70,7 +70,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 					for at, s := range m.Classifier.Machines[0].Support {
 						size += abs(m.Classifier.Machines[0].Coef[at]) * support.Norms[s]
 					}
-					tol = func(i int) float64 { return 1e-4 + 2e-6*size*x.Norms[i] }
+					tol = func(i int) float64 { return 1e-4 + 1e-6*size*x.Norms[i] }
 				}
 				for i, doc := range test {
 					if v.Class != nil && v.Class[doc] != found.Class[i] {

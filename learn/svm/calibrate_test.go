@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -215,7 +216,7 @@ func TestScoreProbabilities(t *testing.T) {
 // Documents are rejected by their greatest probability, the same after the model went through a file.
 func TestReject(t *testing.T) {
 	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", sparse.Options{})
-	c, other := all.Select(sequence(0, 400)), all.Select(sequence(400, 600))
+	c, other := all.Select(run.Numbers(0, 400)), all.Select(run.Numbers(400, 600))
 	m, report := train(t, c, Settings{C: 10, Reject: solver.RejectionTarget{Coverage: 0.5}}, Options{})
 	r := report.Rejection
 	if r == nil || r.Coverage != 0.5 || !(r.Error > 0 && r.Error < 1) {

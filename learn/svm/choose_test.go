@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -73,7 +74,7 @@ func TestChoose(t *testing.T) {
 		t.Errorf("%d fits, %d dot products", first.Fits, first.DotProducts)
 	}
 	s.Tolerance = 1e-4
-	p := problem(t, c.Select(sequence(0, n)), s.Kernel, Options{})
+	p := problem(t, c.Select(run.Numbers(0, n)), s.Kernel, Options{})
 	v := crossValidate(t, p, s, ChoiceFolds, choices.Seed)
 	within(t, "accuracy", best.Mean, v.Mean, 0.01)
 }

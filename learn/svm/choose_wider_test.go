@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -161,7 +162,7 @@ func TestLogLoss(t *testing.T) {
 
 // Balanced weights make up for sizes, by scheme, beside those that are given.
 func TestBalanced(t *testing.T) {
-	c := noisy(t).Select(sequence(0, 200))
+	c := noisy(t).Select(run.Numbers(0, 200))
 	count := make([]int, len(c.Classes))
 	for i := range 200 {
 		count[c.Labels.Of(i)[0]]++

@@ -95,7 +95,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 		return nil, err
 	}
 	p.k = kernel.Resolve(k, len(m.Embedder.Terms))
-	columns := sequence(0, m.Support.Rows())
+	columns := run.Numbers(0, m.Support.Rows())
 	loops, err := kernels(opt.ISA)
 	if err != nil {
 		return nil, err
@@ -128,53 +128,6 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	return p, nil
 }
 
-// supportEngine is the engine of the support vectors, nil until it is made, or where there are none, or where they are
-// sets of points; and beside weights the lists that explanations want.
-type supportEngine struct {
-	mu    sync.Mutex
-	e     *engine.Engine
-	lists *supportLists
-}
-
-// SupportEngine is [Predictor.Engine], which it makes where weights decide and nothing has asked for kernel values
-// yet: nil of sets, of a precomputed kernel and without support vectors. Errors: more memory than was allowed, those
-// of a device, the end of ctx.
-func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
-	if err := given(ctx); err != nil {
-		return nil, err
-	}
-	if p.own == nil {
-		return nil, nil
-	}
-	if p.closed.Load() {
-		return nil, errClosed
-	}
-	p.own.mu.Lock()
-	defer p.own.mu.Unlock()
-	m, opt := p.m, p.opt
-	if p.own.e != nil || m.Support.Rows() == 0 || p.rows > 0 || p.sets != nil {
-		return p.own.e, nil
-	}
-	held := opt.HeldBytes + p.w.Bytes()
-	if need := held + engine.NewBytes(
-		m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, p.tooLarge(need)
-	}
-	x, err := m.Embedder.TransformRows(ctx, m.Support, nil, opt.Workers)
-	if err != nil {
-		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
-	}
-	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, KeptBytes: keptBytes}
-	if opt.MemoryBytes > 0 {
-		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-held)/4)
-	}
-	p.own.e, err = engine.NewContext(ctx, x, own)
-	return p.own.e, err
-}
-
-// keptBytes is what support vectors may take in dense form: 44 MiB are those of 20 Newsgroups.
-const keptBytes = 256 << 20
-
 // Close frees what a device holds. A predictor without one needs no closing. No prediction may be
 // under way. Later ones return an error, as do those of predictors that [Predictor.Holding] made of
 // it. Closing it again does nothing.
@@ -206,17 +159,6 @@ func (p *Predictor) Holding(bytes int64) *Predictor {
 func (p *Predictor) Model() *model.Model { return p.m }
 
 var errClosed = errors.New("svm: the predictor is closed, and can't be used any more")
-
-// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the model has no
-// support vectors, and where weights decide, until [Predictor.SupportEngine] makes it.
-func (p *Predictor) Engine() *engine.Engine {
-	if p.own == nil {
-		return nil
-	}
-	p.own.mu.Lock()
-	defer p.own.mu.Unlock()
-	return p.own.e
-}
 
 // Weights returns those that decide, nil where kernel values do.
 func (p *Predictor) Weights() *Weights { return p.w }
@@ -305,7 +247,7 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 	if e == nil || err != nil {
 		return nil, err
 	}
-	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(0, docs.Rows()), 1)
+	x, err := p.m.Embedder.TransformRows(ctx, docs, run.Numbers(0, docs.Rows()), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -354,7 +296,7 @@ func (p *predicting) run(ctx context.Context, rows int) error {
 
 // embed embeds documents first <= i < end.
 func (p *predicting) embed(ctx context.Context, first, end, workers int) (*sparse.Embedded, error) {
-	return p.m.Embedder.TransformRows(ctx, p.docs, sequence(first, end), workers)
+	return p.m.Embedder.TransformRows(ctx, p.docs, run.Numbers(first, end), workers)
 }
 
 // summing keeps the sums of panels of documents that are under way, by their first document.
@@ -492,15 +434,6 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 		defer p.sums.end(panel, t.Width)
 		return p.results(sums, panel, t.Cols)
 	})
-}
-
-// sequence returns first, first+1, … before end.
-func sequence(first, end int) []int {
-	all := make([]int, end-first)
-	for i := range all {
-		all[i] = first + i
-	}
-	return all
 }
 
 // results reads the decision values of so many documents, from first on, from their sums.

@@ -270,7 +270,7 @@ func (p *Problem) classifier(
 		}
 		return c, nil
 	}
-	all := sequence(0, p.Len())
+	all := run.Numbers(0, p.Len())
 	var machine *solver.Machine
 	var err error
 	if s.Type == model.OneClass {
