@@ -88,7 +88,7 @@ cluster-check: ## test cluster against an S3 server and Spark, which it installs
 		$(SPARK_VENV)/bin/pip install -q --require-hashes --no-deps -r cluster/spark/requirements.txt; }
 	cd cluster && CGO_ENABLED=0 GRAM_SERVERS=yes SPARK_HOME=$$($(SPARK_VENV)/bin/python -c 'import pyspark; print(*pyspark.__path__)') \
 		$(GO) test -vet=off -timeout 60m -run 'S3|Spark' ./internal/acceptance
-	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off ./internal/chaos -run 'Schedules|Drives' -schedules 20000 -drives 600
+	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -timeout 60m ./internal/chaos -run 'Schedules|Drives' -schedules 100000 -drives 3000
 	cd cluster/kubernetes && $(GO) vet . && $(GO) test .
 
 cuda-binaries: cuda ## build what the scripts of cuda/LEASE.md take to a machine with a GPU
