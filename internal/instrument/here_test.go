@@ -13,13 +13,12 @@ import (
 
 // BenchmarkCompareHere compares runs on this machine: each loop measures a first run, a second one, and a third whose
 // passes take 5 % longer, and reports how many of the second differ from the first, and of the third. Runs come one
-// after
-// the other, of 24 rounds each. -benchtime 20x takes some minutes on a quiet machine.
+// after the other, of 24 rounds each. -benchtime 20x takes some minutes on a quiet machine.
 func BenchmarkCompareHere(b *testing.B) {
 	o := Options{ISA: asm.Best().ISA, Workers: []int{1}, Bound: 2 * time.Minute, Workloads: Workloads,
 		Stage: func(string) {}}
 	table := musttest.Get(asm.For(o.ISA))(b)
-	m := &measuring{result: &Result{Machine: host.Describe(os.DirFS("/"), "")}, table: table}
+	m := &measuring{result: &Result{Machine: host.Describe(os.DirFS("/"), ""), ISA: o.ISA}, table: table}
 	musttest.Do(b, m.prepare(b.Context(), &o))
 	measure := func(slower float64) *Result {
 		Slower = slower
