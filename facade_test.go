@@ -286,6 +286,29 @@ func TestPredictKnownColumns(t *testing.T) {
 	}
 }
 
+// Of text whose columns are numbered otherwise, and which has words that the model doesn't know, terms are matched by
+// name; text that was read with the model's options is predicted as it is.
+func TestPredictColumnsByName(t *testing.T) {
+	var texts, labels []string
+	for i := range 24 {
+		texts = append(texts, fmt.Sprintf("zebra yak%c common%c end", 'a'+i%2, 'a'+i%5))
+		labels = append(labels, string(rune('x'+i%2)))
+	}
+	train := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 2}))
+	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "linear:embed=tfidf-l2"}))
+	test := []string{"aardvark yaka commonb", "commona zebra zulu yakb yakb", "unknown", "yaka end zebra"}
+	want := gram.Must(m.PredictTexts(t.Context(), test))
+	for _, o := range []gram.ReadOptions{{MinDF: 1}, m.ReadOptions()} {
+		c := gram.Must(gram.Texts(t.Context(), test, nil, o))
+		c.Texts = nil // which would be cut anew
+		got := gram.Must(m.Predict(t.Context(), c))
+		if !slices.Equal(got.Margins, want.Margins) || !slices.Equal(got.Known, want.Known) {
+			t.Errorf("%d columns: margins %v, known %v, expected %v and %v", c.Documents.Cols, got.Margins, got.Known,
+				want.Margins, want.Known)
+		}
+	}
+}
+
 // Texts for a model of terms that no text has are a warning that names PredictTerms.
 func TestPredictTextsOfTerms(t *testing.T) {
 	labels := []string{"x", "y"}

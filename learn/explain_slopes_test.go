@@ -38,6 +38,7 @@ func TestExplainSlopes(t *testing.T) {
 		{"diffusion:t=0.5", false}, {"diffusion:t=0.5", true}, {"ngd", false}, {"ngd", true}, {"arccos:n=1", false},
 		{"arccos:n=0,layers=2", false}, {"rbf:gamma=0.02", false}, {"rbf:gamma=1,embed=tfidf-l2", true},
 		{"polynomial:degree=3,gamma=0.1,r=1", false}, {"linear:embed=logtfidf-l2", false},
+		{"linear", false}, {"bhattacharyya:embed=tf", false},
 		{"diffusion:t=0.5,embed=tfidf-l1-sqrt", true}, {"linear:embed=logtfidf-l2", true},
 		{"diffusion:t=2,embed=logtf-l1-sqrt", true},
 		{"product(diffusion:t=1,ngd-exp:t=2)", false}, {"rbf:embed=standard", false}, {"ngd:embed=tf-l1-pow0.75", false},

@@ -46,12 +46,27 @@ func texts(t *testing.T, n, classes int) *sparse.Corpus {
 		Tokenizer: sparse.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..4"}}))
 }
 
+// emptied returns a corpus in which two documents of each so many in turn have no terms.
+func emptied(c *sparse.Corpus, every int) *sparse.Corpus {
+	out, docs := *c, &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
+	for i := range c.Documents.Rows() {
+		if i/2%every != 0 {
+			terms, values := c.Documents.Row(i)
+			docs.Terms, docs.Values = append(docs.Terms, terms...), append(docs.Values, values...)
+		}
+		docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
+	}
+	out.Documents = docs
+	return &out
+}
+
 // Weights decide what support vectors do. With u = 2⁻²⁴, a stored value of a unit vector has a relative error of u and
 // the norm one of 2⁻⁵², so that ⟨w, x⟩ errs by u Σ|α|‖s‖‖x‖, and sums in float64 add far less than u of that. Kernel
 // values are float32, of c within 10⁻⁶ (docs/design.md): a few u, and 10⁻⁶ of the same sum.
 func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	views := texts(t, 240, 4)
 	vectors := read(t, "synthetic:docs=300,terms=900,length=30,classes=4,seed=1", sparse.Options{})
+	empty := emptied(vectors, 4) // some are support vectors without terms, some are predicted
 	for _, tc := range []struct {
 		kernel string
 		c      *sparse.Corpus
@@ -65,6 +80,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 		{"linear:embed=tf-l1", vectors, Settings{Scheme: solver.OneVsRest, C: 100}},
 		{"probability-product:rho=0.75", vectors, Settings{C: 10}},
 		{"linear:embed=tfidf-l2", vectors, Settings{Type: model.OneClass, Nu: 0.2}},
+		{"linear:embed=tfidf-l2", empty, Settings{}}, {"bhattacharyya", empty, Settings{Scheme: solver.OneVsRest}},
 	} {
 		t.Run(fmt.Sprint(tc.kernel, "/", tc.s.Type, "/", tc.s.Scheme), func(t *testing.T) {
 			learn, test := halves(tc.c)
