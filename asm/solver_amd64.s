@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func extremesAVX2(g []float64, mask []byte, up byte, low byte) (maxAt int, most float64, minAt int, least float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·extremesAVX2(SB), NOSPLIT, $0-88
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), DX
@@ -92,7 +92,7 @@ done2:
 	VPERMILPD    $0x01, X0, X1
 	VMAXPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
-	MOVSD        X0, most+64(FP)
+	VMOVSD       X0, most+64(FP)
 	MOVQ         $0x7ff0000000000000, AX
 	VMOVQ        AX, X1
 	VPBROADCASTQ X1, Y1
@@ -125,7 +125,7 @@ done2:
 	VPERMILPD    $0x01, X0, X1
 	VMINPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
-	MOVSD        X0, least+80(FP)
+	VMOVSD       X0, least+80(FP)
 	MOVQ         $0x7ff0000000000000, AX
 	VMOVQ        AX, X1
 	VPBROADCASTQ X1, Y1
@@ -166,7 +166,7 @@ DATA places<>+56(SB)/8, $0x401c000000000000
 GLOBL places<>(SB), RODATA|NOPTR, $64
 
 // func stepAVX2(g []float64, ki []float32, kj []float32, a float64, b float64, mask []byte, bit byte) (at int, most float64)
-// Requires: AVX, AVX2, CMOV, FMA3, SSE2
+// Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·stepAVX2(SB), NOSPLIT, $0-136
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), DX
@@ -238,7 +238,7 @@ done4:
 	VPERMILPD    $0x01, X0, X1
 	VMAXPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
-	MOVSD        X0, most+128(FP)
+	VMOVSD       X0, most+128(FP)
 	MOVQ         $0x7ff0000000000000, AX
 	VMOVQ        AX, X1
 	VPBROADCASTQ X1, Y1
@@ -269,7 +269,7 @@ done4:
 	RET
 
 // func argGainAVX2(g []float64, ki []float32, diag []float32, mask []byte, bit byte, gmax float64, kii float64) (at int, gain float64, low float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV
 TEXT ·argGainAVX2(SB), NOSPLIT, $0-144
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), DX
@@ -370,14 +370,14 @@ done6:
 	VPERMILPD    $0x01, X10, X0
 	VMINPD       X0, X10, X10
 	VBROADCASTSD X10, Y10
-	MOVSD        X10, low+136(FP)
+	VMOVSD       X10, low+136(FP)
 	VMAXPD       Y6, Y8, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VMAXPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VMAXPD       X1, X0, X0
 	VBROADCASTSD X0, Y0
-	MOVSD        X0, gain+128(FP)
+	VMOVSD       X0, gain+128(FP)
 	MOVQ         $0x7ff0000000000000, AX
 	VMOVQ        AX, X1
 	VPBROADCASTQ X1, Y1
@@ -478,7 +478,7 @@ done8:
 	RET
 
 // func extremesAVX512(g []float64, mask []byte, up byte, low byte) (maxAt int, most float64, minAt int, least float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV
 TEXT ·extremesAVX512(SB), NOSPLIT, $0-88
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), DX
@@ -555,7 +555,7 @@ done2:
 	VPERMILPD     $0x01, X0, X1
 	VMAXPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
-	MOVSD         X0, most+64(FP)
+	VMOVSD        X0, most+64(FP)
 	MOVQ          $0x7ff0000000000000, AX
 	VMOVQ         AX, X1
 	VPBROADCASTQ  X1, Z1
@@ -592,7 +592,7 @@ done2:
 	VPERMILPD     $0x01, X0, X1
 	VMINPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
-	MOVSD         X0, least+80(FP)
+	VMOVSD        X0, least+80(FP)
 	MOVQ          $0x7ff0000000000000, AX
 	VMOVQ         AX, X1
 	VPBROADCASTQ  X1, Z1
@@ -625,7 +625,7 @@ done2:
 	RET
 
 // func stepAVX512(g []float64, ki []float32, kj []float32, a float64, b float64, mask []byte, bit byte) (at int, most float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV
 TEXT ·stepAVX512(SB), NOSPLIT, $0-136
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), DX
@@ -693,7 +693,7 @@ done4:
 	VPERMILPD     $0x01, X0, X1
 	VMAXPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
-	MOVSD         X0, most+128(FP)
+	VMOVSD        X0, most+128(FP)
 	MOVQ          $0x7ff0000000000000, AX
 	VMOVQ         AX, X1
 	VPBROADCASTQ  X1, Z1
@@ -726,7 +726,7 @@ done4:
 	RET
 
 // func argGainAVX512(g []float64, ki []float32, diag []float32, mask []byte, bit byte, gmax float64, kii float64) (at int, gain float64, low float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV
 TEXT ·argGainAVX512(SB), NOSPLIT, $0-144
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), DX
@@ -813,7 +813,7 @@ done6:
 	VPERMILPD     $0x01, X10, X0
 	VMINPD        X0, X10, X10
 	VBROADCASTSD  X10, Z10
-	MOVSD         X10, low+136(FP)
+	VMOVSD        X10, low+136(FP)
 	VMAXPD        Z6, Z8, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VMAXPD        Y1, Y0, Y0
@@ -822,7 +822,7 @@ done6:
 	VPERMILPD     $0x01, X0, X1
 	VMAXPD        X1, X0, X0
 	VBROADCASTSD  X0, Z0
-	MOVSD         X0, gain+128(FP)
+	VMOVSD        X0, gain+128(FP)
 	MOVQ          $0x7ff0000000000000, AX
 	VMOVQ         AX, X1
 	VPBROADCASTQ  X1, Z1

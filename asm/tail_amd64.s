@@ -317,13 +317,12 @@ DATA all_30002008<>+28(SB)/4, $0x30002008
 GLOBL all_30002008<>(SB), RODATA|NOPTR, $32
 
 // func finishAVX2(index []uint32, c []float32, limit float32) int
-// Requires: AVX, AVX2, BMI, SSE
+// Requires: AVX, BMI
 TEXT ·finishAVX2(SB), NOSPLIT, $0-64
 	MOVQ         index_base+0(FP), AX
 	MOVQ         c_base+24(FP), CX
 	MOVQ         c_len+32(FP), DX
-	MOVSS        limit+48(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS limit+48(FP), Y0
 	VMOVUPS      all_3f800000<>+0(SB), Y2
 	VMOVUPS      all_40000000<>+0(SB), Y3
 	VXORPS       Y1, Y1, Y1

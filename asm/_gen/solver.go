@@ -141,7 +141,7 @@ func (g *gen) finish(b best, at, value string) {
 	all := g.reg()
 	op(b.value[0], b.value[1], all)
 	g.across(all, op)
-	g.Store(all.AsX(), g.Return(value))
+	g.VMOVSD(all.AsX(), g.address(g.Return(value)))
 
 	places := g.lanePlaces()
 	far := g.everywhereFloat(math.Inf(1))
@@ -249,7 +249,7 @@ func (g *gen) argGain() {
 		}
 	})
 	g.across(low, g.least)
-	g.Store(low.AsX(), g.Return("low"))
+	g.VMOVSD(low.AsX(), g.address(g.Return("low")))
 	g.finish(gain, "at", "gain")
 	g.end()
 }
