@@ -45,6 +45,11 @@ type Kernels struct {
 		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
 	) int
 
+	PanelDotRows func(
+		index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
+		panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
+	) int
+
 	ChiSquare, JensenShannon Pairing // similarities of histograms that take the place of dot products
 
 	Add           func(dst, a, b []float32)
@@ -97,7 +102,9 @@ type Cost struct {
 	HeadFar      float64 // PanelDot: what is added where the panel's row isn't in the first-level cache
 	HeadDocument float64 // PanelDot: a document with values in a segment, besides its values
 	TailMatch    float64 // TailAdd: a match
+	TailDocument float64 // TailStore: a document and its c, besides all else
 	TailList     float64 // TailAdd: a visit, besides its matches
+	RowDocument  float64 // PanelDotRows: a document and its c, besides its values
 	L3Byte       float64 // a byte of a panel that comes from the third-level cache
 }
 

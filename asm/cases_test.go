@@ -139,6 +139,16 @@ func kernelCases() map[string]kernelCase {
 			index := place(m, make([]uint32, n*k.Panel))
 			return append([]any{index, 5, float32(0.4)}, panelArgs(k, r, m, n)...)
 		}, nil, []int{4}},
+		"PanelDotRows": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			args := panelArgs(k, r, m, n)
+			outStride, stride := k.Panel+r.IntN(3), k.Panel+r.IntN(3)
+			out, sums := place(m, make([]float32, max((n-1)*outStride+k.Panel, 0))), make([]int32, max((n-1)*stride+k.Panel, 0))
+			for i := range sums {
+				sums[i] = int32(r.Uint32())
+			}
+			return append([]any{place(m, make([]uint32, n*k.Panel)), 5, float32(0.4), out, outStride, place(m, sums), stride},
+				args[1:]...)
+		}, nil, []int{7}},
 		"TailAdd": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			columns := min(n, 5)
 			doc, value, visits := postings(r, m, n, columns)

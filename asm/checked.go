@@ -17,7 +17,8 @@ import (
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
-	check := checkPanel("PanelDotLast", k.Panel, func(_, _ []float32, _ []int64, _ []uint8, _ []uint16, _ []float32) {})
+	nothing := func(_, _ []float32, _ []int64, _ []uint8, _ []uint16, _ []float32) {}
+	check := checkPanel("PanelDotLast", k.Panel, nothing)
 	c.PanelDotLast = func(
 		index []uint32, first int, limit float32,
 		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -25,6 +26,22 @@ func checked(k *Kernels) *Kernels {
 		check(out, panel, start, doc, offset, value)
 		values("PanelDotLast", "index", len(index), len(doc)*k.Panel)
 		return k.PanelDotLast(index, first, limit, out, panel, start, doc, offset, value)
+	}
+	checkDots := checkPanel("PanelDotRows", k.Panel, nothing)
+	c.PanelDotRows = func(
+		index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
+		panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
+	) int {
+		checkDots(out, panel, start, doc, offset, value)
+		if len(doc) == 0 {
+			return 0
+		}
+		atLeast("PanelDotRows", "outStride", outStride, k.Panel)
+		atLeast("PanelDotRows", "stride", stride, k.Panel)
+		checkRectangle("PanelDotRows", "out", len(out), len(doc), outStride, k.Panel)
+		checkRectangle("PanelDotRows", "sums", len(sums), len(doc), stride, k.Panel)
+		values("PanelDotRows", "index", len(index), len(doc)*k.Panel)
+		return k.PanelDotRows(index, first, limit, out, outStride, sums, stride, panel, start, doc, offset, value)
 	}
 	c.TailAdd = func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit) {
 		atLeast("TailAdd", "stride", stride, 0)

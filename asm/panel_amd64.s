@@ -139,7 +139,7 @@ done:
 	RET
 
 // func panelDotLastAVX2(index []uint32, first int, limit float32, out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
-// Requires: AVX, AVX2, BMI, FMA3, SSE
+// Requires: AVX, BMI, FMA3
 TEXT ·panelDotLastAVX2(SB), NOSPLIT, $0-192
 	MOVQ         out_base+40(FP), AX
 	MOVQ         panel_base+64(FP), CX
@@ -154,8 +154,7 @@ TEXT ·panelDotLastAVX2(SB), NOSPLIT, $0-192
 	VMOVUPS      all_3f800000<>+0(SB), Y9
 	VMOVUPS      all_40000000<>+0(SB), Y10
 	VXORPS       Y11, Y11, Y11
-	MOVSS        limit+32(FP), X0
-	VBROADCASTSS X0, Y12
+	VBROADCASTSS limit+32(FP), Y12
 	MOVQ         index_base+0(FP), R10
 	MOVQ         R10, ret+184(FP)
 	TESTQ        SI, SI
@@ -293,7 +292,7 @@ storeSingle:
 	VMAXPS    Y8, Y11, Y8
 	VMINPS    Y8, Y10, Y8
 	VMOVUPS   Y8, 224(R10)
-	SUBQ      AX, R10
+	SUBQ      out_base+40(FP), R10
 	SHRQ      $0x02, R10
 	VMOVAPS   Y1, Y0
 	VMINPS    Y0, Y2, Y0
@@ -456,6 +455,342 @@ DATA all_40000000<>+20(SB)/4, $0x40000000
 DATA all_40000000<>+24(SB)/4, $0x40000000
 DATA all_40000000<>+28(SB)/4, $0x40000000
 GLOBL all_40000000<>(SB), RODATA|NOPTR, $32
+
+// func panelDotRowsAVX2(index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
+// Requires: AVX, BMI, FMA3
+TEXT ·panelDotRowsAVX2(SB), NOSPLIT, $0-232
+	MOVQ         panel_base+104(FP), AX
+	MOVQ         start_base+128(FP), CX
+	MOVQ         doc_base+152(FP), DX
+	MOVQ         doc_len+160(FP), BX
+	MOVQ         offset_base+176(FP), SI
+	MOVQ         value_base+200(FP), DI
+	MOVQ         (CX), R8
+	LEAQ         (SI)(R8*2), SI
+	LEAQ         (DI)(R8*4), DI
+	VMOVUPS      all_3f800000<>+0(SB), Y9
+	VMOVUPS      all_40000000<>+0(SB), Y10
+	VXORPS       Y11, Y11, Y11
+	VBROADCASTSS limit+32(FP), Y12
+	MOVQ         index_base+0(FP), R9
+	MOVQ         R9, ret+224(FP)
+	TESTQ        BX, BX
+	JZ           done
+
+single:
+	MOVQ   8(CX), R10
+	MOVQ   R10, R9
+	SUBQ   R8, R9
+	MOVQ   R10, R8
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	TESTQ  R9, R9
+	JZ     storeSingle
+	LEAQ   (SI)(R9*2), SI
+	LEAQ   (DI)(R9*4), DI
+	NEGQ   R9
+	ADDQ   $0x04, R9
+	JG     value25begin
+
+four24:
+	MOVQ           -8(SI)(R9*2), R10
+	VBROADCASTF128 -16(DI)(R9*4), Y13
+	MOVWLZX        R10, R11
+	SHRQ           $0x10, R10
+	VPERMILPS      $0x00, Y13, Y0
+	VFMADD231PS    (AX)(R11*4), Y0, Y1
+	VFMADD231PS    32(AX)(R11*4), Y0, Y2
+	VFMADD231PS    64(AX)(R11*4), Y0, Y3
+	VFMADD231PS    96(AX)(R11*4), Y0, Y4
+	VFMADD231PS    128(AX)(R11*4), Y0, Y5
+	VFMADD231PS    160(AX)(R11*4), Y0, Y6
+	VFMADD231PS    192(AX)(R11*4), Y0, Y7
+	VFMADD231PS    224(AX)(R11*4), Y0, Y8
+	MOVWLZX        R10, R11
+	SHRQ           $0x10, R10
+	VPERMILPS      $0x55, Y13, Y0
+	VFMADD231PS    (AX)(R11*4), Y0, Y1
+	VFMADD231PS    32(AX)(R11*4), Y0, Y2
+	VFMADD231PS    64(AX)(R11*4), Y0, Y3
+	VFMADD231PS    96(AX)(R11*4), Y0, Y4
+	VFMADD231PS    128(AX)(R11*4), Y0, Y5
+	VFMADD231PS    160(AX)(R11*4), Y0, Y6
+	VFMADD231PS    192(AX)(R11*4), Y0, Y7
+	VFMADD231PS    224(AX)(R11*4), Y0, Y8
+	MOVWLZX        R10, R11
+	SHRQ           $0x10, R10
+	VPERMILPS      $0xaa, Y13, Y0
+	VFMADD231PS    (AX)(R11*4), Y0, Y1
+	VFMADD231PS    32(AX)(R11*4), Y0, Y2
+	VFMADD231PS    64(AX)(R11*4), Y0, Y3
+	VFMADD231PS    96(AX)(R11*4), Y0, Y4
+	VFMADD231PS    128(AX)(R11*4), Y0, Y5
+	VFMADD231PS    160(AX)(R11*4), Y0, Y6
+	VFMADD231PS    192(AX)(R11*4), Y0, Y7
+	VFMADD231PS    224(AX)(R11*4), Y0, Y8
+	VPERMILPS      $0xff, Y13, Y0
+	VFMADD231PS    (AX)(R10*4), Y0, Y1
+	VFMADD231PS    32(AX)(R10*4), Y0, Y2
+	VFMADD231PS    64(AX)(R10*4), Y0, Y3
+	VFMADD231PS    96(AX)(R10*4), Y0, Y4
+	VFMADD231PS    128(AX)(R10*4), Y0, Y5
+	VFMADD231PS    160(AX)(R10*4), Y0, Y6
+	VFMADD231PS    192(AX)(R10*4), Y0, Y7
+	VFMADD231PS    224(AX)(R10*4), Y0, Y8
+	ADDQ           $0x04, R9
+	JLE            four24
+
+value25begin:
+	SUBQ $0x04, R9
+	JZ   through26
+
+value25:
+	MOVWQZX      (SI)(R9*2), R10
+	VBROADCASTSS (DI)(R9*4), Y0
+	VFMADD231PS  (AX)(R10*4), Y0, Y1
+	VFMADD231PS  32(AX)(R10*4), Y0, Y2
+	VFMADD231PS  64(AX)(R10*4), Y0, Y3
+	VFMADD231PS  96(AX)(R10*4), Y0, Y4
+	VFMADD231PS  128(AX)(R10*4), Y0, Y5
+	VFMADD231PS  160(AX)(R10*4), Y0, Y6
+	VFMADD231PS  192(AX)(R10*4), Y0, Y7
+	VFMADD231PS  224(AX)(R10*4), Y0, Y8
+	INCQ         R9
+	JNZ          value25
+
+through26:
+storeSingle:
+	MOVBQZX   (DX), R9
+	IMULQ     stride+96(FP), R9
+	SHLQ      $0x02, R9
+	ADDQ      sums_base+72(FP), R9
+	MOVBQZX   (DX), R10
+	IMULQ     outStride+64(FP), R10
+	SHLQ      $0x02, R10
+	ADDQ      out_base+40(FP), R10
+	VCVTDQ2PS (R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, (R9)
+	VADDPS    Y0, Y1, Y1
+	VSUBPS    Y1, Y9, Y1
+	VMAXPS    Y1, Y11, Y1
+	VMINPS    Y1, Y10, Y1
+	VMOVUPS   Y1, (R10)
+	VCVTDQ2PS 32(R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, 32(R9)
+	VADDPS    Y0, Y2, Y2
+	VSUBPS    Y2, Y9, Y2
+	VMAXPS    Y2, Y11, Y2
+	VMINPS    Y2, Y10, Y2
+	VMOVUPS   Y2, 32(R10)
+	VCVTDQ2PS 64(R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, 64(R9)
+	VADDPS    Y0, Y3, Y3
+	VSUBPS    Y3, Y9, Y3
+	VMAXPS    Y3, Y11, Y3
+	VMINPS    Y3, Y10, Y3
+	VMOVUPS   Y3, 64(R10)
+	VCVTDQ2PS 96(R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, 96(R9)
+	VADDPS    Y0, Y4, Y4
+	VSUBPS    Y4, Y9, Y4
+	VMAXPS    Y4, Y11, Y4
+	VMINPS    Y4, Y10, Y4
+	VMOVUPS   Y4, 96(R10)
+	VCVTDQ2PS 128(R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, 128(R9)
+	VADDPS    Y0, Y5, Y5
+	VSUBPS    Y5, Y9, Y5
+	VMAXPS    Y5, Y11, Y5
+	VMINPS    Y5, Y10, Y5
+	VMOVUPS   Y5, 128(R10)
+	VCVTDQ2PS 160(R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, 160(R9)
+	VADDPS    Y0, Y6, Y6
+	VSUBPS    Y6, Y9, Y6
+	VMAXPS    Y6, Y11, Y6
+	VMINPS    Y6, Y10, Y6
+	VMOVUPS   Y6, 160(R10)
+	VCVTDQ2PS 192(R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, 192(R9)
+	VADDPS    Y0, Y7, Y7
+	VSUBPS    Y7, Y9, Y7
+	VMAXPS    Y7, Y11, Y7
+	VMINPS    Y7, Y10, Y7
+	VMOVUPS   Y7, 192(R10)
+	VCVTDQ2PS 224(R9), Y0
+	VMULPS    all_30002008<>+0(SB), Y0, Y0
+	VMOVUPS   Y11, 224(R9)
+	VADDPS    Y0, Y8, Y8
+	VSUBPS    Y8, Y9, Y8
+	VMAXPS    Y8, Y11, Y8
+	VMINPS    Y8, Y10, Y8
+	VMOVUPS   Y8, 224(R10)
+	SUBQ      out_base+40(FP), R10
+	SHRQ      $0x02, R10
+	VMOVAPS   Y1, Y0
+	VMINPS    Y0, Y2, Y0
+	VMINPS    Y0, Y3, Y0
+	VMINPS    Y0, Y4, Y0
+	VMINPS    Y0, Y5, Y0
+	VMINPS    Y0, Y6, Y0
+	VMINPS    Y0, Y7, Y0
+	VMINPS    Y0, Y8, Y0
+	VCMPPS    $0x19, Y12, Y0, Y0
+	VMOVMSKPS Y0, R9
+	TESTL     R9, R9
+	JZ        none27
+	MOVQ      ret+224(FP), R9
+	ADDQ      first+24(FP), R10
+	VCMPPS    $0x11, Y12, Y1, Y0
+	VMOVMSKPS Y0, R11
+
+bit28:
+	TESTL  R11, R11
+	JZ     through29
+	TZCNTL R11, R12
+	LEAQ   (R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit28
+
+through29:
+	VCMPPS    $0x11, Y12, Y2, Y0
+	VMOVMSKPS Y0, R11
+
+bit30:
+	TESTL  R11, R11
+	JZ     through31
+	TZCNTL R11, R12
+	LEAQ   8(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit30
+
+through31:
+	VCMPPS    $0x11, Y12, Y3, Y0
+	VMOVMSKPS Y0, R11
+
+bit32:
+	TESTL  R11, R11
+	JZ     through33
+	TZCNTL R11, R12
+	LEAQ   16(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit32
+
+through33:
+	VCMPPS    $0x11, Y12, Y4, Y0
+	VMOVMSKPS Y0, R11
+
+bit34:
+	TESTL  R11, R11
+	JZ     through35
+	TZCNTL R11, R12
+	LEAQ   24(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit34
+
+through35:
+	VCMPPS    $0x11, Y12, Y5, Y0
+	VMOVMSKPS Y0, R11
+
+bit36:
+	TESTL  R11, R11
+	JZ     through37
+	TZCNTL R11, R12
+	LEAQ   32(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit36
+
+through37:
+	VCMPPS    $0x11, Y12, Y6, Y0
+	VMOVMSKPS Y0, R11
+
+bit38:
+	TESTL  R11, R11
+	JZ     through39
+	TZCNTL R11, R12
+	LEAQ   40(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit38
+
+through39:
+	VCMPPS    $0x11, Y12, Y7, Y0
+	VMOVMSKPS Y0, R11
+
+bit40:
+	TESTL  R11, R11
+	JZ     through41
+	TZCNTL R11, R12
+	LEAQ   48(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit40
+
+through41:
+	VCMPPS    $0x11, Y12, Y8, Y0
+	VMOVMSKPS Y0, R11
+
+bit42:
+	TESTL  R11, R11
+	JZ     through43
+	TZCNTL R11, R12
+	LEAQ   56(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit42
+
+through43:
+	MOVQ R9, ret+224(FP)
+
+none27:
+	ADDQ $0x08, CX
+	ADDQ $0x01, DX
+	DECQ BX
+	JNZ  single
+
+done:
+	MOVQ ret+224(FP), AX
+	SUBQ index_base+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+224(FP)
+	VZEROUPPER
+	RET
+
+DATA all_30002008<>+0(SB)/4, $0x30002008
+DATA all_30002008<>+4(SB)/4, $0x30002008
+DATA all_30002008<>+8(SB)/4, $0x30002008
+DATA all_30002008<>+12(SB)/4, $0x30002008
+DATA all_30002008<>+16(SB)/4, $0x30002008
+DATA all_30002008<>+20(SB)/4, $0x30002008
+DATA all_30002008<>+24(SB)/4, $0x30002008
+DATA all_30002008<>+28(SB)/4, $0x30002008
+GLOBL all_30002008<>(SB), RODATA|NOPTR, $32
 
 // func panelDotAVX512(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 // Requires: AVX, AVX512DQ, AVX512F
@@ -764,7 +1099,7 @@ done:
 	RET
 
 // func panelDotLastAVX512(index []uint32, first int, limit float32, out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI, SSE
+// Requires: AVX, AVX512DQ, AVX512F, BMI
 TEXT ·panelDotLastAVX512(SB), NOSPLIT, $0-192
 	MOVQ         out_base+40(FP), AX
 	MOVQ         panel_base+64(FP), CX
@@ -779,8 +1114,7 @@ TEXT ·panelDotLastAVX512(SB), NOSPLIT, $0-192
 	VBROADCASTSS all_3f800000<>+0(SB), Z9
 	VBROADCASTSS all_40000000<>+0(SB), Z10
 	VXORPS       Z11, Z11, Z11
-	MOVSS        limit+32(FP), X0
-	VBROADCASTSS X0, Z12
+	VBROADCASTSS limit+32(FP), Z12
 	MOVQ         index_base+0(FP), R10
 	MOVQ         R10, ret+184(FP)
 	SUBQ         $0x02, SI
@@ -979,7 +1313,7 @@ storePair:
 	VMAXPS  Z4, Z11, Z4
 	VMINPS  Z4, Z10, Z4
 	VMOVUPS Z4, 192(R10)
-	SUBQ    AX, R10
+	SUBQ    out_base+40(FP), R10
 	SHRQ    $0x02, R10
 	VMOVAPS Z1, Z0
 	VMINPS  Z0, Z2, Z0
@@ -1073,7 +1407,7 @@ none16:
 	VMAXPS  Z8, Z11, Z8
 	VMINPS  Z8, Z10, Z8
 	VMOVUPS Z8, 192(R10)
-	SUBQ    AX, R10
+	SUBQ    out_base+40(FP), R10
 	SHRQ    $0x02, R10
 	VMOVAPS Z5, Z0
 	VMINPS  Z0, Z6, Z0
@@ -1242,7 +1576,7 @@ storeSingle:
 	VMAXPS  Z4, Z11, Z4
 	VMINPS  Z4, Z10, Z4
 	VMOVUPS Z4, 192(R10)
-	SUBQ    AX, R10
+	SUBQ    out_base+40(FP), R10
 	SHRQ    $0x02, R10
 	VMOVAPS Z1, Z0
 	VMINPS  Z0, Z2, Z0
@@ -1323,6 +1657,618 @@ done:
 	SUBQ index_base+0(FP), AX
 	SHRQ $0x02, AX
 	MOVQ AX, ret+184(FP)
+	VZEROUPPER
+	RET
+
+// func panelDotRowsAVX512(index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI
+TEXT ·panelDotRowsAVX512(SB), NOSPLIT, $0-232
+	MOVQ         panel_base+104(FP), AX
+	MOVQ         start_base+128(FP), CX
+	MOVQ         doc_base+152(FP), DX
+	MOVQ         doc_len+160(FP), BX
+	MOVQ         offset_base+176(FP), SI
+	MOVQ         value_base+200(FP), DI
+	MOVQ         (CX), R8
+	LEAQ         (SI)(R8*2), SI
+	LEAQ         (DI)(R8*4), DI
+	VBROADCASTSS all_3f800000<>+0(SB), Z9
+	VBROADCASTSS all_40000000<>+0(SB), Z10
+	VXORPS       Z11, Z11, Z11
+	VBROADCASTSS limit+32(FP), Z12
+	MOVQ         index_base+0(FP), R9
+	MOVQ         R9, ret+224(FP)
+	SUBQ         $0x02, BX
+	JLT          odd
+
+pair:
+	MOVQ   8(CX), R10
+	MOVQ   R10, R9
+	SUBQ   R8, R9
+	MOVQ   R10, R8
+	MOVQ   16(CX), R10
+	MOVQ   R10, R12
+	SUBQ   R8, R12
+	MOVQ   R10, R8
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	VXORPS Z5, Z5, Z5
+	VXORPS Z6, Z6, Z6
+	VXORPS Z7, Z7, Z7
+	VXORPS Z8, Z8, Z8
+	TESTQ  R12, R12
+	JZ     storePair
+	SUBQ   R9, R12
+	LEAQ   (SI)(R9*2), SI
+	LEAQ   (DI)(R9*4), DI
+	LEAQ   (SI)(R9*2), R10
+	LEAQ   (DI)(R9*4), R11
+	TESTQ  R9, R9
+	JZ     rest
+	NEGQ   R9
+	ADDQ   $0x04, R9
+	JG     value47begin
+
+four46:
+	MOVQ            -8(SI)(R9*2), R13
+	VBROADCASTF32X4 -16(DI)(R9*4), Z13
+	MOVWLZX         R13, R14
+	SHRQ            $0x10, R13
+	VPERMILPS       $0x00, Z13, Z0
+	VFMADD231PS     (AX)(R14*4), Z0, Z1
+	VFMADD231PS     64(AX)(R14*4), Z0, Z2
+	VFMADD231PS     128(AX)(R14*4), Z0, Z3
+	VFMADD231PS     192(AX)(R14*4), Z0, Z4
+	MOVWLZX         R13, R14
+	SHRQ            $0x10, R13
+	VPERMILPS       $0x55, Z13, Z0
+	VFMADD231PS     (AX)(R14*4), Z0, Z1
+	VFMADD231PS     64(AX)(R14*4), Z0, Z2
+	VFMADD231PS     128(AX)(R14*4), Z0, Z3
+	VFMADD231PS     192(AX)(R14*4), Z0, Z4
+	MOVWLZX         R13, R14
+	SHRQ            $0x10, R13
+	VPERMILPS       $0xaa, Z13, Z0
+	VFMADD231PS     (AX)(R14*4), Z0, Z1
+	VFMADD231PS     64(AX)(R14*4), Z0, Z2
+	VFMADD231PS     128(AX)(R14*4), Z0, Z3
+	VFMADD231PS     192(AX)(R14*4), Z0, Z4
+	VPERMILPS       $0xff, Z13, Z0
+	VFMADD231PS     (AX)(R13*4), Z0, Z1
+	VFMADD231PS     64(AX)(R13*4), Z0, Z2
+	VFMADD231PS     128(AX)(R13*4), Z0, Z3
+	VFMADD231PS     192(AX)(R13*4), Z0, Z4
+	MOVQ            -8(R10)(R9*2), R13
+	VBROADCASTF32X4 -16(R11)(R9*4), Z13
+	MOVWLZX         R13, R14
+	SHRQ            $0x10, R13
+	VPERMILPS       $0x00, Z13, Z0
+	VFMADD231PS     (AX)(R14*4), Z0, Z5
+	VFMADD231PS     64(AX)(R14*4), Z0, Z6
+	VFMADD231PS     128(AX)(R14*4), Z0, Z7
+	VFMADD231PS     192(AX)(R14*4), Z0, Z8
+	MOVWLZX         R13, R14
+	SHRQ            $0x10, R13
+	VPERMILPS       $0x55, Z13, Z0
+	VFMADD231PS     (AX)(R14*4), Z0, Z5
+	VFMADD231PS     64(AX)(R14*4), Z0, Z6
+	VFMADD231PS     128(AX)(R14*4), Z0, Z7
+	VFMADD231PS     192(AX)(R14*4), Z0, Z8
+	MOVWLZX         R13, R14
+	SHRQ            $0x10, R13
+	VPERMILPS       $0xaa, Z13, Z0
+	VFMADD231PS     (AX)(R14*4), Z0, Z5
+	VFMADD231PS     64(AX)(R14*4), Z0, Z6
+	VFMADD231PS     128(AX)(R14*4), Z0, Z7
+	VFMADD231PS     192(AX)(R14*4), Z0, Z8
+	VPERMILPS       $0xff, Z13, Z0
+	VFMADD231PS     (AX)(R13*4), Z0, Z5
+	VFMADD231PS     64(AX)(R13*4), Z0, Z6
+	VFMADD231PS     128(AX)(R13*4), Z0, Z7
+	VFMADD231PS     192(AX)(R13*4), Z0, Z8
+	ADDQ            $0x04, R9
+	JLE             four46
+
+value47begin:
+	SUBQ $0x04, R9
+	JZ   through48
+
+value47:
+	MOVWQZX      (SI)(R9*2), R13
+	VBROADCASTSS (DI)(R9*4), Z0
+	VFMADD231PS  (AX)(R13*4), Z0, Z1
+	VFMADD231PS  64(AX)(R13*4), Z0, Z2
+	VFMADD231PS  128(AX)(R13*4), Z0, Z3
+	VFMADD231PS  192(AX)(R13*4), Z0, Z4
+	MOVWQZX      (R10)(R9*2), R13
+	VBROADCASTSS (R11)(R9*4), Z0
+	VFMADD231PS  (AX)(R13*4), Z0, Z5
+	VFMADD231PS  64(AX)(R13*4), Z0, Z6
+	VFMADD231PS  128(AX)(R13*4), Z0, Z7
+	VFMADD231PS  192(AX)(R13*4), Z0, Z8
+	INCQ         R9
+	JNZ          value47
+
+through48:
+rest:
+	MOVQ  R10, SI
+	MOVQ  R11, DI
+	TESTQ R12, R12
+	JZ    storePair
+	LEAQ  (SI)(R12*2), SI
+	LEAQ  (DI)(R12*4), DI
+	NEGQ  R12
+	ADDQ  $0x04, R12
+	JG    value50begin
+
+four49:
+	MOVQ            -8(SI)(R12*2), R9
+	VBROADCASTF32X4 -16(DI)(R12*4), Z13
+	MOVWLZX         R9, R10
+	SHRQ            $0x10, R9
+	VPERMILPS       $0x00, Z13, Z0
+	VFMADD231PS     (AX)(R10*4), Z0, Z5
+	VFMADD231PS     64(AX)(R10*4), Z0, Z6
+	VFMADD231PS     128(AX)(R10*4), Z0, Z7
+	VFMADD231PS     192(AX)(R10*4), Z0, Z8
+	MOVWLZX         R9, R10
+	SHRQ            $0x10, R9
+	VPERMILPS       $0x55, Z13, Z0
+	VFMADD231PS     (AX)(R10*4), Z0, Z5
+	VFMADD231PS     64(AX)(R10*4), Z0, Z6
+	VFMADD231PS     128(AX)(R10*4), Z0, Z7
+	VFMADD231PS     192(AX)(R10*4), Z0, Z8
+	MOVWLZX         R9, R10
+	SHRQ            $0x10, R9
+	VPERMILPS       $0xaa, Z13, Z0
+	VFMADD231PS     (AX)(R10*4), Z0, Z5
+	VFMADD231PS     64(AX)(R10*4), Z0, Z6
+	VFMADD231PS     128(AX)(R10*4), Z0, Z7
+	VFMADD231PS     192(AX)(R10*4), Z0, Z8
+	VPERMILPS       $0xff, Z13, Z0
+	VFMADD231PS     (AX)(R9*4), Z0, Z5
+	VFMADD231PS     64(AX)(R9*4), Z0, Z6
+	VFMADD231PS     128(AX)(R9*4), Z0, Z7
+	VFMADD231PS     192(AX)(R9*4), Z0, Z8
+	ADDQ            $0x04, R12
+	JLE             four49
+
+value50begin:
+	SUBQ $0x04, R12
+	JZ   through51
+
+value50:
+	MOVWQZX      (SI)(R12*2), R9
+	VBROADCASTSS (DI)(R12*4), Z0
+	VFMADD231PS  (AX)(R9*4), Z0, Z5
+	VFMADD231PS  64(AX)(R9*4), Z0, Z6
+	VFMADD231PS  128(AX)(R9*4), Z0, Z7
+	VFMADD231PS  192(AX)(R9*4), Z0, Z8
+	INCQ         R12
+	JNZ          value50
+
+through51:
+storePair:
+	MOVBQZX     (DX), R9
+	IMULQ       stride+96(FP), R9
+	SHLQ        $0x02, R9
+	ADDQ        sums_base+72(FP), R9
+	MOVBQZX     (DX), R10
+	IMULQ       outStride+64(FP), R10
+	SHLQ        $0x02, R10
+	ADDQ        out_base+40(FP), R10
+	VCVTDQ2PS   (R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, (R9)
+	VADDPS      Z0, Z1, Z1
+	VSUBPS      Z1, Z9, Z1
+	VMAXPS      Z1, Z11, Z1
+	VMINPS      Z1, Z10, Z1
+	VMOVUPS     Z1, (R10)
+	VCVTDQ2PS   64(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 64(R9)
+	VADDPS      Z0, Z2, Z2
+	VSUBPS      Z2, Z9, Z2
+	VMAXPS      Z2, Z11, Z2
+	VMINPS      Z2, Z10, Z2
+	VMOVUPS     Z2, 64(R10)
+	VCVTDQ2PS   128(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 128(R9)
+	VADDPS      Z0, Z3, Z3
+	VSUBPS      Z3, Z9, Z3
+	VMAXPS      Z3, Z11, Z3
+	VMINPS      Z3, Z10, Z3
+	VMOVUPS     Z3, 128(R10)
+	VCVTDQ2PS   192(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 192(R9)
+	VADDPS      Z0, Z4, Z4
+	VSUBPS      Z4, Z9, Z4
+	VMAXPS      Z4, Z11, Z4
+	VMINPS      Z4, Z10, Z4
+	VMOVUPS     Z4, 192(R10)
+	SUBQ        out_base+40(FP), R10
+	SHRQ        $0x02, R10
+	VMOVAPS     Z1, Z0
+	VMINPS      Z0, Z2, Z0
+	VMINPS      Z0, Z3, Z0
+	VMINPS      Z0, Z4, Z0
+	VCMPPS      $0x19, Z12, Z0, K1
+	KMOVW       K1, R9
+	TESTL       R9, R9
+	JZ          none52
+	MOVQ        ret+224(FP), R9
+	ADDQ        first+24(FP), R10
+	VCMPPS      $0x11, Z12, Z1, K1
+	KMOVW       K1, R11
+
+bit53:
+	TESTL  R11, R11
+	JZ     through54
+	TZCNTL R11, R12
+	LEAQ   (R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit53
+
+through54:
+	VCMPPS $0x11, Z12, Z2, K1
+	KMOVW  K1, R11
+
+bit55:
+	TESTL  R11, R11
+	JZ     through56
+	TZCNTL R11, R12
+	LEAQ   16(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit55
+
+through56:
+	VCMPPS $0x11, Z12, Z3, K1
+	KMOVW  K1, R11
+
+bit57:
+	TESTL  R11, R11
+	JZ     through58
+	TZCNTL R11, R12
+	LEAQ   32(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit57
+
+through58:
+	VCMPPS $0x11, Z12, Z4, K1
+	KMOVW  K1, R11
+
+bit59:
+	TESTL  R11, R11
+	JZ     through60
+	TZCNTL R11, R12
+	LEAQ   48(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit59
+
+through60:
+	MOVQ R9, ret+224(FP)
+
+none52:
+	MOVBQZX     1(DX), R9
+	IMULQ       stride+96(FP), R9
+	SHLQ        $0x02, R9
+	ADDQ        sums_base+72(FP), R9
+	MOVBQZX     1(DX), R10
+	IMULQ       outStride+64(FP), R10
+	SHLQ        $0x02, R10
+	ADDQ        out_base+40(FP), R10
+	VCVTDQ2PS   (R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, (R9)
+	VADDPS      Z0, Z5, Z5
+	VSUBPS      Z5, Z9, Z5
+	VMAXPS      Z5, Z11, Z5
+	VMINPS      Z5, Z10, Z5
+	VMOVUPS     Z5, (R10)
+	VCVTDQ2PS   64(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 64(R9)
+	VADDPS      Z0, Z6, Z6
+	VSUBPS      Z6, Z9, Z6
+	VMAXPS      Z6, Z11, Z6
+	VMINPS      Z6, Z10, Z6
+	VMOVUPS     Z6, 64(R10)
+	VCVTDQ2PS   128(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 128(R9)
+	VADDPS      Z0, Z7, Z7
+	VSUBPS      Z7, Z9, Z7
+	VMAXPS      Z7, Z11, Z7
+	VMINPS      Z7, Z10, Z7
+	VMOVUPS     Z7, 128(R10)
+	VCVTDQ2PS   192(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 192(R9)
+	VADDPS      Z0, Z8, Z8
+	VSUBPS      Z8, Z9, Z8
+	VMAXPS      Z8, Z11, Z8
+	VMINPS      Z8, Z10, Z8
+	VMOVUPS     Z8, 192(R10)
+	SUBQ        out_base+40(FP), R10
+	SHRQ        $0x02, R10
+	VMOVAPS     Z5, Z0
+	VMINPS      Z0, Z6, Z0
+	VMINPS      Z0, Z7, Z0
+	VMINPS      Z0, Z8, Z0
+	VCMPPS      $0x19, Z12, Z0, K1
+	KMOVW       K1, R9
+	TESTL       R9, R9
+	JZ          none61
+	MOVQ        ret+224(FP), R9
+	ADDQ        first+24(FP), R10
+	VCMPPS      $0x11, Z12, Z5, K1
+	KMOVW       K1, R11
+
+bit62:
+	TESTL  R11, R11
+	JZ     through63
+	TZCNTL R11, R12
+	LEAQ   (R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit62
+
+through63:
+	VCMPPS $0x11, Z12, Z6, K1
+	KMOVW  K1, R11
+
+bit64:
+	TESTL  R11, R11
+	JZ     through65
+	TZCNTL R11, R12
+	LEAQ   16(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit64
+
+through65:
+	VCMPPS $0x11, Z12, Z7, K1
+	KMOVW  K1, R11
+
+bit66:
+	TESTL  R11, R11
+	JZ     through67
+	TZCNTL R11, R12
+	LEAQ   32(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit66
+
+through67:
+	VCMPPS $0x11, Z12, Z8, K1
+	KMOVW  K1, R11
+
+bit68:
+	TESTL  R11, R11
+	JZ     through69
+	TZCNTL R11, R12
+	LEAQ   48(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit68
+
+through69:
+	MOVQ R9, ret+224(FP)
+
+none61:
+	ADDQ $0x10, CX
+	ADDQ $0x02, DX
+	SUBQ $0x02, BX
+	JGE  pair
+
+odd:
+	ADDQ  $0x02, BX
+	TESTQ BX, BX
+	JZ    done
+
+single:
+	MOVQ   8(CX), R10
+	MOVQ   R10, R9
+	SUBQ   R8, R9
+	MOVQ   R10, R8
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	TESTQ  R9, R9
+	JZ     storeSingle
+	LEAQ   (SI)(R9*2), SI
+	LEAQ   (DI)(R9*4), DI
+	NEGQ   R9
+	ADDQ   $0x04, R9
+	JG     value71begin
+
+four70:
+	MOVQ            -8(SI)(R9*2), R10
+	VBROADCASTF32X4 -16(DI)(R9*4), Z5
+	MOVWLZX         R10, R11
+	SHRQ            $0x10, R10
+	VPERMILPS       $0x00, Z5, Z0
+	VFMADD231PS     (AX)(R11*4), Z0, Z1
+	VFMADD231PS     64(AX)(R11*4), Z0, Z2
+	VFMADD231PS     128(AX)(R11*4), Z0, Z3
+	VFMADD231PS     192(AX)(R11*4), Z0, Z4
+	MOVWLZX         R10, R11
+	SHRQ            $0x10, R10
+	VPERMILPS       $0x55, Z5, Z0
+	VFMADD231PS     (AX)(R11*4), Z0, Z1
+	VFMADD231PS     64(AX)(R11*4), Z0, Z2
+	VFMADD231PS     128(AX)(R11*4), Z0, Z3
+	VFMADD231PS     192(AX)(R11*4), Z0, Z4
+	MOVWLZX         R10, R11
+	SHRQ            $0x10, R10
+	VPERMILPS       $0xaa, Z5, Z0
+	VFMADD231PS     (AX)(R11*4), Z0, Z1
+	VFMADD231PS     64(AX)(R11*4), Z0, Z2
+	VFMADD231PS     128(AX)(R11*4), Z0, Z3
+	VFMADD231PS     192(AX)(R11*4), Z0, Z4
+	VPERMILPS       $0xff, Z5, Z0
+	VFMADD231PS     (AX)(R10*4), Z0, Z1
+	VFMADD231PS     64(AX)(R10*4), Z0, Z2
+	VFMADD231PS     128(AX)(R10*4), Z0, Z3
+	VFMADD231PS     192(AX)(R10*4), Z0, Z4
+	ADDQ            $0x04, R9
+	JLE             four70
+
+value71begin:
+	SUBQ $0x04, R9
+	JZ   through72
+
+value71:
+	MOVWQZX      (SI)(R9*2), R10
+	VBROADCASTSS (DI)(R9*4), Z0
+	VFMADD231PS  (AX)(R10*4), Z0, Z1
+	VFMADD231PS  64(AX)(R10*4), Z0, Z2
+	VFMADD231PS  128(AX)(R10*4), Z0, Z3
+	VFMADD231PS  192(AX)(R10*4), Z0, Z4
+	INCQ         R9
+	JNZ          value71
+
+through72:
+storeSingle:
+	MOVBQZX     (DX), R9
+	IMULQ       stride+96(FP), R9
+	SHLQ        $0x02, R9
+	ADDQ        sums_base+72(FP), R9
+	MOVBQZX     (DX), R10
+	IMULQ       outStride+64(FP), R10
+	SHLQ        $0x02, R10
+	ADDQ        out_base+40(FP), R10
+	VCVTDQ2PS   (R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, (R9)
+	VADDPS      Z0, Z1, Z1
+	VSUBPS      Z1, Z9, Z1
+	VMAXPS      Z1, Z11, Z1
+	VMINPS      Z1, Z10, Z1
+	VMOVUPS     Z1, (R10)
+	VCVTDQ2PS   64(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 64(R9)
+	VADDPS      Z0, Z2, Z2
+	VSUBPS      Z2, Z9, Z2
+	VMAXPS      Z2, Z11, Z2
+	VMINPS      Z2, Z10, Z2
+	VMOVUPS     Z2, 64(R10)
+	VCVTDQ2PS   128(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 128(R9)
+	VADDPS      Z0, Z3, Z3
+	VSUBPS      Z3, Z9, Z3
+	VMAXPS      Z3, Z11, Z3
+	VMINPS      Z3, Z10, Z3
+	VMOVUPS     Z3, 128(R10)
+	VCVTDQ2PS   192(R9), Z0
+	VMULPS.BCST all_30002008<>+0(SB), Z0, Z0
+	VMOVUPS     Z11, 192(R9)
+	VADDPS      Z0, Z4, Z4
+	VSUBPS      Z4, Z9, Z4
+	VMAXPS      Z4, Z11, Z4
+	VMINPS      Z4, Z10, Z4
+	VMOVUPS     Z4, 192(R10)
+	SUBQ        out_base+40(FP), R10
+	SHRQ        $0x02, R10
+	VMOVAPS     Z1, Z0
+	VMINPS      Z0, Z2, Z0
+	VMINPS      Z0, Z3, Z0
+	VMINPS      Z0, Z4, Z0
+	VCMPPS      $0x19, Z12, Z0, K1
+	KMOVW       K1, R9
+	TESTL       R9, R9
+	JZ          none73
+	MOVQ        ret+224(FP), R9
+	ADDQ        first+24(FP), R10
+	VCMPPS      $0x11, Z12, Z1, K1
+	KMOVW       K1, R11
+
+bit74:
+	TESTL  R11, R11
+	JZ     through75
+	TZCNTL R11, R12
+	LEAQ   (R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit74
+
+through75:
+	VCMPPS $0x11, Z12, Z2, K1
+	KMOVW  K1, R11
+
+bit76:
+	TESTL  R11, R11
+	JZ     through77
+	TZCNTL R11, R12
+	LEAQ   16(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit76
+
+through77:
+	VCMPPS $0x11, Z12, Z3, K1
+	KMOVW  K1, R11
+
+bit78:
+	TESTL  R11, R11
+	JZ     through79
+	TZCNTL R11, R12
+	LEAQ   32(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit78
+
+through79:
+	VCMPPS $0x11, Z12, Z4, K1
+	KMOVW  K1, R11
+
+bit80:
+	TESTL  R11, R11
+	JZ     through81
+	TZCNTL R11, R12
+	LEAQ   48(R10)(R12*1), R12
+	MOVL   R12, (R9)
+	ADDQ   $0x04, R9
+	BLSRL  R11, R11
+	JMP    bit80
+
+through81:
+	MOVQ R9, ret+224(FP)
+
+none73:
+	ADDQ $0x08, CX
+	ADDQ $0x01, DX
+	DECQ BX
+	JNZ  single
+
+done:
+	MOVQ ret+224(FP), AX
+	SUBQ index_base+0(FP), AX
+	SHRQ $0x02, AX
+	MOVQ AX, ret+224(FP)
 	VZEROUPPER
 	RET
 

@@ -62,6 +62,28 @@ func panelDotLastGeneric(
 	return found
 }
 
+// panelDotRowsGeneric is panelDotLastGeneric with the roles of rows and columns exchanged, for a tile whose documents
+// are its rows and whose columns are those of the panel: they begin with the document's sums of the tail, as
+// tailAddGeneric leaves them, and clear these:
+//
+//	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2),  0 <= r < R
+//
+// with the bits of tailStoreGeneric and panelDotLastGeneric.
+func panelDotRowsGeneric(
+	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
+	panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
+) int {
+	found := 0
+	for p, d := range doc {
+		at := int(d) * outStride
+		row := out[at:][:genericPanel]
+		tailStoreGeneric(row, 1, sums[int(d)*stride:], genericPanel, 1, genericPanel)
+		n := panelDotLastGeneric(index[found:], first+at, limit, row, panel, start[p:p+2], []uint8{0}, offset, value)
+		found += n
+	}
+	return found
+}
+
 // genericPanel is R of the portable kernels, four times as many sums as the compiler keeps in
 // registers.
 const genericPanel = 28

@@ -14,6 +14,11 @@ func panelDotAVX2(out []float32, panel []float32, start []int64, doc []uint8, of
 //go:noescape
 func panelDotLastAVX2(index []uint32, first int, limit float32, out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
 
+// panelDotRowsAVX2 is panelDotRowsGeneric for AVX2, with R = 64.
+//
+//go:noescape
+func panelDotRowsAVX2(index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
+
 // panelDotAVX512 is panelDotGeneric for AVX512, with R = 64.
 //
 //go:noescape
@@ -23,6 +28,11 @@ func panelDotAVX512(out []float32, panel []float32, start []int64, doc []uint8, 
 //
 //go:noescape
 func panelDotLastAVX512(index []uint32, first int, limit float32, out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
+
+// panelDotRowsAVX512 is panelDotRowsGeneric for AVX512, with R = 64.
+//
+//go:noescape
+func panelDotRowsAVX512(index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) int
 
 // panelChiSquareAVX2 is panelChiSquareGeneric for AVX2, with R = 64.
 //

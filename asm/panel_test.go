@@ -164,6 +164,58 @@ func TestPanelDotLast(t *testing.T) {
 	})
 }
 
+// Rows of a tile begin with the sums of the tail, of whatever stride: they are those of TailStore and PanelDotLast, to
+// the bit, the sums are cleared, and nothing else is written.
+func TestPanelDotRows(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for _, docs := range []int{0, 1, 2, 3, 27, 64} {
+			for _, most := range []int{0, 1, 4, 33} {
+				c := newPanelCase(r, k.Panel, docs, 0, most, 100)
+				outStride, stride := k.Panel+r.IntN(20), k.Panel+r.IntN(20)
+				sums, got := make([]int32, docs*stride), poisoned(docs*outStride)
+				for i := range sums {
+					sums[i] = r.Int32() >> r.IntN(31)
+				}
+				want := make([]float32, docs*k.Panel)
+				for d := range docs {
+					k.TailStore(want[d*k.Panel:], 1, slices.Clone(sums[d*stride:]), stride, 1, k.Panel)
+				}
+				left := slices.Clone(sums)
+				for _, limit := range []float32{-1, 0.3, 2.5} {
+					wanted, found := make([]uint32, len(want)), make([]uint32, len(want)+1)
+					found[len(want)] = 7
+					want, sums := slices.Clone(want), slices.Clone(left)
+					wanted = wanted[:k.PanelDotLast(wanted, 0, limit, want, c.panel, c.start, c.doc, c.offset, c.value)]
+					n := k.PanelDotRows(found[:len(want)], 1000, limit, got, outStride, sums, stride,
+						c.panel, c.start, c.doc, c.offset, c.value)
+					if found[len(want)] != 7 {
+						t.Fatal("a write outside of the places")
+					}
+					for i, at := range wanted {
+						wanted[i] = 1000 + at/uint32(k.Panel)*uint32(outStride) + at%uint32(k.Panel)
+					}
+					slices.Sort(wanted)
+					if found = found[:n]; !slices.Equal(slices.Sorted(slices.Values(found)), wanted) {
+						t.Fatalf("%d documents below %v: places %v, expected %v", docs, limit, found, wanted)
+					}
+					for i, v := range got {
+						d, j := i/outStride, i%outStride
+						if inside := j < k.Panel; inside && v != want[d*k.Panel+j] || !inside && v != poison {
+							t.Fatalf("%d documents: row %d, column %d is %v", docs, d, j, v)
+						}
+					}
+					for i, v := range sums {
+						if inside := i%stride < k.Panel; inside && v != 0 || !inside && v != left[i] {
+							t.Fatalf("%d documents: sum %d of row %d is %v afterwards", docs, i%stride, i/stride, v)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
 // A sum is taken in the order of the values, and a column without a term adds an exact zero: two
 // documents that share the same terms in the same order have the same dot product to the bit,
 // whichever streams.

@@ -33,10 +33,12 @@ func native() []*Kernels {
 var tableAVX2 = Kernels{
 	ISA:   AVX2,
 	Panel: layout.Panel,
-	Cost:  Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.55, TailList: 6, L3Byte: 0.05},
+	Cost: Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.55, TailDocument: 8,
+		TailList: 6, RowDocument: 6, L3Byte: 0.05},
 
 	PanelDot:     panelDotAVX2,
 	PanelDotLast: panelDotLastAVX2,
+	PanelDotRows: panelDotRowsAVX2,
 	TailAdd:      tailAddAVX2,
 	TailStore:    inBlocks(tailStore8AVX2, tailStoreGeneric),
 	Transpose:    inBlocks(transpose8AVX2, transposeGeneric),
@@ -96,6 +98,7 @@ var tableAVX512 = func() Kernels {
 	k.ISA = AVX512
 	k.PanelDot = panelDotAVX512
 	k.PanelDotLast = panelDotLastAVX512
+	k.PanelDotRows = panelDotRowsAVX512
 	k.ChiSquare.Cost.HeadValue = 7.4
 	k.ChiSquare.Panel, k.ChiSquare.Terms = panelChiSquareAVX512, chiSquareTermsAVX512
 	k.JensenShannon.Cost.HeadValue = 27

@@ -7,6 +7,7 @@ var generic = Kernels{
 	Cost:         Cost{HeadValue: 10, HeadFar: 1, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
 	PanelDot:     panelDotGeneric,
 	PanelDotLast: panelDotLastGeneric,
+	PanelDotRows: panelDotRowsGeneric,
 	TailAdd:      tailAddGeneric,
 	TailStore:    tailStoreGeneric,
 	Transpose:    transposeGeneric,

@@ -154,8 +154,12 @@ func TestDevice(t *testing.T) {
 	}
 	var pairs int
 	err = e.Tiles(t.Context(), func(tile *Tile) error {
-		for i := range tile.Rows {
-			pairs += max(min(tile.Column+tile.Cols, tile.First+i+1)-tile.Column, 0)
+		for i := tile.First; i < tile.First+tile.Rows; i++ {
+			for j := tile.Column; j < tile.Column+tile.Cols; j++ {
+				if i >= j || j >= tile.First+tile.Rows || i < tile.Column {
+					pairs++
+				}
+			}
 		}
 		return nil
 	})

@@ -67,7 +67,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dens
 		}
 		*h = halfProduct{e: e, first: first, by: by, sum: sum, turned: h.turned}
 		r := &device.Request{Docs: run.Numbers(0, starts[part+1])[first:], Hi: n, Half: true, Workers: 1}
-		if err := e.c.Rows(ctx, k, r, report, e.columns(r, h.visit)); err != nil {
+		if err := e.c.Rows(ctx, k, r, report, e.either(r, h.visit)); err != nil {
 			return err
 		}
 		order.end(part, func() {
@@ -128,20 +128,23 @@ type halfProduct struct {
 }
 
 // visit adds a tile's products, in which rows are columns of the matrix, and those of its transpose,
-// but for what is in the tile on both sides of the diagonal.
+// but for what is in the tile on both sides of the diagonal: the first rows, or the first columns.
 func (h *halfProduct) visit(t *Tile) error {
 	k, p, apart := h.e.c.Kernels, h.by.Cols, h.e.Len()-h.first
 	k.Multiply(h.sum[t.Column-h.first:], apart, t.C, t.Width, t.Rows, t.Cols,
 		h.by.Data[t.First*h.by.Stride:], h.by.Stride, p)
-	own := min(max(t.Column+t.Cols-t.First, 0), t.Rows)
-	if own == t.Rows {
+	row, column := max(t.Column+t.Cols-t.First, 0), 0
+	if t.First+t.Rows < t.Column+t.Cols {
+		row, column = 0, max(t.First+t.Rows-t.Column, 0)
+	}
+	rows, cols := t.Rows-row, t.Cols-column
+	if rows <= 0 {
 		return nil
 	}
-	lines := t.Rows - own
-	h.turned = sized(h.turned, t.Cols*lines)
-	k.Transpose(h.turned, lines, t.C[own*t.Width:], t.Width, lines, t.Cols)
-	k.Multiply(h.sum[t.First+own-h.first:], apart, h.turned, lines, t.Cols, lines,
-		h.by.Data[t.Column*h.by.Stride:], h.by.Stride, p)
+	h.turned = sized(h.turned, cols*rows)
+	k.Transpose(h.turned, rows, t.C[row*t.Width+column:], t.Width, rows, cols)
+	k.Multiply(h.sum[t.First+row-h.first:], apart, h.turned, rows, cols, rows,
+		h.by.Data[(t.Column+column)*h.by.Stride:], h.by.Stride, p)
 	return nil
 }
 

@@ -28,8 +28,8 @@ type Tile struct {
 }
 
 // Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time:
-// every pair of documents i, j with i <= j is in exactly one tile as row j and column i; tiles on
-// the diagonal hold both of (i, j) and (j, i). visit is called from up to Workers goroutines at the
+// every pair of documents i, j is in exactly one tile, as row i and column j or as row j and column i, and tiles on
+// the diagonal hold both of these. visit is called from up to Workers goroutines at the
 // same time, tiles come in no order, and an error of visit ends the computation, as does a panic,
 // which comes back as a [PanicError]. No memory is needed for results.
 func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err error) {
@@ -43,7 +43,19 @@ func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err erro
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
 	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
-	return e.c.Rows(ctx, kernel.C{}, r, report, e.columns(r, visit))
+	return e.c.Rows(ctx, kernel.C{}, r, report, e.either(r, visit))
+}
+
+// either hands parts of tiles of the symmetric half to visit, whose rows are those of the request where parts come by
+// rows, and the columns of the request where they come by columns.
+func (e *Engine) either(r *device.Request, visit func(t *Tile) error) func(t *device.Tile) error {
+	columns := e.columns(r, visit)
+	return func(t *device.Tile) error {
+		if t.ColStride != 1 {
+			return columns(t)
+		}
+		return visit(&Tile{First: r.Docs[t.First], Rows: t.Rows, Column: t.Lo, Cols: t.Cols(), Width: t.RowStride, C: t.Value})
+	}
 }
 
 // columns hands parts of tiles to visit in the form of a [Tile], whose rows are the columns of the

@@ -16,8 +16,8 @@ import (
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
-		for _, last := range []bool{false, true} {
-			g.panel("Dot", 8*g.lanes/layout.Panel, last, func(m Mem, value, sum VecVirtual) { g.VFMADD231PS(m, value, sum) })
+		for _, to := range []result{added, distances, rowDistances} {
+			g.panel("Dot", 8*g.lanes/layout.Panel, to, func(m Mem, value, sum VecVirtual) { g.VFMADD231PS(m, value, sum) })
 		}
 	}
 }
@@ -25,19 +25,34 @@ func panels(f file) {
 // A stream is where a document's values come from: n values that end at offset and value.
 type stream struct{ offset, value, n Register }
 
+// A result is what a panel kernel does with a document's sums.
+type result int
+
+const (
+	added        result = iota // adds them to the document's row of the tile
+	distances                  // adds them, and makes c of that
+	rowDistances               // adds them to the document's sums of the tail, and makes c of that
+)
+
 // panel writes a kernel that takes 1 or 2 documents at a time. term adds to a sum: its arguments
 // are a register of the panel in memory, a register filled with the document's value, and the sum.
 // Places hold ascending numbers of values, so that of two neighbours the second has some left when
-// the first is through. The last one of a tile makes c.
-func (g *gen) panel(name string, documents int, last bool, term func(m Mem, value, sum VecVirtual)) {
-	from, result := "", ""
+// the first is through.
+func (g *gen) panel(name string, documents int, to result, term func(m Mem, value, sum VecVirtual)) {
+	from, tile, result, last := "", "out, ", "", to != added
 	if last {
 		name, from, result = name+"Last", "index []uint32, first int, limit float32, ", " int"
 	}
+	if to == rowDistances {
+		name, tile = "DotRows", "out []float32, outStride int, sums []int32, stride int, "
+	}
 	g.function("panel"+name+g.suffix,
-		"func("+from+"out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)"+result)
+		"func("+from+tile+"panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)"+result)
 	g.Doc("panel" + name + g.suffix + " is panel" + name + "Generic for " + g.suffix + ", with R = 64.")
-	out := g.base("out")
+	var out Register // rows of the tile are reached by arguments in memory: registers are few
+	if to != rowDistances {
+		out = g.base("out")
+	}
 	panel := g.base("panel")
 	start := g.base("start")
 	doc := g.base("doc")
@@ -60,9 +75,7 @@ func (g *gen) panel(name string, documents int, last bool, term func(m Mem, valu
 	if last {
 		one, two, zero, limit = g.constant(1), g.constant(2), g.reg(), g.reg()
 		g.VXORPS(zero, zero, zero)
-		below := g.XMM()
-		g.Load(g.Param("limit"), below)
-		g.VBROADCASTSS(below, limit)
+		g.VBROADCASTSS(g.address(g.Param("limit")), limit)
 		g.Store(g.base("index"), g.ReturnIndex(0)) // where the next place goes, until the end
 	}
 
@@ -140,14 +153,36 @@ func (g *gen) panel(name string, documents int, last bool, term func(m Mem, valu
 		g.JNZ(single)
 		g.Label(done)
 	}
-	store := func(d int) {
+	// place is where the document's row begins in a slice.
+	place := func(d int, slice, stride string) GPVirtual {
 		row := g.GP64()
 		g.MOVBQZX(Mem{Base: doc, Disp: d}, row)
-		g.SHLQ(U8(bits.TrailingZeros(4*layout.Panel)), row)
-		g.ADDQ(out, row)
+		g.IMULQ(g.address(g.Param(stride)), row)
+		g.SHLQ(U8(2), row)
+		g.ADDQ(g.address(g.Param(slice).Base()), row)
+		return row
+	}
+	store := func(d int) {
+		var row, tail GPVirtual
+		if to == rowDistances {
+			tail, row = place(d, "sums", "stride"), place(d, "out", "outStride")
+		} else {
+			row = g.GP64()
+			g.MOVBQZX(Mem{Base: doc, Disp: d}, row)
+			g.SHLQ(U8(bits.TrailingZeros(4*layout.Panel)), row)
+			g.ADDQ(out, row)
+		}
 		for i, sum := range sums[d] {
 			m := Mem{Base: row, Disp: 4 * g.lanes * i}
-			g.VADDPS(m, sum, sum)
+			if to == rowDistances {
+				from, t := Mem{Base: tail, Disp: 4 * g.lanes * i}, g.reg()
+				g.VCVTDQ2PS(from, t)
+				g.VMULPS(g.mem(1.0/layout.TailOne), t, t)
+				g.VMOVUPS(zero, from)
+				g.VADDPS(t, sum, sum)
+			} else {
+				g.VADDPS(m, sum, sum)
+			}
 			if last {
 				g.VSUBPS(sum, one, sum)
 				g.VMAXPS(sum, zero, sum) // the second operand where one is NaN
@@ -156,7 +191,7 @@ func (g *gen) panel(name string, documents int, last bool, term func(m Mem, valu
 			g.VMOVUPS(sum, m)
 		}
 		if last {
-			g.SUBQ(out, row)
+			g.SUBQ(g.address(g.Param("out").Base()), row)
 			g.SHRQ(U8(2), row)
 			g.small(sums[d], limit, row)
 		}
@@ -327,7 +362,7 @@ func pairings(f file) {
 	} {
 		for _, set := range isas {
 			g := f.gen(set)
-			g.panel(p.name, 1, false, func(m Mem, value, sum VecVirtual) {
+			g.panel(p.name, 1, added, func(m Mem, value, sum VecVirtual) {
 				y := g.reg()
 				g.VMOVUPS(m, y)
 				g.VADDPS(p.term(g, vec{y}, value)[0], sum, sum)

@@ -92,9 +92,10 @@ func tileTask(e *engine.Engine, isa asm.ISA, n int) *task {
 		tiles: func(ctx context.Context, out []float32) error {
 			return e.Tiles(ctx, func(t *engine.Tile) error {
 				for i := range t.Rows {
-					row := t.First + i
-					cols := min(t.Cols, row+1-t.Column) // a tile on the diagonal has both halves
-					copy(out[rowStart(row)+t.Column:][:max(cols, 0)], t.C[i*t.Width:])
+					for j, c := range t.C[i*t.Width:][:t.Cols] { // a tile on the diagonal has both halves
+						row, column := max(t.First+i, t.Column+j), min(t.First+i, t.Column+j)
+						out[rowStart(row)+column] = c
+					}
 				}
 				return nil
 			})

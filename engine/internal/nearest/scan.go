@@ -32,6 +32,7 @@ type scratch struct {
 	index        [partRows * lockDocs]uint32
 	none, limits [lockDocs]float32
 	least        []float32 // see bound
+	turned       []float32 // a tile of rows, by columns
 }
 
 // partRows is the number of rows whose limits are looked at together: they grow stale.
@@ -183,15 +184,21 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 		met -= t.First
 		levels++ // a row's own key is none of its list
 	}
-	if l.k == 0 || l.k > shortList || l.groups != nil || t.RowStride != 1 || met > lines || lines < 2*levels {
+	if l.k == 0 || l.k > shortList || l.groups != nil || met > lines || lines < 2*levels {
 		return
 	}
 	least := slices.Grow(w.least[:0], levels*t.Rows)[:levels*t.Rows]
 	for i := range least {
 		least[i] = float32(math.Inf(1))
 	}
+	c, stride := t.Value, t.ColStride
+	if t.RowStride != 1 {
+		c, stride = slices.Grow(w.turned[:0], lines*t.Rows)[:lines*t.Rows], t.Rows
+		s.Kernels.Transpose(c, stride, t.Value, t.RowStride, t.Rows, lines)
+		w.turned = c
+	}
 	// A third of three times as many values are nearly the least of all.
-	s.Kernels.Least(least, levels, t.Value, t.ColStride, lines, t.Rows, max(lines/(3*levels), 1))
+	s.Kernels.Least(least, levels, c, stride, lines, t.Rows, max(lines/(3*levels), 1))
 	for r, most := range least[(levels-1)*t.Rows:] {
 		if s.Decide == nil || most <= s.Sure { // else some of those may be unwanted
 			l.limit[t.First+r] = min(l.limit[t.First+r], most)

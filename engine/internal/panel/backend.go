@@ -29,6 +29,7 @@ type Options struct {
 	Workers   int   // goroutines that make it, and panels that it keeps
 	KeptBytes int64 // most that the columns may take in dense form, for requests of few documents
 	HeadTerms int   // number of terms in the dense head, below 0 for none, 0 for what the cost model says
+	Roles     Roles // which documents are dense; DenseColumns only where they can be
 }
 
 // Backend computes c by panels. It implements [device.Backend], [device.Counter] and
@@ -41,6 +42,8 @@ type Backend struct {
 	own      *side     // the documents of the columns
 	postings *postings // of their tail
 	heads    []Head    // what the cost model says
+
+	denseColumns bool // see rowDots
 
 	panelMost int64 // bytes that a panel comes to hold
 	kept      kept
@@ -68,7 +71,7 @@ const longTail = 2048
 // New makes a back end for the documents x as columns, which must be valid and stay unchanged.
 func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	b := &Backend{kernels: o.Kernels, pairing: pairingOf(o.Kernels, x.Embedder.Pairing), workers: o.Workers}
-	l, byRank, err := b.layoutFor(ctx, x, o.HeadTerms)
+	l, byRank, err := b.layoutFor(ctx, x, o.HeadTerms, o.Roles)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +82,9 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	}
 	b.panelMost = b.panelBytes()
 	b.kept.limit = o.KeptBytes
+	if b.denseColumns {
+		b.makeKept()
+	}
 	return b, context.Cause(ctx)
 }
 
@@ -212,15 +218,13 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 		if r.Half {
 			lo = docs[0]
 		}
-		t := device.Tile{}
 		p.load(from, docs)
-		err := p.run(ctx, r.Half, lo, end, func(lo, hi int, c []float32) error {
-			if lo >= r.Hi {
+		err := p.run(ctx, r.Half, lo, end, func(t *device.Tile) error {
+			if t.Lo >= r.Hi {
 				return nil
 			}
-			t = device.Tile{First: first, Rows: len(docs), Lo: lo, Hi: min(hi, r.Hi),
-				Value: c, RowStride: 1, ColStride: b.kernels.Panel, Filled: true}
-			return visit(&t)
+			t.First, t.Hi = first, min(t.Hi, r.Hi)
+			return visit(t)
 		})
 		p.unload()
 		held[w] = p

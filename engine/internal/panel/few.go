@@ -53,7 +53,7 @@ func (b *Backend) keep(r *device.Request) [][]float32 {
 	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
 		return nil
 	}
-	if b.keptBytes() > b.kept.limit || b.kept.asked.Add(1) < 2 {
+	if !b.denseColumns && (b.keptBytes() > b.kept.limit || b.kept.asked.Add(1) < 2) {
 		return nil
 	}
 	b.makeKept()
@@ -68,7 +68,7 @@ func (b *Backend) keptBytes() int64 {
 
 // Keep makes the columns' dense form now, if it is within Options.KeptBytes and fits; else it is never made.
 func (b *Backend) Keep(fits func(bytes int64) bool) {
-	if bytes := b.keptBytes(); bytes > b.kept.limit || !fits(bytes) {
+	if bytes := b.keptBytes(); !b.denseColumns && (bytes > b.kept.limit || !fits(bytes)) {
 		b.kept.limit = -1
 		return
 	}
@@ -185,7 +185,7 @@ func (p *panel) row(
 		hi := min(lo+blockDocs, n)
 		c := sums[lo:hi]
 		near := p.close[:k.Finish(p.close, c, closeC)]
-		for _, at := range p.longPairs(near, lo, hi, 1) {
+		for _, at := range p.longPairs(near, &device.Tile{Lo: lo, Hi: hi, ColStride: 1}) {
 			j := lo + int(at)
 			terms, _ := b.own.x.Row(j)
 			p.scratch = b.own.x.Unit64(j, p.scratch)

@@ -41,6 +41,7 @@ const usuallyInSegment = 20
 // A Head is a possible choice of the terms that the dense panels hold, with what the cost model
 // says of it.
 type Head struct {
+	Roles     Roles         // DenseRows or DenseColumns
 	Terms     int           // number of terms, the most frequent ones
 	Segments  int           // pieces that they are cut into, as the model expects
 	Predicted time.Duration // time for all dot products of the symmetric half on one core
@@ -52,14 +53,17 @@ type Head struct {
 // With n documents, panels of R, and document frequencies f in falling order, of which the first H
 // are in the head,
 //
-//	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument)
+//	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument + n · TailDocument)
 //	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/TailDocs · TailList
 //
 // where those ranks are far that lie behind what half of the first-level cache holds of their
 // segment; and where the dense panel outgrows the second-level cache, it is read once more from the
-// third for every block of documents. The symmetric half takes half of it. A most > 0 limits the
-// terms.
-func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) (heads []Head) {
+// third for every block of documents. Where the columns are dense, of one segment, it is
+//
+//	head = n/R · (Σ_{r<H} f_r · HeadValue + n · RowDocument + 4 n·H · L3Byte)
+//
+// The symmetric half takes half of it. A most > 0 limits the terms.
+func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles Roles) (heads []Head) {
 	n, width := float64(byRank.Cols), float64(k.Panel)
 	caches := asm.UsedCaches()
 	limit := byRank.Rows()
@@ -73,13 +77,20 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) (heads
 		matches += frequency(r) * frequency(r)
 	}
 	add := func(terms, segments int, values, far float64) {
-		cost := n / width * (values*pair.cost.HeadValue + far*pair.cost.HeadFar +
-			n*float64(segments)*pair.cost.HeadDocument)
-		cost += matches*pair.cost.TailMatch + rest*max(n/TailDocs, 1)*pair.cost.TailList
+		tail := matches*pair.cost.TailMatch + rest*max(n/TailDocs, 1)*pair.cost.TailList
+		cost := tail + n/width*(values*pair.cost.HeadValue+far*pair.cost.HeadFar+
+			n*float64(segments)*pair.cost.HeadDocument+n*pair.cost.TailDocument)
 		if panel := 4 * width * float64(terms); panel > float64(caches.L2)/2 {
 			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
 		}
-		heads = append(heads, Head{terms, segments, time.Duration(cost / 2)})
+		h := Head{DenseRows, terms, segments, time.Duration(cost / 2)}
+		cost = tail + n/width*(values*pair.cost.HeadValue+n*pair.cost.RowDocument+4*n*float64(terms)*pair.cost.L3Byte)
+		swapped := time.Duration(cost / 2)
+		can := segments == 1 && terms > 0 && pair.last != nil && sparse.Block%k.Panel == 0
+		if can && (roles == DenseColumns || roles == ByCost && swapped < h.Predicted) {
+			h.Roles, h.Predicted = DenseColumns, swapped
+		}
+		heads = append(heads, h)
 	}
 	add(0, 0, 0, 0)
 
@@ -212,7 +223,9 @@ func best(heads []Head) Head {
 
 // layoutFor chooses the head for the columns: by the cost model, or of the given number of terms,
 // below 0 for none.
-func (b *Backend) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) (*layout, *sparse.CSR, error) {
+func (b *Backend) layoutFor(
+	ctx context.Context, x *sparse.Embedded, terms int, roles Roles,
+) (*layout, *sparse.CSR, error) {
 	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
 	byRank, err := sparse.ByRank(ctx, &x.CSR, rank, b.workers)
 	if err != nil {
@@ -222,13 +235,17 @@ func (b *Backend) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) 
 	if terms < 0 {
 		return l, byRank, nil
 	}
-	b.heads = planHead(b.kernels, b.pairing, byRank, terms)
+	b.heads = planHead(b.kernels, b.pairing, byRank, terms, roles)
 	head := b.heads[len(b.heads)-1]
 	if terms == 0 {
 		head = best(b.heads)
 	}
 	if head.Terms > 0 {
 		l.bounds = b.pairing.cut(ctx, b.kernels, byRank, head.Terms)
+	}
+	b.denseColumns = head.Roles == DenseColumns
+	if len(l.bounds) > 2 && b.denseColumns { // for the roundings of a long document
+		return b.layoutFor(ctx, x, terms, DenseRows)
 	}
 	return l, byRank, context.Cause(ctx)
 }

@@ -37,7 +37,8 @@ type panel struct {
 	visits    []asm.Visit // of the block under way
 	tail      []int32     // [Panel][stride], all 0 where no block is under way
 	stride    int         // see Backend.stride
-	tile      []float32   // [blockDocs][Panel]
+	tile      []float32   // [blockDocs][Panel], or [Panel][tileStride] where the columns are dense
+	packed    stream      // the panel's documents, where the columns are dense
 	groups    [][]float32 // the same for groups of segments, level by level, made where there are so many
 
 	close   []uint32 // places in the tile
@@ -53,13 +54,23 @@ type panel struct {
 // don't meet in the sets of a cache.
 func (b *Backend) stride() int { return b.postings.block + sparse.Block/8 }
 
+// tileValues returns how many values a tile takes.
+func (b *Backend) tileValues() int {
+	if b.denseColumns {
+		return tileStride * b.kernels.Panel
+	}
+	return blockDocs * b.kernels.Panel
+}
+
 func newPanel(b *Backend) *panel {
 	r := b.kernels.Panel
 	p := &panel{
 		b: b, streaming: b.own, stride: b.stride(),
-		dense: make([]float32, b.layout.head()*r),
-		tile:  make([]float32, blockDocs*r),
+		tile:  make([]float32, b.tileValues()),
 		close: make([]uint32, blockDocs*r),
+	}
+	if !b.denseColumns {
+		p.dense = make([]float32, b.layout.head()*r)
 	}
 	p.tail = make([]int32, p.stride*r)
 	if b.pairing.terms != nil {
@@ -68,10 +79,14 @@ func newPanel(b *Backend) *panel {
 	return p
 }
 
-// load scatters documents into the panel. It must be empty.
+// load scatters documents into the panel, which must be empty, or packs them where the columns are dense.
 func (p *panel) load(from *side, docs []int) {
 	p.start()
 	p.hold(from, docs)
+	if p.b.denseColumns {
+		p.packed.pack(from, docs)
+		return
+	}
 	p.scatter(false)
 }
 
@@ -88,6 +103,9 @@ func (p *panel) hold(from *side, docs []int) {
 
 // unload empties the panel: all of it, which goes line by line, or where values are few only what load wrote.
 func (p *panel) unload() {
+	if p.b.denseColumns {
+		return
+	}
 	p.start()
 	values := int64(0)
 	for s := range p.from.head {
@@ -219,12 +237,14 @@ func firstFrom(docs []uint16, from, n int) int {
 }
 
 // run computes c between the panel's documents and those of the columns j0 <= j < n, a block at a
-// time, and hands it to visit as c[(j-lo)*Panel+r] for documents lo <= j < hi, which visit may
-// overwrite. n is a multiple of sparse.Block or the number of all documents. For the symmetric
-// half, j0 is the first of the panel's documents, which are the columns' own in sequence. An error
-// of visit and the end of ctx end it.
-func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(lo, hi int, c []float32) error) error {
-	width, block := p.b.kernels.Panel, p.b.postings.block
+// time, and hands it to visit, which may overwrite it, as a tile whose rows are the panel's documents from 0 on. n is a
+// multiple of sparse.Block or the number of all documents. For the symmetric half, j0 is the first of the panel's
+// documents, which are the columns' own in sequence. An error of visit and the end of ctx end it.
+func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *device.Tile) error) error {
+	block, dots := p.b.postings.block, p.dots
+	if p.b.denseColumns {
+		dots = p.rowDots
+	}
 	// Blocks of the head are whole, so the first may hold documents before j0.
 	for at := j0 - j0%sparse.Block; at < n; {
 		if ctx.Err() != nil {
@@ -242,19 +262,20 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(lo, hi
 		p.findVisits(b, half, from, to)
 		p.lap(&p.stats.Load)
 		p.tailAdd(b)
+		p.lap(&p.stats.Tail)
 		for lo := at; lo < end; lo += blockDocs {
-			hi := min(lo+blockDocs, end)
-			first := max(lo, j0)
-			tile := p.tile[:(hi-lo)*width]
-			near := p.dots(lo, hi, lo-b*block, tile, half && first == j0, first)
-			tile = tile[(first-lo)*width:]
-			err := p.recompute(ctx, first, tile, near)
+			t := &device.Tile{Rows: len(p.docs), Lo: max(lo, j0), Hi: min(lo+blockDocs, end)}
+			own := half && t.Lo == j0
+			err := p.recompute(ctx, t, dots(t, lo, lo-b*block, own))
 			if err == nil {
-				err = p.recompute(ctx, first, tile, p.longPairs(p.close[:0], first, hi, width))
+				err = p.recompute(ctx, t, p.longPairs(p.close[:0], t))
+			}
+			if own && p.b.denseColumns {
+				p.reflect(t)
 			}
 			p.lap(&p.stats.Close)
 			if err == nil {
-				err = visit(first, hi, tile)
+				err = visit(t)
 			}
 			if err != nil {
 				clear(p.tail)
@@ -267,22 +288,23 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(lo, hi
 	return nil
 }
 
-// dots fills the tile of documents lo <= j < hi with c and returns the places that are close, from document first on.
-// The tail of document lo stands at column at of p.tail; segments of the head follow, from the rarest to the most
-// frequent one, of which the last makes c. own says that the tile begins with the panel's own documents.
-func (p *panel) dots(lo, hi, at int, tile []float32, own bool, first int) []uint32 {
-	b, k, segments := p.b, p.b.kernels, len(p.b.own.head)
+// dots fills a tile with c, column by column, and returns the places that are close. The tail of document lo <= t.Lo
+// stands at column at of p.tail; segments of the head follow, from the rarest to the most frequent one, of which the
+// last makes c. own says that the tile begins with the panel's own documents.
+func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
+	b, k, segments, hi := p.b, p.b.kernels, len(p.b.own.head), t.Hi
+	tile := p.tile[:(hi-lo)*k.Panel]
+	t.Value, t.RowStride, t.ColStride, t.Filled = tile[(t.Lo-lo)*k.Panel:], 1, k.Panel, true
 	k.TailStore(tile, k.Panel, p.tail[at:], p.stride, k.Panel, hi-lo)
 	p.lap(&p.stats.Tail)
 	last := b.pairing.last
-	if last == nil || own || first != lo || segments == 0 || segments > directSegments {
+	if last == nil || own || t.Lo != lo || segments == 0 || segments > directSegments {
 		p.head(lo, hi, 0, segments, tile, 0)
 		p.lap(&p.stats.Head)
-		tile = tile[(first-lo)*k.Panel:]
 		if own {
-			p.reflect(tile)
+			p.reflect(t)
 		}
-		return p.close[:k.Finish(p.close, tile, closeC)]
+		return p.close[:k.Finish(p.close, t.Value, closeC)]
 	}
 	p.head(lo, hi, 1, segments, tile, 0)
 	seg, dense, found := &p.streaming.head[0], p.segment(0), 0
@@ -297,17 +319,17 @@ func (p *panel) dots(lo, hi, at int, tile []float32, own bool, first int) []uint
 	return p.close[:found]
 }
 
-// longPairs appends the places of a tile of documents lo <= j < hi, which are stride apart, where both documents have a
-// long tail, whose roundings may add up: their c is recomputed.
-func (p *panel) longPairs(places []uint32, lo, hi, stride int) []uint32 {
+// longPairs appends the places of a tile where both documents have a long tail, whose roundings may add up: their c is
+// recomputed.
+func (p *panel) longPairs(places []uint32, t *device.Tile) []uint32 {
 	if len(p.long) == 0 {
 		return places
 	}
 	long := p.b.own.long
-	from, _ := slices.BinarySearch(long, uint32(lo))
-	for ; from < len(long) && int(long[from]) < hi; from++ {
+	from, _ := slices.BinarySearch(long, uint32(t.Lo))
+	for ; from < len(long) && int(long[from]) < t.Hi; from++ {
 		for _, r := range p.long {
-			places = append(places, uint32((int(long[from])-lo)*stride+r))
+			places = append(places, uint32((int(long[from])-t.Lo)*t.ColStride+r*t.RowStride))
 		}
 	}
 	return places
@@ -342,34 +364,35 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	}
 }
 
-// reflect completes the dot products among the panel's own documents, which begin the tile: seek
-// left out those with an earlier document.
-func (p *panel) reflect(tile []float32) {
-	width := p.b.kernels.Panel
+// reflect completes a tile that begins with the panel's own documents: findVisits left out those pairs of them whose
+// column is the earlier one.
+func (p *panel) reflect(t *device.Tile) {
 	for i := range p.docs {
 		for j := range i {
-			tile[j*width+i] = tile[i*width+j]
+			t.Value[i*t.RowStride+j*t.ColStride] = t.Value[j*t.RowStride+i*t.ColStride]
 		}
 	}
 }
 
-// recompute replaces the elements of a tile that begins with document lo, those at the given
-// places, by their exact values. They may be all elements, of long documents: so it looks at ctx by
-// itself.
-func (p *panel) recompute(ctx context.Context, lo int, tile []float32, places []uint32) error {
-	own, k := p.b.own, p.b.kernels
-	last := -1
+// recompute replaces the elements of a tile at the given places by their exact values. They may be all elements, of
+// long documents: so it looks at ctx by itself.
+func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) error {
+	own, last := p.b.own, -1
 	var terms []uint32
 	for n, at := range places {
 		if n%256 == 255 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		j, r := lo+int(at)/k.Panel, int(at)%k.Panel
+		j, r := int(at)/t.ColStride, int(at)%t.ColStride
+		if t.ColStride == 1 {
+			j, r = int(at)%t.RowStride, int(at)/t.RowStride
+		}
 		if r >= len(p.docs) {
 			continue
 		}
+		j += t.Lo
 		if p.from == own && p.docs[r] == j {
-			tile[at] = 0
+			t.Value[at] = 0
 			continue
 		}
 		if j != last {
@@ -378,7 +401,7 @@ func (p *panel) recompute(ctx context.Context, lo int, tile []float32, places []
 			last = j
 		}
 		panelTerms, unit := p.exact.row(r)
-		tile[at] = float32(p.b.pairing.exact(panelTerms, unit, terms, p.scratch))
+		t.Value[at] = float32(p.b.pairing.exact(panelTerms, unit, terms, p.scratch))
 		p.stats.Recomputed++
 	}
 	return nil

@@ -197,7 +197,7 @@ func TestCloseHistogramsEnd(t *testing.T) {
 	p.load(b.own, []int{0, 1, 2, 3, 4, 5, 6, 7})
 	ctx := &soon{Context: t.Context()}
 	ctx.left.Store(4)
-	none := func(int, int, []float32) error { return nil }
+	none := func(*device.Tile) error { return nil }
 	if err := p.run(ctx, true, 0, 200, none); !errors.Is(err, context.Canceled) || p.stats.Recomputed > 1100 {
 		t.Errorf("error %v after %d pairs, expected that of the context after one look each 256", err,
 			p.stats.Recomputed)

@@ -1,0 +1,114 @@
+package panel
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Whichever documents are dense, c has the same bits: of the symmetric half, of some rows in any order, of other
+// documents, of some columns; with documents that are the same, empty, or so long that their tail's roundings add up.
+func TestRoles(t *testing.T) {
+	for _, isa := range enginetest.ISAs() {
+		k := musttest.Get(asm.For(isa))(t)
+		for _, n := range []int{1, 63, 700, 4500} {
+			t.Run(fmt.Sprintf("%s/%d", isa, n), func(t *testing.T) { testRoles(t, k, n) })
+		}
+	}
+}
+
+func testRoles(t *testing.T, k *asm.Kernels, n int) {
+	docs := enginetest.Zipf(n, 40000, 9, 3)
+	add := func(first, count int) { // a document of terms in sequence
+		for i := range count {
+			docs.Terms, docs.Values = append(docs.Terms, uint32(first+i)), append(docs.Values, 1)
+		}
+		docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
+	}
+	for _, d := range []int{0, n / 2} { // again
+		terms, values := docs.Row(d)
+		docs.Terms, docs.Values = append(docs.Terms, terms...), append(docs.Values, values...)
+		docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
+	}
+	add(0, 0)
+	add(20000, longTail+500)
+	add(20100, longTail+700)
+	add(3, 1)
+	x := enginetest.Embedded(t, sparse.Sphere, docs)
+	other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(150, 40000, 12, 4)))(t)
+	var some []int
+	for i := range min(130, x.Rows()) {
+		some = append(some, (x.Rows()-1-5*i%x.Rows())%x.Rows())
+	}
+	all := make([]int, x.Rows())
+	for i := range all {
+		all[i] = i
+	}
+	requests := map[string]*device.Request{
+		"half":             {Docs: all, Half: true},
+		"part of the half": {Docs: all[x.Rows()/3:], Half: true},
+		"some":             {Docs: some},
+		"some columns":     {Docs: some, Lo: x.Rows() / 3 / sparse.Block * sparse.Block, Hi: x.Rows() - x.Rows()/4},
+		"others":           {From: other, Docs: []int{7, 3, 149, 3, 0, 11}},
+		"one other":        {From: other, Docs: []int{5}},
+	}
+	for _, terms := range []int{16, 100} {
+		rows := newBackend(t, x, Options{Kernels: k, Workers: 2, HeadTerms: terms, Roles: DenseRows})
+		columns := newBackend(t, x, Options{Kernels: k, Workers: 2, HeadTerms: terms, Roles: DenseColumns})
+		// Of few documents the roundings of the two long ones may ask for more segments.
+		if can := sparse.Block%k.Panel == 0; columns.denseColumns != can && n > 1 || rows.denseColumns {
+			t.Fatalf("dense columns: %v and %v, expected %v", columns.denseColumns, rows.denseColumns, can)
+		}
+		if rows.HeadTerms() != columns.HeadTerms() {
+			t.Fatalf("heads of %d and %d terms", rows.HeadTerms(), columns.HeadTerms())
+		}
+		for name, r := range requests {
+			r.Workers = 2
+			if r.Hi == 0 {
+				r.Hi = x.Rows()
+			}
+			want, got := c(t, rows, r), c(t, columns, r)
+			for i, v := range want {
+				if math.Float32bits(v) != math.Float32bits(got[i]) {
+					t.Fatalf("head of %d terms, %s: row %d, column %d: %v where columns are dense, %v where rows are", terms, name,
+						i/x.Rows(), i%x.Rows(), got[i], v)
+				}
+			}
+		}
+		if a, b := rows.Stats(), columns.Stats(); a.TailMatches != b.TailMatches || b.Recomputed == 0 {
+			t.Errorf("head of %d terms: %d matches of tails and %d, %d pairs recomputed", terms, a.TailMatches, b.TailMatches,
+				b.Recomputed)
+		}
+	}
+}
+
+// c returns what a request brings, -1 where it asked for nothing.
+func c(t *testing.T, b *Backend, r *device.Request) []float32 {
+	n := b.own.x.Rows()
+	values := make([]float32, len(r.Docs)*n)
+	for i := range values {
+		values[i] = -1
+	}
+	musttest.Do(t, b.Rows(t.Context(), r, func(tile *device.Tile) error {
+		for i := range tile.Rows {
+			for j := tile.Lo; j < tile.Hi; j++ {
+				if at := (tile.First+i)*n + j; !r.Half || j >= r.Docs[tile.First+i] {
+					values[at] = tile.Value[i*tile.RowStride+(j-tile.Lo)*tile.ColStride]
+				}
+			}
+		}
+		return nil
+	}))
+	for i, v := range values {
+		if row, j := i/n, i%n; (v == -1) == (j >= r.Lo && j < r.Hi && (!r.Half || j >= r.Docs[row])) {
+			t.Fatalf("row %d, column %d: %v", row, j, v)
+		}
+	}
+	return values
+}
