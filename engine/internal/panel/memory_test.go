@@ -43,6 +43,7 @@ func TestPanelBytes(t *testing.T) {
 		long.Offsets = append(long.Offsets, int64(n)+at)
 	}
 	for name, x := range map[string]*sparse.Embedded{
+		"rows": enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 12, 4)),
 		// all pairs are recomputed
 		"close":  enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 40, 200, 1)),
 		"tail":   enginetest.Embedded(t, sparse.Sphere, long),
@@ -51,7 +52,7 @@ func TestPanelBytes(t *testing.T) {
 			long),
 	} {
 		for _, head := range []int{64, 4000} { // the second in more segments than are added up in one go
-			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head})
+			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head, Roles: map[string]Roles{"rows": DenseColumns}[name]})
 			all := make([]int, x.Rows())
 			for i := range all {
 				all[i] = i

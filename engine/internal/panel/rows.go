@@ -71,11 +71,8 @@ func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	}
 	t.Value, t.RowStride, t.ColStride = p.tile[t.Lo-lo:], tileStride, 1
 	near := p.close[:found]
-	if own || t.Lo > lo || t.Hi%width > 0 {
-		near = slices.DeleteFunc(near, func(at uint32) bool {
-			j, r := lo+int(at%tileStride), at/tileStride
-			return j < t.Lo || j >= t.Hi || own && j < p.docs[r]
-		})
+	if own {
+		near = slices.DeleteFunc(near, func(at uint32) bool { return lo+int(at%tileStride) < p.docs[at/tileStride] })
 		for i := range near {
 			near[i] -= uint32(t.Lo - lo)
 		}
