@@ -15,6 +15,12 @@ type (
 	Head   = panel.Head     // a choice of the terms that the dense panels hold
 )
 
+// Which documents are dense, in a [Head]: those of a panel of rows, or all columns.
+const (
+	DenseRows    = panel.DenseRows
+	DenseColumns = panel.DenseColumns
+)
+
 // Backend names what computes: the instruction set, or the device.
 func (e *Engine) Backend() string { return e.c.Backend.Name() }
 

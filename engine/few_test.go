@@ -8,7 +8,6 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/internal/enginetest"
-	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
@@ -76,7 +75,7 @@ func TestSingleDocuments(t *testing.T) {
 // denseColumns says whether the columns stand in dense form from the beginning.
 func denseColumns(e *engine.Engine) bool {
 	return slices.ContainsFunc(e.Heads(), func(h engine.Head) bool {
-		return h.Terms == e.HeadTerms() && h.Roles == panel.DenseColumns
+		return h.Terms == e.HeadTerms() && h.Roles == engine.DenseColumns
 	})
 }
 

@@ -157,18 +157,17 @@ func (c *Computer) Rows(
 			t = &wanted
 		}
 		begin := time.Now()
-		mapped := begin // a clock may take 100 ns, as long as 500 pairs of short documents
-		if !plain {
-			if !t.Mapped {
-				if err := c.mapTile(k, r, t); err != nil {
-					return err
-				}
+		if !plain && !t.Mapped {
+			if err := c.mapTile(k, r, t); err != nil {
+				return err
 			}
+		}
+		if !plain {
 			if err := finiteTile(k, r, t); err != nil {
 				return err
 			}
-			mapped = time.Now()
 		}
+		mapped := time.Now()
 		err := visit(t)
 		c.mapping.Add(int64(mapped.Sub(begin)))
 		c.storing.Add(int64(time.Since(mapped)))
