@@ -63,8 +63,8 @@ type foreign struct {
 // mostLent bounds the memory of documents that stays for the next ones, which come in batches.
 const mostLent = 8 << 20
 
-// longTail is how many values the tail of a document has at most that meets others through the posting lists alone.
-// The product of each is rounded to a whole number: longTail halves of 1/TailOne are 4.8·10⁻⁷. Of two longer ones c
+// longTail is how many terms the tails of two documents share at most that meet through the posting lists alone.
+// The product of each is rounded to a whole number: longTail halves of 1/TailOne are 4.8·10⁻⁷. Of two that share more c
 // is recomputed.
 const longTail = 2048
 

@@ -170,6 +170,8 @@ func (p *panel) row(
 	sums := s.sums[:len(panels)*width]
 	clear(sums[n:])
 	p.tailRow(sums[:n])
+	p.longPairs(sums, &device.Tile{Hi: n, ColStride: 1})
+	far := p.far
 	p.lap(&p.stats.Tail)
 	p.streaming = &s.side
 	for at, dense := range panels {
@@ -185,7 +187,10 @@ func (p *panel) row(
 		hi := min(lo+blockDocs, n)
 		c := sums[lo:hi]
 		near := p.close[:k.Finish(p.close, c, closeC)]
-		for _, at := range p.longPairs(near, &device.Tile{Lo: lo, Hi: hi, ColStride: 1}) {
+		for ; len(far) > 0 && int(far[0]) < hi; far = far[1:] {
+			near = append(near, far[0]-uint32(lo))
+		}
+		for _, at := range near {
 			j := lo + int(at)
 			terms, _ := b.own.x.Row(j)
 			p.scratch = b.own.x.Unit64(j, p.scratch)

@@ -23,6 +23,9 @@ func (b *Backend) panelBytes() int64 {
 		bytes += tile + 2*int64(unsafe.Sizeof([]float32{})) // groups
 	}
 	bytes += 4 * int64(b.stride()) * width
+	if len(b.own.long) > 0 {
+		bytes += 4*int64(b.mostFar()) + 8*int64(b.postings.lists/64+1) + 8*width // far, marks and least
+	}
 	if b.pairing.terms != nil {
 		bytes += 4 * termsAtOnce
 	}

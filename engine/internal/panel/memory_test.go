@@ -42,11 +42,20 @@ func TestPanelBytes(t *testing.T) {
 	for _, at := range long.Offsets[1:] {
 		long.Offsets = append(long.Offsets, int64(n)+at)
 	}
+	shared := &sparse.CSR{Cols: 6000, Offsets: []int64{0}} // tails of one half, of which c is recomputed
+	for i := range 80 {
+		for w := range uint32(5000) {
+			shared.Terms = append(shared.Terms, w+uint32(i%2)*1000)
+			shared.Values = append(shared.Values, 1)
+		}
+		shared.Offsets = append(shared.Offsets, int64(len(shared.Terms)))
+	}
 	for name, x := range map[string]*sparse.Embedded{
 		"rows": enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 12, 4)),
 		// all pairs are recomputed
 		"close":  enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 40, 200, 1)),
 		"tail":   enginetest.Embedded(t, sparse.Sphere, long),
+		"shared": enginetest.Embedded(t, sparse.Sphere, shared),
 		"direct": enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 20, 3)),
 		"histograms": enginetest.Embedded(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon},
 			long),

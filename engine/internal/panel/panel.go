@@ -33,6 +33,7 @@ type panel struct {
 	streaming *side       // the documents that pass: those of the columns, but for single documents
 	docs      []int       // the panel's documents, up to Kernels.Panel
 	long      []int       // the places in docs of those with a long tail
+	least     []float32   // of each of these, see side.leastOf
 	dense     []float32   // [Head][Panel], a segment behind the other
 	visits    []asm.Visit // of the block under way
 	tail      []int32     // [Panel][stride], all 0 where no block is under way
@@ -42,6 +43,8 @@ type panel struct {
 	groups    [][]float32 // the same for groups of segments, level by level, made where there are so many
 
 	close   []uint32 // places in the tile
+	far     []uint32 // the same, of pairs that share many terms of the tail
+	marks   []uint64 // bits of a document's terms of the tail
 	exact   unitCache
 	scratch []float64
 	terms   []float32 // of a posting list; see pairing
@@ -92,11 +95,11 @@ func (p *panel) load(from *side, docs []int) {
 
 // hold sets the panel's documents.
 func (p *panel) hold(from *side, docs []int) {
-	p.from, p.docs, p.long = from, docs, p.long[:0]
+	p.from, p.docs, p.long, p.least = from, docs, p.long[:0], p.least[:0]
 	p.exact.reset(from.x, docs)
 	for r, d := range docs {
 		if from.tail.Offsets[d+1]-from.tail.Offsets[d] > longTail {
-			p.long = append(p.long, r)
+			p.long, p.least = append(p.long, r), append(p.least, from.leastOf(d))
 		}
 	}
 }
@@ -268,7 +271,7 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 			own := half && t.Lo == j0
 			err := p.recompute(ctx, t, dots(t, lo, lo-b*block, own))
 			if err == nil {
-				err = p.recompute(ctx, t, p.longPairs(p.close[:0], t))
+				err = p.recompute(ctx, t, p.far)
 			}
 			if own && p.b.denseColumns {
 				p.reflect(t)
@@ -296,6 +299,10 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	tile := p.tile[:(hi-lo)*k.Panel]
 	t.Value, t.RowStride, t.ColStride, t.Filled = tile[(t.Lo-lo)*k.Panel:], 1, k.Panel, true
 	k.TailStore(tile, k.Panel, p.tail[at:], p.stride, k.Panel, hi-lo)
+	if own && len(p.long) > 0 {
+		p.reflect(t)
+	}
+	p.longPairs(t.Value, t)
 	p.lap(&p.stats.Tail)
 	last := b.pairing.last
 	if last == nil || own || t.Lo != lo || segments == 0 || segments > directSegments {
@@ -319,20 +326,54 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	return p.close[:found]
 }
 
-// longPairs appends the places of a tile where both documents have a long tail, whose roundings may add up: their c is
-// recomputed.
-func (p *panel) longPairs(places []uint32, t *device.Tile) []uint32 {
-	if len(p.long) == 0 {
-		return places
+// longPairs finds the places of a tile of pairs whose tails share more than longTail terms, given the sums of the tail,
+// nil where nobody knows them. Most needn't be counted: of values above 0, whose least are a and b, m products add
+// m·(a·b - 1) or more to the sum, roundings included. Histograms, whose values aren't scaled to TailOne, are all
+// counted.
+func (p *panel) longPairs(sums []float32, t *device.Tile) {
+	if p.far = p.far[:0]; len(p.long) == 0 {
+		return
 	}
-	long := p.b.own.long
-	from, _ := slices.BinarySearch(long, uint32(t.Lo))
-	for ; from < len(long) && int(long[from]) < t.Hi; from++ {
-		for _, r := range p.long {
-			places = append(places, uint32((int(long[from])-t.Lo)*t.ColStride+r*t.RowStride))
+	own := p.b.own
+	if p.marks == nil {
+		p.far, p.marks = make([]uint32, 0, p.b.mostFar()), make([]uint64, p.b.postings.lists/64+1)
+	}
+	from, _ := slices.BinarySearch(own.long, uint32(t.Lo))
+	to, _ := slices.BinarySearch(own.long, uint32(t.Hi))
+	for k, r := range p.long {
+		var terms []uint32 // marked
+		for i := from; i < to; i++ {
+			at := (int(own.long[i])-t.Lo)*t.ColStride + r*t.RowStride
+			a, b := float64(own.least[i]), float64(p.least[k])
+			if sums != nil && a > 0 && b > 0 && float64(sums[at])*asm.TailOne <= longTail*(a*b-1) {
+				continue
+			}
+			if terms == nil {
+				terms, _ = p.from.tail.Row(p.docs[r])
+				p.mark(terms)
+			}
+			shared := uint64(0)
+			others, _ := own.tail.Row(int(own.long[i]))
+			for _, t := range others {
+				shared += p.marks[t/64] >> (t % 64) & 1
+			}
+			if shared > longTail {
+				p.far = append(p.far, uint32(at))
+			}
 		}
+		p.mark(terms)
 	}
-	return places
+	slices.Sort(p.far)
+}
+
+// mostFar is how many places longPairs finds at most.
+func (b *Backend) mostFar() int { return max(blockDocs*b.kernels.Panel, len(b.own.long)) }
+
+// mark marks terms of the tail, or takes their marks away.
+func (p *panel) mark(terms []uint32) {
+	for _, t := range terms {
+		p.marks[t/64] ^= 1 << (t % 64)
+	}
 }
 
 // head adds the dot products over segments first <= s < last of the head to the tile of documents

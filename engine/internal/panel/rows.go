@@ -70,6 +70,7 @@ func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 		p.stats.HeadValues += int64(len(s.value))
 	}
 	t.Value, t.RowStride, t.ColStride = p.tile[t.Lo-lo:], tileStride, 1
+	p.longPairs(nil, t) // their sums are gone, but short documents have few such pairs
 	near := p.close[:found]
 	if own {
 		near = slices.DeleteFunc(near, func(at uint32) bool { return lo+int(at%tileStride) < p.docs[at/tileStride] })

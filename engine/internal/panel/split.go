@@ -35,6 +35,7 @@ type side struct {
 	tail  sparse.CSR // ranks less those of the head as columns, descending within a row
 	place []uint16   // where each value of the tail stands in its document's block of the list; nil where there are none
 	long  []uint32   // documents with more than longTail values in the tail, ascending
+	least []float32  // of each of these, see leastOf
 }
 
 // segment holds the values of all documents in the terms of one segment of the head. The documents
@@ -64,13 +65,25 @@ func (l *layout) split(
 	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, block int,
 ) error {
 	s.x, s.head = x, resized(s.head, len(l.bounds)-1)
-	return run.Tasks(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
+	err := run.Tasks(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
 		if task == 0 { // first, because it takes longest
 			return s.fillTail(ctx, byRank, l.head(), l.scale, block)
 		}
 		s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)
 		return nil
 	})
+	s.least = s.least[:0]
+	if err == nil {
+		for _, d := range s.long {
+			s.least = append(s.least, s.leastOf(int(d)))
+		}
+	}
+	return err
+}
+
+// leastOf returns the least value of the tail of document d.
+func (s *side) leastOf(d int) float32 {
+	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
 
 // resized returns a list of n values, whatever they are, in the memory of s where that suffices.
@@ -172,7 +185,7 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 
 // bytes returns the memory that the documents hold in this form.
 func (s *side) bytes() int64 {
-	b := s.tail.Bytes() + 2*int64(len(s.place)) + 4*int64(cap(s.long))
+	b := s.tail.Bytes() + 2*int64(len(s.place)) + 4*int64(cap(s.long)+cap(s.least))
 	for i := range s.head {
 		h := &s.head[i]
 		b += 8*int64(len(h.start)) + int64(len(h.doc)+len(h.place)) + 2*int64(len(h.offset)) + 4*int64(len(h.value))
