@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,30 +199,42 @@ func (t *weights) name(column int) string {
 // row lists the greatest weights of a machine, those of equal terms by their column.
 func (t *weights) row(m weightsOfMachine, n int) Explained {
 	out := Explained{Class: m.class, Against: m.against, For: []TermWeight{}, Not: []TermWeight{}}
-	var order []int
-	for j, w := range m.weights {
+	for _, w := range m.weights {
 		if w != 0 {
-			order = append(order, j)
+			out.Known++
 			out.Length += w * w
 		}
 	}
-	out.Known, out.Length = len(order), math.Sqrt(out.Length)
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case m.weights[a] > m.weights[b]:
-			return -1
-		case m.weights[a] < m.weights[b]:
-			return 1
-		}
-		return 0
-	})
-	for k := range min(n, len(order)) {
-		if j := order[k]; m.weights[j] > 0 {
+	out.Length = math.Sqrt(out.Length)
+	by := func(a, b int) int { return cmp.Or(cmp.Compare(m.weights[b], m.weights[a]), a-b) }
+	for _, j := range firstBy(m.weights, n, by) {
+		if m.weights[j] > 0 {
 			out.For = append(out.For, TermWeight{t.name(j), m.weights[j]})
 		}
-		if j := order[len(order)-1-k]; m.weights[j] < 0 {
+	}
+	for _, j := range firstBy(m.weights, n, func(a, b int) int { return by(b, a) }) {
+		if m.weights[j] < 0 {
 			out.Not = append(out.Not, TermWeight{t.name(j), m.weights[j]})
 		}
 	}
 	return out
+}
+
+// firstBy returns the places of the first n weights other than 0 in an order.
+func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
+	if n = min(n, len(weights)); n <= 0 {
+		return nil
+	}
+	last := -1 // of n that have been met
+	for j, w := range weights {
+		if w == 0 || last >= 0 && order(last, j) < 0 {
+			continue
+		}
+		if first = append(first, j); len(first) > 2*n+16 { // more at a time than one take less time
+			slices.SortFunc(first, order)
+			first, last = first[:n], first[n-1]
+		}
+	}
+	slices.SortFunc(first, order)
+	return first[:min(n, len(first))]
 }

@@ -1,7 +1,10 @@
 package learn
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
@@ -108,5 +111,30 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.2g apart, weights move %.2g", of.spec, apart, moved)
+	}
+}
+
+// The first weights of many are those of a sort, zeros left out, equal ones by their place.
+func TestFirstBy(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 10, 1000} {
+		for _, size := range []int{0, 5, 40, 3000} {
+			w := make([]float64, size)
+			for i := range w {
+				w[i] = float64(r.IntN(size/2+3) - size/4)
+			}
+			order := func(a, b int) int { return cmp.Or(cmp.Compare(w[b], w[a]), a-b) }
+			var want []int
+			for i, v := range w {
+				if v != 0 {
+					want = append(want, i)
+				}
+			}
+			slices.SortFunc(want, order)
+			want = want[:min(n, len(want))]
+			if got := firstBy(w, n, order); !slices.Equal(got, want) {
+				t.Errorf("the first %d of %d: %v, expected %v", n, size, got, want)
+			}
+		}
 	}
 }

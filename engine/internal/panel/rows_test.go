@@ -37,8 +37,8 @@ func testRoles(t *testing.T, k *asm.Kernels, n int) {
 		docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
 	}
 	add(0, 0)
-	add(20000, longTail+500)
-	add(20100, longTail+700)
+	add(20000, longTail+1952) // 2,300 terms of both
+	add(21700, longTail+1952)
 	add(3, 1)
 	x := enginetest.Embedded(t, sparse.Sphere, docs)
 	other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(150, 40000, 12, 4)))(t)
