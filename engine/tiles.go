@@ -54,7 +54,8 @@ func (e *Engine) either(r *device.Request, visit func(t *Tile) error) func(t *de
 		if t.ColStride != 1 {
 			return columns(t)
 		}
-		return visit(&Tile{First: r.Docs[t.First], Rows: t.Rows, Column: t.Lo, Cols: t.Cols(), Width: t.RowStride, C: t.Value})
+		own := Tile{First: r.Docs[t.First], Rows: t.Rows, Column: t.Lo, Cols: t.Cols(), Width: t.RowStride, C: t.Value}
+		return visit(&own)
 	}
 }
 

@@ -65,8 +65,8 @@ func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.Panel, &p.packed, *p.b.kept.panels.Load()
 	found := 0
 	for j := lo; j < t.Hi; j += width {
-		found += p.b.kernels.PanelDotRows(p.close[found:], j-lo, closeC, p.tile[j-lo:], tileStride, p.tail[at+j-lo:], p.stride,
-			dense[j/width], s.start, s.doc, s.offset, s.value)
+		found += p.b.kernels.PanelDotRows(p.close[found:], j-lo, closeC, p.tile[j-lo:], tileStride,
+			p.tail[at+j-lo:], p.stride, dense[j/width], s.start, s.doc, s.offset, s.value)
 		p.stats.HeadValues += int64(len(s.value))
 	}
 	t.Value, t.RowStride, t.ColStride = p.tile[t.Lo-lo:], tileStride, 1
