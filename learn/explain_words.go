@@ -1,11 +1,14 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
@@ -82,7 +85,14 @@ func explainWords(
 	if x.whole, err = counter.Count(ctx, []string{text}); err != nil {
 		return nil, nil, err
 	}
+	reach, near := m.About().Tokenizer.Reach(), make([][]place, len(words))
+	for _, at := range places {
+		near[at.word] = append(near[at.word], at)
+	}
 	x.without = func(first, end int) (*sparse.CSR, error) {
+		if reach >= 0 {
+			return withoutWords(ctx, counter, x.whole, text, near[first:end], reach)
+		}
 		texts := make([]string, 0, end-first)
 		for j := first; j < end; j++ {
 			texts = append(texts, lacking(text, places, j))
@@ -145,4 +155,93 @@ func lacking(text string, places []place, word int) string {
 	}
 	b.WriteString(text[from:])
 	return b.String()
+}
+
+// withoutWords counts a text without each word, of which it has the places, by what changes around them: terms depend
+// on as many words before and behind a place as reach says.
+func withoutWords(
+	ctx context.Context, counter *sparse.Counter, whole *sparse.CSR, text string, words [][]place, reach int,
+) (*sparse.CSR, error) {
+	var pieces []string // each with and without the word
+	ends := make([]int, len(words))
+	for j, places := range words {
+		for len(places) > 0 {
+			lo, hi := around(text, places[0], reach)
+			n := 1
+			for ; n < len(places); n++ {
+				from, to := around(text, places[n], reach)
+				if from > hi {
+					break
+				}
+				hi = to
+			}
+			own := slices.Clone(places[:n])
+			for i := range own {
+				own[i].from, own[i].to = own[i].from-lo, own[i].to-lo
+			}
+			pieces = append(pieces, text[lo:hi], lacking(text[lo:hi], own, own[0].word))
+			places = places[n:]
+		}
+		ends[j] = len(pieces)
+	}
+	counts, err := counter.Count(ctx, pieces)
+	if err != nil {
+		return nil, err
+	}
+	type change struct {
+		term uint32
+		by   float32
+	}
+	out, at := &sparse.CSR{Cols: counts.Cols, Offsets: []int64{0}}, 0
+	for _, end := range ends {
+		var changes []change
+		for ; at < end; at++ {
+			terms, values := counts.Row(at)
+			for k, t := range terms {
+				changes = append(changes, change{t, values[k] * float32(at%2*2-1)})
+			}
+		}
+		slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.term, b.term) })
+		terms, values := whole.Row(0)
+		for len(changes) > 0 {
+			t, n := changes[0].term, float32(0)
+			for ; len(changes) > 0 && changes[0].term == t; changes = changes[1:] {
+				n += changes[0].by
+			}
+			k, known := slices.BinarySearch(terms, t)
+			out.Terms, out.Values = append(out.Terms, terms[:k]...), append(out.Values, values[:k]...)
+			if known {
+				n += values[k]
+				k++
+			}
+			if n != 0 {
+				out.Terms, out.Values = append(out.Terms, t), append(out.Values, n)
+			}
+			terms, values = terms[k:], values[k:]
+		}
+		out.Terms, out.Values = append(out.Terms, terms...), append(out.Values, values...)
+		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	}
+	return out, nil
+}
+
+// around returns the part of a text from the reach-th word before a place to that behind it, as spaces cut them: what
+// has a letter is a word, or several.
+func around(text string, at place, reach int) (lo, hi int) {
+	lo, hi = at.from, at.to
+	for n := -1; n < reach && lo > 0; { // first the rest of what the place is in
+		space := max(strings.LastIndexByte(text[:lo], ' '), 0)
+		if n < 0 || strings.ContainsFunc(text[space:lo], unicode.IsLetter) {
+			n++
+		}
+		lo = space
+	}
+	for n := -1; n < reach && hi < len(text); {
+		rest, _, _ := strings.Cut(text[hi:], " ")
+		if n < 0 || strings.ContainsFunc(rest, unicode.IsLetter) {
+			n++
+		}
+		hi = min(hi+len(rest)+1, len(text))
+	}
+	return lo, hi
 }

@@ -1,8 +1,13 @@
 package learn
 
 import (
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // Words are runs of letters and digits with their marks, and single letters of scripts without spaces.
@@ -23,5 +28,55 @@ func TestWordsOf(t *testing.T) {
 	}
 	if got, want := lacking(text, places, 0), " 't PANIC,  't: 42 cafe\u0301s\u3001很好吃 กำ很"; got != want {
 		t.Errorf("%q, expected %q", got, want)
+	}
+}
+
+// What a text is without a word is counted around the word's places, as the whole text without it would be.
+func TestWithoutWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	parts := []string{"a", "the", "Engine", "don't", "x-ray", "42", "--", "é", "cafe\u0301s", "\xff", "stalls", "in.the"}
+	gaps := []string{" ", " ", " ", "  ", "\n", " - ", "\u00a0", "\t"}
+	for _, views := range []string{"words", "words:1..3", "chars:2..5", "words:1..2 + chars:2..4", "char:ngrams=3..6",
+		"word:ngrams=2..2,digits", "words:1..3,case"} {
+		tokenizer, err := token.ParseViews(views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			var b strings.Builder
+			for range 1 + r.IntN(40) {
+				b.WriteString(parts[r.IntN(len(parts))] + gaps[r.IntN(len(gaps))])
+			}
+			text := b.String()
+			words, places := wordsOf(text)
+			texts, near := []string{text}, make([][]place, len(words))
+			for j := range words {
+				texts = append(texts, lacking(text, places, j))
+			}
+			for _, at := range places {
+				near[at.word] = append(near[at.word], at)
+			}
+			c, err := sparse.FromTexts(t.Context(), texts, nil, sparse.Options{Tokenizer: tokenizer})
+			if err != nil {
+				continue // not a term
+			}
+			counter, err := sparse.NewCounter(tokenizer, c.Vocabulary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := c.Documents.SelectRows([]int{0})
+			got, err := withoutWords(t.Context(), counter, whole, text, near, tokenizer.Reach())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range words {
+				terms, values := got.Row(j)
+				wantTerms, wantValues := c.Documents.Row(1 + j)
+				if !slices.Equal(terms, wantTerms) || !slices.Equal(values, wantValues) {
+					t.Fatalf("%s: %q without %q: terms %v %v, expected %v %v", views, text, words[j], terms, values, wantTerms,
+						wantValues)
+				}
+			}
+		}
 	}
 }

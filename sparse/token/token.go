@@ -88,6 +88,24 @@ func (t Tokenizer) ngrams() (least, most int) {
 	return least, cmp.Or(t.MaxN, least)
 }
 
+// Reach returns how many words before and behind a place in a line the terms of it depend on, where white space
+// separates words and each has a letter; -1 where the whole line may count: for patterns, stop words, normalisation,
+// scripts without spaces, and rows.
+func (t Tokenizer) Reach() (words int) {
+	views, err := t.Split()
+	if views == nil {
+		views = []View{{Tokenizer: t}}
+	}
+	for _, v := range views {
+		if err != nil || v.Pattern+v.StopWords+v.Normalize != "" || v.StripAccents || v.Pairs || v.Columns != nil {
+			return -1
+		}
+		_, most := v.ngrams()
+		words = max(words, most)
+	}
+	return words
+}
+
 // Validate checks that the tokenizer exists: a known analyzer and form of normalisation, a range of
 // n-grams from 1 to 100, a pattern that compiles and has one group at most, and no pattern, digits
 // or stop words for characters.
