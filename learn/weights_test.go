@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -136,5 +137,18 @@ func TestFirstBy(t *testing.T) {
 				t.Errorf("the first %d of %d: %v, expected %v", n, size, got, want)
 			}
 		}
+	}
+}
+
+// Equal weights come by their column, those against a class by falling column.
+func TestEqualWeights(t *testing.T) {
+	w := &weights{columns: []uint32{10, 11, 12, 13, 14, 15, 16}}
+	got := w.row(weightsOfMachine{class: "a", weights: []float64{1, -2, 1, 0, 3, -2, 1}}, 3)
+	want := Explained{
+		Class: "a", Known: 6, Length: math.Sqrt(20),
+		For: []TermWeight{{"14", 3}, {"10", 1}, {"12", 1}}, Not: []TermWeight{{"15", -2}, {"11", -2}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, expected %+v", got, want)
 	}
 }
