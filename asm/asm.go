@@ -93,7 +93,7 @@ type Kernels struct {
 
 // CostOrigin says where the numbers of Cost come from.
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
-	"(avx512: those of avx2, whose choice of the head costs a Zen 5 at most 9 %)"
+	"(avx512: those of avx2, whose choice of the head costs a Zen 5 at most 9 %; for dense columns fitted on a Xeon)"
 
 // Cost is what the parts of a dot product take, in nanoseconds; see [CostOrigin]. Choices depend on
 // ratios alone.
@@ -102,7 +102,7 @@ type Cost struct {
 	HeadFar      float64 // PanelDot: what is added where the panel's row isn't in the first-level cache
 	HeadDocument float64 // PanelDot: a document with values in a segment, besides its values
 	TailMatch    float64 // TailAdd: a match
-	TailDocument float64 // TailStore: a document and its c, besides all else
+	TailDocument float64 // TailStore: a document and its c, besides all else; 0 where columns are never dense
 	TailList     float64 // TailAdd: a visit, besides its matches
 	RowDocument  float64 // PanelDotRows: a document and its c, besides its values
 	L3Byte       float64 // a byte of a panel that comes from the third-level cache

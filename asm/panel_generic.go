@@ -62,13 +62,15 @@ func panelDotLastGeneric(
 	return found
 }
 
-// panelDotRowsGeneric is panelDotLastGeneric with the roles of rows and columns exchanged, for a tile whose documents
-// are its rows and whose columns are those of the panel: they begin with the document's sums of the tail, as
-// tailAddGeneric leaves them, and clear these:
+// panelDotRowsGeneric is panelDotLastGeneric for a tile by rows: its rows are the documents that stream past, its
+// columns those of the panel. In the place of out it adds the documents' sums of the tail, as tailAddGeneric leaves
+// them, and clears these:
 //
-//	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2),  0 <= r < R
+//	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
+//	sums[doc[p]*stride+r] = 0,  0 <= r < R
 //
-// with the bits of tailStoreGeneric and panelDotLastGeneric.
+// with the bits of tailStoreGeneric and panelDotLastGeneric, whose preconditions hold. doc is a permutation of the
+// numbers below len(doc), and outStride and stride are at least R.
 func panelDotRowsGeneric(
 	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
 	panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -78,8 +80,7 @@ func panelDotRowsGeneric(
 		at := int(d) * outStride
 		row := out[at:][:genericPanel]
 		tailStoreGeneric(row, 1, sums[int(d)*stride:], genericPanel, 1, genericPanel)
-		n := panelDotLastGeneric(index[found:], first+at, limit, row, panel, start[p:p+2], []uint8{0}, offset, value)
-		found += n
+		found += panelDotLastGeneric(index[found:], first+at, limit, row, panel, start[p:p+2], []uint8{0}, offset, value)
 	}
 	return found
 }

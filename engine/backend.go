@@ -13,9 +13,10 @@ type (
 	Device = device.Backend // what computes c in place of the processor
 	Stats  = device.Stats   // counts what an engine has computed since it was made
 	Head   = panel.Head     // a choice of the terms that the dense panels hold
+	Roles  = panel.Roles    // which documents the panels hold
 )
 
-// Which documents are dense, in a [Head]: those of a panel of rows, or all columns.
+// The roles of documents: dense are those of a panel of rows, which all columns pass, or all columns, which rows pass.
 const (
 	DenseRows    = panel.DenseRows
 	DenseColumns = panel.DenseColumns
@@ -39,6 +40,14 @@ func (e *Engine) Heads() []Head {
 func (e *Engine) HeadTerms() int {
 	if b, ok := e.c.Backend.(interface{ HeadTerms() int }); ok {
 		return b.HeadTerms()
+	}
+	return 0
+}
+
+// Roles returns which documents the processor's back end holds in dense form, 0 where a device computes.
+func (e *Engine) Roles() Roles {
+	if b, ok := e.c.Backend.(interface{ Roles() Roles }); ok {
+		return b.Roles()
 	}
 	return 0
 }

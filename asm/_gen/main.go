@@ -114,8 +114,8 @@ func broadcastConstants(file *ir.File) error {
 	return nil
 }
 
-// checkEncodings refuses instructions of SSE's encoding, such as avo's Load and Store of numbers issue: where upper
-// halves of registers are in use, each costs a Xeon some 300 ns.
+// checkEncodings refuses vector instructions in SSE's encoding, which avo's Load and Store issue for float32 and
+// float64. A MOVSS that loads a register while the upper halves of others are in use costs a Xeon 150 to 200 ns.
 func checkEncodings(file *ir.File) error {
 	for _, f := range file.Functions() {
 		for _, i := range f.Instructions() {

@@ -39,15 +39,16 @@ const (
 // Places hold ascending numbers of values, so that of two neighbours the second has some left when
 // the first is through.
 func (g *gen) panel(name string, documents int, to result, term func(m Mem, value, sum VecVirtual)) {
-	from, tile, result, last := "", "out, ", "", to != added
+	from, tile, returns, last := "", "out, ", "", to != added
 	if last {
-		name, from, result = name+"Last", "index []uint32, first int, limit float32, ", " int"
+		from, returns = "index []uint32, first int, limit float32, ", " int"
 	}
 	if to == rowDistances {
-		name, tile = "DotRows", "out []float32, outStride int, sums []int32, stride int, "
+		tile = "out []float32, outStride int, sums []int32, stride int, "
 	}
+	name += [...]string{added: "", distances: "Last", rowDistances: "Rows"}[to]
 	g.function("panel"+name+g.suffix,
-		"func("+from+tile+"panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)"+result)
+		"func("+from+tile+"panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)"+returns)
 	g.Doc("panel" + name + g.suffix + " is panel" + name + "Generic for " + g.suffix + ", with R = 64.")
 	var out Register // rows of the tile are reached by arguments in memory: registers are few
 	if to != rowDistances {

@@ -77,13 +77,10 @@ func TestWork(t *testing.T) {
 				}
 				// A panel meets all documents from its first on, in whole blocks; where columns are dense, its own documents
 				// meet as many of these at a time as a panel has.
-				dense := slices.ContainsFunc(e.Heads(), func(h engine.Head) bool {
-					return h.Terms == e.HeadTerms() && h.Roles == engine.DenseColumns
-				})
 				var headValues int64
 				for first := 0; first < n; first += table.Panel {
 					begin := first - first%sparse.Block
-					if dense {
+					if e.Roles() == engine.DenseColumns {
 						for i := first; i < min(first+table.Panel, n); i++ {
 							headValues += values[i] * int64((n-begin+table.Panel-1)/table.Panel)
 						}

@@ -235,25 +235,35 @@ func (b *Backend) layoutFor(
 	if terms < 0 {
 		return l, byRank, nil
 	}
-	b.heads = planHead(b.kernels, b.pairing, byRank, terms, roles)
-	head := b.heads[len(b.heads)-1]
-	if terms == 0 {
-		head = best(b.heads)
+	for {
+		l.bounds = []int{0}
+		b.heads = planHead(b.kernels, b.pairing, byRank, terms, roles)
+		head := b.heads[len(b.heads)-1]
+		if terms == 0 {
+			head = best(b.heads)
+		}
+		if head.Terms > 0 {
+			l.bounds = b.pairing.cut(ctx, b.kernels, byRank, head.Terms)
+		}
+		if b.denseColumns = head.Roles == DenseColumns; !b.denseColumns || len(l.bounds) == 2 {
+			return l, byRank, context.Cause(ctx)
+		}
+		roles = DenseRows // a long document's roundings ask for more than one segment
 	}
-	if head.Terms > 0 {
-		l.bounds = b.pairing.cut(ctx, b.kernels, byRank, head.Terms)
-	}
-	b.denseColumns = head.Roles == DenseColumns
-	if len(l.bounds) > 2 && b.denseColumns { // for the roundings of a long document
-		return b.layoutFor(ctx, x, terms, DenseRows)
-	}
-	return l, byRank, context.Cause(ctx)
 }
 
 // Heads returns what the cost model predicts for the possible choices of the head, in the order of
 // their number of terms. That of the least predicted time is taken unless Options.HeadTerms says
 // otherwise.
 func (b *Backend) Heads() []Head { return b.heads }
+
+// Roles returns which documents are dense.
+func (b *Backend) Roles() Roles {
+	if b.denseColumns {
+		return DenseColumns
+	}
+	return DenseRows
+}
 
 // HeadTerms returns the number of terms in the dense head.
 func (b *Backend) HeadTerms() int { return b.layout.head() }

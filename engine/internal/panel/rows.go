@@ -13,14 +13,13 @@ import (
 // transposed; its head is so short that the columns' dense form stays small. A sum has the same terms in the same
 // order, so the bits are those of panel.dots.
 
-// Roles says which documents are dense.
+// Roles says which documents are dense while others stream past them.
 type Roles int
 
-// The roles of rows and columns. ByCost is what the cost model says.
 const (
-	ByCost Roles = iota
-	DenseRows
-	DenseColumns
+	ByCost       Roles = iota // what the cost model says
+	DenseRows                 // the rows of a panel, which all columns pass
+	DenseColumns              // all columns, which the rows of a panel pass
 )
 
 // stream is the head of a panel's documents, in the order of how many values they have, as [asm.Kernels].PanelDot takes
