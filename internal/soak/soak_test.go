@@ -10,8 +10,11 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
 )
 
 // here are the processors of this machine.
@@ -155,5 +158,27 @@ func TestPlaces(t *testing.T) {
 	}
 	if got := (&task{columns: 7}).place(15); got != "row 2, column 1" {
 		t.Errorf("value 15 of rows of 7 is at %s", got)
+	}
+}
+
+// What is computed tile by tile is the half of the whole matrix, whichever documents are dense.
+func TestTileTask(t *testing.T) {
+	k := kernel.MustParse("c")
+	for _, length := range []int{12, 150} {
+		s := sparse.Synthetic{Documents: 300, Terms: 3000, Length: length, Classes: 3, Seed: 1}
+		m := musttest.Get(sparse.Read(t.Context(), s.String(), sparse.Options{}))(t).Documents
+		x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
+		for _, isa := range asm.Available() {
+			e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa)}))(t)
+			want := musttest.Get(e.Gram(t.Context(), k))(t)
+			work := tileTask(e, isa, x.Rows())
+			out := make([]float32, work.values)
+			musttest.Do(t, work.tiles(t.Context(), out))
+			for i := range x.Rows() {
+				if !slices.Equal(out[rowStart(i):rowStart(i+1)], want.Row(i)[:i+1]) {
+					t.Fatalf("%s, documents of %d words: other values in row %d", isa, length, i)
+				}
+			}
+		}
 	}
 }

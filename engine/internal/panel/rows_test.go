@@ -3,6 +3,7 @@ package panel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -85,6 +86,37 @@ func testRoles(t *testing.T, k *asm.Kernels, n int) {
 			t.Errorf("head of %d terms: %d matches of tails and %d, %d pairs recomputed", terms, a.TailMatches, b.TailMatches,
 				b.Recomputed)
 		}
+	}
+}
+
+// Columns are dense where the head is one segment: a document whose roundings ask for two keeps the rows dense.
+func TestRolesOfLongDocument(t *testing.T) {
+	docs := enginetest.Zipf(300, 5000, 9, 3)
+	short := enginetest.Embedded(t, sparse.Sphere, docs)
+	frequent := sparse.Order(short.DocumentFrequency())[:120]
+	slices.Sort(frequent)
+	for _, term := range frequent {
+		docs.Terms, docs.Values = append(docs.Terms, term), append(docs.Values, 1)
+	}
+	docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
+	o := Options{Workers: 1, HeadTerms: 100, Roles: DenseColumns}
+	if dense := newBackend(t, short, o).denseColumns; dense != (sparse.Block%asm.Best().Panel == 0) {
+		t.Errorf("short documents: dense columns: %v", dense)
+	}
+	long := enginetest.Embedded(t, sparse.Sphere, docs)
+	got := newBackend(t, long, o)
+	o.Roles = DenseRows
+	want := newBackend(t, long, o)
+	if got.Roles() != DenseRows || len(got.own.head) < 2 {
+		t.Errorf("%d segments, roles %d, expected dense rows", len(got.own.head), got.Roles())
+	}
+	all := make([]int, long.Rows())
+	for i := range all {
+		all[i] = i
+	}
+	r := &device.Request{Docs: all, Hi: len(all), Half: true, Workers: 1}
+	if !slices.Equal(c(t, got, r), c(t, want, r)) {
+		t.Error("other values where dense columns were asked for")
 	}
 }
 
