@@ -105,7 +105,8 @@ func bookPage() (string, error) {
 		row(&b, names()[i], m.Model, fmt.Sprintf("%d, %d, %d", m.Sockets, m.Cores, m.Threads), m.Hypervisor, string(r.ISA),
 			r.Date[:min(len(r.Date), 10)], fmt.Sprintf("%.1f cores", busy), fmt.Sprintf("%.1f", index))
 	}
-	b.WriteString("\n## Rates on one worker\n\nUnits a second; empty where a machine has not run that version of a workload:\n\n")
+	b.WriteString("\n## Rates on one worker\n\n" +
+		"Units a second; empty where a machine has not run that version of a workload:\n\n")
 	row(&b, append([]string{"workload", "unit"}, names()...)...)
 	row(&b, strings.Fields(strings.Repeat("--- ", 2+len(results)))...)
 	for _, w := range instrument.Workloads {
