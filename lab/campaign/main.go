@@ -6,8 +6,8 @@
 //	campaign selftest   plants a fault for each part in a copy of the repository, which the part must find
 //
 // Each part is a file with a function that prepares one numbered case after the other. A case draws from a generator
-// of its own, of the seed and its number, so that any can be run again. What was tried is added to build/campaign,
-// where the same command goes on; -fresh begins anew.
+// of its own, of the seed and its number, so that any can be run again. What was tried is added to campaign/results,
+// which is in git, so that any checkout goes on there; -fresh begins anew. What -short tries goes to build/campaign.
 package main
 
 import (
@@ -35,6 +35,9 @@ type part struct {
 	// where it couldn't be run; what the program did wrong are findings.
 	prepare func(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error)
 }
+
+// results is the folder of what was tried, of the repository.
+const results = "lab/campaign/results"
 
 var errDone = errors.New("no case is left")
 
@@ -165,7 +168,10 @@ type options struct {
 
 // run runs a part for its time, and returns the number of findings.
 func (p part) run(ctx context.Context, root string, o options) (int, error) {
-	file := filepath.Join(root, "build", "campaign", p.name+".json")
+	file := filepath.Join(root, results, p.name+".json")
+	if o.short {
+		file = filepath.Join(root, "build", "campaign", p.name+".json")
+	}
 	res, err := openResult(root, file, o)
 	if err != nil {
 		return 0, err

@@ -32,11 +32,11 @@ func writeReport(root string) error {
 	var page strings.Builder
 	page.WriteString(pageHead)
 	fmt.Fprintf(&page, "Machine: %d processors, %s, which other work shared.\n\n", runtime.NumCPU(), runtime.GOARCH)
-	page.WriteString(tableHead("part", "what is tried", "tried", "found now", "time", "date", "commit"))
-	results := map[string]*result{}
+	page.WriteString(tableHead("part", "what is tried", "tried", "found now", "time", "dates", "last commit"))
+	of := map[string]*result{}
 	for _, p := range parts {
 		r := &result{}
-		text, err := os.ReadFile(filepath.Join(root, "build", "campaign", p.name+".json"))
+		text, err := os.ReadFile(filepath.Join(root, results, p.name+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			fmt.Fprintf(&page, "| %s | %s | not run | | | | |\n", p.name, p.about)
 			continue
@@ -47,26 +47,35 @@ func writeReport(root string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		results[p.name] = r
+		of[p.name] = r
 		var tried []string
 		for _, what := range sortedKeys(r.Tried) {
 			tried = append(tried, report.Count(r.Tried[what])+" "+what)
 		}
 		fmt.Fprintf(&page, "| [%s](#%s) | %s | %s | %d | %s | %s | %s |\n", p.name, p.name, p.about,
-			strings.Join(tried, "; "), len(r.Findings), report.Counted(int64(math.Ceil(r.Seconds)), "s", "s"), r.Date, r.Commit)
+			strings.Join(tried, "; "), len(r.Findings), report.Counted(int64(math.Ceil(r.Seconds)), "s", "s"), r.dates(),
+			r.Commit)
 	}
 	for _, p := range parts {
-		if r := results[p.name]; r != nil {
+		if r := of[p.name]; r != nil {
 			r.section(&page, p.name)
 		}
 	}
 	page.WriteString("\n" + strings.TrimSpace(findingsText) + "\n")
-	if r := results["accuracy"]; r != nil && r.Counts["all"] != nil {
+	if r := of["accuracy"]; r != nil && r.Counts["all"] != nil {
 		if err := drawErrors(filepath.Join(root, "docs", "reliability-errors.svg"), r.Counts["all"]); err != nil {
 			return err
 		}
 	}
 	return write(filepath.Join(root, "docs"), map[string][]byte{"reliability.md": []byte(page.String())})
+}
+
+// dates are those of the first run and of the last.
+func (r *result) dates() string {
+	if r.Since == r.Date {
+		return r.Date
+	}
+	return r.Since + " to " + r.Date
 }
 
 func tableHead(columns ...string) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 // result is what a part has tried and found, in all of its runs.
 type result struct {
+	Since    string // date of the first run
 	Date     string // of the last run
 	Commit   string // of the last run
 	Seed     uint64
@@ -43,11 +45,27 @@ func openResult(root, file string, o options) (*result, error) {
 		return nil, err
 	}
 	r.Date = time.Now().UTC().Format("2006-01-02")
-	describe := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12")
-	describe.Dir = root
-	commit, _ := describe.Output() // of a copy there is none
-	r.Commit = strings.TrimSpace(string(commit))
+	r.Since = cmp.Or(r.Since, r.Date)
+	r.Commit = commit(root)
 	return r, nil
+}
+
+// commit names the commit of a folder, with what was changed since but for results; nothing of a copy.
+func commit(root string) string {
+	git := func(args ...string) (string, error) {
+		c := exec.Command("git", args...)
+		c.Dir = root
+		out, err := c.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	name, err := git("rev-parse", "--short=12", "HEAD")
+	if err != nil {
+		return ""
+	}
+	if changed, err := git("status", "--porcelain", "--", ".", ":!"+results); err != nil || changed != "" {
+		name += "-dirty"
+	}
+	return name
 }
 
 func (r *result) save(file string) error {
