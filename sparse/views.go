@@ -108,14 +108,17 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 			raised, before = memo{}, view
 		}
 		switch v := float64(values[k]); {
-		case f.Weighting.Damped() && v != 0:
+		case v == 0:
+		case f.Weighting.Damped():
 			count := raised.of(values[k])
 			if *count == 0 {
 				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // whose damped form is the product
 			}
 			out[k] = float32(*count)
 		default:
-			out[k] = float32(v * factor[view])
+			if out[k] = float32(v * factor[view]); out[k] == 0 { // rows keep their number of values
+				out[k] = float32(math.Copysign(math.SmallestNonzeroFloat32, v))
+			}
 		}
 	})
 	return out

@@ -103,6 +103,20 @@ func TestViewsKept(t *testing.T) {
 	}
 }
 
+// A value that a view's share would make 0 stays: rows have as many values as they had.
+func TestViewsLeast(t *testing.T) {
+	m := csrOf([][]float32{{math.SmallestNonzeroFloat32, 1, 1e-3}, {1, 1, 1}})
+	m.Views = []View{{0, 0.01}, {2, 1}}
+	for _, e := range withPowers() {
+		if e.wantsViews() != nil || e.Weighting.Damped() || e.Weighting.IDF() {
+			continue
+		}
+		if x := mustTransform(t, e.Fit(m), m); x.NNZ() != 6 || !(x.Raw[0] > 0 && x.Raw[1] < 1) {
+			t.Errorf("%s: %d values, the first row's %v, expected 6, the first above 0", e, x.NNZ(), x.Raw[:3])
+		}
+	}
+}
+
 // A word among thousands of characters has its share under damped counts, too, and keeps its bits; counts that
 // aren't are refused.
 func TestViewsDamped(t *testing.T) {
