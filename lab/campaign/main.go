@@ -193,7 +193,7 @@ func (p part) run(ctx context.Context, root string, o options) (int, error) {
 	before := len(res.Findings)
 	err = t.cases(ctx, one, limit, o.one, file)
 	if errors.Is(err, errDone) {
-		err = nil
+		err, t.Next = nil, 0 // the next run tries all again, as the program is then
 	}
 	fmt.Printf("%s: %s\n", p.name, res.line())
 	if o.one < 0 {

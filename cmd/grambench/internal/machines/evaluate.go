@@ -47,7 +47,7 @@ grambench evaluate -o predicted.csv -json test.tsv.gz news.model`,
 		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
 		f.Group("Output", "")
-		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv or .jsonl")
+		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv, .jsonl or .parquet")
 		f.Pages(page.WriteFile)
 		f.Check(r.check)
 		return r.run
@@ -70,8 +70,8 @@ func (r *evaluate) check() error {
 	switch {
 	case r.Sets != "" && r.training != "":
 		return cli.Usagef("-training with -sets, which has no terms to compare, expected one of them")
-	case r.out != "" && !slices.Contains(learn.TableFormats, r.to):
-		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv or .jsonl", r.out)
+	case r.out != "" && !slices.Contains(tables, r.to):
+		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv, .jsonl or .parquet", r.out)
 	case r.mistakes < 0 || r.mistakes > 1000:
 		return cli.Usagef("-mistakes %d, expected 0 to 1000", r.mistakes)
 	}
@@ -163,7 +163,7 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 		for i := range rows {
 			rows[i] = out.Outcomes[i].Row
 		}
-		_, err := matrixio.Make(r.out, func(w io.Writer) error { return learn.WriteRows(ctx, w, r.to, rows) })
+		_, err := matrixio.Make(r.out, func(w io.Writer) error { return writeTable(ctx, w, r.to, rows) })
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ the order of the source. As with svm-predict, source, model and file for the pre
 the flags, except those given by a flag. If the documents have labels that the model knows, a report
 scores the predictions. Without -o these go to standard output, and the report to standard error.
 
-With -to, or -o and a name in .csv, .tsv or .jsonl, a table takes the place of lines: document,
+With -to, or -o and a name in .csv, .tsv, .jsonl or .parquet, a table takes their place: document,
 truth, prediction, its probability, the class that comes second, the decision value between the two,
 the nearest training document's kernel value and rank (small is new), terms known, -texts.
 
@@ -57,8 +57,8 @@ printf 'the engine stalls at idle\n' | grambench predict -in - news.model`,
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
 		f.Choose(&r.to, "to", "",
-			"write predictions as `FORMAT`: lines, csv, tsv or jsonl (default: by the name of -o, or lines)",
-			append([]string{"lines"}, learn.TableFormats...))
+			"write predictions as `FORMAT`: lines, csv, tsv, jsonl or parquet (default: by the name of -o, or lines)",
+			append([]string{"lines"}, tables...))
 		f.BoolVar(&r.texts, "texts", false, "add the text of each document to a table")
 		f.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
 		f.Check(r.check)
@@ -125,12 +125,12 @@ func (r *predict) check() error {
 		r.output = "probabilities"
 	}
 	by := ending(r.out)
-	if r.to == "" && r.output == "" && slices.Contains(learn.TableFormats, by) {
+	if r.to == "" && r.output == "" && slices.Contains(tables, by) {
 		r.to = by
 	}
 	switch {
 	case r.to == "" && r.output == "":
-		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", ".csv", ".tsv", ".jsonl"); err != nil {
+		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", ".csv", ".tsv", ".jsonl", ".parquet"); err != nil {
 			return err
 		}
 	case r.to == "lines":
@@ -140,7 +140,7 @@ func (r *predict) check() error {
 			r.output)
 	}
 	if r.texts && r.to == "" {
-		return cli.Usagef("-texts adds to a table, expected -to csv, tsv or jsonl, or a name for -o that ends so, " +
+		return cli.Usagef("-texts adds to a table, expected -to csv, tsv, jsonl or parquet, or a name for -o that ends so, " +
 			"without -b 1 and -output")
 	}
 	r.output = cmp.Or(r.output, "labels")
@@ -236,7 +236,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 			if err != nil {
 				return err
 			}
-			return learn.WriteRows(ctx, w, r.to, rows)
+			return writeTable(ctx, w, r.to, rows)
 		}
 	}
 	if r.out != "" {
