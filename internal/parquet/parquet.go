@@ -1,0 +1,242 @@
+// Package parquet writes tables in the format Parquet (parquet.apache.org, version 2.12.0 of the format), which
+// programs of data science read with types and nulls.
+//
+// It knows flat tables of texts, numbers and whole numbers, in plain encoding and without compression: libraries that
+// know more add ten megabytes to a program and four to its memory. That others read what it writes is tested in lab.
+package parquet
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"unicode/utf8"
+)
+
+// Column is a column of a table: one of its functions returns the value of row i, or false where there is none.
+type Column struct {
+	Name  string
+	Text  func(i int) (string, bool) // UTF-8
+	Real  func(i int) (float64, bool)
+	Whole func(i int) (int64, bool)
+}
+
+// Of Parquet's enumerations, what is used here.
+const (
+	typeInt64, typeDouble, typeByteArray = 2, 5, 6
+	optional                             = 1
+	convertedUTF8                        = 0
+	encodingPlain, encodingRLE           = 0, 3
+)
+
+// Rows are written in groups of so many at most, and of so many bytes of text in a column, which are held twice.
+const (
+	groupRows = 1 << 16
+	groupText = 4 << 20
+)
+
+const magic = "PAR1"
+
+// Write writes a table of so many rows, every column whether it has values or not. Errors: text that isn't UTF-8, or is
+// longer than 1 GiB; those of w and of ctx.
+func Write(ctx context.Context, w io.Writer, rows int, columns []Column) error {
+	f := &file{w: w}
+	f.write([]byte(magic))
+	var groups []group
+	for first := 0; first < rows && f.err == nil; {
+		last, err := endOf(ctx, first, rows, columns)
+		if err != nil {
+			return err
+		}
+		g := group{rows: last - first, at: f.at}
+		for _, c := range columns {
+			levels, values, null := c.page(first, last)
+			g.chunks, g.null = append(g.chunks, f.at), append(g.null, null)
+			f.write(header(4+len(levels)+len(values), g.rows))
+			f.write(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))))
+			f.write(levels)
+			f.write(values)
+		}
+		g.end = f.at
+		groups, first = append(groups, g), last
+	}
+	footer := footer(rows, columns, groups)
+	f.write(footer)
+	f.write(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))))
+	f.write([]byte(magic))
+	return f.err
+}
+
+// file counts what is written.
+type file struct {
+	w   io.Writer
+	at  int64
+	err error
+}
+
+func (f *file) write(b []byte) {
+	if f.err == nil {
+		_, f.err = f.w.Write(b)
+		f.at += int64(len(b))
+	}
+}
+
+// group is what was written of some rows.
+type group struct {
+	rows    int
+	at, end int64
+	chunks  []int64 // where columns begin
+	null    []int   // values that there aren't
+}
+
+// endOf returns the end of a group of rows, whose text it checks.
+func endOf(ctx context.Context, first, rows int, columns []Column) (int, error) {
+	most, text := min(rows, first+groupRows), make([]int, len(columns))
+	for i := first; i < most; i++ {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		for k, c := range columns {
+			if c.Text == nil {
+				continue
+			}
+			s, _ := c.Text(i)
+			if !utf8.ValidString(s) || len(s) > 1<<30 {
+				return 0, fmt.Errorf("parquet: row %d has %d bytes of %s, expected UTF-8 of at most 1 GiB", i+1, len(s), c.Name)
+			}
+			if text[k] += len(s); text[k] > groupText && i > first {
+				return i, nil
+			}
+		}
+	}
+	return most, nil
+}
+
+// kind is the physical type of a column.
+func (c *Column) kind() int64 {
+	switch {
+	case c.Text != nil:
+		return typeByteArray
+	case c.Real != nil:
+		return typeDouble
+	}
+	return typeInt64
+}
+
+// page returns which values of some rows there are, as runs, these values, and how many there aren't.
+func (c *Column) page(first, last int) (levels, values []byte, null int) {
+	run, before := 0, false
+	end := func() {
+		if run > 0 {
+			level := byte(0)
+			if before {
+				level = 1
+			}
+			levels = append(binary.AppendUvarint(levels, uint64(run)<<1), level)
+		}
+	}
+	for i := first; i < last; i++ {
+		var is bool
+		switch {
+		case c.Text != nil:
+			var s string
+			if s, is = c.Text(i); is {
+				values = append(binary.LittleEndian.AppendUint32(values, uint32(len(s))), s...)
+			}
+		case c.Real != nil:
+			var v float64
+			if v, is = c.Real(i); is {
+				values = binary.LittleEndian.AppendUint64(values, math.Float64bits(v))
+			}
+		default:
+			var v int64
+			if v, is = c.Whole(i); is {
+				values = binary.LittleEndian.AppendUint64(values, uint64(v))
+			}
+		}
+		if is != before {
+			end()
+			run, before = 0, is
+		}
+		if run++; !is {
+			null++
+		}
+	}
+	end()
+	return levels, values, null
+}
+
+// header is a PageHeader of a page of so many bytes and rows.
+func header(bytes, rows int) []byte {
+	t := &thrift{}
+	t.whole(1, 0) // a data page
+	t.whole(2, int64(bytes))
+	t.whole(3, int64(bytes))
+	t.begin(5)
+	t.whole(1, int64(rows))
+	t.whole(2, encodingPlain)
+	t.whole(3, encodingRLE) // which values there are
+	t.whole(4, encodingRLE)
+	t.end()
+	t.end()
+	return t.out
+}
+
+// footer is the FileMetaData.
+func footer(rows int, columns []Column, groups []group) []byte {
+	t := &thrift{}
+	t.whole(1, 1)
+	t.list(2, structs, 1+len(columns))
+	t.nest()
+	t.text(4, "table")
+	t.whole(5, int64(len(columns)))
+	t.end()
+	for _, c := range columns {
+		t.nest()
+		t.whole(1, c.kind())
+		t.whole(3, optional)
+		t.text(4, c.Name)
+		if c.Text != nil {
+			t.whole(6, convertedUTF8)
+		}
+		t.end()
+	}
+	t.long(3, int64(rows))
+	t.list(4, structs, len(groups))
+	for _, g := range groups {
+		t.nest()
+		t.list(1, structs, len(columns))
+		for k, c := range columns {
+			end := g.end
+			if k+1 < len(columns) {
+				end = g.chunks[k+1]
+			}
+			t.nest()
+			t.long(2, g.chunks[k])
+			t.begin(3)
+			t.whole(1, c.kind())
+			t.list(2, wholes, 2)
+			t.zigzag(encodingPlain)
+			t.zigzag(encodingRLE)
+			t.list(3, texts, 1)
+			t.bytes(c.Name)
+			t.whole(4, 0) // no compression
+			t.long(5, int64(g.rows))
+			t.long(6, end-g.chunks[k])
+			t.long(7, end-g.chunks[k])
+			t.long(9, g.chunks[k])
+			t.begin(12)
+			t.long(3, int64(g.null[k]))
+			t.end()
+			t.end()
+			t.end()
+		}
+		t.long(2, g.end-g.at)
+		t.long(3, int64(g.rows))
+		t.end()
+	}
+	t.text(6, "gram")
+	t.end()
+	return t.out
+}
