@@ -145,6 +145,7 @@ var allowed = map[string][]string{
 	"internal/flagtext": {},
 	"internal/report":   {},
 	"internal/matrixio": {module + "/tiles/atomicfile"},
+	"internal/parquet":  {},
 	"internal/chart":    {shared + "matrixio", "gonum.org/v1/plot"},
 	"internal/page":     {shared + "report", shared + "chart", shared + "matrixio", "gonum.org/v1/plot"},
 	"internal/cli": {
@@ -169,8 +170,9 @@ var allowed = map[string][]string{
 	// gram: no cli, no plots
 	"": slices.Concat(library, []string{
 		shared + "flagtext", "gonum.org/v1/gonum", "github.com/minio/sha256-simd"}),
-	own + "effects":    framework,
-	own + "machines":   slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
+	own + "effects": framework,
+	own + "machines": slices.Concat(framework, []string{module + "/" + own + "effects", shared + "parquet",
+		"gonum.org/v1/plot"}),
 	own + "explain":    slices.Concat(framework, []string{module + "/" + own + "effects", "gonum.org/v1/plot"}),
 	own + "soak":       slices.Concat(framework, []string{shared + "soak", shared + "host"}),
 	own + "verify":     slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
@@ -183,7 +185,7 @@ var allowed = map[string][]string{
 
 	"testdata": {},
 
-	"lab": {module, "github.com/klauspost/cpuid/v2", "gonum.org/v1"}, // a module of its own, which nobody imports
+	"lab": {module, "github.com/klauspost/cpuid/v2", "gonum.org/v1", "github.com/parquet-go/parquet-go"}, // a module of its own, which nobody imports
 }
 
 // ruleFor returns the rule of the nearest package at or above a path inside the module.

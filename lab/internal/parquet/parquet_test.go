@@ -35,7 +35,7 @@ func columns(rows []row) []parquet.Column {
 			return "", false
 		}}
 	}
-	all := []parquet.Column{
+	return []parquet.Column{
 		text("text", func(r row) *string { return r.Text }),
 		{Name: "real", Real: func(i int) (float64, bool) {
 			if v := rows[i].Real; v != nil {
@@ -51,7 +51,6 @@ func columns(rows []row) []parquet.Column {
 		}},
 		text("last", func(r row) *string { return r.Last }),
 	}
-	return all
 }
 
 func draw(r *rand.Rand, n int, null float64, length int) []row {
@@ -97,7 +96,7 @@ func TestOthersReadIt(t *testing.T) {
 		for i, g := range got {
 			want := rows[i]
 			if !same(g.Text, want.Text) || !same(g.Whole, want.Whole) || !same(g.Last, want.Last) ||
-				(g.Real == nil) != (want.Real == nil) || g.Real != nil && math.Float64bits(*g.Real) != math.Float64bits(*want.Real) {
+				!same(bits(g.Real), bits(want.Real)) {
 				t.Fatalf("row %d of %d is %+v, expected %+v", i, len(rows), g, want)
 			}
 		}
@@ -117,6 +116,14 @@ func TestOthersReadIt(t *testing.T) {
 }
 
 func same[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
+func bits(v *float64) *uint64 {
+	if v == nil {
+		return nil
+	}
+	b := math.Float64bits(*v)
+	return &b
+}
 
 // Many columns have sizes that take more than four bits.
 func TestManyColumns(t *testing.T) {
