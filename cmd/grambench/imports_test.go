@@ -185,7 +185,8 @@ var allowed = map[string][]string{
 
 	"testdata": {},
 
-	"lab": {module, "github.com/klauspost/cpuid/v2", "gonum.org/v1", "github.com/parquet-go/parquet-go"}, // a module of its own, which nobody imports
+	// a module of its own, which nobody imports
+	"lab": {module, "github.com/klauspost/cpuid/v2", "gonum.org/v1", "github.com/parquet-go/parquet-go"},
 }
 
 // ruleFor returns the rule of the nearest package at or above a path inside the module.
