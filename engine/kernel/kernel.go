@@ -273,10 +273,10 @@ const (
 // reference, for a pair with the reference's c and norms x and y,
 //
 //	max |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
-//	over c′ = c, c ± δ, x′ = x, x(1 ± u), y′ = y, y(1 ± u)
+//	over c′ = c, c ± δ, x′ = x, x ± u(x), y′ = y, y ± u(y)
 //
 // with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and
-// u = 2⁻²⁴, the rounding of a norm to float32. The terms are largest at corners, since kernels are
+// u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32, 0 of 0. The terms are largest at corners, since kernels are
 // monotone or convex in each variable over so small a box. It is +Inf where there is no bound, see
 // [Kernel].Error, and for a nil kernel; never NaN. See [ToleranceReason].
 func Tolerance(k Kernel, c, x, y float64) float64 {
@@ -293,10 +293,18 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 			continue
 		}
 		for corner := range 4 {
-			widen(c, x*(1+unit*float64(corner&1*2-1)), y*(1+unit*float64(corner&2-1)))
+			widen(c, rounded(x, float64(corner&1*2-1)), rounded(y, float64(corner&2-1)))
 		}
 	}
 	return bound(tol)
+}
+
+// rounded is a norm with the most that float32 changes it by, upward for a sign of 1 and downward for -1.
+func rounded(x, sign float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return max(x+sign*max(unit*x, underflow/2), 0)
 }
 
 // Within reports whether a value got is within [Tolerance] of want, the reference's value k.Eval(c,

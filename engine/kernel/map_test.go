@@ -210,6 +210,27 @@ func TestMapUnresolved(t *testing.T) {
 	}
 }
 
+// Norms below 2⁻¹²⁶ have fewer digits in float32.
+func TestToleranceOfSmallNorms(t *testing.T) {
+	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
+		if !UsesNorms(k) {
+			return
+		}
+		r := rand.New(rand.NewPCG(9, 5))
+		for range 300 {
+			c := math.Exp(-20*r.Float64()) * 2 * r.Float64()
+			x := math.Exp2(-120 - 31*r.Float64())
+			y := []float64{x, 0, 1, math.Exp2(-120 - 31*r.Float64())}[r.IntN(4)]
+			var dst [1]float32
+			k.mapTo(table, dst[:], []float32{float32(c)}, []float32{float32(x)}, []float32{float32(y)})
+			want, tol := k.Eval(c, x, y), Tolerance(k, c, x, y)
+			if math.Abs(want) < math.MaxFloat32 && !(math.Abs(float64(dst[0])-want) <= tol) && !math.IsInf(tol, 1) {
+				t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, dst[0], want, tol)
+			}
+		}
+	})
+}
+
 // A pair of documents whose c and norms are as far off as they may be is within Tolerance, and one
 // that is off by ten times as much isn't, where c and the norms matter at all.
 func TestTolerance(t *testing.T) {
