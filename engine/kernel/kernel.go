@@ -276,8 +276,8 @@ const (
 //	over c′ = c, c ± δ, x′ = x, x ± u(x), y′ = y, y ± u(y)
 //
 // with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and
-// u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32, 0 of 0. The terms are largest at corners, since kernels are
-// monotone or convex in each variable over so small a box. It is +Inf where there is no bound, see
+// u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32, 0 of 0. The terms are largest at corners, since
+// kernels are monotone or convex in each variable over so small a box. It is +Inf where there is no bound, see
 // [Kernel].Error, and for a nil kernel; never NaN. See [ToleranceReason].
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	if k == nil {
