@@ -58,6 +58,8 @@ func TestParseKernelErrors(t *testing.T) {
 		"svm":      {1, `unknown kernel "svm"`, "one of diffusion, ngd"},
 		"diffusion t=1": {11, `"t=1"`,
 			"a colon and one of the keys of diffusion: t, order, n, form, cutoff, constant, embed"},
+		"sum(t=0)sum(t=0)":       {9, `"sum(t=0)"`, "a comma and another key, a plus and another kernel, or the end"},
+		"(ngd + c):embed=tf ngd": {20, `"ngd"`, "a comma and another key"},
 		"diffusion:": {11, "the end",
 			"one of the keys of diffusion: t, order, n, form, cutoff, constant, embed"},
 		"diffusion:t":        {12, "the end", `= and a value after "t"`},

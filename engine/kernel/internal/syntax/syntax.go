@@ -351,7 +351,7 @@ func (c *Call) KeyList() string {
 
 // follow says what may follow c as it stands.
 func (p *parser) follow(c *Call) string {
-	if c.Name == "sum" && !c.enclosed {
+	if c.Weights != nil && !c.enclosed && len(c.Values) == 0 { // written with plus signs
 		c = c.Parts[len(c.Parts)-1]
 	}
 	if len(c.Values) > 0 {
