@@ -18,7 +18,7 @@ import (
 // DocumentExplanation says why a model predicts what it does of one document x. It is about one number
 // f(x), which is greater the more speaks for Label: of machines for pairs of classes, the decision value
 // of Label against Against; of machines for a class each, Label's value less that of Against; of labels
-// each for itself, regression and one class, the value alone.
+// each for itself and regression, the value alone; of one class, it with the sign that says what is predicted.
 type DocumentExplanation struct {
 	Label   string  `json:"label"`             // what is predicted
 	Against string  `json:"against,omitempty"` // the class that comes second; "" where f is of Label alone
@@ -29,11 +29,18 @@ type DocumentExplanation struct {
 	// share of f, with their signs; the latter of support vector machines alone.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
+
+	number bool // f is an estimate
 }
 
 // Side says for what an effect speaks.
 func (x *DocumentExplanation) Side(effect float64) string {
-	if effect > 0 {
+	switch {
+	case x.number && effect > 0:
+		return "a greater value"
+	case x.number:
+		return "a smaller value"
+	case effect > 0:
 		return x.Label
 	}
 	return cmp.Or(x.Against, "against it")
@@ -131,6 +138,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	if err != nil {
 		return nil, err
 	}
+	MostProbable(predicted)
 	predicted.Rejected = nil // why the class that it would be
 	x.a = x.m.About()        // what a model is that has predicted
 	f, err := marginOf(&x.a, x.m, predicted, 0)
@@ -138,7 +146,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 		return nil, err
 	}
 	out := &DocumentExplanation{
-		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{},
+		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{}, number: x.a.Numbers,
 	}
 	if labels := x.a.Labels(predicted, 0); len(labels) > 0 {
 		out.Label = labels[0]
@@ -227,7 +235,7 @@ type margin struct {
 // of returns f of document i.
 func (f *margin) of(p *model.Prediction, i int) float64 {
 	if f.value {
-		return p.Value[i]
+		return f.sign * p.Value[i]
 	}
 	v := p.Decisions[i][f.first]
 	if f.less >= 0 {
@@ -241,6 +249,9 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 	f := &margin{less: -1, second: -1, sign: 1}
 	if a.OneClass || a.Numbers {
 		f.value = true
+		if a.OneClass && !(p.Value[i] > 0) { // -1 is predicted
+			f.sign = -1
+		}
 		return f, nil
 	}
 	decisions := p.Decisions[i]
@@ -283,7 +294,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = p.Class[i]
 		f.second = greatest(f.first)
 		f.less = f.second
-		if f.second >= 0 && decisions[f.first] < decisions[f.second] { // energies: the least wins
+		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: the least wins
 			f.sign = -1
 		}
 	}

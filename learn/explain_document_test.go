@@ -226,6 +226,9 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 	docs := &sparse.CSR{Cols: cols, Offsets: []int64{0, int64(len(columns))}, Terms: columns, Values: counts}
 	p := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t)
 	a := m.About()
+	if a.OneClass && x.Label == "-1" {
+		return -p.Value[0]
+	}
 	if a.OneClass {
 		return p.Value[0]
 	}

@@ -23,7 +23,7 @@ type Row struct {
 	Truth       string   `json:"truth,omitempty"`
 	Prediction  string   `json:"prediction"`             // several labels have commas between them
 	Probability *float64 `json:"probability,omitempty"`  // of the prediction, where the model has them
-	Second      string   `json:"second,omitempty"`       // the class that comes second
+	Second      string   `json:"second,omitempty"`       // the class that comes second; of ? that which it would be
 	Margin      float64  `json:"margin"`                 // the decision value f, see [DocumentExplanation]
 	Nearest     *float64 `json:"nearest,omitempty"`      // the greatest kernel value to a training document
 	Rank        *float64 `json:"nearest_rank,omitempty"` // among these documents' own: small is new, see [Novelty]
@@ -88,6 +88,9 @@ func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
 		var err error
 		if r.Margin, r.Second, err = a.Margin(m, p, i); err != nil {
 			return nil, err
+		}
+		if p.Class != nil && i < len(p.Rejected) && p.Rejected[i] {
+			r.Second = a.Classes[p.Class[i]]
 		}
 		if p.Probabilities != nil && p.Class != nil {
 			r.Probability = &p.Probabilities[i][p.Class[i]]

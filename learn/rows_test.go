@@ -123,8 +123,12 @@ func TestMistakesAreAnswered(t *testing.T) {
 	c := all.Select(test)
 	p := doortest.Must(m.Predict(t.Context(), c.Documents, learn.Options{}))
 	v := doortest.Must(learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{Mistakes: len(test)}))
+	rows := doortest.Must(learn.RowsOf(m, p, c))
 	want, without := []int{}, 0
 	for i, x := range v.Outcomes {
+		if own := c.Classes[p.Class[i]]; p.Rejected[i] && (rows[i].Prediction != "?" || rows[i].Second != own) {
+			t.Errorf("document %d without an answer has the row %+v, expected %s as what it would be", i, rows[i], own)
+		}
 		if right := int(c.Labels.Of(i)[0]) == p.Class[i]; x.Right != right {
 			t.Errorf("document %d right: %t", i, x.Right)
 		} else if !right && p.Rejected[i] {

@@ -227,8 +227,14 @@ func TestReject(t *testing.T) {
 		t.Fatalf("%+v, %v, expected %+v", m, err, r)
 	}
 	p := predict(t, m, other.Documents, PredictOptions{})
-	some := 0
+	some, votes := 0, 0
 	for i, own := range p.Probabilities {
+		if own[p.Class[i]] != slices.Max(own) {
+			t.Fatalf("document %d of class %d has probabilities %v, expected the most probable class", i, p.Class[i], own)
+		}
+		if m.Classifier.Decide(p.Decisions[i]) != p.Class[i] {
+			votes++
+		}
 		if p.Rejected[i] != (slices.Max(own) < r.Below) {
 			t.Fatalf("document %d with probabilities %v is rejected: %t", i, own, p.Rejected[i])
 		}
@@ -236,8 +242,9 @@ func TestReject(t *testing.T) {
 			some++
 		}
 	}
-	if some == 0 {
-		t.Error("no document is rejected: the test doesn't reach what it should")
+	if some == 0 || votes == 0 {
+		t.Errorf("%d documents are rejected, and of %d the votes say another class: the test doesn't reach what it should",
+			some, votes)
 	}
 	for name, s := range map[string]Settings{
 		"labels":     {Scheme: solver.Labels, Reject: solver.RejectionTarget{Coverage: 0.5}},

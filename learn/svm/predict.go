@@ -459,14 +459,15 @@ func (p *predicting) decide(i int) error {
 			return err
 		}
 	}
-	if out.Rejected != nil {
-		out.Rejected[i] = slices.Max(out.Probabilities[i]) < c.Rejection.Below
-	}
 	switch {
 	case out.Value != nil:
 		out.Value[i] = decisions[0]
 	case out.Labels != nil:
 		out.Labels[i] = c.LabelsOf([]int{}, decisions)
+	case out.Rejected != nil: // whose threshold was learnt on the most probable classes
+		most := slices.Max(out.Probabilities[i])
+		out.Class[i] = slices.Index(out.Probabilities[i], most)
+		out.Rejected[i] = most < c.Rejection.Below
 	default:
 		out.Class[i] = c.Decide(decisions)
 	}

@@ -77,6 +77,7 @@ type predict struct {
 	names      bool
 	to         string
 	texts      bool
+	evaluates  bool
 }
 
 // declare declares the flags of documents and of the model, whose group and use it is given. An argument may follow
@@ -147,6 +148,10 @@ func (r *predict) check() error {
 	return nil
 }
 
+// byVotes says that a class is that of the machines, as svm-predict has it, even where there are probabilities. Tables
+// and evaluations name the most probable class beside its probability.
+func (r *predict) byVotes() bool { return r.to == "" && !r.evaluates }
+
 // found is what a model has predicted of documents.
 type found struct {
 	*loaded
@@ -185,7 +190,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, err))
 	}
 	p.Clear()
-	if r.output == "probabilities" {
+	if r.output == "probabilities" || !r.byVotes() {
 		learn.MostProbable(x.prediction)
 	}
 	unknown := 0

@@ -9,8 +9,10 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/learn"
@@ -32,6 +34,8 @@ func decode(contentType string, body []byte) (*request, error) {
 	charset := strings.ToLower(parameters["charset"])
 	q := &request{}
 	switch {
+	case !utf8.Valid(body):
+		return nil, failed(http.StatusUnsupportedMediaType, "a body that isn't UTF-8, expected UTF-8")
 	case contentType != "" && err != nil || charset != "" && charset != "utf-8" && charset != "us-ascii":
 		return nil, failed(http.StatusUnsupportedMediaType, "content type %q, expected application/json or text/plain, "+
 			"in UTF-8", contentType)
@@ -130,9 +134,15 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 		out.Margin, out.Second = &p.Margins[i], p.Seconds[i]
 	}
 	out.Labels = append(out.Labels, p.Labels[i]...)
-	if class, ok := l.classes[p.Label(i)]; ok && p.Probabilities != nil {
-		out.Probability = &p.Probabilities[i][class]
+	class, ok := l.classes[p.Label(i)]
+	if !ok || p.Probabilities == nil {
+		return out
 	}
+	own := p.Probabilities[i]
+	if best := slices.Index(own, slices.Max(own)); l.single && own[best] > own[class] { // as tables have it
+		out.Labels[0], out.Second, out.Margin, class = l.names[best], out.Labels[0], nil, best
+	}
+	out.Probability = &own[class]
 	return out
 }
 

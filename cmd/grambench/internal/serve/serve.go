@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -170,7 +171,9 @@ func reason(err error) error {
 type loaded struct {
 	name    string
 	model   *gram.Model
+	names   []string       // of classes
 	classes map[string]int // their places
+	single  bool           // a text has one
 
 	index *gram.Index    // of the texts of -of, nil without them
 	texts *sparse.Corpus // their names and classes
@@ -195,6 +198,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	for i, class := range a.Classes {
 		out.classes[class] = i
 	}
+	out.names, out.single = a.Classes, a.Scheme != solver.Labels
 	if err := out.model.Warm(ctx); err != nil {
 		return nil, fmt.Errorf("-model %s: %w", r.model, err)
 	}
