@@ -126,6 +126,26 @@ func (d *dual) refreshMask() {
 	}
 }
 
+// settle moves variables to the bound that they are next to. From a start the sums of the two signs differ by a
+// rounding; where all others are at a bound, one is left so far from its own, free by that alone, and would say where
+// the offset is.
+func (d *dual) settle() {
+	const rounding = 1e-12
+	most := 0.0
+	for _, a := range d.alpha {
+		most = max(most, a)
+	}
+	for t, a := range d.alpha {
+		switch upper := d.upper[t]; {
+		case upper-a <= rounding*upper:
+			d.alpha[t] = upper
+		case a <= rounding*most:
+			d.alpha[t] = 0
+		}
+	}
+	d.refreshMask()
+}
+
 // objective returns the value of the problem: ½ Σ α(∇f + p), and ∇f = -y·score, p = -y·offset.
 func (d *dual) objective() float64 {
 	var f float64

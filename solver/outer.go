@@ -128,6 +128,7 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	}
 	s.report.ended(d)
 	if err == nil {
+		d.settle()
 		err = d.finite()
 	}
 	return o, err

@@ -3,6 +3,8 @@ package solver
 import (
 	"math"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A search that begins at a solution for nearly the same documents has a feasible start, and what was at its bound
@@ -36,5 +38,39 @@ func TestBeginAt(t *testing.T) {
 		if !(math.Abs(sum) <= 1e-12) {
 			t.Errorf("%s: Σ yα = %v, expected 0", q.name, sum)
 		}
+	}
+}
+
+// Where all variables end at their bounds, the offset is the middle of what these allow, wherever the search began: a
+// variable that a rounding keeps from its bound says nothing.
+func TestStartEndsAtBounds(t *testing.T) {
+	const n = 300
+	bounded := 0
+	for seed := range uint64(12) {
+		m, _ := gaussian(t, seed, n, 20, 0.01)
+		positive := make([]bool, n)
+		for i := range positive {
+			positive[i] = i%2 == 0
+		}
+		of := func(c float64, start *Machine) *Machine {
+			p := BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: c}, Start: start}
+			return musttest.Get(TrainBinary(t.Context(), m, p, Options{}))(t)
+		}
+		c := 0.003 * float64(seed+1)
+		want, got := of(c, nil), of(c, of(300*c, nil))
+		free := false
+		for _, a := range want.Coef {
+			free = free || math.Abs(a) != c
+		}
+		if free || len(want.Coef) < n {
+			continue
+		}
+		bounded++
+		if !(math.Abs(got.Rho-want.Rho) <= 1e-9) {
+			t.Errorf("C = %v: offset %v from a start, %v without", c, got.Rho, want.Rho)
+		}
+	}
+	if bounded < 4 {
+		t.Errorf("all variables are at their bounds in %d problems: the test doesn't reach what it should", bounded)
 	}
 }
