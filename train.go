@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/learn"
@@ -123,15 +124,29 @@ func (o *TrainOptions) inherit(c *sparse.Corpus) error {
 		return err
 	}
 	o.Type, o.Scheme = cmp.Or(o.Type, a.Type), cmp.Or(o.Scheme, a.SchemeName())
+	same := terms != nil && c.Tokenizer.SameCut(a.Tokenizer)
 	switch {
 	case o.Terms != nil || terms == nil || c.Vocabulary == nil:
+	case same && has(c.Vocabulary, a.Vocabulary): // what the least number of documents was is a guess
 	case c.Texts != nil:
 		o.Terms = terms
-	case !c.Tokenizer.SameCut(a.Tokenizer):
+	case !same:
 		return fmt.Errorf("gram: the text of %s was cut by %s and that of Update by %s, expected the same, or texts that "+
 			"were kept", c.Source, c.Tokenizer, a.Tokenizer)
 	}
 	return nil
+}
+
+// has says whether sorted words have all of some other sorted ones.
+func has(words, some []string) bool {
+	for _, word := range some {
+		at, is := slices.BinarySearch(words, word)
+		if !is {
+			return false
+		}
+		words = words[at+1:]
+	}
+	return true
 }
 
 // cut returns a corpus cut into the terms that were asked for, with the weights of its documents.

@@ -1,0 +1,39 @@
+package gram_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// A corpus that has all terms of the model is taken as it is cut, though its texts could be cut anew.
+func TestUpdateKeepsTerms(t *testing.T) {
+	var texts, labels []string
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 80 {
+		words := make([]string, 12)
+		for j := range words {
+			n := r.IntN(1 + r.IntN(600))
+			words[j] = string([]byte{'w', 'a' + byte(n/26), 'a' + byte(n%26)}) // words are letters
+		}
+		texts, labels = append(texts, strings.Join(words, " ")), append(labels, string(rune('a'+i%2)))
+	}
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	half := c.Select(run.Numbers(0, 40))
+	o := gram.TrainOptions{Kernel: "linear", C: 1, Scheme: "one-vs-rest"}
+	whole, part := gram.Must(gram.Train(t.Context(), c, o)), gram.Must(gram.Train(t.Context(), half, o))
+	updated := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Update: part}))
+	want, got := whole.Machines().Offsets, updated.Machines().Offsets
+	for k := range want {
+		if !(math.Abs(got[k]-want[k]) <= 0.01) {
+			t.Errorf("offsets %v of an update, %v of training at once", got, want)
+		}
+	}
+	if got, want := len(updated.About().Vocabulary), len(whole.About().Vocabulary); got != want {
+		t.Errorf("%d terms of an update, %d of training at once", got, want)
+	}
+}
