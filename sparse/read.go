@@ -179,9 +179,11 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 		defer end.Close()
 		defer context.AfterFunc(ctx, func() { end.CloseWithError(ctx.Err()) })()
 		go func() {
-			_, err := io.CopyBuffer(struct{ io.Writer }{begin}, struct{ io.Reader }{countingReader{r, m}},
-				make([]byte, 256<<10))
-			begin.CloseWithError(err)
+			begin.CloseWithError(run.Guard("sparse: the reader", func() error {
+				_, err := io.CopyBuffer(struct{ io.Writer }{begin}, struct{ io.Reader }{countingReader{r, m}},
+					make([]byte, 256<<10))
+				return err
+			}))
 		}()
 		if err := opt.takeLike(extensionOf(name)); err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // promptly calls f, which must return context.Canceled. A minute is no measure of promptness: it
@@ -139,3 +140,17 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// A reader that panics is an error of reading, not the end of the program.
+func TestReaderPanics(t *testing.T) {
+	for _, name := range []string{"a.tsv", "a.csv", "a.npz", "a.tsv.gz", "a"} {
+		_, err := ReadFrom(t.Context(), panicking{}, name, Options{})
+		if bad := (*run.PanicError)(nil); !errors.As(err, &bad) || !strings.Contains(err.Error(), "the disk is gone") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Read([]byte) (int, error) { panic("the disk is gone") }
