@@ -76,7 +76,7 @@ func prepareTargets(_ context.Context, t *trial) (func(ctx context.Context, numb
 		f := all[number*7%int64(len(all))] // so that a short run isn't of one package alone
 		corpus := filepath.Join(t.scratch, "corpus")
 		argv := []string{"go", "test", "-run=^$", "-vet=off", "-fuzz=^" + f.name + "$", "-fuzztime=" + each.String(),
-			"-test.fuzzcachedir=" + corpus, f.folder}
+			f.folder, "-test.fuzzcachedir=" + corpus} // a flag that go doesn't know ends the packages
 		r, err := t.start(ctx, job{folder: filepath.Join(t.root, f.module), argv: argv, within: each + 20*time.Minute})
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func prepareTargets(_ context.Context, t *trial) (func(ctx context.Context, numb
 			}
 			t.count("inputs", n)
 		}
-		if r.status != 0 {
+		if r.status != 0 || !strings.Contains(r.stdout, "fuzz: elapsed") {
 			t.find("%s in %s: %.3000s%s", f.name, f.folder, r.stdout, r.said())
 		}
 		return nil

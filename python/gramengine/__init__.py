@@ -23,7 +23,7 @@ from ._model import Explanation
 from ._patch import patch_sklearn, unpatch_sklearn
 from ._search import SearchResult, cross_validate, search
 from ._text import TextClassifier, TextVectorizer
-from ._text import load_classifier as load
+from ._text import load_model as load
 from ._transform import KernelPCA, NeighboursTransformer
 
 __all__ = [

@@ -32,8 +32,10 @@ def _address(array: np.ndarray | None) -> int | None:
 
 def strings(texts: Any) -> Held:
     """Texts as ``gram_strings``: columns of Arrow in place, others as UTF-8."""
-    found = _arrow.texts(texts)
+    found = _arrow.texts(listed(texts))
     if found is None:
+        if getattr(texts, "ndim", 1) != 1:  # a frame iterates over the names of its columns
+            raise ValueError(f"found texts of {texts.ndim} dimensions, expected 1: name the column")
         encoded = [_encoded(i, t) for i, t in enumerate(texts)]
         pointers = (ctypes.c_char_p * len(encoded))(*encoded)
         sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
@@ -50,11 +52,16 @@ def _encoded(i: int, text: Any) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def listed(x: Any, what: str = "documents") -> Any:
+    """Texts that aren't a single one, whose letters Python would list."""
+    if isinstance(x, (str, bytes)):
+        raise ValueError(f"found one text, expected a list of {what}: put it into a list")
+    return x
+
+
 def is_text(x: Any) -> bool:
     """Whether documents are texts: a list of str, an array or series of them, or a column of Arrow."""
-    if isinstance(x, str):
-        raise ValueError("found one text, expected a list of documents: put it into a list")
-    if sp.issparse(x) or (isinstance(x, np.ndarray) and (x.ndim != 1 or x.dtype.kind in "fiub")):
+    if sp.issparse(listed(x)) or getattr(x, "ndim", 1) != 1 or (isinstance(x, np.ndarray) and x.dtype.kind in "fiub"):
         return False
     if not hasattr(x, "__iter__"):
         return False
@@ -76,6 +83,7 @@ def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarra
     """
     struct, keep = Documents(), []
     if isinstance(x, Corpus):
+        x = x if classes is None else x._with(classes, labels)
         struct.corpus, keep = x._object.handle, [x]
     elif not sp.issparse(x) and is_text(x):
         own = strings(x)
@@ -144,7 +152,8 @@ class Corpus:
     documents : texts, lists of terms, a sparse or dense matrix
         What :func:`gramengine.gram` takes.
     labels : array of shape (n,), optional
-        Classes.
+        Classes. Where something is learnt, its ``y`` must equal them. A corpus without labels takes any ``y``: it keeps
+        ``documents`` and cuts them anew for each.
     tokenizer : str, optional
         Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case.
     min_df, max_df : int, optional
@@ -164,9 +173,10 @@ class Corpus:
                  min_df: int | None = None, max_df: int | None = None, vocabulary: Sequence[str] | None = None,
                  keep_texts: bool | None = None):
         x = documents_with_classes(documents, labels)
-        self._object = Object("gram_corpus", x.pointer, *options(
-            tokenizer=tokenizer, min_df=min_df, max_df=max_df, keep_texts=keep_texts,
-            vocabulary=list(vocabulary) if vocabulary is not None else None))
+        how = options(tokenizer=tokenizer, min_df=min_df, max_df=max_df, keep_texts=keep_texts,
+                      vocabulary=list(listed(vocabulary, "terms")) if vocabulary is not None else None)
+        self._object = Object("gram_corpus", x.pointer, *how)
+        self._made_of = (documents, how) if labels is None else None
         self.about: dict[str, Any] = self._object.about()
 
     @classmethod
@@ -182,7 +192,22 @@ class Corpus:
     @classmethod
     def _of(cls, made: Object) -> "Corpus":
         self = cls.__new__(cls)
-        self._object, self.about = made, made.about()
+        self._object, self.about, self._made_of = made, made.about(), None
+        return self
+
+    def _with(self, names: list[str], numbers: np.ndarray) -> "Corpus":
+        """The corpus with classes by document. The library takes none beside a corpus, so one without is made anew."""
+        given = np.array(names, dtype=object)[numbers]
+        if len(given) != len(self):
+            raise ValueError(f"found {len(given)} classes in y, expected one for each of the corpus' {len(self)} documents")
+        if not self.about["labelled"]:
+            if self._made_of is None:
+                raise ValueError("found y, and a corpus that was read without labels: expected a file with labels, or texts")
+            x, how = self._made_of
+            return Corpus._of(Object("gram_corpus", documents(x, classes=names, labels=numbers).pointer, *how, silent=True))
+        own = self.labels
+        for i in np.flatnonzero(own != given)[:1]:
+            raise ValueError(f"document {i}: found class {given[i]!r} in y and {own[i]!r} in the corpus, expected the same")
         return self
 
     def __len__(self) -> int:

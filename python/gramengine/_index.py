@@ -53,6 +53,8 @@ class Index:
         """An index that :meth:`save` wrote."""
         self = cls.__new__(cls)
         self._object = _library.load(path)
+        if (found := self._object.about()["kind"]) != "index":
+            raise ValueError(f"found a file of a {found}, expected an index: gramengine.load reads models")
         return self
 
     def save(self, path: str | os.PathLike) -> None:
@@ -68,7 +70,10 @@ class Index:
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Removes documents by their numbers; none if one of them isn't there."""
-        numbers = np.ascontiguousarray(numbers, np.int64)
+        numbers = np.ascontiguousarray(numbers)
+        if numbers.size and numbers.dtype.kind not in "iu":
+            raise ValueError(f"found numbers of type {numbers.dtype}, expected integers")
+        numbers = numbers.astype(np.int64)
         call("gram_index_remove", self._object.handle, numbers.ctypes.data, len(numbers))
 
     def query(self, texts: Sequence[str], k: int | None = None, within: float | None = None) -> list[list[Match]]:

@@ -24,15 +24,15 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
         ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.
     out : array of float32, optional
-        Receives the matrix, of the right shape and in C order.
+        Receives the matrix, of the right shape, writable and in C order.
     n_jobs : int, optional
         Threads; default one per processor. Results don't depend on it.
     memory_bytes : int, optional
         What the call may hold; more is a :class:`GramMemoryError` before the work.
     isa : str, optional
         ``"generic"``, ``"avx2"`` or ``"avx512"``; default the best.
-    progress : bool or callable, optional
-        True for a bar, or a function of stage, done and total.
+    progress : bool, int or callable, optional
+        True, or 1, for a bar, or a function of stage, done and total.
 
     Returns
     -------
@@ -51,8 +51,9 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     shape = (count(X), count(X if Y is None else Y))
     if out is None:
         out = np.empty(shape, np.float32)
-    elif out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous:
-        raise ValueError(f"out has shape {out.shape} and type {out.dtype}, expected {shape} and float32, in C order")
+    elif out.shape != shape or out.dtype != np.float32 or not out.flags.carray:
+        raise ValueError(f"out has shape {out.shape}, type {out.dtype} and the flags\n{out.flags}\n"
+                         f"expected {shape} and float32, aligned, writable and in C order")
     call("gram_gram", x.pointer, y and y.pointer, *_how(kernel, n_jobs, memory_bytes, isa), out.ctypes.data, out.size,
          progress=progress)
     return out
@@ -123,15 +124,18 @@ def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarr
 
     The first neighbour of a document is itself, at distance 0, as UMAP expects. Distances are √(1 - k), by default the
     Hellinger distance, at most 1, from which on UMAP takes documents for disconnected. Keyword arguments are those of
-    :func:`neighbours`.
+    :func:`neighbours`. With ``of=`` the documents of X aren't among those that are found: all neighbours are others.
 
     Examples
     --------
     >>> umap.UMAP(precomputed_knn=precomputed_knn(X), metric="hellinger").fit(X)  # doctest: +SKIP
     """
-    found = neighbours(X, k=n_neighbors - 1, **how)
+    others = how.get("of") is not None
+    found = neighbours(X, k=n_neighbors - (not others), **how)
     own = np.arange(len(found.indices), dtype=np.int64)[:, None]
     distances = found.distances / np.float32(np.sqrt(2))
+    if others:
+        return found.indices, distances, None
     return np.hstack([own, found.indices]), np.hstack([np.zeros_like(own, np.float32), distances]), None
 
 

@@ -17,8 +17,8 @@ from typing import Any, Callable, Union
 
 import numpy as np
 
-Progress = Union[bool, Callable[[str, int, int], None]]
-"""True for a bar on standard error, or a function of stage, done and total (0 where it isn't known)."""
+Progress = Union[bool, int, Callable[[str, int, int], None]]
+"""True, or 1, for a bar on standard error, or a function of stage, done and total (0 where it isn't known)."""
 
 
 class GramError(Exception):
@@ -158,7 +158,7 @@ class _Running:
         self.message = ctypes.create_string_buffer(8192)
         self.warnings: list[str] = []
         self.raised: BaseException | None = None
-        self.bar = _bar() if progress is True else None
+        self.bar = _bar() if progress and not callable(progress) else None
         self.listener = self.bar.update if self.bar else progress or None
         # Objects of ctypes must live as long as the call.
         self._progress = _PROGRESS(self._tell) if self.listener else _PROGRESS()
@@ -219,9 +219,26 @@ def call(name: str, *arguments: Any, progress: Progress | None = None, long: boo
     running.finish(codes[0])
 
 
+_PARAMETERS = {"c": "C", "components": "n_components", "min": "min_value", "tolerance": "tol", "weights": "class_weight"}
+_ABOVE_0 = {"c", "components", "nu", "tolerance"}
+
+
 def options(**values: Any) -> tuple[bytes, int]:
-    """Options as JSON, those that are None left out, and their length."""
-    text = json.dumps({k: v for k, v in values.items() if v is not None}, default=_plain).encode()
+    """Options as JSON, those that are None left out, and their length.
+
+    JSON has only finite numbers, and to the library 0 stands for an option's default: what it can't be told is an error.
+    """
+    values = {k: v for k, v in values.items() if v is not None}
+    for key, value in values.items():
+        name = _PARAMETERS.get(key, key)
+        for number in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(number, (float, np.floating)) and not np.isfinite(number):
+                raise ValueError(f"{name} is {number}, expected a finite number")
+        if key in _ABOVE_0 and value == 0:
+            raise ValueError(f"{name} is {value}, expected a number above 0")
+    if values.get("epsilon") == 0:
+        values["epsilon"] = sys.float_info.min  # the optimum is the same, but for rounding
+    text = json.dumps(values, default=_plain).encode()
     return text, len(text)
 
 

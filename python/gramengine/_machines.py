@@ -116,8 +116,9 @@ class Classifier(ClassifierMixin, Engine):
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values: of two classes one, above 0 for the second; else one per class, the greatest of the prediction's.
 
-        Of one-vs-one machines it is the votes, two thirds more for the prediction, which decides ties, and less than a
-        third of the sum of the values.
+        Of two classes one-vs-rest has two machines, and the value is the difference of theirs: twice that of one-vs-one
+        and of scikit-learn's ``SVC``. Of more one-vs-one machines it is the votes, two thirds more for the prediction
+        (unless that is "?"), which decides ties, and less than a third of the sum of the values.
         """
         found = self._predict(self._checked(X))
         return self._decisions(found)
@@ -149,7 +150,8 @@ class Classifier(ClassifierMixin, Engine):
                 sums[:, i] += scores[:, at]
                 sums[:, j] -= scores[:, at]
                 at += 1
-        votes[np.arange(n), labels] += 2 / 3
+        sure = np.flatnonzero(labels < k)  # others are "?"
+        votes[sure, labels[sure]] += 2 / 3
         return self._in_order(votes + sums / (3 * (np.abs(sums) + 1)))
 
     @available_if(_has_probabilities)
@@ -181,8 +183,8 @@ _SHARED = """n_jobs : int, optional
         Threads; default one per processor. Results don't depend on it.
     memory_bytes : int, optional
         What training and prediction may hold.
-    verbose : bool or callable
-        True for a bar, or a function of stage, done and total."""
+    verbose : bool, int or callable
+        True, or 1, for a bar, or a function of stage, done and total."""
 
 
 def _shared(cls: type) -> type:
@@ -193,6 +195,8 @@ def _shared(cls: type) -> type:
 @_shared
 class KernelSVC(Classifier):
     """A support vector machine with kernels of information geometry, or any other that the engine has.
+
+    Columns that are empty in training are left out of later documents, as by all estimators of matrices here.
 
     Parameters
     ----------
@@ -381,6 +385,8 @@ class KernelSVR(RegressorMixin, Engine):
     {shared}
     """
 
+    _kind = "regression of vectors"
+
     def __init__(self, kernel: str | None = None, C: float = 1.0, epsilon: float = 0.1, *, nu: float | None = None,
                  embedding: str | None = None, tol: float = 1e-3, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
@@ -424,6 +430,8 @@ class OneClass(OutlierMixin, Engine):
     {shared}
     """
 
+    _kind = "one class of vectors"
+
     def __init__(self, kernel: str | None = None, nu: float = 0.5, *, embedding: str | None = None, tol: float = 1e-3,
                  n_jobs: int | None = None, memory_bytes: int | None = None, verbose: Any = False):
         self.kernel, self.nu, self.embedding, self.tol = kernel, nu, embedding, tol
@@ -435,7 +443,6 @@ class OneClass(OutlierMixin, Engine):
         sample_weight = _weights_of_documents(self, X, sample_weight)
         self._train(documents(X, weights=sample_weight), type="one_class", nu=self.nu, kernel=self.kernel,
                     embedding=self.embedding, tolerance=self.tol, choose_work=-1)
-        self.offset_ = float(self._model.array("offsets")[0])
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -451,6 +458,7 @@ class OneClass(OutlierMixin, Engine):
         return np.where(self.decision_function(X) > 0, 1, -1)
 
     support_, dual_coef_ = KernelSVC.support_, KernelSVC.dual_coef_
+    offset_ = property(lambda self: float(self._model.array("offsets")[0]), doc="Offset of the decision values.")
 
     def __sklearn_tags__(self) -> Any:
         return _tagged(self, super().__sklearn_tags__())

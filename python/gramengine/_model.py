@@ -7,12 +7,13 @@ import os
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from . import _library
-from ._documents import Held, documents
+from ._documents import Held, documents, is_text
 from ._kernels import workers
 from ._library import Object, options
 
@@ -27,11 +28,19 @@ def checked(self: Any, X: Any, y: Any = "no_validation", reset: bool = False, **
     return found
 
 
+def kind(about: dict[str, Any]) -> str:
+    """What a file holds, in words."""
+    if about["kind"] != "model":
+        return about["kind"]
+    what = "regression" if about["numbers"] else "one class" if about["one_class"] else "classifier"
+    return f"{what} of {'texts' if about['text'] else 'vectors'}"
+
+
 class Engine(BaseEstimator):
     """An estimator whose ``_model`` is a model of the engine: saved, loaded and pickled by its bytes."""
 
     _model: Object
-    _text = False  # documents are texts
+    _kind = "classifier of vectors"  # of the models that the estimator takes
 
     def _checked(self, X: Any, reset: bool = False, **checks: Any) -> Any:
         """Documents of a fitted estimator, checked as scikit-learn does."""
@@ -67,13 +76,19 @@ class Engine(BaseEstimator):
         return hasattr(self, "_model")
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the model to a file that grambench and this class load: it is what it was before, or whole."""
+        """Writes the model to a file that grambench and this class load: it is what it was before, or whole.
+
+        The file has the classes as text, and so :meth:`load` gives them; pickle keeps their type.
+        """
         check_is_fitted(self)
         _library.save(self._model, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike, **parameters: Any) -> "Engine":
-        """An estimator with a model that this class or ``grambench train`` wrote."""
+        """An estimator with a model that this class or ``grambench train`` wrote.
+
+        Classes are str, sorted as such, also where ``fit`` had numbers: 2 and 10 come back as "10" and "2".
+        """
         self = cls(**parameters)
         self._model = _library.load(path)
         self._adopt()
@@ -82,7 +97,9 @@ class Engine(BaseEstimator):
     def _adopt(self) -> None:
         """Sets what fit would, of a model that was loaded."""
         about = self.about_
-        if about.get("columns") and not self._text:
+        if kind(about) != self._kind:
+            raise ValueError(f"found a file of kind {kind(about)!r}, expected {self._kind!r}, as {type(self).__name__} takes")
+        if about.get("columns") and "vectors" in self._kind:
             self.n_features_in_ = about["columns"]
         if hasattr(self, "_names"):
             self._names(about)
@@ -110,14 +127,20 @@ class Engine(BaseEstimator):
         Parameters
         ----------
         x : document, optional
-            A text, or a row of a matrix. Without it, the terms of the greatest weights by class, of linear models.
+            A text, or a row of a matrix, of one dimension or two. Without it, the terms of the greatest weights by class, of linear models.
         terms : int
             Number of terms to name.
         feature_names : sequence of str, optional
             Names of columns, where documents are vectors.
         """
         check_is_fitted(self)
-        given = None if x is None else documents([x] if isinstance(x, str) else x)
+        if isinstance(x, str):
+            x = [x]
+        elif getattr(x, "ndim", 2) == 1 and not is_text(x):
+            x = (x if sp.issparse(x) else np.asarray(x)).reshape(1, -1)
+        if hasattr(x, "shape") and hasattr(self, "n_features_in_"):
+            validate_data(self, x, reset=False, skip_check_array=True)
+        given = None if x is None else documents(x)
         found = Object("gram_explain", self._model.handle, given and given.pointer, 0, terms)
         return Explanation(found.about(), feature_names)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from ._documents import Corpus, classes_of, documents, is_text
 from ._kernels import workers
@@ -57,7 +58,7 @@ def _problem(X: Any, y: Any) -> tuple[Any, np.ndarray, bool]:
     text = not isinstance(X, Corpus) and is_text(X)
     if text:
         return documents(with_labels(X, names, labels)), classes, True
-    return documents(X, classes=names, labels=labels), classes, False
+    return documents(X, classes=names, labels=labels), classes, isinstance(X, Corpus) and X.about["text"]
 
 
 def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: int = 5, refit: bool = True,
@@ -72,7 +73,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: in
     X : documents
         As for :func:`gram`; texts may be cut in several ways.
     y : array
-        Classes.
+        Classes; where a :class:`Corpus` has labels, the same.
     grid : dict of lists, optional
         Values of ``C``, ``nu``, ``kernel``, ``embed``, ``scheme`` and of the kernel's parameters, such as ``t``. Default:
         a search for terms, kernel, C and scheme on samples that grow.
@@ -99,7 +100,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: in
     estimator._train(x, **{**about["train"], "choose_work": -1})
     estimator._classes(classes)
     if not text and hasattr(X, "shape"):
-        estimator.n_features_in_ = X.shape[1]
+        validate_data(estimator, X, skip_check_array=True)  # sets the number of columns, and their names
     for name, option in (("kernel", "kernel"), ("C", "c"), ("embedding", "embedding"), ("scheme", "scheme"), ("terms", "terms")):
         if option in about["train"] and hasattr(estimator, name):
             setattr(estimator, name, about["train"][option])

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from . import _library
 from ._documents import Corpus, documents, is_text
 from ._library import Object, options
-from ._machines import Classifier, _shared, _seed
+from ._machines import Classifier, KernelSVC, KernelSVR, OneClass, _seed, _shared
+from ._model import Engine, kind
 
 
 def texts(X: Any) -> Any:
@@ -72,7 +73,7 @@ class TextClassifier(Classifier):
     array(['spam', 'ham'], dtype='<U4')
     """
 
-    _text = True
+    _kind = "classifier of texts"
 
     def __init__(self, kernel: str | None = None, C: float | None = None, *, embedding: str | None = None,
                  scheme: str | None = None, terms: str | None = None, type: str | None = None, min_df: int | None = None,
@@ -87,7 +88,8 @@ class TextClassifier(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
         """Trains the model on texts and their classes.
 
-        ``X`` is a list of str, a series, an array, a column of Arrow (read in place), or a :class:`Corpus`.
+        ``X`` is a list of str, a series, an array, a column of Arrow (read in place), or a :class:`Corpus`. Where a corpus
+        has labels, y must equal them.
         """
         X, y = texts(X), column_or_1d(y, warn=True)
         if len(X) != len(y):
@@ -197,13 +199,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
 
-def load_classifier(path: str | os.PathLike) -> Classifier:
-    """An estimator with the model of a file: :class:`TextClassifier` for text, else :class:`KernelSVC`."""
-    from ._machines import KernelSVC
+def load_model(path: str | os.PathLike) -> Engine:
+    """An estimator with the model of a file.
 
+    That is a :class:`TextClassifier` of texts; of vectors a :class:`KernelSVC`, :class:`KernelSVR` or :class:`OneClass`.
+    Classes are str, sorted as such: see :meth:`TextClassifier.load`.
+    """
     made = _library.load(path)
-    cls = TextClassifier if made.about().get("text") else KernelSVC
-    self = cls()
+    found, by_kind = kind(made.about()), {c._kind: c for c in (TextClassifier, KernelSVC, KernelSVR, OneClass)}
+    if found not in by_kind:
+        raise ValueError(f"found a file of kind {found!r}, expected one of {', '.join(by_kind)}; Index.load reads an index")
+    self = by_kind[found]()
     self._model = made
     self._adopt()
     return self
