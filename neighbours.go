@@ -82,7 +82,7 @@ type DuplicateOptions struct {
 
 // Duplicates returns the groups of documents that pairs with c = 1 − cosine of at most Within connect,
 // exactly: two documents or more each, increasing, in the order of their first, which is the one to
-// keep.
+// keep. A text without a term, such as one of digits alone, is like no other; a vector of zeros is like another.
 //
 // Errors: those of [Gram], and a bound that isn't from 0 to below 1.
 func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
@@ -106,7 +106,9 @@ func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ []
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	w, err := engine.GroupsWithin(ctx, x, within, o.engine(x, "pairs"))
+	opt := o.engine(x, "pairs")
+	opt.Texts = c.Vocabulary != nil
+	w, err := engine.GroupsWithin(ctx, x, within, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
@@ -24,7 +25,7 @@ type Within struct {
 }
 
 // GroupsWithin finds the groups of documents that pairs with c of at most a bound connect, as
-// [Engine.PairsWithin] defines these. Documents are compared by a join or by tiles, whichever is cheaper;
+// [Engine.PairsWithin] defines these; Options.Texts leaves out those without terms. Documents are compared by a join or by tiles, whichever is cheaper;
 // for a join no engine is made: it takes what [GroupsBytes] says. Copies cost nothing.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (_ *Within, err error) {
 	e, s, err := bareWithin(ctx, x, c, opt)
@@ -68,6 +69,16 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 		return nil, err
 	}
 	out.Groups = groups.All()
+	if opt.Texts {
+		out.Groups = slices.DeleteFunc(out.Groups, func(g []int32) bool {
+			if slices.ContainsFunc(g, func(i int32) bool { return !x.EmptyRow(int(i)) }) {
+				return false
+			}
+			n := int64(len(g))
+			out.count(-n*(n-1)/2, true)
+			return true
+		})
+	}
 	return out, nil
 }
 
@@ -101,6 +112,9 @@ func CrossWithin(
 		return nil, err
 	}
 	found := func(i, m int) error {
+		if opt.Texts && (rows.EmptyRow(i) || x.EmptyRow(m)) {
+			return nil
+		}
 		return run.Guard("engine: visit", func() error { return visit(i, m, panel.C(rows, i, x, m)) })
 	}
 	if j != nil {

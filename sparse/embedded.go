@@ -217,13 +217,20 @@ func (x *Embedded) Empty() int {
 	must(x.validateShape())
 	n := 0
 	for i := range x.Rows() {
-		x.mustHaveRow(i)
-		unseen := x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
-		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen {
+		if x.EmptyRow(i) {
 			n++
 		}
 	}
 	return n
+}
+
+// EmptyRow says whether document i has no term, or its terms were all left out. It panics if there is no row i, or x
+// has no embedder.
+func (x *Embedded) EmptyRow(i int) bool {
+	x.mustHaveRow(i)
+	unseen := x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
+	terms, _ := x.Row(i)
+	return len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen
 }
 
 // Vector64 returns row i in float64 before it is scaled to length 1: x of [Embedder.Transform],

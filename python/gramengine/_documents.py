@@ -199,15 +199,15 @@ class Corpus:
         """The corpus with classes by document. The library takes none beside a corpus, so one without is made anew."""
         given = np.array(names, dtype=object)[numbers]
         if len(given) != len(self):
-            raise ValueError(f"found {len(given)} classes in y, expected one for each of the corpus' {len(self)} documents")
+            raise ValueError(f"found {len(given)} classes in y, expected {len(self)}: one per document of the corpus")
         if not self.about["labelled"]:
             if self._made_of is None:
-                raise ValueError("found y, and a corpus that was read without labels: expected a file with labels, or texts")
-            x, how = self._made_of
-            return Corpus._of(Object("gram_corpus", documents(x, classes=names, labels=numbers).pointer, *how, silent=True))
+                raise ValueError("found y for a corpus that was read without labels, expected labels in its file")
+            x, how = documents(self._made_of[0], classes=names, labels=numbers), self._made_of[1]
+            return Corpus._of(Object("gram_corpus", x.pointer, *how, silent=True))
         own = self.labels
         for i in np.flatnonzero(own != given)[:1]:
-            raise ValueError(f"document {i}: found class {given[i]!r} in y and {own[i]!r} in the corpus, expected the same")
+            raise ValueError(f"document {i}: found class {given[i]!r} in y, expected the corpus' own, {own[i]!r}")
         return self
 
     def __len__(self) -> int:

@@ -52,8 +52,8 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     if out is None:
         out = np.empty(shape, np.float32)
     elif out.shape != shape or out.dtype != np.float32 or not out.flags.carray:
-        raise ValueError(f"out has shape {out.shape}, type {out.dtype} and the flags\n{out.flags}\n"
-                         f"expected {shape} and float32, aligned, writable and in C order")
+        found = f"shape {out.shape} and type {out.dtype}{'' if out.flags.writeable else ', read-only'}"
+        raise ValueError(f"out has {found}, expected {shape} and float32, writable, aligned and in C order")
     call("gram_gram", x.pointer, y and y.pointer, *_how(kernel, n_jobs, memory_bytes, isa), out.ctypes.data, out.size,
          progress=progress)
     return out

@@ -219,14 +219,16 @@ def call(name: str, *arguments: Any, progress: Progress | None = None, long: boo
     running.finish(codes[0])
 
 
-_PARAMETERS = {"c": "C", "components": "n_components", "min": "min_value", "tolerance": "tol", "weights": "class_weight"}
+_PARAMETERS = {"c": "C", "components": "n_components", "min": "min_value", "tolerance": "tol",
+               "weights": "class_weight"}  # where they have other names
 _ABOVE_0 = {"c", "components", "nu", "tolerance"}
 
 
 def options(**values: Any) -> tuple[bytes, int]:
     """Options as JSON, those that are None left out, and their length.
 
-    JSON has only finite numbers, and to the library 0 stands for an option's default: what it can't be told is an error.
+    JSON has only finite numbers, and to the library 0 stands for an option's default: others are errors that name the
+    parameter.
     """
     values = {k: v for k, v in values.items() if v is not None}
     for key, value in values.items():

@@ -98,7 +98,7 @@ class Engine(BaseEstimator):
         """Sets what fit would, of a model that was loaded."""
         about = self.about_
         if kind(about) != self._kind:
-            raise ValueError(f"found a file of kind {kind(about)!r}, expected {self._kind!r}, as {type(self).__name__} takes")
+            raise ValueError(f"found a file of kind {kind(about)!r}, expected {self._kind!r} for {type(self).__name__}")
         if about.get("columns") and "vectors" in self._kind:
             self.n_features_in_ = about["columns"]
         if hasattr(self, "_names"):
@@ -127,7 +127,8 @@ class Engine(BaseEstimator):
         Parameters
         ----------
         x : document, optional
-            A text, or a row of a matrix, of one dimension or two. Without it, the terms of the greatest weights by class, of linear models.
+            A text, or a row of a matrix, of one dimension or two. Without it, the terms of the greatest weights by
+            class, of linear models.
         terms : int
             Number of terms to name.
         feature_names : sequence of str, optional

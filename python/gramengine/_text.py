@@ -88,8 +88,8 @@ class TextClassifier(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
         """Trains the model on texts and their classes.
 
-        ``X`` is a list of str, a series, an array, a column of Arrow (read in place), or a :class:`Corpus`. Where a corpus
-        has labels, y must equal them.
+        ``X`` is a list of str, a series, an array, a column of Arrow (read in place), or a :class:`Corpus`. Where that
+        has labels, ``y`` must equal them.
         """
         X, y = texts(X), column_or_1d(y, warn=True)
         if len(X) != len(y):
@@ -202,13 +202,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 def load_model(path: str | os.PathLike) -> Engine:
     """An estimator with the model of a file.
 
-    That is a :class:`TextClassifier` of texts; of vectors a :class:`KernelSVC`, :class:`KernelSVR` or :class:`OneClass`.
-    Classes are str, sorted as such: see :meth:`TextClassifier.load`.
+    Of texts that is a :class:`TextClassifier`, of vectors a :class:`KernelSVC`, :class:`KernelSVR` or
+    :class:`OneClass`. Classes are str, sorted as such: see :meth:`TextClassifier.load`.
     """
     made = _library.load(path)
     found, by_kind = kind(made.about()), {c._kind: c for c in (TextClassifier, KernelSVC, KernelSVR, OneClass)}
     if found not in by_kind:
-        raise ValueError(f"found a file of kind {found!r}, expected one of {', '.join(by_kind)}; Index.load reads an index")
+        raise ValueError(f"found a file of kind {found!r}, expected {' or '.join(by_kind)}; Index.load reads indexes")
     self = by_kind[found]()
     self._model = made
     self._adopt()

@@ -123,3 +123,44 @@ def test_corpus_is_read_by_the_command_too(grambench, tmp_path):
         g.Corpus.read(tmp_path / "missing.tsv")
     said = subprocess.run([grambench, "corpus", "-in", tmp_path / "a.tsv", "-min-df", "1"], check=True, capture_output=True, text=True)
     assert "2 documents" in said.stdout + said.stderr
+
+
+def test_frames_are_their_values(counts):
+    x, y = counts
+    x = x.toarray()[:, :30]
+    frame = pytest.importorskip("pandas").DataFrame(x, columns=[f"column {i}" for i in range(30)])
+    assert np.array_equal(g.gram(frame, kernel="arccos"), g.gram(x, kernel="arccos"))
+    assert np.array_equal(g.neighbours(frame, frame, k=2).indices, g.neighbours(x, x, k=2).indices)
+    assert np.array_equal(g.precomputed_knn(frame, 3)[0], g.precomputed_knn(x, 3)[0])
+    assert [d.tolist() for d in g.duplicates(frame)] == [d.tolist() for d in g.duplicates(x)]
+    assert np.array_equal(g.Corpus(frame).matrix.toarray(), x)
+    how = {"kernel": "arccos", "folds": 2}
+    assert g.cross_validate(frame, y, **how)["figures"] == g.cross_validate(x, y, **how)["figures"]
+    found, want = (g.search(form, y, {"C": [1]}, **how).best_estimator_ for form in (frame, x))
+    assert np.array_equal(found.decision_function(frame), want.decision_function(x))
+    assert found.explain(frame[:1]).rows == want.explain(x[:1]).rows != []
+
+
+def test_out_must_be_writable():
+    out = np.zeros((2, 2), np.float32)
+    out.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only, expected"):
+        g.gram(np.eye(2), kernel="linear", out=out)
+    assert not out.any()
+
+
+def test_knn_among_other_documents(counts):
+    x, _ = counts
+    indices, distances, _ = g.precomputed_knn(x[:20], 4, of=x)
+    found = g.neighbours(x[:20], x, k=4)
+    assert np.array_equal(indices, found.indices)
+    assert np.array_equal(distances, found.distances / np.float32(np.sqrt(2)))
+
+
+def test_progress_by_a_number(counts, capfd):
+    x, _ = counts
+    for one in (1, np.True_):
+        g.gram(x, progress=one)
+        assert capfd.readouterr().err
+    g.gram(x, progress=0)
+    assert not capfd.readouterr().err

@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import dump_svmlight_file
@@ -15,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 import gramengine as g
+from gramengine import _patch
 
 
 def labelled(counts, tmp_path):
@@ -182,3 +184,69 @@ def test_errors_say_what_is_expected(counts):
         g.KernelSVC(C=-1).fit(x, y)
     with pytest.raises((ValueError, g.GramFileError)):
         g.load("/does/not/exist.model")
+
+
+def test_epsilon_of_0_is_not_the_default(monkeypatch):
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    y = x[:, 0] + x[:, 1] ** 2
+    want = sklearn.svm.SVR(gamma=0.5, epsilon=0, tol=1e-6).fit(x, y).predict(x)
+    monkeypatch.setattr(_patch, "_SMALL", 0)
+    for made in (g.KernelSVR("rbf:gamma=0.5", epsilon=0, tol=1e-6), _patch.SVR(gamma=0.5, epsilon=0.0, tol=1e-6)):
+        assert not np.abs(made.fit(x, y).predict(x) - want).max() > 1e-3
+
+
+@pytest.mark.parametrize("estimator, named", [
+    (g.KernelSVC(C=0), "C is 0"), (g.KernelSVC(nu=0), "nu is 0"), (g.KernelPCA(n_components=0), "n_components is 0"),
+    (g.OneClass(nu=0.0), "nu is 0.0"), (g.LinearClassifier(C=0), "C is 0"), (g.KernelSVC(tol=0), "tol is 0"),
+    (g.KernelSVC(C=np.nan), "C is nan"), (g.KernelSVC(C=np.float32("inf")), "C is inf"),
+    (g.KernelSVR(epsilon=np.nan), "epsilon is nan"),
+    (g.KernelSVC(class_weight={"red": np.nan}), "class_weight is nan")], ids=str)
+def test_numbers_that_the_library_cannot_be_told(counts, estimator, named):
+    x, y = counts
+    with pytest.raises(ValueError, match=f"{named}, expected a"):
+        estimator.fit(x, np.arange(len(y)) if isinstance(estimator, g.KernelSVR) else y)
+    if named == "C is 0":
+        with pytest.raises(ValueError, match=named):
+            g.TextClassifier(C=0).fit(["a", "b"], ["a", "b"])
+
+
+def test_files_of_each_kind(counts, tmp_path):
+    x, y = counts
+    made = {"classifier of vectors": g.KernelSVC().fit(x, y), "one class of vectors": g.OneClass().fit(x),
+            "regression of vectors": g.KernelSVR().fit(x, np.arange(300)), "index": g.Index(["a b"]),
+            "classifier of texts": g.TextClassifier(min_df=1, choose_work=-1).fit(["a b", "c d"], ["x", "y"])}
+    for name, own in made.items():
+        own.save(tmp_path / name)
+    classes = (g.KernelSVC, g.LinearClassifier, g.KernelSVR, g.OneClass, g.TextClassifier, g.Index)
+    for name, own in made.items():
+        for cls in classes:
+            if cls is type(own) or (name, cls) == ("classifier of vectors", g.LinearClassifier):
+                assert isinstance(cls.load(tmp_path / name), cls)
+            else:
+                with pytest.raises(ValueError, match=name if cls is not g.Index else "a model"):
+                    cls.load(tmp_path / name)
+        if name != "index":
+            assert type(g.load(tmp_path / name)) is type(own)
+    with pytest.raises(ValueError, match="'index'"):
+        g.load(tmp_path / "index")
+    for name in ("regression of vectors", "classifier of vectors"):
+        assert (g.load(tmp_path / name).predict(x) == made[name].predict(x)).all()
+    one = made["one class of vectors"]
+    assert np.array_equal(g.load(tmp_path / "one class of vectors").score_samples(x), one.score_samples(x))
+
+
+def test_explanations_of_a_row(counts):
+    x, y = counts
+    made = g.KernelSVC("diffusion:t=0.5").fit(x, y)
+    want = made.explain(x[:1]).rows
+    assert want and made.explain(x.toarray()[0]).rows == made.explain(sp.csr_array(x)[0]).rows == want
+    with pytest.raises(ValueError, match="5 features, but KernelSVC is expecting 400"):
+        made.explain(x[:1, :5])
+
+
+def test_two_classes_one_against_the_rest_have_twice_the_margin(counts):
+    x, y = counts
+    x, y = x[y != "red"], y[y != "red"]
+    rest, one = (g.KernelSVC("diffusion", scheme=scheme, tol=1e-6).fit(x, y).decision_function(x)
+                 for scheme in ("one-vs-rest", "one-vs-one"))
+    assert not np.abs(rest - 2 * one).max() > 1e-4

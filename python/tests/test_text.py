@@ -120,3 +120,46 @@ def test_index(tmp_path):
         assert other.query(["dog"], within=0.99) == index.query(["dog"], within=0.99)
     with pytest.raises(ValueError, match="bound Within"):
         index.query(["x"])
+
+
+def test_y_beside_a_corpus(texts, tmp_path):
+    x, y = texts
+    other = np.roll(y, 1)
+    want = g.TextClassifier("diffusion:t=0.5", 1, choose_work=-1).fit(x, other).decision_function(x)
+    for corpus in (g.Corpus(x), g.Corpus(x, other)):
+        made = g.TextClassifier("diffusion:t=0.5", 1, choose_work=-1).fit(corpus, other)
+        assert np.array_equal(made.decision_function(x), want)
+        found = g.search(corpus, other, {"C": [1]}, kernel="diffusion", folds=2)
+        assert found.best_estimator_.predict(x).shape == other.shape
+        assert g.cross_validate(corpus, other, kernel="diffusion", folds=2)["mean"] == found.best_score_
+    first = np.flatnonzero(y != other)[0]
+    for learn in (g.TextClassifier(choose_work=-1).fit, g.search, g.cross_validate):
+        with pytest.raises(ValueError, match=f"document {first}: .*'{other[first]}'.*'{y[first]}'"):
+            learn(g.Corpus(x, y), other)
+    (tmp_path / "x.txt").write_text("\n".join(x), encoding="utf-8")
+    with pytest.raises(ValueError, match="without labels"):
+        g.TextClassifier().fit(g.Corpus.read(tmp_path / "x.txt", format="lines"), y)
+
+
+def test_one_text_is_not_a_list_of_letters():
+    index = g.Index(["a cat", "a dog"])
+    for take in (g.Index, index.add, index.query, lambda x: g.Corpus(["a cat"], vocabulary=x)):
+        for one in ("a cat", b"a cat"):
+            with pytest.raises(ValueError, match="one text"):
+                take(one)
+    with pytest.raises(ValueError, match="2 dimensions"):
+        g.Index(pytest.importorskip("pandas").DataFrame({"text": ["a cat", "a dog"]}))
+    for bad in ([0.5], [True, False], ["0"]):
+        with pytest.raises(ValueError, match="integers"):
+            index.remove(bad)
+    index.remove([])
+    assert len(index) == 2
+
+
+def test_decisions_where_the_class_is_refused(texts):
+    x, y = texts
+    made = g.TextClassifier("diffusion:t=0.5", 1, scheme="one-vs-one", choose_work=-1, reject="coverage=50%").fit(x, y)
+    f, predicted = made.decision_function(x), made.predict(x)
+    sure = predicted != "?"
+    assert 0 < sure.sum() < len(x) and f.shape == (len(x), 3)
+    assert (made.classes_[f.argmax(axis=1)][sure] == predicted[sure]).all()

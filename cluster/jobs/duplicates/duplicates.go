@@ -154,7 +154,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 		return nil, fmt.Errorf("embedding %s: %w", o.Embedding, err)
 	}
 	within, err := engine.GroupsWithin(ctx, x, o.Within, engine.Options{
-		ISA: o.job.ISA, Workers: h.Workers, MemoryBytes: h.Left(o.corpus),
+		ISA: o.job.ISA, Workers: h.Workers, MemoryBytes: h.Left(o.corpus), Texts: o.corpus.Vocabulary != nil,
 	})
 	if err != nil {
 		return nil, err

@@ -230,7 +230,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	if corpus.Documents = nil; d.keep == "" || corpus.Texts != nil {
 		documents = nil
 	}
-	groups, err := d.find(ctx, p, x, r)
+	groups, err := d.find(ctx, p, x, corpus.Vocabulary != nil, r)
 	if err != nil {
 		return err
 	}
@@ -265,9 +265,10 @@ func (d *duplicates) written(
 
 // find returns the groups of two documents or more, in the order of their first.
 func (d *duplicates) find(
-	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
+	ctx context.Context, p *cli.Progress, x *sparse.Embedded, texts bool, r *duplicatesReport,
 ) ([][]int32, error) {
 	opt := d.Options(d.Job(x.Rows()), p)
+	opt.Texts = texts
 	p.Stage("pairs within " + report.Float(d.within))
 	begin := time.Now()
 	w, err := engine.GroupsWithin(ctx, x, d.within, opt)
@@ -427,6 +428,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 	pairs := float64(rows.Rows()) * float64(x.Rows())
 	p.Stage("pairs within " + report.Float(d.within))
 	opt := d.Options(d.Pairs(pairs), p)
+	opt.Texts = corpus.Vocabulary != nil
 	r.Plan, err = engine.CrossWithin(ctx, rows, x, d.within, opt, func(i, j int, c float64) error {
 		if r.Pairs++; c == 0 {
 			r.Same++
