@@ -25,8 +25,9 @@ type Within struct {
 }
 
 // GroupsWithin finds the groups of documents that pairs with c of at most a bound connect, as
-// [Engine.PairsWithin] defines these; Options.Texts leaves out those without terms. Documents are compared by a join or by tiles, whichever is cheaper;
-// for a join no engine is made: it takes what [GroupsBytes] says. Copies cost nothing.
+// [Engine.PairsWithin] defines these; Options.Texts leaves out those without terms. Documents are compared by a
+// join or by tiles, whichever is cheaper; for a join no engine is made: it takes what [GroupsBytes] says. Copies cost
+// nothing.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (_ *Within, err error) {
 	e, s, err := bareWithin(ctx, x, c, opt)
 	if err != nil {

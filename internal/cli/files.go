@@ -109,8 +109,9 @@ func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	})
 }
 
-// tables are endings of files that programs open as tables.
-var tables = []string{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods"}
+// tables are endings of files that programs open as tables, or unpack.
+var tables = []string{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods",
+	".gz", ".zst", ".zip", ".bz2", ".xz"}
 
 // CheckTable refuses a name for a flag whose ending promises a table of another form than those that are written.
 // others says what helps beside another name.

@@ -134,6 +134,10 @@ func (r *predict) check() error {
 		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", ".csv", ".tsv", ".jsonl", ".parquet"); err != nil {
 			return err
 		}
+	case r.to == "" && r.output != "labels":
+		if err := cli.CheckTable("-o", r.out, ", or no -output", ".csv", ".tsv"); err != nil {
+			return err
+		}
 	case r.to == "lines":
 		r.to = ""
 	case r.to != "" && r.output != "":

@@ -82,6 +82,11 @@ type components struct {
 }
 
 func (c *components) check() error {
+	for flag, path := range map[string]string{"-o": c.out, "-test-o": c.testOut} {
+		if err := cli.CheckTable(flag, path, "", ".npy"); err != nil {
+			return err
+		}
+	}
 	switch {
 	case c.count < 1:
 		return cli.Usagef("-components %d is below 1", c.count)
