@@ -23,7 +23,8 @@ import (
 func Kernels() []kernel.Info { return kernel.Catalogue() }
 
 // SelectTerms returns the documents with the given number of terms, those that have the most mutual information
-// with the class, and the ranking of all terms. Columns keep their numbers.
+// with the class, and the ranking of all terms. Columns keep their numbers. It comes without texts, since a training
+// that cuts these anew would have all terms again.
 //
 // It fails if the number is below 1, or if no document has exactly one class. Where there are fewer terms, all stay.
 func SelectTerms(
@@ -41,7 +42,7 @@ func SelectTerms(
 		return nil, nil, err
 	}
 	out := *c
-	out.Documents = selection.Keep(c.Documents, r.Best(terms))
+	out.Documents, out.Texts = selection.Keep(c.Documents, r.Best(terms)), nil
 	return &out, r, nil
 }
 

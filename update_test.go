@@ -8,21 +8,12 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
 )
 
 // A corpus that has all terms of the model is taken as it is cut, though its texts could be cut anew.
 func TestUpdateKeepsTerms(t *testing.T) {
-	var texts, labels []string
-	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 80 {
-		words := make([]string, 12)
-		for j := range words {
-			n := r.IntN(1 + r.IntN(600))
-			words[j] = string([]byte{'w', 'a' + byte(n/26), 'a' + byte(n%26)}) // words are letters
-		}
-		texts, labels = append(texts, strings.Join(words, " ")), append(labels, string(rune('a'+i%2)))
-	}
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	c := rareWords(t)
 	half := c.Select(run.Numbers(0, 40))
 	o := gram.TrainOptions{Kernel: "linear", C: 1, Scheme: "one-vs-rest"}
 	whole, part := gram.Must(gram.Train(t.Context(), c, o)), gram.Must(gram.Train(t.Context(), half, o))
@@ -36,4 +27,31 @@ func TestUpdateKeepsTerms(t *testing.T) {
 	if got, want := len(updated.About().Vocabulary), len(whole.About().Vocabulary); got != want {
 		t.Errorf("%d terms of an update, %d of training at once", got, want)
 	}
+}
+
+// Terms that were selected stay selected, whatever a training would choose among.
+func TestSelectedTermsStay(t *testing.T) {
+	c, _, err := gram.SelectTerms(t.Context(), rareWords(t), 10, gram.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{}))
+	if n := m.About().Terms; n != 10 || c.Texts != nil {
+		t.Errorf("a model of %d terms, and texts %v to cut anew, expected the 10 that were selected and no texts", n, c.Texts)
+	}
+}
+
+// rareWords is a corpus of texts that are kept, many of whose words one has.
+func rareWords(t *testing.T) *sparse.Corpus {
+	var texts, labels []string
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 80 {
+		words := make([]string, 12)
+		for j := range words {
+			n := r.IntN(1 + r.IntN(600))
+			words[j] = string([]byte{'w', 'a' + byte(n/26), 'a' + byte(n%26)}) // words are letters
+		}
+		texts, labels = append(texts, strings.Join(words, " ")), append(labels, string(rune('a'+i%2)))
+	}
+	return gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 }
