@@ -40,12 +40,12 @@ type Answer struct {
 }
 
 // TuneRejection finds the least threshold that reaches a target on answers: the coverage, or the error, of
-// a new part in nine of ten cases, if it differs from the parts as these do from each other. That is
+// a new part in 19 of 20 cases, if it differs from the parts as these do from each other. That is
 //
 //	e + t·s·√(1 + 1/k) <= target,
 //
 // with e = (wrong + 1) / (answered + 1) over all k parts, the standard deviation s of the parts' errors,
-// and the quantile t of 90 % of Student's distribution of k-1 degrees of freedom. Time: O(n·(k + log n))
+// and the quantile t of 95 % of Student's distribution of k-1 degrees of freedom. Time: O(n·(k + log n))
 // for n answers.
 //
 // Errors: a target that is none, answers of fewer than two parts, no probability, an error
@@ -69,7 +69,7 @@ func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, error)
 	if k < 2 {
 		return nil, errUser("answers of %d parts, expected two or more", len(place))
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: k - 1}.Quantile(0.9) * math.Sqrt(1+1/k)
+	t := distuv.StudentsT{Sigma: 1, Nu: k - 1}.Quantile(0.95) * math.Sqrt(1+1/k)
 	answers = slices.Clone(answers)
 	slices.SortStableFunc(answers, func(a, b Answer) int { return cmp.Compare(b.Probability, a.Probability) })
 	var best *Rejection

@@ -27,12 +27,12 @@ func TestTuneRejection(t *testing.T) {
 	if !(math.Abs(got.Below-0.41) <= 1e-12) || got.Error != 4./120 || got.Coverage != 0.6 {
 		t.Errorf("%+v, expected 0.6 of all", got)
 	}
-	// Parts with errors 0 and 2e have a standard deviation of e√2, and t is 3.0777·√1.5: e(1 + 5.33) <= 0.08.
-	if got, err = TuneRejection(answersOf(0, 4), RejectionTarget{Error: 0.08}); err != nil {
+	// Parts with errors 0 and 2e have a standard deviation of e√2, and t is 6.3138·√1.5: e(1 + 10.94) <= 0.15.
+	if got, err = TuneRejection(answersOf(0, 4), RejectionTarget{Error: 0.15}); err != nil {
 		t.Fatal(err)
 	}
-	if bound := got.Error * (1 + 3.0777*math.Sqrt(3)); !(bound <= 0.08) || !(got.Error > 0) {
-		t.Errorf("%+v: an error of up to %v in a new part, expected at most 0.08", got, bound)
+	if bound := got.Error * (1 + 6.3138*math.Sqrt(3)); !(bound <= 0.15) || !(got.Error > 0) {
+		t.Errorf("%+v: an error of up to %v in a new part, expected at most 0.15", got, bound)
 	}
 	if got, err = TuneRejection(answersOf(2, 2), RejectionTarget{Coverage: 0.905}); err != nil || got.Coverage != 0.91 {
 		t.Errorf("%+v, %v, expected the least coverage from 0.905", got, err)
