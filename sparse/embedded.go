@@ -224,11 +224,10 @@ func (x *Embedded) Empty() int {
 	return n
 }
 
-// EmptyRow says whether document i has no term, or its terms were all left out. It panics if there is no row i, or x
-// has no embedder.
+// EmptyRow says whether document i has no term, or its terms were all left out. It panics if there is no row i.
 func (x *Embedded) EmptyRow(i int) bool {
 	x.mustHaveRow(i)
-	unseen := x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
+	unseen := x.Embedder != nil && x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
 	terms, _ := x.Row(i)
 	return len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen
 }
