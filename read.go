@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
@@ -81,7 +82,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 }
 
 // Texts makes documents of texts in memory. labels[i] are the classes of text i, several with commas
-// between, "" for none; nil is no labels at all.
+// between, "" or "-" for none; nil is no labels at all.
 //
 // By default terms of a single text are left out, as they are of files: of a few texts that may be
 // nearly all, which is a warning.
@@ -165,12 +166,16 @@ func count(terms []string, column map[string]uint32) (columns []uint32, counts [
 	return kept, counts
 }
 
-// labelOf are the labels of document i.
+// labelOf are the labels of document i, as [sparse.FromTexts] reads them.
 func labelOf(labels []string, i int) []string {
-	if i >= len(labels) || labels[i] == "" {
+	if i >= len(labels) || strings.TrimSpace(labels[i]) == "" || strings.TrimSpace(labels[i]) == "-" {
 		return nil
 	}
-	return []string{labels[i]}
+	all := strings.Split(labels[i], ",")
+	for k := range all {
+		all[k] = strings.TrimSpace(all[k])
+	}
+	return all
 }
 
 // FromMatrix makes documents of the rows of a matrix, zeros left out: element (i, j) is the count or

@@ -3,8 +3,11 @@ package gram_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/run"
@@ -54,4 +57,34 @@ func rareWords(t *testing.T) *sparse.Corpus {
 		texts, labels = append(texts, strings.Join(words, " ")), append(labels, string(rune('a'+i%2)))
 	}
 	return gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+}
+
+// Labels mean the same of texts, of terms and of numbers.
+func TestLabelsAreAlike(t *testing.T) {
+	labels := []string{"a,b", " b , a", "-", "", " ", "a"}
+	var texts []string
+	var terms [][]string
+	for range labels {
+		texts, terms = append(texts, "red"), append(terms, []string{"red"})
+	}
+	want := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
+	for name, got := range map[string]*sparse.Corpus{
+		"terms":   gram.Must(gram.Terms(terms, labels)),
+		"numbers": gram.Must(gram.FromMatrix(mat.NewDense(len(labels), 1, []float64{1, 1, 1, 1, 1, 1}), labels)),
+	} {
+		for i := range labels {
+			if !slices.Equal(namesOf(got, i), namesOf(want, i)) {
+				t.Errorf("%s: document %d has the labels %q, expected %q", name, i, namesOf(got, i), namesOf(want, i))
+			}
+		}
+	}
+}
+
+// namesOf are the labels of a document, sorted.
+func namesOf(c *sparse.Corpus, i int) (names []string) {
+	for _, id := range c.Labels.Of(i) {
+		names = append(names, c.Classes[id])
+	}
+	slices.Sort(names)
+	return names
 }
