@@ -20,7 +20,7 @@ var commands = []string{
 	"train -in D -type landmark:m=64 -o out", "train -in D -type logistic -c 1 -o out", "train -in D -type linear -o out",
 	"train -in D -type knn -o out", "train -in D -o out", "cv -in D -kernel K -c 1 -folds 3",
 	"neighbours -in D -o out.tsv",
-	"duplicates -in D -o out.tsv", "spectrum -in D -kernel K", "pca -in D -kernel K -o out.tsv",
+	"duplicates -in D -o out.tsv", "spectrum -in D -kernel K", "pca -in D -kernel K -o out.npy",
 	"grid -in D -kernel K -grid C=1,10",
 }
 
