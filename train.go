@@ -127,7 +127,7 @@ func (o *TrainOptions) inherit(c *sparse.Corpus) error {
 	same := terms != nil && c.Tokenizer.SameCut(a.Tokenizer)
 	switch {
 	case o.Terms != nil || terms == nil || c.Vocabulary == nil:
-	case same && has(c.Vocabulary, a.Vocabulary): // what the least number of documents was is a guess
+	case same && hasAll(c.Vocabulary, a.Vocabulary): // what the least number of documents was is a guess
 	case c.Texts != nil:
 		o.Terms = terms
 	case !same:
@@ -137,8 +137,8 @@ func (o *TrainOptions) inherit(c *sparse.Corpus) error {
 	return nil
 }
 
-// has says whether sorted words have all of some other sorted ones.
-func has(words, some []string) bool {
+// hasAll says whether sorted words have all of some other sorted ones.
+func hasAll(words, some []string) bool {
 	for _, word := range some {
 		at, is := slices.BinarySearch(words, word)
 		if !is {

@@ -309,11 +309,10 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 	nearest := map[int]Copy{}
 	own := engine.Options{ISA: o.ISA, Workers: o.Workers,
 		MemoryBytes: Left(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
+		Texts:       true, // what has no known term is no copy
 		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
 	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
-		best, known := nearest[i]
-		if terms, _ := c.Documents.Row(i); len(terms) > 0 &&
-			(!known || near < best.C || near == best.C && j < best.Training) {
+		if best, known := nearest[i]; !known || near < best.C || near == best.C && j < best.Training {
 			nearest[i] = Copy{i, j, near}
 		}
 		return nil

@@ -67,10 +67,10 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 			if err := m.validateRow(r); err != nil {
 				return err
 			}
-			terms, values := m.Row(r)
+			terms, values := m.Row(r) // whose views' shares make no value 0
 			if f.filled != nil {
 				terms, values = f.row(m, r)
-			} // the shares of views make no value 0
+			}
 			x.Offsets[i+1] = f.kept(terms, values)
 		}
 		return nil

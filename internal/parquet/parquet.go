@@ -1,8 +1,8 @@
-// Package parquet writes tables in the format Parquet (parquet.apache.org, version 2.12.0 of the format), which
-// programs of data science read with types and nulls.
+// Package parquet writes tables in the format Parquet (parquet.apache.org), which programs of data science read with
+// types and nulls.
 //
-// It knows flat tables of texts, numbers and whole numbers, in plain encoding and without compression: libraries that
-// know more add ten megabytes to a program and four to its memory. That others read what it writes is tested in lab.
+// It knows flat tables of texts, numbers and whole numbers, in plain encoding and without compression: the library that
+// knows more adds ten megabytes to a program and two to its memory. That others read what it writes is tested in lab.
 package parquet
 
 import (
@@ -61,9 +61,9 @@ func Write(ctx context.Context, w io.Writer, rows int, columns []Column) error {
 		g.end = f.at
 		groups, first = append(groups, g), last
 	}
-	footer := footer(rows, columns, groups)
-	f.write(footer)
-	f.write(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))))
+	end := footer(rows, columns, groups)
+	f.write(end)
+	f.write(binary.LittleEndian.AppendUint32(nil, uint32(len(end))))
 	f.write([]byte(magic))
 	return f.err
 }

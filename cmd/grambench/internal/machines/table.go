@@ -3,6 +3,7 @@ package machines
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/internal/parquet"
@@ -10,7 +11,7 @@ import (
 )
 
 // tables are the formats of a table of predictions, each the ending of a file's name too.
-var tables = append(learn.TableFormats[:len(learn.TableFormats):len(learn.TableFormats)], "parquet")
+var tables = slices.Concat(learn.TableFormats, []string{"parquet"})
 
 // writeTable writes predictions in one of these formats. As Parquet they have all columns, whether filled or not.
 func writeTable(ctx context.Context, w io.Writer, format string, rows []learn.Row) error {

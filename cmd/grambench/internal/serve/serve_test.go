@@ -499,3 +499,28 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A text has the most probable class, whatever the votes say; labels of their own and "?" stay.
+func TestMostProbable(t *testing.T) {
+	f := 0.5
+	l := &loaded{names: []string{"a", "b"}, classes: map[string]int{"a": 0, "b": 1}, single: true}
+	p := &gram.Predictions{Labels: [][]string{{"a"}, {"b"}, {"?"}}, Probabilities: [][]float64{{0.4, 0.6}, {0.4, 0.6}, {0.5, 0.5}},
+		Margins: []float64{f, f, f}, Seconds: []string{"b", "a", "a"}, Known: make([]int, 3), Words: []int{1, 1, 1}}
+	first, second, refused := l.prediction(p, 0), l.prediction(p, 1), l.prediction(p, 2)
+	if first.Labels[0] != "b" || first.Second != "a" || first.Margin != nil || *first.Probability != 0.6 {
+		t.Errorf("where the votes say another class: %+v", first)
+	}
+	if second.Labels[0] != "b" || second.Second != "a" || *second.Margin != f || *second.Probability != 0.6 {
+		t.Errorf("where the votes say the same: %+v", second)
+	}
+	if refused.Labels[0] != "?" || refused.Probability != nil {
+		t.Errorf("where nothing is answered: %+v", refused)
+	}
+	l.single = false
+	if own := l.prediction(p, 0); own.Labels[0] != "a" || *own.Probability != 0.4 {
+		t.Errorf("of labels each for itself: %+v", own)
+	}
+	if p.Labels[0][0] != "a" {
+		t.Error("the prediction of the model was changed")
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// Tables and evaluations name the class that -b 1 does, the most probable one; lines of labels that of the votes.
+func TestTablesNameTheMostProbable(t *testing.T) {
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed="
+	for _, args := range [][]string{
+		{"train", "-b", "1", "-kernel", "diffusion", "-c", "10", "-scheme", "one-vs-one", source + "8", in("m")},
+		{"predict", source + "9", in("m"), in("votes")},
+		{"predict", "-b", "1", source + "9", in("m"), in("probable.tsv")},
+		{"predict", "-to", "tsv", source + "9", in("m"), in("table.tsv")},
+		{"evaluate", "-o", in("evaluated.tsv"), source + "9", in("m")},
+	} {
+		var out, said bytes.Buffer
+		if status := run(args, &out, &said); status != 0 {
+			t.Fatalf("%s: status %d: %s", args, status, said.String())
+		}
+	}
+	votes := strings.Fields(string(musttest.Get(os.ReadFile(in("votes")))(t)))
+	probable := column(t, in("probable.tsv"), "labels")
+	if len(votes) != 600 || slices.Equal(votes, probable) {
+		t.Fatalf("%d votes, which say what is most probable: the test doesn't reach what it should", len(votes))
+	}
+	for _, name := range []string{"table.tsv", "evaluated.tsv"} {
+		if !slices.Equal(column(t, in(name), "prediction"), probable) {
+			t.Errorf("%s has other classes than -b 1", name)
+		}
+	}
+}
+
+// column reads the column of a file with TABs that has a name.
+func column(t *testing.T, path, name string) (values []string) {
+	r := csv.NewReader(bytes.NewReader(musttest.Get(os.ReadFile(path))(t)))
+	r.Comma = '\t'
+	all := musttest.Get(r.ReadAll())(t)
+	at := slices.Index(all[0], name)
+	if at < 0 {
+		t.Fatalf("%s has the columns %q, expected %s", path, all[0], name)
+	}
+	for _, row := range all[1:] {
+		values = append(values, row[at])
+	}
+	return values
+}
