@@ -12,9 +12,11 @@ import (
 
 	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -143,6 +145,33 @@ func TestMistakesAreAnswered(t *testing.T) {
 	}
 	if slices.Sort(got); !slices.Equal(got, want) || len(want) == 0 || without == 0 {
 		t.Errorf("mistakes %v, expected %v, beside %d without an answer", got, want, without)
+	}
+}
+
+// Of the most probable class the margin is below 0 where another has the greater decision value.
+func TestMarginOfTheMostProbable(t *testing.T) {
+	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
+	c := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	_, trainer, err := learn.Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := learn.Options{C: 10, Reject: "coverage=0.5", Scheme: solver.OneVsRest}
+	m := doortest.Must(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), o))
+	p := doortest.Must(m.Predict(t.Context(), c.Select(run.Numbers(400, 600)).Documents, learn.Options{}))
+	a, behind := m.About(), 0
+	for i, decisions := range p.Decisions {
+		f, _, err := a.Margin(m, p, i)
+		least := decisions[p.Class[i]] < slices.Max(decisions)
+		if least {
+			behind++
+		}
+		if err != nil || (f < 0) != least {
+			t.Fatalf("document %d of class %d has the margin %v, %v, by %v", i, p.Class[i], f, err, decisions)
+		}
+	}
+	if behind == 0 {
+		t.Error("the most probable class has the greatest decision value everywhere: the test doesn't reach what it should")
 	}
 }
 

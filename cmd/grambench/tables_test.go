@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,14 +19,16 @@ func TestTablesNameTheMostProbable(t *testing.T) {
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed="
+	var out, said bytes.Buffer
 	for _, args := range [][]string{
 		{"train", "-b", "1", "-kernel", "diffusion", "-c", "10", "-scheme", "one-vs-one", source + "8", in("m")},
 		{"predict", source + "9", in("m"), in("votes")},
 		{"predict", "-b", "1", source + "9", in("m"), in("probable.tsv")},
 		{"predict", "-to", "tsv", source + "9", in("m"), in("table.tsv")},
 		{"evaluate", "-o", in("evaluated.tsv"), source + "9", in("m")},
+		{"evaluate", "-json", source + "9", in("m")},
 	} {
-		var out, said bytes.Buffer
+		out.Reset()
 		if status := run(args, &out, &said); status != 0 {
 			t.Fatalf("%s: status %d: %s", args, status, said.String())
 		}
@@ -33,6 +37,16 @@ func TestTablesNameTheMostProbable(t *testing.T) {
 	probable := column(t, in("probable.tsv"), "labels")
 	if len(votes) != 600 || slices.Equal(votes, probable) {
 		t.Fatalf("%d votes, which say what is most probable: the test doesn't reach what it should", len(votes))
+	}
+	right := 0
+	for i, truth := range column(t, in("table.tsv"), "truth") {
+		if truth == probable[i] {
+			right++
+		}
+	}
+	var got struct{ Accuracy float64 }
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || !(math.Abs(got.Accuracy*600-float64(right)) <= 1e-6) {
+		t.Errorf("evaluate says an accuracy of %v, %v, expected %d of 600", got.Accuracy, err, right)
 	}
 	for _, name := range []string{"table.tsv", "evaluated.tsv"} {
 		if !slices.Equal(column(t, in(name), "prediction"), probable) {

@@ -106,8 +106,20 @@ func TestOthersReadIt(t *testing.T) {
 				null++
 			}
 		}
+		at := int64(4) // behind the magic number
 		for _, g := range f.Metadata().RowGroups {
 			null -= int(g.Columns[0].MetaData.Statistics.NullCount)
+			begin := at
+			for _, c := range g.Columns {
+				m := c.MetaData
+				if m.DataPageOffset != at || m.TotalCompressedSize != m.TotalUncompressedSize || m.NumValues != g.NumRows {
+					t.Errorf("column %v from %d on: %+v", m.PathInSchema, at, m)
+				}
+				at += m.TotalUncompressedSize
+			}
+			if g.TotalByteSize != at-begin {
+				t.Errorf("a group of %d bytes says %d", at-begin, g.TotalByteSize)
+			}
 		}
 		if null != 0 {
 			t.Errorf("%d texts too few are said to be null", null)
@@ -127,21 +139,23 @@ func bits(v *float64) *uint64 {
 
 // Many columns have sizes that take more than four bits.
 func TestManyColumns(t *testing.T) {
-	var columns []parquet.Column
-	var names []string
-	for name := range strings.SplitSeq("abcdefghijklmnopqrst", "") {
-		names = append(names, name)
-		columns = append(columns, parquet.Column{Name: name, Whole: func(int) (int64, bool) { return 7, true }})
-	}
-	var out bytes.Buffer
-	musttest.Do(t, parquet.Write(t.Context(), &out, 2, columns))
-	f := musttest.Get(other.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len())))(t)
-	var got []string
-	for _, c := range f.Root().Columns() {
-		got = append(got, c.Name())
-	}
-	if !slices.Equal(got, names) || f.NumRows() != 2 {
-		t.Errorf("%d rows of %q, expected 2 of %q", f.NumRows(), got, names)
+	for n := 13; n <= 18; n++ {
+		var columns []parquet.Column
+		var names []string
+		for name := range strings.SplitSeq("abcdefghijklmnopqr"[:n], "") {
+			names = append(names, name)
+			columns = append(columns, parquet.Column{Name: name, Whole: func(int) (int64, bool) { return 7, true }})
+		}
+		var out bytes.Buffer
+		musttest.Do(t, parquet.Write(t.Context(), &out, 2, columns))
+		f := musttest.Get(other.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len())))(t)
+		var got []string
+		for _, c := range f.Root().Columns() {
+			got = append(got, c.Name())
+		}
+		if !slices.Equal(got, names) || f.NumRows() != 2 {
+			t.Errorf("%d rows of %q, expected 2 of %q", f.NumRows(), got, names)
+		}
 	}
 }
 
