@@ -155,7 +155,10 @@ func TestEvaluateCopies(t *testing.T) {
 	}
 	more := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "linear", C: 1}))
-	v := gram.Must(m.Evaluate(t.Context(), more, gram.EvaluateOptions{Mistakes: -1, Training: train}))
+	// A text of training without a known word is like no other.
+	all := gram.Must(gram.Texts(t.Context(), append(slices.Clone(train.Texts), "unheard of"),
+		append(labelsOf(train), "class0"), gram.ReadOptions{}))
+	v := gram.Must(m.Evaluate(t.Context(), more, gram.EvaluateOptions{Mistakes: -1, Training: all}))
 	near := map[int]int{}
 	for _, c := range v.Copies {
 		near[c.Document] = c.Training
