@@ -58,7 +58,7 @@ func scanBlocks[P sized](
 			select {
 			case buf = <-free:
 			default:
-				buf = make([]byte, 0, blockBytes)
+				buf = make([]byte, 0, opt.blockBytes())
 			}
 			b.data, b.behind = cutter.next(ctx, buf)
 			last = b.behind != nil

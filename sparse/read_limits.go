@@ -126,6 +126,15 @@ func (a *allowance) fits(source string, bytes int64) error {
 // short there are fewer workers.
 const workerBytes = 16 * blockBytes
 
+// blockBytes is how much of a file a worker parses at a time: less where memory is short, since what a block of short
+// lines takes is known only when it is parsed, and may be many times as much.
+func (o *Options) blockBytes() int {
+	if o.MemoryBytes == 0 {
+		return blockBytes
+	}
+	return int(min(max(o.MemoryBytes/1024, blockBytes/16), blockBytes))
+}
+
 // bound makes the allowance, and bounds the workers and the longest line by it.
 func (o *Options) bound() {
 	if o.MemoryBytes == 0 {
