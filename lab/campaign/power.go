@@ -24,6 +24,7 @@ type operation struct {
 	File, Inode    uint64
 	Data           []byte
 	Offset         int64
+	Failed         bool // as a link fails where the name is taken
 }
 
 // history is a run of a writer, operation by operation.
@@ -89,7 +90,9 @@ func (t *trial) record(ctx context.Context, w *trialOf) (*history, error) {
 		if err := json.Unmarshal(line, &o); err != nil {
 			return nil, err
 		}
-		h.done = append(h.done, o)
+		if !o.Failed {
+			h.done = append(h.done, o)
+		}
 	}
 	if w.count > 0 && len(h.done) == 0 {
 		return nil, fmt.Errorf("%s: no operations in %s: %w", w.name, log, err)

@@ -14,7 +14,8 @@ import (
 // Faults of a build with the tag campaign, by variables of the environment. GRAM_FAULT="N HOW ERRNO" lets operation N
 // of the process, from 1 on, go wrong. HOW is "fail": it isn't done and returns the error; "short": half of the data is
 // written, or what is no write is done, and it returns the error; "kill": the process dies before it; "torn": the
-// process dies where "short" returns. Each operation that is done appends a line to the file GRAM_OPERATIONS.
+// process dies where "short" returns. Each operation that isn't made to go wrong appends a line to the file
+// GRAM_OPERATIONS, with Failed where it is an error by itself.
 var faults = struct {
 	sync.Mutex
 	n, at int
@@ -46,9 +47,7 @@ func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 	defer f.Unlock()
 	if f.n++; f.n != f.at {
 		n, err := do(o.data)
-		if err == nil {
-			o.record(f.log)
-		}
+		o.record(f.log, err != nil)
 		return n, err
 	}
 	n := 0
@@ -76,7 +75,7 @@ func (o *operation) failed(e syscall.Errno) error {
 }
 
 // record appends the operation to a log. A file has a number; the inode names what may be a folder.
-func (o *operation) record(log *os.File) {
+func (o *operation) record(log *os.File, failed bool) {
 	if log == nil {
 		return
 	}
@@ -85,9 +84,10 @@ func (o *operation) record(log *os.File) {
 		File, Inode    uint64
 		Data           []byte
 		Offset         int64
-	}{Name: o.name, Path: o.path, To: o.to, Data: o.data, Offset: o.offset}
+		Failed         bool
+	}{Name: o.name, Path: o.path, To: o.to, Data: o.data, Offset: o.offset, Failed: failed}
 	file := o.file
-	if o.made != nil {
+	if o.made != nil && !failed {
 		file = *o.made
 	}
 	if file != nil {
