@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -119,8 +120,10 @@ func (o *Options) labels(numeric bool) labelPiece {
 func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 	id, known := p.index[string(name)] // without a copy of the name
 	if !known {
-		id, _ = p.id(string(name))
-		p.at = append(p.at, -1)
+		var isNew bool
+		if id, isNew = p.id(oneLine(name)); isNew {
+			p.at = append(p.at, -1)
+		}
 	}
 	if at := p.at[id]; at >= start && at < len(p.ids) && p.ids[at] == id {
 		p.ids = p.ids[:start]
@@ -129,6 +132,15 @@ func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 	p.at[id] = len(p.ids)
 	p.ids = append(p.ids, id)
 	return nil
+}
+
+// oneLine returns a name with a blank for every run of white space that has a line break or a TAB, which files of
+// predictions couldn't hold.
+func oneLine(name []byte) string {
+	if !bytes.ContainsAny(name, "\t\n\v\f\r\u0085\u2028\u2029") {
+		return string(name)
+	}
+	return strings.Join(strings.Fields(string(name)), " ")
 }
 
 // end ends the document whose labels begin at start.

@@ -88,6 +88,8 @@ func TestBadInput(t *testing.T) {
 		{"a.csv", "label,text\na,b\nc,\"d\n\ne\n", Options{}, ":3: a quote that opens a field and isn't closed",
 			"a quote at its end"},
 		{"a.csv", "label,text\na,a\n\"a,,b\",c\n", Options{}, `:3: label "a,,b"`, label},
+		{"a.csv", "text,text,label\na,b,c\n", Options{}, `:1: two columns called "text"`,
+			"one (Options.TextColumn numbers it)"},
 		{"a.csv", "a,b\n", Options{LabelColumn: "1", TextColumn: "1"}, ":1: the same column for labels and texts",
 			"two columns (Options.LabelColumn names or numbers another)"},
 		{"a.csv", "label,text\n", Options{}, ": no documents", "records with a label and a text"},

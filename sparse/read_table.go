@@ -136,6 +136,13 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	}
 	of = columns{label: -1, text: -1, fields: len(first)}
 	named := false
+	one := func(at int, option string) int { // the first of two of a name would be a guess
+		if at >= 0 && bad == nil && slices.Contains(first[at+1:], first[at]) {
+			bad = fault("two columns called "+quote(first[at]), "one")
+			bad.Option, bad.Remedy = option, "numbers it"
+		}
+		return at
+	}
 	find := func(given, option string) int {
 		if given == "" || bad != nil {
 			return -1
@@ -156,7 +163,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 			bad = fault("the columns "+quoteList(first), "one called "+quote(given))
 			bad.Option, bad.Remedy = option, "names or numbers it"
 		}
-		return at
+		return one(at, option)
 	}
 	of.label, of.text = find(opt.LabelColumn, "LabelColumn"), find(opt.TextColumn, "TextColumn")
 	if rows := opt.Tokenizer.Rows(); rows != nil && bad == nil {
@@ -178,11 +185,14 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	}
 	if of.text < 0 {
 		if at := known(textNames, of.label); at >= 0 && (named || of.label < 0 || len(first) > 2) {
-			of.text, named = at, true
+			of.text, named = one(at, "TextColumn"), true
 		}
 	}
 	if of.label < 0 && named {
-		of.label = known(labelNames, of.text)
+		of.label = one(known(labelNames, of.text), "LabelColumn")
+	}
+	if bad != nil {
+		return of, bad
 	}
 	if len(first) == 2 && of.label != of.text { // the other one
 		if of.text < 0 && of.label >= 0 {

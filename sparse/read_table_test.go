@@ -72,6 +72,16 @@ func TestTables(t *testing.T) {
 	if want := []string{"1", "true"}; !slices.Equal(numbers.Classes, want) {
 		t.Errorf("classes %q, expected %q", numbers.Classes, want)
 	}
+	// Predictions are lines, so no label breaks one.
+	for file, content := range map[string]string{
+		"a.csv":   "label,text\n\"sport\r\n news\",a\n\"sport news\",b\nx,c\n",
+		"a.jsonl": `{"label":"sport\n\tnews","text":"a"}` + "\n" + `{"label":"sport\u2028news","text":"b"}` + "\n" + `{"label":["x"],"text":"c"}`,
+	} {
+		broken := texts(t, file, content, Options{})
+		if want := []string{"sport news", "x"}; !slices.Equal(broken.Classes, want) {
+			t.Errorf("%s: classes %q, expected %q", file, broken.Classes, want)
+		}
+	}
 }
 
 // A file of labels stands beside texts and vectors, and has a line for each document.
