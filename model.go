@@ -56,7 +56,9 @@ func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// With returns a copy of the model with other options for predictions. The copy shares no prepared state with m.
+// With returns a copy of the model with other options for predictions; one that [Train] made has those of its
+// training, of which concurrent predictions call Progress and Warn concurrently. The copy shares no prepared state
+// with m.
 func (m *Model) With(o Options) *Model {
 	if m.made() != nil {
 		return m

@@ -229,9 +229,12 @@ func (m landmarkModel) About() About {
 	if n == 1 {
 		leave = "leaves"
 	}
+	objective := fmt.Sprintf("objective %.8g", value)
+	if gap > 0 { // files don't keep it
+		objective += fmt.Sprintf(", at most %.2g above the optimum", gap)
+	}
 	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s, %s %s of the trace; %s", s.Kernel,
 		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), s.Choice, leave,
-		residual(m.Residual), counted(m.Passes, "pass", "passes")),
-		fmt.Sprintf("objective %.8g, at most %.2g above the optimum", value, gap))
+		residual(m.Residual), counted(m.Passes, "pass", "passes")), objective)
 	return a
 }

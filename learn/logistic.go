@@ -261,7 +261,7 @@ func (m *Regression) About() About {
 		})
 	}
 	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
-	if measured {
+	if gap > 0 { // measured, and not of a file
 		line += fmt.Sprintf(", at most %.2g above the optimum", gap)
 	}
 	a.Text = append(a.Text, line)

@@ -32,11 +32,18 @@ func Terms(x *learn.DocumentExplanation) *report.Table {
 // Support is the table of support vectors by their share of the decision value, with the beginnings of the texts
 // of the training documents where these are known.
 func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
+	classes := slices.ContainsFunc(x.Support, func(s learn.SupportEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "speaks for", "text"}
 	if texts == nil {
 		titles = titles[:5]
 	}
-	t := report.NewTable(titles...)
+	part := func(row []string) []string {
+		if !classes {
+			return slices.Delete(slices.Clone(row), 1, 2)
+		}
+		return row
+	}
+	t := report.NewTable(part(titles)...)
 	for _, s := range x.Support {
 		text := ""
 		if i := s.Document - 1; i >= 0 && i < int64(len(texts)) {
@@ -44,7 +51,7 @@ func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 		}
 		cells := []string{fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.Kernel), fmt.Sprintf("%+.4g", s.Effect),
 			x.Side(s.Effect), text}
-		t.Add(cells[:len(titles)]...)
+		t.Add(part(cells[:len(titles)])...)
 	}
 	return t
 }

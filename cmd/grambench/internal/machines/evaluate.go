@@ -214,10 +214,14 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 	if len(r.Mistakes) == 0 {
 		return
 	}
-	fmt.Fprint(w, "\nThe worst mistakes, and what decided them\n")
-	t := report.NewTable("document", "class", "predicted", ">confidence", "by")
+	title, columns := "The worst mistakes, and what decided them", []string{"document", "class", "predicted", ">confidence", "by"}
+	if r.MSE != nil {
+		title, columns[1], columns[3] = "The greatest errors, and what speaks for a greater value", "value", ">error"
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	t := report.NewTable(columns...)
 	for _, m := range r.Mistakes {
-		t.Add(report.Shorten(m.Document, 32), named(m.Truth), named(m.Prediction),
+		t.Add(report.Shorten(m.Document, 32), named(m.Truth), r.given(&m),
 			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5)))
 	}
 	t.Write(w)

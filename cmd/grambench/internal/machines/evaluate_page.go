@@ -34,7 +34,7 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 	*out = page.Page{
 		Title: fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source)),
 		Lead: fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
-			r.Type, strings.TrimPrefix(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", ")),
+			r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", ")),
 	}
 	r.addFigures(out)
 	add := func(s page.Section) { out.Sections = append(out.Sections, s) }
@@ -67,6 +67,10 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 	}
 	if r.Terms != nil {
 		t := report.NewTable("class", "speaks most for it", "speaks most against it")
+		title := "Terms by class"
+		if r.MSE != nil {
+			t, title = report.NewTable("of", "speaks most for a greater value", "for a smaller one"), "Terms"
+		}
 		for _, row := range r.Terms.Rows {
 			class := row.Class
 			if row.Against != "" {
@@ -74,7 +78,7 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 			}
 			t.Add(class, joinTerms(row.For), joinTerms(row.Not))
 		}
-		add(page.Section{Title: "Terms by class", Text: r.Terms.Kind, Table: t})
+		add(page.Section{Title: title, Text: r.Terms.Kind, Table: t})
 	}
 	if r.Apart != nil {
 		add(r.copiesSection())
@@ -278,11 +282,18 @@ func (r *evaluateReport) mistakesSection() page.Section {
 	s := page.Section{Title: "Worst mistakes", Text: "Wrong predictions of the greatest confidence. Words with a solid " +
 		"line speak for what was predicted, those with a dashed line against it: the effect is the decision value less " +
 		"what it is without the word."}
+	if r.MSE != nil {
+		s.Title, s.Text = "Greatest errors", "Words with a solid line speak for a greater value, those with a dashed line "+
+			"for a smaller one: the effect is the prediction less what it is without the word."
+	}
 	for i := range r.Mistakes {
 		m := &r.Mistakes[i]
 		d := page.Document{
-			Name: fmt.Sprintf("%s: %s, predicted as %s", source.NameOf(r.corpus, m.Index), named(m.Truth), named(m.Prediction)),
-			Text: r.sure(&r.Outcomes[m.Index]), Parts: parts(m),
+			Name:  fmt.Sprintf("%s: %s, predicted as %s", source.NameOf(r.corpus, m.Index), named(m.Truth), r.given(m)),
+			Parts: parts(m),
+		}
+		if r.MSE == nil {
+			d.Text = r.sure(&r.Outcomes[m.Index])
 		}
 		if m.Why != nil {
 			d.Tables = append(d.Tables,
@@ -299,6 +310,14 @@ func (r *evaluateReport) mistakesSection() page.Section {
 
 // named writes labels that may be none.
 func named(labels string) string { return cmp.Or(labels, "none") }
+
+// given writes what was predicted.
+func (r *evaluateReport) given(m *learn.Mistake) string {
+	if r.MSE != nil {
+		return fmt.Sprintf("%.6g", r.Outcomes[m.Index].Margin)
+	}
+	return named(m.Prediction)
+}
 
 // parts cuts the text of a mistake where marks begin and end.
 func parts(m *learn.Mistake) (out []page.Part) {
