@@ -169,14 +169,6 @@ func gatherGeneric(dst, src []float32, index []int32) {
 // concurrently as long as no sum overlaps what another call reads or writes.
 func rowSumsGeneric(sum []float64, rows []float32, base int, at []int32, coef []float64) {
 	n := len(sum)
-	if n == 1 { // in a register
-		total := sum[0]
-		for s, row := range at {
-			total += float64(coef[s] * float64(rows[int(row)-base]))
-		}
-		sum[0] = total
-		return
-	}
 	for s, row := range at {
 		values := rows[(int(row)-base)*n:][:n]
 		for r, v := range values {

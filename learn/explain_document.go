@@ -278,15 +278,20 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 			if decisions[k] <= 0 {
 				side = 1
 			}
-			votes[pair[side]] += 1 + math.Min(math.Abs(decisions[k]), 1e6)/1e7/float64(len(decisions))
+			votes[pair[side]] += 1 + min(math.Abs(decisions[k]), 1e6)/1e7/float64(len(decisions))
 		}
 		first := p.Class[i]
 		for k, pair := range solver.Pairs(len(a.Classes)) {
-			at := slices.Index(pair[:], first)
-			if at < 0 || machines.Classifier.Machines[k] == nil {
+			at := 0
+			switch first {
+			case pair[0]:
+			case pair[1]:
+				at = 1
+			default:
 				continue
 			}
-			if other := pair[1-at]; f.second < 0 || votes[other] > votes[f.second] {
+			if other := pair[1-at]; machines.Classifier.Machines[k] != nil &&
+				(f.second < 0 || votes[other] > votes[f.second]) {
 				f.first, f.second, f.sign = k, other, 1-2*float64(at)
 			}
 		}

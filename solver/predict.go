@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/run"
@@ -30,6 +31,19 @@ type Predictor struct {
 	k       *asm.Kernels
 	columns int
 	at      [][]int32 // by machine: the columns of its support, increasing
+	starts  []float64 // by machine: -Rho, 0 for none
+	entries int       // of all machines
+
+	once     sync.Once
+	byColumn columnwise // made at the first sums of one object
+}
+
+// columnwise are the coefficients of all machines by the column that they belong to: for one object a column's value
+// goes to the sums of many machines, one after the other, which wait for each other no more than its products do.
+type columnwise struct {
+	from    []int // by column: where its entries begin; then the end
+	machine []int32
+	coef    []float64
 }
 
 // NewPredictor returns a predictor for kernel values in columns, where columns[s] is the row of the
@@ -53,7 +67,9 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 		}
 		where[row] = int32(s)
 	}
-	p := &Predictor{c: c, k: k, columns: len(columns), at: make([][]int32, len(c.Machines))}
+	p := &Predictor{
+		c: c, k: k, columns: len(columns), at: make([][]int32, len(c.Machines)), starts: make([]float64, len(c.Machines)),
+	}
 	for i, m := range c.Machines {
 		if m == nil {
 			continue
@@ -78,8 +94,40 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 			before = s
 			p.at[i] = append(p.at[i], s)
 		}
+		p.starts[i] = -m.Rho
+		p.entries += len(m.Support)
 	}
 	return p, nil
+}
+
+// columnwise returns the coefficients by column.
+func (p *Predictor) columnwise() *columnwise {
+	p.once.Do(func() {
+		b := columnwise{make([]int, p.columns+1), make([]int32, p.entries), make([]float64, p.entries)}
+		next := b.from[1:] // where each column's entries begin while they are counted, and end when they are there
+		for _, at := range p.at {
+			for _, s := range at {
+				next[s]++
+			}
+		}
+		end := 0
+		for s, n := range next {
+			next[s], end = end, end+n
+		}
+		for i, at := range p.at {
+			for k, s := range at {
+				b.machine[next[s]], b.coef[next[s]] = int32(i), p.c.Machines[i].Coef[k]
+				next[s]++
+			}
+		}
+		p.byColumn = b
+	})
+	return &p.byColumn
+}
+
+// Bytes returns the memory that predictions take at most beside the machines and [Predictor.SumsBytes].
+func (p *Predictor) Bytes() int64 {
+	return int64(p.entries)*(4+4+8) + 8*int64(p.columns+1+len(p.starts))
 }
 
 // predictRows passes each document of a list, by its place there, with its decision values to each,
@@ -180,13 +228,10 @@ func (p *Predictor) SumsBytes(width int) int64 {
 func (s *Sums) Start() {
 	s.next = 0
 	clear(s.done)
-	clear(s.sums)
-	for i, m := range s.p.c.Machines {
-		if m != nil {
-			sum := s.of(i)
-			for r := range sum {
-				sum[r] = -m.Rho
-			}
+	for i, v := range s.p.starts {
+		sum := s.of(i)
+		for r := range sum {
+			sum[r] = v
 		}
 	}
 }
@@ -207,6 +252,10 @@ func (s *Sums) Add(first int, values []float32) error {
 		return errUser("columns %d to %d, expected at most %d columns", first, first+columns-1, s.p.columns)
 	}
 	s.next += columns
+	if s.width == 1 {
+		s.addOne(first, values)
+		return nil
+	}
 	end := int32(s.next)
 	for i, at := range s.p.at {
 		from := s.done[i]
@@ -218,6 +267,20 @@ func (s *Sums) Add(first int, values []float32) error {
 		s.done[i] = from + n
 	}
 	return nil
+}
+
+// addOne is Add for one object. A machine's products are added in the order of columns here, too, so its sum has the
+// same bits.
+func (s *Sums) addOne(first int, values []float32) {
+	b, sums := s.p.columnwise(), s.sums
+	for c, v := range values {
+		x, from, to := float64(v), b.from[first+c], b.from[first+c+1]
+		coef := b.coef[from:to]
+		machines := b.machine[from:to][:len(coef)]
+		for k, y := range coef {
+			sums[machines[k]] += float64(y * x)
+		}
+	}
 }
 
 // turnColumns is how many columns AddRows transposes at a time: few enough for the first-level

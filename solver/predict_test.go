@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -188,5 +189,48 @@ func TestPredictorDoors(t *testing.T) {
 	// More parts than documents, and classes of numbers that no memory has room for.
 	if got := Folds([]int{math.MaxInt, -7, 3}, 9, 1); !slices.Equal(got, []int{1, -1, 0}) {
 		t.Errorf("parts %v, expected 1, -1, 0", got)
+	}
+}
+
+// One object's sums, which go by columns, have the bits of those of many, which go by machines, however the columns come.
+func TestSumsOfOne(t *testing.T) {
+	const classes, columns, objects = 7, 300, 64
+	r := rand.New(rand.NewPCG(3, 4))
+	c := &Classifier{Scheme: OneVsOne, Classes: classes, Machines: make([]*Machine, classes*(classes-1)/2)}
+	for i := range c.Machines {
+		if i == 4 {
+			continue // a pair of which one class has no documents
+		}
+		m := &Machine{Rho: r.NormFloat64()}
+		for s := range columns {
+			if r.IntN(3) == i%3 && i != 9 { // 9 has no support vectors
+				m.Support, m.Coef = append(m.Support, s), append(m.Coef, math.Exp(8*r.NormFloat64())*r.NormFloat64())
+			}
+		}
+		c.Machines[i] = m
+	}
+	p := musttest.Get(c.NewPredictor(counting(columns), nil))(t)
+	rows := make([][]float32, objects)
+	for i := range rows {
+		for range columns {
+			rows[i] = append(rows[i], float32(r.NormFloat64()))
+		}
+	}
+	want, got := decide(t, p, rows), make([]float64, len(c.Machines))
+	one := musttest.Get(p.NewSums(1))(t)
+	for i, row := range rows {
+		one.Start()
+		for first := 0; first < columns; {
+			n := min(1+r.IntN(100), columns-first)
+			musttest.Do(t, one.Add(first, row[first:first+n]))
+			first += n
+		}
+		musttest.Do(t, one.Result(0, got))
+		if !slices.Equal(got, want[i]) {
+			t.Fatalf("object %d: decisions %v alone, %v among others", i, got, want[i])
+		}
+	}
+	if least := int64(16 * p.entries); p.Bytes() < least {
+		t.Errorf("%d bytes, expected %d for the entries alone", p.Bytes(), least)
 	}
 }

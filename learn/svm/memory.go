@@ -301,6 +301,9 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	if p.m.Type.Classifies() {
 		need += n * (24 + 8*int64(len(p.m.Classes)))
 	}
+	if p.w == nil {
+		need += p.p.Bytes()
+	}
 	if p.rows > 0 {
 		workers := int64(run.Workers(p.opt.Workers))
 		return need + workers*(4*int64(p.rows)*int64(len(p.m.SupportDoc))+p.p.SumsBytes(p.rows))
