@@ -1,6 +1,7 @@
 package gram_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -316,5 +318,55 @@ func TestNoRows(t *testing.T) {
 	values := gram.Must(gram.Spectrum(t.Context(), c, gram.SpectrumOptions{}))
 	if k.SymmetricDim() != 0 || len(near) != 0 || len(values) != 0 {
 		t.Errorf("no documents: %d rows, %d lists, %d eigenvalues", k.SymmetricDim(), len(near), len(values))
+	}
+}
+
+// failing is a reader that panics.
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { panic("out of order") }
+
+// A stream that says nothing doesn't outlast its context, one that panics ends no program, and memory bounds what is read.
+func TestStreams(t *testing.T) {
+	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
+	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
+	var model, index bytes.Buffer
+	musttest.Do(t, errors.Join(m.Write(t.Context(), &model), x.Write(&index)))
+	for name, read := range map[string]func(ctx context.Context, r io.Reader, limit int64) error{
+		"texts": func(ctx context.Context, r io.Reader, _ int64) error {
+			_, err := gram.ReadFrom(ctx, r, "a.txt", gram.ReadOptions{})
+			return err
+		},
+		"model": func(ctx context.Context, r io.Reader, _ int64) error {
+			_, err := gram.LoadFrom(ctx, r)
+			return err
+		},
+		"index": func(ctx context.Context, r io.Reader, limit int64) error {
+			_, err := gram.ReadIndex(ctx, r, gram.Options{MemoryBytes: limit})
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		asked, other := io.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- read(ctx, asked, 0) }()
+		_, _ = other.Write([]byte("gram ")) // it reads now, and waits for more
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, expected that it was cancelled", name, err)
+		}
+		other.Close()
+		if err := read(t.Context(), failing{}, 0); err == nil || !strings.Contains(err.Error(), "out of order") {
+			t.Errorf("%s: %v, expected the reader's panic", name, err)
+		}
+		saved := map[string][]byte{"texts": []byte("a b"), "model": model.Bytes(), "index": index.Bytes()}[name]
+		if err := read(t.Context(), bytes.NewReader(saved), 0); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var memory *sparse.MemoryError
+	_, err := gram.ReadIndex(t.Context(), bytes.NewReader(index.Bytes()), gram.Options{MemoryBytes: int64(index.Len() - 1)})
+	if !errors.As(err, &memory) {
+		t.Errorf("an index of more bytes than there may be: %v, expected a MemoryError", err)
 	}
 }

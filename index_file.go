@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/minio/sha256-simd"
@@ -114,7 +115,8 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 	return nil, fmt.Errorf("gram: %s: %w", path, err)
 }
 
-// ReadIndex is [LoadIndex] of what [Index.Write] wrote, to the end of r.
+// ReadIndex is [LoadIndex] of what [Index.Write] wrote, to the end of r. After the end of ctx it doesn't wait for a call of
+// r.Read that blocks.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer facade(&err)
 	if err := run.Given(ctx, "gram"); err != nil {
@@ -123,7 +125,15 @@ func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error
 	if r == nil {
 		return nil, errors.New("gram: no reader, expected one of an index")
 	}
-	b, err := io.ReadAll(r)
+	in, stop := run.Stream(ctx, "gram: the reader", r)
+	defer stop()
+	if o.MemoryBytes > 0 && o.MemoryBytes < math.MaxInt64 {
+		in = io.LimitReader(in, o.MemoryBytes+1)
+	}
+	b, err := io.ReadAll(in)
+	if err == nil {
+		err = run.Fits(int64(len(b)), o.MemoryBytes, "reading the index")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("gram: %w", err)
 	}

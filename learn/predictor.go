@@ -101,7 +101,7 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.
 	return Machines{Model: m}, nil
 }
 
-// Read reads a model of any kind, to the end of r.
+// Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that blocks.
 func Read(ctx context.Context, r io.Reader) (Model, error) {
 	if err := run.Given(ctx, "learn"); err != nil {
 		return nil, err
@@ -109,7 +109,9 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 	if r == nil {
 		return nil, errors.New("learn: a nil reader, expected one")
 	}
-	b := bufio.NewReaderSize(r, 64<<10)
+	in, stop := run.Stream(ctx, "learn: the reader", r)
+	defer stop()
+	b := bufio.NewReaderSize(in, 64<<10)
 	begin, err := b.Peek(longestForm)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

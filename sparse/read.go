@@ -175,20 +175,12 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 		return nil, fmt.Errorf("sparse: %s: a stream in the format %s, expected that of a file", name, opt.Format)
 	}
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
-		end, begin := io.Pipe()
-		defer end.Close()
-		defer context.AfterFunc(ctx, func() { end.CloseWithError(ctx.Err()) })()
-		go func() {
-			begin.CloseWithError(run.Guard("sparse: the reader", func() error {
-				_, err := io.CopyBuffer(struct{ io.Writer }{begin}, struct{ io.Reader }{countingReader{r, m}},
-					make([]byte, 256<<10))
-				return err
-			}))
-		}()
+		end, stop := run.Stream(ctx, "sparse: the reader", countingReader{r, m})
+		defer stop()
 		if err := opt.takeLike(extensionOf(name)); err != nil {
 			return nil, err
 		}
-		in := &input{name: name, file: end, line: 1, stream: true, form: opt.form, meter: m}
+		in := &input{name: name, file: io.NopCloser(end), line: 1, stream: true, form: opt.form, meter: m}
 		if err := in.decode(end, nil); err != nil {
 			return nil, err
 		}
