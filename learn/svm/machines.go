@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -11,7 +12,7 @@ import (
 
 // Machines returns the numbers of the machines that a training has, in groups that don't depend on
 // each other, see [solver.Training.Groups]: one-vs-one has a group for each pair of classes, and what
-// can't be divided is one. It computes nothing of the matrix. Errors: those of [Problem.Train] about
+// can't be divided, such as machines that are calibrated together, is one. It computes nothing of the matrix. Errors: those of [Problem.Train] about
 // settings and labels.
 func (p *Problem) Machines(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
@@ -37,7 +38,13 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.Groups(p.Len(), p.inMemory())
+	groups, err := t.Groups(p.Len(), p.inMemory())
+	if err == nil && s.Calibrated && p.calibrates(s) {
+		all := slices.Concat(groups...)
+		slices.Sort(all)
+		groups = [][]int{all}
+	}
+	return groups, err
 }
 
 // inMemory says whether a training finds the rows of the matrix in memory, as [Problem.matrix]
@@ -64,6 +71,16 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	}
 	if !s.Type.Classifies() && (len(machines) > 1 || machines[0] != 0) {
 		return nil, fmt.Errorf("svm: machines %v of type %s, expected the only one, 0", machines, s.Type)
+	}
+	if s.Calibrated && p.calibrates(&s) {
+		groups, err := p.groups(&s)
+		if err == nil && !slices.Equal(groups[0], slices.Sorted(slices.Values(machines))) {
+			err = fmt.Errorf("svm: %d machines of %d, expected all, which are calibrated together", len(machines), len(groups[0]))
+		}
+		if err != nil {
+			return nil, err
+		}
+		machines = nil
 	}
 	return p.machines(ctx, &s, machines, &Report{})
 }
@@ -109,6 +126,12 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 			}
 			whole.Machines[k] = machine
 		}
+		if part.Temperature != nil {
+			whole.Temperature = part.Temperature
+		}
+		if part.Rejection != nil {
+			whole.Rejection = part.Rejection
+		}
 		if part.Thresholds != nil {
 			whole.Thresholds, whole.AtLeastOne = part.Thresholds, part.AtLeastOne
 		}
@@ -123,7 +146,8 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	if err := whole.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("svm: the parts: %w", err)
 	}
-	report := &Report{Warnings: p.before(&s), Thresholds: whole.Thresholds}
+	report := &Report{Warnings: p.before(&s), Thresholds: whole.Thresholds, Temperature: whole.Temperature,
+		Rejection: whole.Rejection}
 	out := p.model(whole, &s)
 	report.count(whole, out)
 	report.Warnings = append(report.Warnings, p.after(report)...)

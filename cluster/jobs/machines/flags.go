@@ -84,7 +84,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.shrinking = true
 	to.Var(&f.shrinking, "shrinking", "leave out documents that can't move for a while, `0|1`")
 	to.Var((*cli.ZeroOne)(&f.Probabilities), "probabilities",
-		"train for probabilities, too, a sigmoid per machine; a search calibrates, `0|1`")
+		"train for probabilities, too, calibrated on folds, `0|1`")
 	to.Var((*cli.ZeroOne)(&f.Thresholds), "thresholds", "tune the threshold of each label on folds, `0|1`")
 	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, including those for probabilities and thresholds")
 }

@@ -11,12 +11,13 @@ import (
 // result is what a task leaves: some machines of a classifier. JSON passes their numbers on without
 // loss.
 type result struct {
-	Scheme     solver.Scheme      `json:"scheme"`
-	Classes    int                `json:"classes"`
-	Of         int                `json:"of"` // machines that the classifier has
-	Machines   []numbered         `json:"machines"`
-	Thresholds *solver.Thresholds `json:"thresholds,omitempty"`
-	AtLeastOne bool               `json:"at_least_one,omitempty"`
+	Scheme      solver.Scheme       `json:"scheme"`
+	Classes     int                 `json:"classes"`
+	Of          int                 `json:"of"` // machines that the classifier has
+	Machines    []numbered          `json:"machines"`
+	Thresholds  *solver.Thresholds  `json:"thresholds,omitempty"`
+	Temperature *solver.Temperature `json:"temperature,omitempty"`
+	AtLeastOne  bool                `json:"at_least_one,omitempty"`
 }
 
 // numbered is a machine and its number.
@@ -28,7 +29,7 @@ type numbered struct {
 // encode writes the machines of a classifier that are there.
 func encode(c *solver.Classifier) ([]byte, error) {
 	r := result{Scheme: c.Scheme, Classes: c.Classes, Of: len(c.Machines), Thresholds: c.Thresholds,
-		AtLeastOne: c.AtLeastOne}
+		Temperature: c.Temperature, AtLeastOne: c.AtLeastOne}
 	for i, m := range c.Machines {
 		if m != nil {
 			r.Machines = append(r.Machines, numbered{i, m})
@@ -48,7 +49,7 @@ func decode(b []byte, of int) (*solver.Classifier, error) {
 		return nil, fmt.Errorf("some of %d machines, expected some of %d", r.Of, of)
 	}
 	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes, Machines: make([]*solver.Machine, r.Of),
-		Thresholds: r.Thresholds, AtLeastOne: r.AtLeastOne}
+		Thresholds: r.Thresholds, Temperature: r.Temperature, AtLeastOne: r.AtLeastOne}
 	for _, m := range r.Machines {
 		switch {
 		case m.Number < 0 || m.Number >= r.Of:

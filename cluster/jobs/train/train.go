@@ -1,6 +1,6 @@
 // Package train is the kind of job that trains a support vector machine of several: a task trains some
 // of its machines, gather puts the model together. One-vs-one has a machine for each pair of classes;
-// what depends on all machines, such as thresholds, is one task.
+// what depends on all machines, such as thresholds and probabilities, is one task.
 package train
 
 import (
@@ -28,7 +28,7 @@ Needs documents with labels, and a store: a folder that all machines mount, or a
 
 A task trains machines of pairs of classes that share documents, and computes the rows of these
 alone. One-vs-rest, whose machines share their rows, is one task as a rule, and so are thresholds,
-regression and one_class. Kernel and C aren't chosen, as grambench train does for text: plan search
+probabilities, which are calibrated on folds, regression and one_class. Kernel and C aren't chosen, as grambench train does for text: plan search
 compares them. gather -o FILE writes the model that grambench train -o FILE does, to the byte.
 
 Example:
@@ -44,7 +44,8 @@ const defaultTasks = 64
 // grouped depends on the memory of a machine.
 type spec struct {
 	machines.Settings
-	Machines [][]int `json:"machines"`
+	Calibrated bool    `json:"calibrated,omitempty"` // probabilities; jobs of earlier programs had a sigmoid per machine
+	Machines   [][]int `json:"machines"`
 }
 
 type planner struct {
@@ -67,7 +68,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if p.tasks < 1 {
 		return nil, 0, fmt.Errorf("-tasks %d, expected at least 1", p.tasks)
 	}
-	settings, err := settingsOf(&p.Settings)
+	settings, err := settingsOf(&p.Settings, p.Probabilities)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -79,7 +80,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if err != nil {
 		return nil, 0, errors.Join(err, problem.Engine().Close())
 	}
-	s := spec{Settings: p.Settings}
+	s := spec{Settings: p.Settings, Calibrated: p.Probabilities}
 	n, tasks := len(groups), min(p.tasks, len(groups))
 	for t := range tasks { // groups that follow each other share documents
 		s.Machines = append(s.Machines, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
@@ -89,9 +90,9 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 
 // settingsOf returns settings as the solver has them. Labels are trained each by itself, as grambench
 // does where the matrix fits into memory: a worker with less then has the same bits.
-func settingsOf(s *machines.Settings) (svm.Settings, error) {
+func settingsOf(s *machines.Settings, calibrated bool) (svm.Settings, error) {
 	out, err := s.SVM()
-	out.Alone = true
+	out.Alone, out.Calibrated = true, calibrated
 	return out, err
 }
 
@@ -111,7 +112,7 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 		return nil, fmt.Errorf("train: machines of %d tasks, the job has %d", len(s.Machines), j.Tasks)
 	}
 	o = &opened{machines: s.Machines}
-	if o.settings, err = settingsOf(&s.Settings); err != nil {
+	if o.settings, err = settingsOf(&s.Settings, s.Calibrated); err != nil {
 		return nil, err
 	}
 	c, err := j.Host.Corpus(ctx, j.Corpus)

@@ -29,6 +29,9 @@ func TestLikeGrambench(t *testing.T) {
 		{2, []string{"-scheme", "labels", "-kernel", "chi2"}},
 		{64, []string{"-scheme", "labels", "-thresholds", "1", "-seed", "3", "-kernel", "rbf:gamma=0.5"}},
 		{64, []string{"-type", "one_class", "-kernel", "diffusion"}},
+		{64, []string{"-probabilities", "1", "-kernel", "diffusion:t=0.3", "-c", "10"}},
+		{64, []string{"-probabilities", "1", "-scheme", "one-vs-rest", "-kernel", "rbf:gamma=0.5", "-seed", "2"}},
+		{4, []string{"-probabilities", "1", "-scheme", "labels", "-thresholds", "1", "-kernel", "linear"}},
 	} {
 		t.Run(fmt.Sprint(c.flags), func(t *testing.T) {
 			t.Parallel()
@@ -47,21 +50,22 @@ func TestLikeGrambench(t *testing.T) {
 // Flags that make no sense are refused when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
-		"-tasks 0":                "-tasks 0, expected at least 1",
-		"-c 1,2":                  "several values of",
-		"-c -1":                   "-c -1, expected",
-		"-c x":                    `"x", expected a number`,
-		"-nu 2 -type nu_svc":      "-nu 2, expected",
-		"-type x":                 `type "x", expected`,
-		"-scheme x":               `scheme "x", expected`,
-		"-weight nowhere=2":       `-weight for class "nowhere"`,
-		"-weight x":               "expected CLASS=W",
-		"-kernel x":               `unknown kernel "x"`,
-		"-kernel diffusion:t=1|2": "several values of",
-		"-thresholds 1":           "thresholds of c_svc",
-		"-probabilities x":        "expected 0 or 1",
-		"-tolerance 0":            "-tolerance 0, expected",
-		"-kernel hyperbolic":      "compares sets of points",
+		"-tasks 0":                         "-tasks 0, expected at least 1",
+		"-c 1,2":                           "several values of",
+		"-c -1":                            "-c -1, expected",
+		"-c x":                             `"x", expected a number`,
+		"-nu 2 -type nu_svc":               "-nu 2, expected",
+		"-type x":                          `type "x", expected`,
+		"-scheme x":                        `scheme "x", expected`,
+		"-weight nowhere=2":                `-weight for class "nowhere"`,
+		"-weight x":                        "expected CLASS=W",
+		"-kernel x":                        `unknown kernel "x"`,
+		"-kernel diffusion:t=1|2":          "several values of",
+		"-thresholds 1":                    "thresholds of c_svc",
+		"-probabilities x":                 "expected 0 or 1",
+		"-probabilities 1 -type one_class": "probabilities of one_class, expected c_svc or nu_svc",
+		"-tolerance 0":                     "-tolerance 0, expected",
+		"-kernel hyperbolic":               "compares sets of points",
 	})
 }
 
@@ -104,7 +108,7 @@ func FuzzDecode(f *testing.F) {
 	c := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 3, AtLeastOne: true, Machines: []*solver.Machine{
 		nil, {Support: []int{1, 7}, Coef: []float64{0.1, math.SmallestNonzeroFloat64}, Rho: math.Copysign(0, -1),
 			Converged: true, Sigmoid: &solver.Sigmoid{A: -1.0 / 3, B: math.MaxFloat64}}, {}},
-		Thresholds: &solver.Thresholds{Above: []float64{0.5}}}
+		Thresholds: &solver.Thresholds{Above: []float64{0.5}}, Temperature: &solver.Temperature{}}
 	b := musttest.Get(encode(c))(f)
 	if again, err := decode(b, 3); err != nil || !reflect.DeepEqual(again, c) || !math.Signbit(again.Machines[1].Rho) {
 		f.Fatalf("%+v, %v, expected %+v", again, err, c)
