@@ -61,7 +61,7 @@ func parse(address string) (place, error) {
 	}
 	allowed, known := parameters[u.Scheme]
 	if !known {
-		return place{}, fmt.Errorf("store: a %s:// address, expected file, s3, gs, azblob or mem", u.Scheme)
+		return place{}, fmt.Errorf("store: a %s:// address, expected file, s3, gs or azblob", u.Scheme)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unicode/utf8"
 	"unsafe"
@@ -124,6 +125,9 @@ func (c *call) guarded(f function, arguments unsafe.Pointer) error {
 	return <-done
 }
 
+// everyTell is after how long without news of a stage callers hear of it again.
+const everyTell = 800 * time.Millisecond
+
 // everyPoll is how often *cancel is looked at.
 const everyPoll = 20 * time.Millisecond
 
@@ -200,6 +204,7 @@ func codeOf(err error) code {
 	var path *fs.PathError
 	var link *os.LinkError
 	var system *os.SyscallError
+	var number syscall.Errno
 	switch {
 	case errors.As(err, &own), errors.As(err, &inside):
 		return codeInternal
@@ -207,7 +212,7 @@ func codeOf(err error) code {
 		return codeCancelled
 	case errors.As(err, &memory):
 		return codeMemory
-	case errors.As(err, &path), errors.As(err, &link), errors.As(err, &system):
+	case errors.As(err, &path), errors.As(err, &link), errors.As(err, &system), errors.As(err, &number):
 		return codeFile
 	}
 	return codeInvalid
@@ -225,8 +230,19 @@ func (c *call) tell(callback func()) {
 // use gives options the callbacks of the call.
 func (c *call) use(o *gram.Options) {
 	if c.in.progress != nil {
+		var again *time.Timer
+		var last gram.Progress
+		send := func() {
+			c.in.toProgress(append([]byte(last.Stage), 0), last.Done, last.Total)
+			again.Reset(everyTell)
+		}
 		o.Progress = func(p gram.Progress) {
-			c.tell(func() { c.in.toProgress(append([]byte(p.Stage), 0), p.Done, p.Total) })
+			c.tell(func() {
+				if last = p; again == nil {
+					again = time.AfterFunc(everyTell, func() { c.tell(send) })
+				}
+				send()
+			})
 		}
 	}
 	if c.in.warn != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/gramengine/gram"
@@ -295,6 +296,11 @@ func labelClasses(c *sparse.Corpus, names []string, labels []int32, offsets []in
 	for k, id := range labels {
 		if int(id) >= len(names) || id < 0 && offsets != nil {
 			return fmt.Errorf("gram: label %d at %d, expected one of %d classes", id, k, len(names))
+		}
+	}
+	for k, name := range names {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("gram: class %d, %q, isn't UTF-8", k, name)
 		}
 	}
 	place, seen := make([]int32, len(names)), map[string]bool{}

@@ -48,7 +48,7 @@ type Options struct {
 
 func (o Options) leading(n int) (spectrum.LeadingOptions, error) {
 	if o.Components < 0 || o.MemoryBytes < 0 {
-		return spectrum.LeadingOptions{}, fmt.Errorf("pca: %d components in %d bytes, expected numbers not below 0",
+		return spectrum.LeadingOptions{}, fmt.Errorf("pca: %d components, a bound of %d bytes, expected neither below 0",
 			o.Components, o.MemoryBytes)
 	}
 	if o.Components == 0 {

@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 		{"", "plan gram -store " + dir, cli.Failed, "expected -in SOURCE"},
 		{"", "plan gram -nonsense", cli.Misuse, "-nonsense"},
 		{"", "plan gram -store " + dir + " more yet", cli.Misuse, `argument "yet"`},
-		{"", "plan gram -store ftp://x -in goroot", cli.Failed, "expected file, s3, gs, azblob or mem"},
+		{"", "plan gram -store ftp://x -in goroot", cli.Failed, "expected file, s3, gs or azblob"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", cli.Failed, "nonsense"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -rows 100", cli.Failed,
 			"-rows 100, expected a multiple of 128"},

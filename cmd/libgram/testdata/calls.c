@@ -367,6 +367,9 @@ static void indexes(const char *folder)
 
 	snprintf(path, sizeof path, "%s/index", folder);
 	OK(gram_save(x, TEXT(path), fresh()));
+	char nowhere[1100];
+	snprintf(nowhere, sizeof nowhere, "%s/none/x", path);
+	expect(__LINE__, GRAM_FILE, "can't be written", gram_save(x, TEXT(nowhere), fresh()));
 	OK(gram_load(TEXT(path), &again[0], fresh()));
 	gram_view bytes;
 	OK(gram_array(x, TEXT("bytes"), &bytes, fresh()));
@@ -462,6 +465,10 @@ static void errors(const char *folder)
 	x = from_matrix;
 	x.classes = &(gram_strings){class_names, class_sizes, 1};
 	INVALID("label 1 at 2, expected one of 1 classes", gram_train(&x, NONE, 0, &o, fresh()));
+	const char *const no_text[] = {"food", "c\xff"};
+	static const int64_t no_sizes[] = {4, 2};
+	x.classes = &(gram_strings){no_text, no_sizes, 2};
+	INVALID("class 1, \"c\\xff\", isn't UTF-8", gram_train(&x, NONE, 0, &o, fresh()));
 	targets[5] = INFINITY;
 	INVALID("target of row 5: found +Inf", gram_train(&from_targets, NONE, 0, &o, fresh()));
 	targets[5] = 1;
