@@ -326,7 +326,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { panic("out of order") }
 
-// A stream that says nothing doesn't outlast its context, one that panics ends no program, and memory bounds what is read.
+// A stream that says nothing doesn't outlast its context, one that panics ends no program, and memory bounds what is
+// read.
 func TestStreams(t *testing.T) {
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
 	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
@@ -365,7 +366,8 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	var memory *sparse.MemoryError
-	_, err := gram.ReadIndex(t.Context(), bytes.NewReader(index.Bytes()), gram.Options{MemoryBytes: int64(index.Len() - 1)})
+	_, err := gram.ReadIndex(t.Context(), bytes.NewReader(index.Bytes()),
+		gram.Options{MemoryBytes: int64(index.Len() - 1)})
 	if !errors.As(err, &memory) {
 		t.Errorf("an index of more bytes than there may be: %v, expected a MemoryError", err)
 	}

@@ -115,8 +115,8 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 	return nil, fmt.Errorf("gram: %s: %w", path, err)
 }
 
-// ReadIndex is [LoadIndex] of what [Index.Write] wrote, to the end of r. After the end of ctx it doesn't wait for a call of
-// r.Read that blocks.
+// ReadIndex is [LoadIndex] of what [Index.Write] wrote, to the end of r. After the end of ctx it doesn't wait for a
+// call of r.Read that blocks.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer facade(&err)
 	if err := run.Given(ctx, "gram"); err != nil {

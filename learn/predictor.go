@@ -101,7 +101,8 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.
 	return Machines{Model: m}, nil
 }
 
-// Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that blocks.
+// Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that
+// blocks.
 func Read(ctx context.Context, r io.Reader) (Model, error) {
 	if err := run.Given(ctx, "learn"); err != nil {
 		return nil, err

@@ -192,7 +192,8 @@ func TestPredictorDoors(t *testing.T) {
 	}
 }
 
-// One object's sums, which go by columns, have the bits of those of many, which go by machines, however the columns come.
+// One object's sums, which go by columns, have the bits of those of many, which go by machines, however the columns
+// come.
 func TestSumsOfOne(t *testing.T) {
 	const classes, columns, objects = 7, 300, 64
 	r := rand.New(rand.NewPCG(3, 4))

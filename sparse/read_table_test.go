@@ -74,8 +74,9 @@ func TestTables(t *testing.T) {
 	}
 	// Predictions are lines, so no label breaks one.
 	for file, content := range map[string]string{
-		"a.csv":   "label,text\n\"sport\r\n news\",a\n\"sport news\",b\nx,c\n",
-		"a.jsonl": `{"label":"sport\n\tnews","text":"a"}` + "\n" + `{"label":"sport\u2028news","text":"b"}` + "\n" + `{"label":["x"],"text":"c"}`,
+		"a.csv": "label,text\n\"sport\r\n news\",a\n\"sport news\",b\nx,c\n",
+		"a.jsonl": `{"label":"sport\n\tnews","text":"a"}` + "\n" + `{"label":"sport\u2028news","text":"b"}` + "\n" +
+			`{"label":["x"],"text":"c"}`,
 	} {
 		broken := texts(t, file, content, Options{})
 		if want := []string{"sport news", "x"}; !slices.Equal(broken.Classes, want) {

@@ -32,9 +32,10 @@ func ReadLoad(root fs.FS) (l Load, known bool) {
 	return l, true
 }
 
-// Others is the time, since before, of other processes and of other machines on the same processor.
+// Others is the time, since before, of other processes and of other machines on the same processor. Counters have
+// hundredths of seconds, so it may be a little below 0: only sums are worth a bound.
 func (l Load) Others(before Load) float64 {
-	return max(l.All-before.All-l.Own+before.Own, 0) + l.Stolen - before.Stolen
+	return l.All - before.All - l.Own + before.Own + l.Stolen - before.Stolen
 }
 
 // Temperature returns the greatest temperature of the processor that a sensor tells, in degrees Celsius.

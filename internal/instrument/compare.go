@@ -55,6 +55,14 @@ func Compare(a, b *Result) (*Comparison, error) {
 					report.Counted(n, "round", "rounds"), [2]string{"first", "second"}[k], 2*leastBatch)
 			}
 		}
+		if row.Units != other.Units || row.Unit != other.Unit {
+			return nil, fmt.Errorf("%s is of %g %s in the first file and of %g %s in the second, expected the same work", row,
+				row.Units, row.Unit, other.Units, other.Unit)
+		}
+		if one && a.ISA == b.ISA && a.Caches == b.Caches && row.Digest != other.Digest {
+			c.Hints = append(c.Hints, fmt.Sprintf("%s: other bits on one machine, digest %s, then %s: soak looks for the core",
+				row, row.Digest, other.Digest))
+		}
 		busy := row.Busy() || other.Busy()
 		busy = busy && len(row.Processor) == len(row.Seconds) && len(other.Processor) == len(other.Seconds)
 		cycles := one && len(row.MHz) == len(row.Seconds) && len(other.MHz) == len(other.Seconds)

@@ -183,6 +183,11 @@ func (r *Result) check() error {
 				row.Rate.Median)
 		}
 		seen[row.String()] = true
+		for k, mhz := range row.MHz {
+			if !(mhz > 0 && mhz < 1e6) {
+				return fmt.Errorf("row %d: %s: %g MHz in round %d, expected a frequency", i+1, row, mhz, k+1)
+			}
+		}
 		for k, s := range slices.Concat(row.Seconds, row.Processor) {
 			if !(s >= 0 && s < 1e9) || k < len(row.Seconds) && s == 0 {
 				return fmt.Errorf("row %d: %s: round %d took %g s, expected a positive number", i+1, row, k%len(row.Seconds)+1, s)

@@ -219,7 +219,11 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 
 // confine has the process run on as many processors as there are workers, the first of the order.
 func (m *measuring) confine(workers int) {
-	if !m.pin || len(m.order) == 0 {
+	if !m.pin {
+		return
+	}
+	if len(m.order) == 0 { // the system doesn't say which processors there are
+		m.pin, m.result.Pinned = false, false
 		return
 	}
 	var ids []int
@@ -233,7 +237,7 @@ func (m *measuring) confine(workers int) {
 
 // pinned has each worker run on a processor of its own.
 func (m *measuring) pinned(ctx context.Context) context.Context {
-	if !m.pin || len(m.order) == 0 {
+	if !m.pin {
 		return ctx
 	}
 	return run.OnWorker(ctx, func(w int) func() {
@@ -267,7 +271,7 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	n := float64(len(row.Seconds))
 	if row.Others = -1; after.Load != nil && before.Load != nil {
 		m.others[i] += after.Load.Others(*before.Load)
-		row.Others = m.others[i] / m.took[i]
+		row.Others = max(m.others[i]/m.took[i], 0)
 	}
 	if after.Processor > 0 {
 		row.Processor = append(row.Processor, after.Processor-before.Processor)

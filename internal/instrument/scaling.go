@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -84,14 +85,20 @@ func (r *Result) left(row *Row) string {
 	return "what isn't computed in parallel, shared caches or latency"
 }
 
-// coresOf is how many cores so many workers run on.
+// coresOf is how many cores so many workers run on, as far as is known.
 func (r *Result) coresOf(workers int) int {
+	most := workers
+	for _, known := range []int{len(host.ParseList(r.Machine.Allowed)), r.Machine.Threads} {
+		if known > 0 {
+			most = min(most, known)
+		}
+	}
 	if r.Machine.Threads <= r.Machine.Cores || r.Machine.Cores == 0 {
-		return min(workers, max(r.Machine.Threads, 1))
+		return most
 	}
 	order := r.Machine.Order()
 	if len(order) == 0 { // the result is a file's
-		return min(workers, r.Machine.Cores)
+		return min(most, r.Machine.Cores)
 	}
 	cores := map[int]bool{}
 	for _, c := range order[:min(workers, len(order))] {

@@ -8,8 +8,9 @@ import (
 // streamBytes is how much of a stream is asked for at a time.
 const streamBytes = 256 << 10
 
-// Stream returns a reader of what r has. Its calls end with ctx, with its error: a call of r.Read that blocks isn't waited
-// for. A panic of r, which is called name there, is an error. stop, which the caller calls at the end, lets go of r.
+// Stream returns a reader of what r has. Its calls end with ctx, with its error: a call of r.Read that blocks isn't
+// waited for. A panic of r, which is called name there, is an error. stop, which the caller calls at the end, lets go
+// of r.
 func Stream(ctx context.Context, name string, r io.Reader) (in io.Reader, stop func()) {
 	end, begin := io.Pipe()
 	release := context.AfterFunc(ctx, func() { begin.CloseWithError(context.Cause(ctx)) })

@@ -103,6 +103,19 @@ func (r *Report) Sound() bool {
 	return r.Found == planted
 }
 
+// Untried says what the run was too short for, "" for nothing: a processor that compared no value, flips to plant.
+func (r *Report) Untried() string {
+	for _, c := range r.Cores {
+		if c.Values == 0 {
+			return fmt.Sprintf("processor %d compared no value", c.ID)
+		}
+	}
+	if r.Inject != nil && !slices.ContainsFunc(r.Planted, func(c Count) bool { return c.Planted > 0 }) {
+		return "no flip was planted"
+	}
+	return ""
+}
+
 const (
 	mostListed = 50 // differences, each of which is tried again
 	tries      = 3

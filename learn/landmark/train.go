@@ -292,13 +292,17 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 	return err
 }
 
+const unsaidBytes = 1 << 30
+
 // room is how many bytes of rows of the matrix may be kept: nine tenths of what is left of what was
-// allowed, since garbage stays for a while, or half of what the machine has left.
+// allowed, since garbage stays for a while, or half of what the machine has left; where it doesn't say, unsaidBytes.
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
 	} else if left, known := run.Available(); known {
 		bytes = max(left-t.bytes(), 0) / 2
+	} else {
+		bytes = unsaidBytes
 	}
 	if t.opt.KeptBytes > 0 {
 		bytes = min(bytes, t.opt.KeptBytes)

@@ -12,8 +12,8 @@ import (
 
 // Machines returns the numbers of the machines that a training has, in groups that don't depend on
 // each other, see [solver.Training.Groups]: one-vs-one has a group for each pair of classes, and what
-// can't be divided, such as machines that are calibrated together, is one. It computes nothing of the matrix. Errors: those of [Problem.Train] about
-// settings and labels.
+// can't be divided, such as machines that are calibrated together, is one. It computes nothing of the
+// matrix. Errors: those of [Problem.Train] about settings and labels.
 func (p *Problem) Machines(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -75,7 +75,8 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	if s.Calibrated && p.calibrates(&s) {
 		groups, err := p.groups(&s)
 		if err == nil && !slices.Equal(groups[0], slices.Sorted(slices.Values(machines))) {
-			err = fmt.Errorf("svm: %d machines of %d, expected all, which are calibrated together", len(machines), len(groups[0]))
+			err = fmt.Errorf("svm: %d machines of %d, expected all, which are calibrated together", len(machines),
+				len(groups[0]))
 		}
 		if err != nil {
 			return nil, err

@@ -214,7 +214,8 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 	if len(r.Mistakes) == 0 {
 		return
 	}
-	title, columns := "The worst mistakes, and what decided them", []string{"document", "class", "predicted", ">confidence", "by"}
+	title := "The worst mistakes, and what decided them"
+	columns := []string{"document", "class", "predicted", ">confidence", "by"}
 	if r.MSE != nil {
 		title, columns[1], columns[3] = "The greatest errors, and what speaks for a greater value", "value", ">error"
 	}

@@ -4,8 +4,10 @@ package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -29,7 +31,7 @@ first time, bit by bit. Results here have the same bits on any core and any day,
 a fault of the core or of its memory. It is tried again on that core and on another one.
 
 A difference names the core, the instruction set, the tile and the bits. Exit status 1: there was
-one. ^C ends the run with its report, and status 130.
+one, or a core compared nothing. ^C ends the run with its report, and status 130.
 
 -inject plants flips, to see that they would be noticed: of the values that a core computes, each
 has one bit flipped at that rate. Then exit status 0 says that each was found, and nothing else.`,
@@ -84,18 +86,15 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	progress.Clear()
-	found := &soakReport{r, r.Sound()}
-	if err := report.Write(e.Stdout, found, s.f.JSON); err != nil {
-		return err
-	}
-	if err := s.f.WritePage(found); err != nil {
-		return err
+	found := &soakReport{r, r.Sound() && r.Untried() == ""}
+	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
+		return err // the page first: standard output may be full
 	}
 	switch {
+	case r.Sound() && r.Interrupted:
+		return context.Cause(ctx)
 	case !found.Passed:
 		return cli.ErrReported
-	case r.Interrupted:
-		return context.Cause(ctx)
 	}
 	return nil
 }
@@ -143,8 +142,10 @@ func (r *soakReport) WriteText(w io.Writer) {
 	switch {
 	case r.Inject != nil && r.Passed:
 		verdict = "passed: every planted flip was found, and nothing else"
-	case !r.Passed:
+	case !r.Sound():
 		verdict = "failed"
+	case !r.Passed:
+		verdict = "neither passed nor failed: " + r.Untried()
 	}
 	fmt.Fprintf(w, "\n%s\n", verdict)
 }
@@ -173,17 +174,28 @@ func (r *soakReport) CompletePage(p *page.Page) error { p.Title = "Soak of " + r
 
 // setCores reads -cores.
 func (s *work) setCores(text string) error {
-	if s.o.Cores = host.ParseList(text); len(s.o.Cores) == 0 || strings.Trim(text, "0123456789,-") != "" {
-		return fmt.Errorf("%q isn't a list of processors, expected such as 0-3,8", text)
+	s.o.Cores = nil
+	for part := range strings.SplitSeq(text, ",") {
+		own := host.ParseList(part)
+		if len(own) == 0 || !listed.MatchString(part) {
+			return fmt.Errorf("%q isn't a list of processors, expected such as 0-3,8", text)
+		}
+		s.o.Cores = append(s.o.Cores, own...)
 	}
 	return nil
 }
 
+var listed = regexp.MustCompile(`^[0-9]+(-[0-9]+)?$`)
+
 // setFault reads -inject.
 func (s *work) setFault(text string) error {
 	var f soak.Fault
-	n, err := fmt.Sscanf(text, "core=%d,rate=%g", &f.Core, &f.Rate)
-	if err != nil || n != 2 || f.Core < 0 || !(f.Rate > 0 && f.Rate <= 1) {
+	core, rate, _ := strings.Cut(text, ",rate=")
+	core, named := strings.CutPrefix(core, "core=")
+	var errs [2]error
+	f.Core, errs[0] = strconv.Atoi(core)
+	f.Rate, errs[1] = strconv.ParseFloat(rate, 64)
+	if !named || errors.Join(errs[:]...) != nil || f.Core < 0 || !(f.Rate > 0 && f.Rate <= 1) {
 		return fmt.Errorf("%q, expected core=N,rate=R with a rate above 0 and at most 1", text)
 	}
 	s.o.Inject = &f
