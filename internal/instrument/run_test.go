@@ -171,6 +171,15 @@ func TestCompare(t *testing.T) {
 	if _, err := Compare(a, sample(0.1, 1, 1)); err == nil || !strings.Contains(err.Error(), "2 rounds in the second") {
 		t.Errorf("of few rounds: %v", err)
 	}
+	bits, work := sample(0.1, off...), sample(0.1, off...)
+	bits.Rows[0].Digest = "0"
+	if c, err := Compare(a, bits); err != nil || len(c.Hints) != 1 || !strings.Contains(c.Hints[0], "other bits on one machine") {
+		t.Errorf("other bits: %+v, %v", c, err)
+	}
+	work.Rows[0].Units *= 2
+	if _, err := Compare(a, work); err == nil || !strings.Contains(err.Error(), "expected the same work") {
+		t.Errorf("other work: %v", err)
+	}
 	// Where others were busy the process's own time is compared, which planted none.
 	for _, r := range []*Result{a, b} {
 		for _, row := range r.Rows {

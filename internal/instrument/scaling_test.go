@@ -8,6 +8,25 @@ import (
 	"github.com/gramengine/gram/internal/host"
 )
 
+// Workers run on processors that the process may use; on how many cores isn't guessed.
+func TestCoresOf(t *testing.T) {
+	for _, c := range []struct {
+		of      host.Machine
+		workers int
+		want    int
+	}{
+		{host.Machine{Threads: 2, Cores: 2, Allowed: "0-1"}, 2, 2},
+		{host.Machine{Threads: 2, Cores: 2, Allowed: "1"}, 2, 1},
+		{host.Machine{Threads: 16, Cores: 8, Allowed: "0-3"}, 16, 4},
+		{host.Machine{Threads: 16, Cores: 8}, 16, 8},
+		{host.Machine{}, 3, 3},
+	} {
+		if got := (&Result{Machine: &c.of}).coresOf(c.workers); got != c.want {
+			t.Errorf("%+v: %d workers on %d cores, expected %d", c.of, c.workers, got, c.want)
+		}
+	}
+}
+
 // What bounds more workers is named where something measured says so.
 func TestScaling(t *testing.T) {
 	row := func(workers int, rate, mhz, others, idle float64) *Row {
