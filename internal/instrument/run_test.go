@@ -173,7 +173,8 @@ func TestCompare(t *testing.T) {
 	}
 	bits, work := sample(0.1, off...), sample(0.1, off...)
 	bits.Rows[0].Digest = "0"
-	if c, err := Compare(a, bits); err != nil || len(c.Hints) != 1 || !strings.Contains(c.Hints[0], "other bits on one machine") {
+	if c, err := Compare(a, bits); err != nil || len(c.Hints) != 1 ||
+		!strings.Contains(c.Hints[0], "other bits on one machine") {
 		t.Errorf("other bits: %+v, %v", c, err)
 	}
 	work.Rows[0].Units *= 2
