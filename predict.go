@@ -22,7 +22,8 @@ type Predictions struct {
 	Probabilities [][]float64 // by document, by class of About().Classes, where the model has them, else nil
 
 	// Margins are, by document, the decision values by which the label leads the class that comes second, and
-	// Seconds these classes, as [Model.ExplainText] has both: Value and Against. Nil where there is one class.
+	// Seconds these classes, as [Model.ExplainText] has both: Value and Against. Of a rejected document Seconds has the
+	// class that it would be. Nil where there is one class.
 	Margins []float64
 	Seconds []string
 
@@ -40,6 +41,10 @@ type Predictions struct {
 	// cuts into these; terms of [Terms]; or
 	// columns, of those that documents of training had. Of several views the first counts.
 	Known []int
+
+	// Empty says of each document that the model knows none of its terms, of any view: what it says is what it does of
+	// an empty document.
+	Empty []bool
 
 	// Words is, by document, how many different words it has, known or not; nil unless the model has cut
 	// texts. A model says little of a text of which it knows less than half: of short parts of 20 Newsgroups,
@@ -251,6 +256,9 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *sparse.Cou
 		if err != nil {
 			break // a model of one class has none
 		}
+		if out.Rejected != nil && out.Rejected[i] {
+			second = a.Classes[found.Class[i]]
+		}
 		out.Margins, out.Seconds = append(out.Margins, f), append(out.Seconds, second)
 	}
 	return out, nil
@@ -292,7 +300,7 @@ func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *
 		if words != nil {
 			known = words.Known(terms)
 		}
-		out.Known = append(out.Known, known)
+		out.Known, out.Empty = append(out.Known, known), append(out.Empty, a.Known(terms) == 0)
 		if !a.Numbers {
 			out.Labels = append(out.Labels, a.Labels(p, i))
 		}

@@ -101,7 +101,7 @@ func (o *Options) Inherit(m Model) error {
 	case Machines:
 		s := m.Settings
 		if m.Classifier.Rejection != nil && o.Reject == "" {
-			return flagtext.Errorf("-update: the model has a threshold below which it doesn't answer, but not what it was " +
+			return flagtext.Errorf("the model has a threshold below which it doesn't answer, but not what it was " +
 				"learnt for: -reject says it again")
 		}
 		c, nu, epsilon := m.Type.Used(s.C, s.Nu, s.Epsilon)

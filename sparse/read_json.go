@@ -245,7 +245,7 @@ func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
 	for _, v := range list {
 		switch v := v.(type) {
 		case string:
-			if name := strings.TrimSpace(v); name != "" {
+			if name := strings.TrimSpace(v); name != "" && name != noLabel {
 				names = append(names, name)
 			}
 		case json.Number:

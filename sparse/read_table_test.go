@@ -72,6 +72,10 @@ func TestTables(t *testing.T) {
 	if want := []string{"1", "true"}; !slices.Equal(numbers.Classes, want) {
 		t.Errorf("classes %q, expected %q", numbers.Classes, want)
 	}
+	none := texts(t, "a.jsonl", `{"label":"-","text":"a"}`+"\n"+`{"label":["-"],"text":"b"}`, Options{})
+	if len(none.Classes) > 0 {
+		t.Errorf("classes %q, expected none by -", none.Classes)
+	}
 	// Predictions are lines, so no label breaks one.
 	for file, content := range map[string]string{
 		"a.csv": "label,text\n\"sport\r\n news\",a\n\"sport news\",b\nx,c\n",

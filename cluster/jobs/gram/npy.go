@@ -43,9 +43,6 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	defer near.Close()
 	n, side := s.Documents, s.side()
 	width := s.stripWidth(j.Host)
-	if err := j.Host.Fits(nil, 4*int64(side)*int64(side), "a strip of %d x %d", side, side); err != nil {
-		return err
-	}
 	down, across := (n+side-1)/side, (n+width-1)/width
 	held := make([]strip, min(j.Host.Workers, down*across))
 	var done atomic.Int64

@@ -201,9 +201,15 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	switch vectors := corpus.Vocabulary == nil; {
-	case d.keep == "" || corpus.Texts != nil:
+	case d.keep == "":
+	case corpus.Texts != nil && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
+		return fmt.Errorf("-keep %s: %s holds texts, expected a name in .jsonl", d.keep, corpus.Source)
+	case corpus.Texts != nil:
 	case !vectors:
 		return fmt.Errorf("-keep: no texts of %s, expected text that fits -m", corpus.Source)
+	case slices.ContainsFunc(corpus.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
+		return fmt.Errorf("-keep %s: a class of %s has a blank, a comma, a colon or #, which vectors can't be written with",
+			d.keep, corpus.Source)
 	case strings.EqualFold(filepath.Ext(d.keep), ".jsonl"):
 		return fmt.Errorf("-keep %s: %s holds vectors, expected a name in .svm", d.keep, corpus.Source)
 	}
@@ -248,6 +254,9 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return d.lines(b, corpus, k+1, groups[k])
 	})
 }
+
+// notTexts are endings of files of vectors and matrices.
+var notTexts = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
 
 // written writes lines, and the report.
 func (d *duplicates) written(
@@ -349,6 +358,7 @@ func (d *duplicates) text(c *sparse.Corpus) func(i int32) string {
 func writeKept(
 	ctx context.Context, path string, c *sparse.Corpus, documents *sparse.CSR, n int, groups [][]int32,
 ) (int64, error) {
+	rows := c.Tokenizer.Rows() != nil // texts are objects of columns
 	dropped := make([]bool, n)
 	for _, g := range groups {
 		for _, i := range g[1:] {
@@ -365,6 +375,11 @@ func writeKept(
 			labels := []string{}
 			for _, id := range c.Labels.Of(i) {
 				labels = append(labels, c.Classes[id])
+			}
+			if c.Texts != nil && rows {
+				label, err := json.Marshal(labels)
+				b = append(append(append(b, `{"label":`...), label...), ',')
+				return append(append(b, strings.TrimPrefix(c.Texts[i], "{")...), '\n'), err
 			}
 			if c.Texts != nil {
 				text, err := json.Marshal(struct {

@@ -123,7 +123,7 @@ func predict(ctx context.Context, l *loaded, q *request) (any, error) {
 
 func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	out := prediction{Labels: []string{}, Known: p.Known[i], Words: p.Words[i]}
-	if out.Known == 0 {
+	if p.Empty[i] {
 		out.Note = learn.NoKnownWord
 	}
 	switch {
@@ -134,12 +134,17 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 		out.Margin, out.Second = &p.Margins[i], p.Seconds[i]
 	}
 	out.Labels = append(out.Labels, p.Labels[i]...)
-	class, ok := l.classes[p.Label(i)]
+	label := p.Label(i)
+	if p.Rejected != nil && p.Rejected[i] {
+		label = p.Seconds[i]
+	}
+	class, ok := l.classes[label]
 	if !ok || p.Probabilities == nil {
 		return out
 	}
 	own := p.Probabilities[i]
-	if best := slices.Index(own, slices.Max(own)); l.single && own[best] > own[class] { // as tables have it
+	best := slices.Index(own, slices.Max(own))
+	if l.single && label == p.Label(i) && own[best] > own[class] { // as tables have it
 		out.Labels[0], out.Second, out.Margin, class = l.names[best], out.Labels[0], nil, best
 	}
 	out.Probability = &own[class]

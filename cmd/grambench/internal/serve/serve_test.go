@@ -28,6 +28,7 @@ import (
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/learn"
 )
 
 var (
@@ -523,5 +524,20 @@ func TestMostProbable(t *testing.T) {
 	}
 	if p.Labels[0][0] != "a" {
 		t.Error("the prediction of the model was changed")
+	}
+}
+
+// Of a text that is refused an answer says what it would be, and how likely that is.
+func TestRefused(t *testing.T) {
+	s, _, _ := serving(t, 3, 40, 20, gram.TrainOptions{Kernel: "linear", C: 1, Reject: "coverage=50%"})
+	l := s.current.Load()
+	p := gram.Must(l.model.PredictTexts(t.Context(), []string{"never seen before"}))
+	got := l.prediction(p, 0)
+	class := slices.Index(l.names, got.Second)
+	if !slices.Equal(got.Labels, []string{"?"}) || class < 0 || got.Note != learn.NoKnownWord {
+		t.Fatalf("%+v, expected a refusal with the class that it would be", got)
+	}
+	if got.Probability == nil || *got.Probability != slices.Max(p.Probabilities[0]) {
+		t.Errorf("%+v, expected the greatest probability of %v", got, p.Probabilities[0])
 	}
 }
