@@ -507,7 +507,7 @@ func TestMostProbable(t *testing.T) {
 	l := &loaded{names: []string{"a", "b"}, classes: map[string]int{"a": 0, "b": 1}, single: true}
 	p := &gram.Predictions{Labels: [][]string{{"a"}, {"b"}, {"?"}},
 		Probabilities: [][]float64{{0.4, 0.6}, {0.4, 0.6}, {0.5, 0.5}}, Margins: []float64{f, f, f},
-		Seconds: []string{"b", "a", "a"}, Known: make([]int, 3), Words: []int{1, 1, 1}}
+		Seconds: []string{"b", "a", "a"}, Known: make([]int, 3), Empty: make([]bool, 3), Words: []int{1, 1, 1}}
 	first, second, refused := l.prediction(p, 0), l.prediction(p, 1), l.prediction(p, 2)
 	if first.Labels[0] != "b" || first.Second != "a" || first.Margin != nil || *first.Probability != 0.6 {
 		t.Errorf("where the votes say another class: %+v", first)
