@@ -1,6 +1,7 @@
 package gram_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -323,5 +324,35 @@ func TestPredictTextsOfTerms(t *testing.T) {
 		if strings.Contains(all, "PredictTerms") != want || len(warnings) > 1 {
 			t.Errorf("%s: warnings %q", term, all)
 		}
+	}
+}
+
+// A model from a file, which doesn't keep the gap of its objective, claims none.
+func TestGapOfFiles(t *testing.T) {
+	for _, kind := range []string{"logistic", "landmark:m=8", "linear"} {
+		m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Type: kind, C: 1}))
+		var b bytes.Buffer
+		musttest.Do(t, m.Write(t.Context(), &b))
+		again := gram.Must(gram.LoadFrom(t.Context(), &b))
+		said := func(m *gram.Model) bool {
+			return strings.Contains(strings.Join(m.About().Text, "\n"), "above the optimum")
+		}
+		if !said(m) || said(again) != (kind == "linear") {
+			t.Errorf("%s: a gap is named after training: %t, of the file: %t; expected true, and only where files have it", kind,
+				said(m), said(again))
+		}
+	}
+}
+
+// A text of which the second view alone knows terms isn't empty.
+func TestEmptyByAllViews(t *testing.T) {
+	cut := sparse.Tokenizer{Views: "word + char_wb:ngrams=2..3"}
+	texts := []string{"rivers and capitals", "poets and painters", "rivers and lakes", "poets and authors"}
+	o := gram.ReadOptions{Tokenizer: cut, MinDF: 1}
+	c := gram.Must(gram.Texts(t.Context(), texts, []string{"a", "b", "a", "b"}, o))
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
+	p := gram.Must(m.PredictTexts(t.Context(), []string{"riversx", "rivers", "qqq"}))
+	if want := []bool{false, false, true}; !slices.Equal(p.Empty, want) || p.Known[0] != 0 {
+		t.Errorf("empty %v, known %v, expected %v and no known word of the first", p.Empty, p.Known, want)
 	}
 }

@@ -155,6 +155,10 @@ func TestCounters(t *testing.T) {
 	if want := (Load{1.5, 0.6, 0.5}); !known || load != want || !(math.Abs(load.Others(Load{})-1.4) < 1e-9) {
 		t.Errorf("load %+v %v, expected %+v", load, known, want)
 	}
+	// A tick of rounding below 0 makes up for one above.
+	if got := (Load{1, 0.51, 0}).Others(Load{0.5, 0, 0}); !(math.Abs(got+0.01) < 1e-9) {
+		t.Errorf("others took %v s, expected -0.01", got)
+	}
 	if c, known := Temperature(root); !known || c != 72.5 {
 		t.Errorf("temperature %v %v, expected that of the processor, 72.5", c, known)
 	}

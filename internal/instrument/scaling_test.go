@@ -27,6 +27,14 @@ func TestCoresOf(t *testing.T) {
 	}
 }
 
+// Where no processor is known, none is pinned.
+func TestConfineNowhere(t *testing.T) {
+	m := &measuring{result: &Result{Pinned: true}, pin: true}
+	if m.confine(1); m.pin || m.result.Pinned {
+		t.Error("workers are pinned, though the system doesn't say where to")
+	}
+}
+
 // What bounds more workers is named where something measured says so.
 func TestScaling(t *testing.T) {
 	row := func(workers int, rate, mhz, others, idle float64) *Row {

@@ -39,6 +39,8 @@ func TestAssemble(t *testing.T) {
 		"one-vs-rest":   {small, Settings{Scheme: solver.OneVsRest, Balanced: true}, 1},
 		"labels":        {small, Settings{Scheme: solver.Labels}, 4},
 		"thresholds":    {small, Settings{Scheme: solver.Labels, Thresholds: true}, 1},
+		"calibrated":    {small, Settings{Probabilities: true, Calibrated: true, Seed: 2}, 1},
+		"rejection":     {small, Settings{Reject: solver.RejectionTarget{Coverage: 0.5}, Scheme: solver.OneVsRest}, 1},
 		"one class":     {small, Settings{Type: model.OneClass}, 1},
 		"regression":    {small, Settings{Type: model.EpsilonSVR}, 1},
 		"warned":        {small, Settings{Kernel: kernel.MustParse("ngd")}, 6},
@@ -117,6 +119,10 @@ func TestAssembleRefuses(t *testing.T) {
 		if _, _, err := p.Assemble(Settings{}, []*solver.Classifier{&c}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+	together := Settings{Probabilities: true, Calibrated: true}
+	if _, err := p.TrainMachines(ctx, together, []int{0, 2}); err == nil {
+		t.Error("some of the machines that are calibrated together: no error")
 	}
 	for _, machines := range [][]int{nil, {3}, {-1}, {1, 1}} {
 		if _, err := p.TrainMachines(ctx, Settings{}, machines); err == nil {
