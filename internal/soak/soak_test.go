@@ -182,3 +182,17 @@ func TestTileTask(t *testing.T) {
 		}
 	}
 }
+
+// A run that was too short for a processor, or to plant anything, says so.
+func TestUntried(t *testing.T) {
+	did, nothing := Core{ID: 0, Values: 5}, Core{ID: 3}
+	for want, r := range map[string]*Report{
+		"": {Cores: []Core{did}, Inject: &Fault{}, Planted: []Count{{Planted: 0}, {Planted: 1, Found: 1}}},
+		"processor 3 compared no value": {Cores: []Core{did, nothing}},
+		"no flip was planted":           {Cores: []Core{did}, Inject: &Fault{}, Planted: []Count{{}}},
+	} {
+		if got := r.Untried(); got != want {
+			t.Errorf("%+v: %q, expected %q", r, got, want)
+		}
+	}
+}
