@@ -187,7 +187,7 @@ func TestTileTask(t *testing.T) {
 func TestUntried(t *testing.T) {
 	did, nothing := Core{ID: 0, Values: 5}, Core{ID: 3}
 	for want, r := range map[string]*Report{
-		"": {Cores: []Core{did}, Inject: &Fault{}, Planted: []Count{{Planted: 0}, {Planted: 1, Found: 1}}},
+		"":                              {Cores: []Core{did}, Inject: &Fault{}, Planted: []Count{{}, {Planted: 1}}},
 		"processor 3 compared no value": {Cores: []Core{did, nothing}},
 		"no flip was planted":           {Cores: []Core{did}, Inject: &Fault{}, Planted: []Count{{}}},
 	} {
