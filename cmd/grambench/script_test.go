@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"testing"
 
@@ -13,8 +14,13 @@ import (
 
 func TestMain(m *testing.M) {
 	// for -backend auto no job is too small for the GPU
-	testscript.Main(m, clitest.Programs("grambench", main, func() { backend.AutoSeconds = 0 }))
+	programs := clitest.Programs("grambench", main, func() { backend.AutoSeconds = 0 })
+	maps.Copy(programs, ownPrograms)
+	testscript.Main(m, programs)
 }
+
+// ownPrograms are programs of single tests.
+var ownPrograms = map[string]func(){}
 
 // The scripts run the real command in folders of their own.
 func TestScripts(t *testing.T) {
