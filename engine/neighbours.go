@@ -201,6 +201,10 @@ func (e *Engine) searchFor(ctx context.Context, k kernel.Kernel, opt NeighbourOp
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
 	}
+	if _, ok := k.(kernel.C); ok {
+		return nil, errors.New("engine: neighbours by kernel c, which is greatest where documents differ most; " +
+			"expected a similarity such as cosine-power:p=1, which is 1 - c")
+	}
 	if opt.C && !kernel.FallsWithC(k) {
 		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
 	}

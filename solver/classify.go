@@ -34,6 +34,9 @@ type Parameters struct {
 
 	// Seed says which documents go into which fifth.
 	Seed uint64
+
+	// ClassNames are what errors call classes. Default: their numbers.
+	ClassNames []string
 }
 
 // resolve checks the parameters of a problem of so many classes and a matrix of n documents, and fills in the
@@ -149,13 +152,15 @@ type problem struct {
 	probable bool       // with a sigmoid
 	seed     uint64     // of its folds
 	start    start
-	classes  [2]int // what the signs stand for; the second is -1 for all others
-	place    int    // of its machine in a classifier
+	classes  [2]int   // what the signs stand for; the second is -1 for all others
+	names    []string // of all classes, for errors; nil for numbers
+	place    int      // of its machine in a classifier
 }
 
 // set makes parameters those of the problem.
 func (p *problem) set(par *Parameters) {
 	p.nu, p.probable, p.seed, p.weights = par.Nu, par.Probabilities, par.Seed, par.DocumentWeights
+	p.names = par.ClassNames
 	p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.classes[1])}
 }
 
@@ -219,14 +224,14 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 			return nil, nil
 		}
 		return nil, errUser("%d documents of class %s against %d of %s, expected some of each",
-			count[0], className(p.classes[0]), count[1], className(p.classes[1]))
+			count[0], p.className(0), count[1], p.className(1))
 	}
 	if p.nu > 0 {
 		most := 2 * min(sum[0], sum[1]) / (sum[0] + sum[1])
 		if !(p.nu <= most) {
 			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", p.nu,
 				most,
-				count[0], className(p.classes[0]), count[1], className(p.classes[1]))
+				count[0], p.className(0), count[1], p.className(1))
 		}
 		d.shareOut(p.nu*(sum[0]+sum[1])/2, p.weight)
 	}
@@ -298,15 +303,20 @@ func (p *problem) machine(d *dual, o outcome) (*Machine, error) {
 	margin := d.margin()
 	if margin == 0 {
 		return nil, errUser("ν-SVC: the margin of class %s against %s is 0: they can't be told apart",
-			className(p.classes[0]), className(p.classes[1]))
+			p.className(0), p.className(1))
 	}
 	m.divide(margin)
 	return m, m.finite()
 }
 
-func className(c int) string {
-	if c < 0 {
+// className is what errors call the class of a sign.
+func (p *problem) className(sign int) string {
+	switch c := p.classes[sign]; {
+	case c < 0:
 		return "all others"
+	case c < len(p.names):
+		return fmt.Sprintf("%q", p.names[c])
+	default:
+		return fmt.Sprint(c)
 	}
-	return fmt.Sprint(c)
 }

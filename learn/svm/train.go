@@ -302,6 +302,7 @@ func (p *Problem) regression(c cell) solver.Regression {
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{
 		C: s.C, Nu: s.Nu, DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
+		ClassNames: p.corpus.classes,
 	}
 	weights := p.weights(s)
 	if len(weights) == 0 {
