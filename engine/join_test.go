@@ -199,11 +199,14 @@ func every(n, some int) (docs []int) {
 // folds and without.
 func TestJoinNeighbours(t *testing.T) {
 	var joins, none atomic.Int64
+	specs := []string{"linear:embed=tfidf-l2", "bhattacharyya", "diffusion:t=0.5", "cosine-power:p=1,embed=tfidf-l2"}
+	bounds := []float64{0, 0.05, 0.15, 0.4}
+	if testing.Short() {
+		specs, bounds = specs[:2], bounds[1:2]
+	}
 	for _, d := range corpora() {
 		name, m := d.name, d.CSR
-		for _, spec := range []string{
-			"bhattacharyya", "diffusion:t=0.5", "cosine-power:p=1,embed=tfidf-l2", "linear:embed=tfidf-l2",
-		} {
+		for _, spec := range specs {
 			by := int64(1)
 			if strings.HasPrefix(spec, "linear") { // by tiles, since norms count
 				by = 0
@@ -218,7 +221,7 @@ func TestJoinNeighbours(t *testing.T) {
 			for i := range folds {
 				folds[i] = int32(i % 3)
 			}
-			for _, c := range []float64{0, 0.05, 0.15, 0.4} {
+			for _, c := range bounds {
 				least := k.Eval(c, 1, 1)
 				for _, opt := range []NeighbourOptions{
 					{Count: 3, Least: &least}, {Count: 500, Least: &least, C: kernel.FallsWithC(k)},

@@ -108,8 +108,12 @@ func doubled(_ int, w *mat.Dense) error {
 // A pass over a rectangle is Kᵀ f(K V), and CrossMultiply K V, whatever is kept and whoever works; a
 // second pass over kept rows has the bits of the first.
 func TestRectangle(t *testing.T) {
+	specs := []string{"diffusion:t=0.5", "linear"}
+	if testing.Short() {
+		specs = specs[:1]
+	}
 	for _, isa := range enginetest.ISAs() {
-		for _, spec := range []string{"diffusion:t=0.5", "linear"} {
+		for _, spec := range specs {
 			k := kernel.MustParse(spec)
 			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
 			other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6)))(t)

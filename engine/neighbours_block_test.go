@@ -48,9 +48,13 @@ func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt Neighbou
 // documents are cut: where values are equal, where a least value or rounding of the map leaves some
 // out, and where c is wanted in their place.
 func TestNeighbourBlocks(t *testing.T) {
+	specs := []string{"diffusion:t=0.5", "linear", "rbf:gamma=0.01", "chi2", "ngd"}
+	if testing.Short() {
+		specs = specs[:2]
+	}
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, isa := range enginetest.ISAs() {
-		for _, spec := range []string{"diffusion:t=0.5", "linear", "rbf:gamma=0.01", "chi2", "ngd"} {
+		for _, spec := range specs {
 			k := kernel.MustParse(spec)
 			size := 250
 			if spec == "diffusion:t=0.5" {

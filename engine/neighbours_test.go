@@ -66,8 +66,12 @@ func TestNeighboursOfGram(t *testing.T) {
 			g := musttest.Get(e.Gram(t.Context(), k))(t)
 			c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String())))(t)
 			byC := spec != "linear" && spec != "rbf:gamma=0.01"
-			for _, count := range []int{1, 10, 100, n - 1, n + 5} {
-				for _, workers := range []int{1, 3} {
+			counts, some := []int{10, n + 5, 1, 100, n - 1}, []int{3, 1}
+			if testing.Short() {
+				counts, some = counts[:2], some[:1]
+			}
+			for _, count := range counts {
+				for _, workers := range some {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
 					near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}))(t)
 					if near.Len() != n {

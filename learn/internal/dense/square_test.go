@@ -47,7 +47,7 @@ func TestFactor(t *testing.T) {
 	for _, isa := range asm.Available() {
 		k := musttest.Get(asm.For(isa))(t)
 		for _, n := range []int{1, 7, 64, 65, 129, 400} {
-			if n > 130 && isa == asm.Generic {
+			if n > 130 && (isa == asm.Generic || testing.Short()) {
 				continue // slow
 			}
 			a, condition := definite(n, uint64(n))
