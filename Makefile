@@ -12,7 +12,7 @@ PORTABLE    = purego,noasm
 # give functions to what does, and not at tests of one goroutine, SINGLE, that take it long.
 GOROUTINES  = '^[^/]*(\bgo [a-zA-Z.]+\(|\.Go\(|\bsync\.|\batomic\.|run\.Tasks|Stripes\(|Tiles\(|\btask\.)'
 concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xargs dirname | sort -u | sed 's,^,./,')
-SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsWithinExact|WithinTemplates|JoinTemplates|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance'
+SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsWithinExact|WithinTemplates|JoinTemplates|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance|AgainstReference|DecisionsAreTheSum|TestDamagedBytes|TestRealCorpora|TestMNIST|TestLandmarks$$'
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
 NUMERICAL   = ./asm/... ./sparse ./engine/... ./solver/...
 

@@ -116,7 +116,11 @@ func TestCancelSources(t *testing.T) {
 // TestProgress holds what is promised of progress: it grows, is never reported concurrently, and
 // ends with everything.
 func TestProgress(t *testing.T) {
-	content := string(svmText(4000, true))
+	documents := 4000
+	if testing.Short() {
+		documents = 1000
+	}
+	content := string(svmText(documents, true))
 	for name, content := range map[string]string{"a.svm": content, "a.svm.gz": gzipped(content)} {
 		file := writeFile(t, name, content)
 		var last Progress
@@ -134,8 +138,8 @@ func TestProgress(t *testing.T) {
 			calls++
 			<-inside
 		}})
-		if want := (Progress{Done: int64(len(content)), Total: int64(len(content)), Documents: 4000}); last != want ||
-			calls == 0 {
+		size := int64(len(content))
+		if want := (Progress{Done: size, Total: size, Documents: int64(documents)}); last != want || calls == 0 {
 			t.Errorf("%s: ended with %v after %d calls, want %v", name, last, calls, want)
 		}
 	}
