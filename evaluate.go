@@ -7,16 +7,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// EvaluateOptions say what an evaluation finds beside scores. The zero value works.
+// EvaluateOptions say what an evaluation finds in addition to scores. The zero value works.
 type EvaluateOptions struct {
 	Mistakes int            // number of worst mistakes to explain; default 20, below 0 none
 	Terms    int            // number of terms to name, of each and of each class; default 10
-	Training *sparse.Corpus // documents of training, whose near copies are named; default none
+	Training *sparse.Corpus // training documents: near copies of these are named; default none
 }
 
-// Evaluate predicts labelled documents and compares the predictions with their labels: scores, confusion,
-// what is right by confidence, the worst mistakes and the words that decided them. Where texts were kept
-// these are cut as those of training were.
+// Evaluate predicts labelled documents and compares the predictions with their labels: scores, confusion, what is
+// right by confidence, the worst mistakes and the words that decided them. If texts were kept, they are cut as those
+// of training were.
 //
 // Errors: those of [Model.Predict], no labels that the model knows.
 func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOptions) (_ *learn.Evaluation, err error) {

@@ -1,8 +1,8 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and
 // searches classifiers on them.
 //
-// Go programs use this module through it. Each function does what a command of grambench does, with that
-// command's defaults where options are zero.
+// It is the module's interface for Go programs. Each function does what a command of grambench does; zero options
+// mean that command's defaults.
 //
 //	c, err := gram.Read(ctx, "mail/", gram.ReadOptions{})       // a folder with a sub-folder per class
 //	m, err := gram.Train(ctx, c, gram.TrainOptions{})           // chooses terms, kernel and C by cross-validation
@@ -10,7 +10,7 @@
 //	err = m.Save("mail.model")                                  // gram.Load reads models of any kind
 //	k, err := gram.Gram(ctx, c, "diffusion:t=2", gram.Options{}) // a mat.Symmetric
 //
-// These functions do what commands of grambench do, whose help says more:
+// These functions correspond to commands, whose help says more:
 //
 //	corpus      Read, SelectTerms, sparse.Corpus, sparse.CSR
 //	gram        Gram, Cross
@@ -28,11 +28,11 @@
 //	pca         PCA, Components.Project
 //	geometry    engine/geometry.Table, engine/geometry.At
 //
-// Documents are a [sparse.Corpus]: rows of counts, with the texts of their terms and their classes.
-// [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or texts without any document are
-// an error, as most likely a slip; a corpus of [Rows] may be empty, and so are matrices, neighbours and predictions
-// of it. Documents and columns are numbered from 0; messages about a file number its lines from 1, or its
-// documents where these aren't lines.
+// Documents are a [sparse.Corpus]: rows of counts, with the texts of their terms and their classes. [Read],
+// [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or texts without any document are an error,
+// since that is most likely a slip; a corpus of [Rows] may be empty, and so are matrices, neighbours and predictions
+// of it. Documents and columns are numbered from 0; messages about a file number its lines from 1, or its documents
+// if these aren't lines.
 //
 // Package engine computes kernels and their matrices, package learn and the packages below it train
 // models. Programs that need more than this package offers, such as rows of a matrix on demand, call them
@@ -60,24 +60,23 @@ type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the best that the processor can run
 	Workers int    // goroutines; default one per processor. Results don't depend on it
 
-	// MemoryBytes bounds what a call holds, its documents and its result included. Where that isn't
-	// enough, the call fails before the work with a [*sparse.MemoryError], which has the need. Default: no bound.
+	// MemoryBytes bounds what a call holds, including its documents and its result. If that isn't enough, the call
+	// fails before the work with a [*sparse.MemoryError], which says how much it needs. Default: no bound.
 	MemoryBytes int64
 
-	// Kernels are the program's own ([kernel.New]), which specifications and models know by
-	// their name. Default: none.
+	// Kernels are the program's own ([kernel.New]); specifications and models refer to them by name. Default: none.
 	Kernels []kernel.Kernel
 
-	// Progress is called with how far long work is, at least once a second while there is something
-	// to tell, never concurrently by one call. Default: none.
+	// Progress is called with the progress of long work, at least once a second while there is something to tell, and
+	// never concurrently by one call. Default: none.
 	Progress func(Progress)
 
-	// Warn is called with what deserves notice but is no error, in a sentence without a full stop.
-	// Default: warnings are dropped.
+	// Warn is called with what deserves notice but isn't an error, as a sentence without a full stop. Default:
+	// warnings are dropped.
 	Warn func(warning string)
 }
 
-// Must returns a value, and panics where err isn't nil. It makes short programs and tests shorter:
+// Must returns value, and panics if err isn't nil. It makes short programs and tests shorter:
 //
 //	c := gram.Must(gram.Read(ctx, "mail/", gram.ReadOptions{}))
 func Must[T any](value T, err error) T {

@@ -25,9 +25,9 @@ type IndexOptions struct {
 // Match is a document of an index and its c = 1 − cosine, in float32.
 type Match = engine.Match
 
-// IndexQuery says what is looked for. At least one of K and Within must be given; with both, the K nearest of
-// those within the bound. With K alone, documents without a term in common with the text are found, too, at
-// c = 1; two texts without terms are at c = 0. Give Within to find similar texts only.
+// IndexQuery says what is looked for. At least one of K and Within must be given; with both, the K nearest within the
+// bound. With K alone, documents that share no term with the text are found, too, at c = 1; two texts without terms
+// are at c = 0. Give Within to find similar texts only.
 type IndexQuery struct {
 	K       int                     // how many documents; default all within the bound
 	Within  *float64                // greatest c; default none
@@ -432,8 +432,8 @@ func (x *Index) Age() IndexAge {
 		Removed: s.gone, NewTerms: len(x.names) - s.known}
 }
 
-// Refit builds the index again from its present documents, which keep their numbers, and weighs their terms
-// anew. Queries go on meanwhile. After an error the index is as it was.
+// Refit builds the index again from its present documents, which keep their numbers, and weighs their terms again.
+// Queries go on meanwhile. After an error the index is unchanged.
 func (x *Index) Refit(ctx context.Context) (err error) {
 	defer facade(&err)
 	s, err := x.begin(ctx)

@@ -16,7 +16,7 @@ type Machines struct {
 	Offsets      []float64
 }
 
-// Machines returns the support vector machines of a model; the zero value of models of other types.
+// Machines returns the support vector machines of a model; the zero value for models of other types.
 func (m *Model) Machines() Machines {
 	own, ok := m.learnt().(learn.Machines)
 	if !ok {

@@ -33,8 +33,7 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 	return e.Gram(ctx, k)
 }
 
-// GramTo is [Gram] into a matrix that there is already, of as many rows as there are documents. After an error it holds
-// anything.
+// GramTo is [Gram] into an existing matrix with one row per document. After an error its content is undefined.
 func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Symmetric, o Options) (err error) {
 	defer facade(&err)
 	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
@@ -49,9 +48,9 @@ func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Sym
 //
 //	K[i][j] = k(rowᵢ, columnⱼ),
 //
-// a mat.Matrix of one row per document of rows. Terms, and what the embedding learns of them, are those
-// of columns, the training documents. Accuracy and errors are those of [Gram]; in addition one set of
-// text and another of vectors, texts that were cut in different ways.
+// a mat.Matrix of one row per document of rows. Terms, and what the embedding learns of them, are those of columns,
+// the training documents. Accuracy and errors are those of [Gram]; in addition, text compared with vectors, and texts
+// that were cut in different ways.
 func Cross(
 	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
 ) (_ *engine.Dense, err error) {
@@ -64,8 +63,8 @@ func Cross(
 	return e.Cross(ctx, k, test)
 }
 
-// CrossTo is [Cross] into a matrix that there is already, of as many rows and columns as there are documents of these.
-// After an error it holds anything.
+// CrossTo is [Cross] into an existing matrix with one row per document of rows and one column per document of
+// columns. After an error its content is undefined.
 func CrossTo(
 	ctx context.Context, rows, columns *sparse.Corpus, kernel string, to *engine.Dense, o Options,
 ) (err error) {

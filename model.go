@@ -154,9 +154,9 @@ func (m *Model) Explain(n int) (_ *learn.Explanation, err error) {
 	return x, err
 }
 
-// ExplainText says why the model, of any kind, predicts what it does of a text: the n terms without which
-// its decision value changes most, each with that change, and the n support vectors with the greatest
-// share of it. It takes a prediction per term, of linear machines and kernels one pass. Errors: n below 1, those of
+// ExplainText says why the model, of any kind, predicts what it does for a text: the n terms without which its
+// decision value changes most, each with that change, and the n support vectors with the greatest share of it. It
+// costs a prediction per term, or one pass for linear machines and kernels. Errors: n below 1, those of
 // [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *learn.DocumentExplanation, err error) {
 	defer facade(&err)
@@ -198,7 +198,7 @@ func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 	return m.m.Write(ctx, w)
 }
 
-// Close frees what predictions have made ready, which the next one makes anew. No prediction may be under way.
+// Close frees what predictions have made ready; the next one makes it again. No prediction may be under way.
 func (m *Model) Close() (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {

@@ -25,9 +25,9 @@ type Neighbour struct {
 	Value    float32
 }
 
-// Neighbours returns, for each document of c, the K others of the greatest kernel value, the greatest
-// first, all pairs compared and none left out: element i of the result has those of document i, fewer
-// where there are no more, as [engine.Engine.Neighbours] describes them. No matrix is kept.
+// Neighbours returns, for each document of c, the K others with the greatest kernel values, the greatest first. It
+// compares all pairs. Element i of the result has the neighbours of document i, fewer if there are no more, as
+// [engine.Engine.Neighbours] describes them. No matrix is kept.
 //
 // Errors: those of [Gram].
 func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictions are what a model says of documents.
+// Predictions are what a model predicts for documents.
 type Predictions struct {
 	// Labels are, by document, the names of its classes: one, or any number where the model learnt
 	// labels each for itself; "1" or "-1" of a model of one class. Nil where the model estimates numbers.
@@ -122,7 +122,7 @@ func (m *Model) documents(ctx context.Context, c *sparse.Corpus) (*sparse.CSR, e
 
 // PredictTexts predicts texts, which are cut as those of training were; into words for a model of [Terms].
 //
-// A model of terms of which most can't be words of a text is a warning: [Model.PredictTerms] predicts these.
+// There is a warning if most terms of the model can't be words of a text: use [Model.PredictTerms] then.
 //
 // Errors: a model that learnt from vectors, and those of Predict.
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
@@ -204,7 +204,7 @@ func notWord(t sparse.Tokenizer, vocabulary []string) (term string, err error) {
 	return term, nil
 }
 
-// PredictTerms predicts documents of terms that the program has found, as for [Terms].
+// PredictTerms predicts documents given as terms, as for [Terms].
 func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Predictions, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {

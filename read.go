@@ -23,9 +23,9 @@ type ReadOptions struct {
 	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms. For that
 	// readers keep the texts, up to 256 MiB or a sixteenth of MemoryBytes.
 
-	// MinDF and MaxDF bound the number of documents that have a term; others are left out. By default
-	// MinDF is 2 for text and 1 for vectors, and MaxDF is no limit. [Neighbours] and [Duplicates] tell
-	// documents apart by their rare words, and want MinDF 1.
+	// MinDF and MaxDF bound the number of documents that have a term; others are left out. By default MinDF is 2 for
+	// text and 1 for vectors, and MaxDF is no limit. [Neighbours] and [Duplicates] distinguish documents by their rare
+	// words: set MinDF to 1 for them.
 	MinDF, MaxDF int
 
 	Vocabulary []string         // the terms to count; [Model.ReadOptions] has those of a model; default all
@@ -81,11 +81,11 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 	return o.told(c, err)
 }
 
-// Texts makes documents of texts in memory. labels[i] are the classes of text i, several with commas
-// between, "" or "-" for none; nil is no labels at all.
+// Texts makes documents of texts in memory. labels[i] are the classes of text i, separated by commas, "" or "-" for
+// none; nil means no labels at all.
 //
-// By default terms of a single text are left out, as they are of files: of a few texts that may be
-// nearly all, which is a warning.
+// By default terms that only one text has are left out, as in files: of a few texts these may be nearly all, which is
+// a warning.
 func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *sparse.Corpus, err error) {
 	defer facade(&err)
 	c, err := sparse.FromTexts(ctx, texts, labels, o.sparse())
@@ -110,8 +110,8 @@ func (o *ReadOptions) told(c *sparse.Corpus, err error) (*sparse.Corpus, error) 
 	return c, nil
 }
 
-// Terms makes documents of terms that the program has found by a tokenizer of its own. labels is as
-// for [Texts]. [Model.PredictTerms] predicts such documents.
+// Terms makes documents of terms from the program's own tokenizer. labels is as for [Texts]. [Model.PredictTerms]
+// predicts such documents.
 func Terms(documents [][]string, labels []string) (_ *sparse.Corpus, err error) {
 	defer facade(&err)
 	seen := map[string]bool{}
@@ -211,7 +211,7 @@ type Rows struct {
 	class map[string]int32
 }
 
-// NewRows begins documents of so many columns, one for each term.
+// NewRows begins documents with the given number of columns, one for each term.
 func NewRows(columns int) *Rows {
 	return &Rows{class: map[string]int32{}, c: sparse.Corpus{
 		Source: "rows", Documents: &sparse.CSR{Cols: columns, Offsets: []int64{0}},
@@ -221,8 +221,8 @@ func NewRows(columns int) *Rows {
 // Add appends a document: its columns, increasing, with their counts or values, and its classes, none,
 // one or several. Values are rounded to float32.
 //
-// Errors: columns that don't increase or are out of range, values that aren't finite in float32, columns and
-// values of different length, Rows that NewRows didn't make. The document is then left out, and the next one has its
+// Errors: columns that don't increase or are out of range, values that aren't finite in float32, columns and values
+// of different length, Rows that NewRows didn't make. The document is then left out, and the next one gets its
 // number: documents and columns count from 0.
 func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
@@ -268,7 +268,7 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 	return nil
 }
 
-// Corpus returns the documents and resets the builder: the next Add begins anew. Without documents results
+// Corpus returns the documents and resets the builder: the next Add begins a new corpus. Without documents results
 // such as a [Gram] matrix are empty.
 func (r *Rows) Corpus() *sparse.Corpus {
 	if r.c.Documents == nil {

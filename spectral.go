@@ -90,7 +90,7 @@ type PCAOptions struct {
 	Tolerance  float64 // of residuals, relative to each eigenvalue; default 10⁻⁴
 	Seed       uint64  // of the first vectors, and of landmarks; default 1
 
-	Landmarks int             // of the documents, which tell the matrix (Nyström); default all documents
+	Landmarks int             // number of documents that approximate the matrix (Nyström); default all documents
 	Choice    landmark.Choice // how landmarks are drawn; default uniformly
 }
 

@@ -54,10 +54,10 @@ type TrainOptions struct {
 	// them. Default: as it was read, or chosen.
 	Terms *learn.Terms
 
-	// Update, if not nil, is a model of a part of the documents, mostly. Training begins where it ended, and fields
-	// that are zero are those that it was trained with; nothing is chosen. Old and new documents must be there. The
-	// result is the optimum that training from scratch finds, to the tolerance. Type must be c_svc, epsilon_svr,
-	// linear, landmark or knn. It applies to Train only. Default: none.
+	// Update, if not nil, is a model, usually of a part of the documents. Training begins where it ended. Fields that
+	// are zero have the values that it was trained with; nothing is chosen. The corpus must hold old and new
+	// documents. The result is, to the tolerance, the optimum that training from scratch finds. Type must be c_svc,
+	// epsilon_svr, linear, landmark or knn. It applies to Train only. Default: none.
 	Update *Model
 
 	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
@@ -68,12 +68,12 @@ type TrainOptions struct {
 // Train trains a model on labelled documents. The model has the same bits from any number of workers
 // and from run to run.
 //
-// Where Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too: those of the
-// corpus, pairs of words, characters within words, or words and characters. About().Tokenizer says which;
-// [Model.Predict] cuts documents in the same way.
+// If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too: those of the corpus,
+// pairs of words, characters within words, or words and characters. About().Tokenizer says which; [Model.Predict]
+// cuts documents in the same way.
 //
-// Of text, where memory is too little for a support vector machine and o says nothing of it, linear machines are
-// trained, with a warning.
+// If there is too little memory for a support vector machine on text, and o doesn't ask for one, Train trains linear
+// machines, with a warning.
 //
 // Errors: options out of range, or that don't apply to the Type; documents without labels or of one class;
 // values that the embedding refuses; more memory than o allows.

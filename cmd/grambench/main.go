@@ -33,7 +33,7 @@ import (
 var program = cli.Program{
 	Name: "grambench",
 	About: `
-grambench computes Gram matrices of kernels on sparse documents, and trains classifiers by them.`,
+grambench computes Gram matrices of kernels on sparse documents, and trains classifiers with them.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,
@@ -46,7 +46,7 @@ grambench computes Gram matrices of kernels on sparse documents, and trains clas
 		"repro": "repro is a command of gramlab, which make lab builds: gramlab repro NAME -data DIR",
 	},
 	Examples: `
-grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
+grambench train -in mail/ -o mail.model      a model from texts, one sub-folder per class
 grambench predict -in new.tsv -model mail.model`,
 }
 

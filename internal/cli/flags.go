@@ -59,7 +59,7 @@ func newFlags(name string, hasJSON bool) *Flags {
 	if hasJSON {
 		f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
 	}
-	f.BoolVar(&f.Quiet, "q", false, "print only errors, not even the report of what -o writes")
+	f.BoolVar(&f.Quiet, "q", false, "print only errors, and no report of what -o writes")
 	return f
 }
 

@@ -48,10 +48,10 @@ var Argument = cli.Argument{Flag: "in", What: "source"}
 // Topic is what help says of sources.
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms + `
 
-With -sets the vectors are points of R^P. Each set of them is a spherical normal distribution by
-its maximum-likelihood estimate (mean and standard deviation), and takes the place of a document;
-sets come in the order of their first point, and the kernel is hyperbolic. Coordinates that are 0
-for all points don't count. Which points belong together:
+With -sets the vectors are points of R^P. Each set of points becomes a spherical normal distribution
+(mean and standard deviation by maximum likelihood), and takes the place of a document; sets come in
+the order of their first point, and the kernel is hyperbolic. Coordinates that are 0 for all points
+don't count. Which points belong together:
   -sets qid       those of one qid in an svmlight file; the set has the class of their labels
   -sets label     those of one label
   -sets FILE      has a line for each point: the name of its set and, after a TAB, its class`,

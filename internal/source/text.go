@@ -35,7 +35,7 @@ out, and -strict refuses both.
 Tables (CSV, TSV with -label-column or -text-column) and JSON lines have labels and texts in columns
 or keys with common names, or with those that the flags name. An empty label means none.
 
-Terms are runs of letters in lower case unless flags say otherwise; they mean what parameters of
+Terms are runs of letters in lower case unless flags say otherwise. These mean what parameters of
 scikit-learn's CountVectorizer mean: -ngrams its ngram_range, -token-pattern its token_pattern (in
 Go's syntax, RE2), -analyzer, -stop-words and -strip-accents (unicode) those of the same names, and
 -embed logtfidf its sublinear_tf. Lists of stop words are those of the Snowball stemmers, shorter

@@ -19,19 +19,19 @@ import (
 // Command is the command explain.
 var Command = &cli.Command{
 	Name:    "explain",
-	Summary: "the terms by which a model decides: in all, or of one document",
+	Summary: "the terms by which a model decides: overall, or for one document",
 	Help: `
-Prints the terms that speak most for and against each class, or each pair of classes: those with
-the greatest weights in the decision function. The model must be logistic regression, with either
+Prints the terms that speak most for and against each class, or each pair of classes: those with the
+greatest weights in the decision function. The model must be logistic regression, with either
 margin, linear machines, or support vector machines with a linear kernel. A weight is the effect of
-one unit of the embedded document. Spherical margins have the hyperplane's unit vector.
+one unit of the embedded document; with spherical margins, a part of the hyperplane's unit vector.
 
 With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
-document. The decision value f is that of the predicted class against the class that comes second. A
-term's effect is f minus the f that the model predicts for the document without the term. Support
-vector machines also say the slope, the derivative of f along the term's count, and list the
-training documents with the greatest shares of f. Words of a text that decide are marked: bold for,
-underlined against what is predicted; with [+ ] and [- ] where there is no terminal.`,
+document. The decision value f is that of the predicted class against the second class. A term's
+effect is f minus the f that the model predicts for the document without the term. For support
+vector machines it also gives the slope, the derivative of f along the term's count, and the
+training documents with the greatest shares of f. Deciding words of a text are marked: in a
+terminal, bold for what is predicted and underlined against it; elsewhere, by [+ ] and [- ].`,
 	Examples: `
 grambench explain news.model
 grambench explain -text 'the shuttle reached orbit' news.model

@@ -17,8 +17,8 @@ var CV = &cli.Command{
 	Name:    "cv",
 	Summary: "cross-validate a support vector machine",
 	Help: `
-Says how well a support vector machine would do on documents that it wasn't trained on: each fold
-is predicted by a machine that was trained on the others. Nothing is written. A fold holds a part of
+Says how well a support vector machine would do on documents that it wasn't trained on: a machine
+that was trained on the other folds predicts each fold. Nothing is written. A fold holds a part of
 each class. The measure is the accuracy, for labels the micro F1, for regression the mean squared
 error; the last line, over all documents, is that of svm-train -v. idf weights come from all
 documents, the scale of columns from the other folds. -learning-curve repeats it with 1/8, 1/4, 1/2

@@ -26,15 +26,15 @@ var Evaluate = &cli.Command{
 	Summary: "how good a model is, where it errs and why: a table or a page",
 	Args:    "[SOURCE MODEL]",
 	Help: `
-Predicts labelled documents and compares: accuracy with its 95 % confidence interval, figures by
-class, the confusion matrix, coverage at a given error rate, calibration, and the worst mistakes,
-those of the greatest confidence, with the words that decided. A word's effect is the decision value
-minus what it is without the word.
+Predicts labelled documents and scores the predictions: accuracy with its 95 % confidence interval,
+figures by class, the confusion matrix, coverage at a given error rate, calibration, and the worst
+mistakes, those of the greatest confidence, with the words that decided. A word's effect is the
+decision value minus the one without the word.
 
--report writes all of it as a page: one file, which fetches nothing. Columns sort by a click, a
-cell of the confusion matrix lists its documents, deciding words are marked. -o writes a line for
-each document: text, truth, prediction, probability, second choice, decision value. -training names
-documents of which training had near copies, and counts the others apart.`,
+-report writes all of it as a page: one file, which fetches nothing. A click sorts by a column, or
+lists a cell of the confusion matrix; deciding words are marked. -o writes a line for each document:
+text, truth, prediction, probability, second choice, decision value. -training names documents with
+near copies in training, and scores the others separately.`,
 	Examples: `
 grambench evaluate test.tsv.gz news.model
 grambench evaluate -report news.html -training train.tsv.gz test.tsv.gz news.model

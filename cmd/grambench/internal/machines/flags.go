@@ -66,7 +66,7 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Float64Var(&m.nu, "nu", 0.5, "`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr")
 	f.Float64Var(&m.eps, "epsilon", 0.1, "`WIDTH` of the zone without loss of epsilon_svr")
 	f.Var(&m.weights, "weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes")
-	f.Var(&m.prob, "probabilities", "train for probabilities, too, with five more trainings per machine, `0|1`")
+	f.Var(&m.prob, "probabilities", "also train for probabilities, with five more trainings per machine, `0|1`")
 	f.Group("Training", "")
 	f.Var(&m.thresholds, "thresholds", "tune the threshold of each label on folds, `0|1` (default: 1 where C is chosen)")
 	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)

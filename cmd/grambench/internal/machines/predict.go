@@ -35,7 +35,7 @@ the order of the source. As with svm-predict, source, model and file for the pre
 the flags, except those given by a flag. If the documents have labels that the model knows, a report
 scores the predictions. Without -o these go to standard output, and the report to standard error.
 
-With -to, or -o and a name in .csv, .tsv, .jsonl or .parquet, a table takes their place: document,
+With -to, or a name for -o in .csv, .tsv, .jsonl or .parquet, it writes a table instead: document,
 truth, prediction, its probability, the class that comes second, the decision value between the two,
 the nearest training document's kernel value and rank (small is new), terms known, -texts.
 

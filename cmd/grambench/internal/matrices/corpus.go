@@ -18,17 +18,17 @@ var Corpus = &cli.Command{
 	Name:    "corpus",
 	Summary: "what was read: documents, classes, terms, values, document frequencies",
 	Help: `
-Reads a corpus and says what is in it: its classes, how many values a document has, and how much of
-the stored values and of the matching terms between pairs of documents the most frequent terms hold.
-The SHA-256 digest is the same on every platform.
+Reads a corpus and says what is in it: its classes, how many values documents have, and what share
+of the stored values, and of the matching terms between pairs of documents, the most frequent terms
+hold. The SHA-256 digest is the same on every platform.
 
 With -o it also writes the documents as svmlight/LIBSVM vectors, one document per line: the values
 that were read, or with -embed what the embedding makes of them, before vectors are scaled to length
 1. Words are numbered from 1 in the order of the vocabulary, indices of vectors stay as they are.
-Class names that aren't numbers are numbered, standard error says how.
+Class names that aren't numbers are numbered; standard error shows how.
 
 Test documents must be embedded like the training documents: -like takes vocabulary, weights of the
-embedding and numbers of classes from these.`,
+embedding and numbers of classes from those.`,
 	Examples: `
 grambench corpus -in train.tsv -select mi:300 -json
 grambench corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm

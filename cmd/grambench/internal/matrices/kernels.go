@@ -23,7 +23,7 @@ on what condition, and where it is from. With a NAME it shows that kernel in det
 with a specification (NAME:KEY=VALUE,..., or kernels made of others) it says what is known of the
 kernel with these parameters.
 
-Definiteness is that of exact arithmetic:
+Definiteness holds in exact arithmetic:
   positive definite                 Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all weights: no eigenvalue of a Gram
                                     matrix is below 0
   conditionally positive definite   the same for weights that add to 0; it suits a support vector

@@ -35,11 +35,11 @@ named by their file, or by their number from 1:
   jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
 -texts adds the beginning of each text. -keep FILE writes the corpus without what is dropped: JSON
 lines with label and text, or svmlight lines of vectors, which -in reads. With -of it names the
-documents of -in that one of -of is within the bound of, as a test set that leaks into training:
+documents of -in within the bound of one of -of, such as test documents that leak into training:
   tsv     document, document of -of, c
   jsonl   {"document": ..., "of": ..., "c": ...}
 c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. Texts that
-differ in the order of their words alone have c = 0. A c equal to the bound counts: two documents of
+differ only in the order of their words have c = 0. A c equal to the bound counts: two documents of
 twenty words with eighteen in common have c = 0.1 exactly.`,
 	Examples: `
 grambench duplicates -in goroot -o groups.tsv

@@ -34,10 +34,10 @@ pairs, and keeps no matrix. Documents are named by their file, or by their numbe
   npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
   mm      MatrixMarket: coordinate real general
 Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
-then the one with the smaller number. -min compares in float64, before values are rounded; where it
-is high, a join leaves out nearly all pairs, as for duplicates, with the same result. With -of
-it finds the neighbours of -in's documents among other documents, whose terms it counts. -plot draws
-the distribution of the nearest document's value: duplicates are the spike at its end.`,
+then the one with the smaller number. -min compares in float64, before values are rounded; if it is
+high, a join leaves out nearly all pairs, as for duplicates, with the same result. -of finds the
+neighbours of -in's documents among other documents, whose terms it counts. -plot draws the
+distribution of the nearest document's value: duplicates are the spike at its end.`,
 	Examples: `
 grambench neighbours -k 10 -in mail/ -o near.tsv
 grambench neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering

@@ -30,7 +30,7 @@ var Command = &cli.Command{
 	Summary: "serve a model over HTTP: classes, reasons, neighbours; a page to paste text into",
 	NoJSON:  true,
 	Help: `
-Answers requests by a model of texts, of any kind, until ^C or SIGTERM:
+Answers requests with any model of texts, until ^C or SIGTERM:
   POST /predict     class, probability, margin to the second class, known words
   POST /explain     the terms that decide, by what the prediction would be without each
   POST /neighbours  the nearest documents of -of, by c = 1 - cosine
@@ -38,8 +38,8 @@ Answers requests by a model of texts, of any kind, until ^C or SIGTERM:
 A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
 neighbours to name. Answers and errors are JSON. SIGHUP reads the model and -of again. Requests
 under way end with the old ones, which stay if the new ones can't be read. Only this machine is
-served, unless -addr names another address. There are no passwords and no encryption, so put a proxy
-in front of it then.`,
+served, unless -addr names another address: then put a proxy in front, since there are no passwords
+and no encryption.`,
 	Examples: `
 grambench serve news.model
 grambench serve -addr localhost:9000 -of train.tsv.gz news.model

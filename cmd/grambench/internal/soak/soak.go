@@ -22,18 +22,18 @@ import (
 // Command is the command soak.
 var Command = &cli.Command{
 	Name:    "soak",
-	Summary: "a burn-in: every core computes what has known bits, and one that errs is named",
+	Summary: "a burn-in: every core computes known bits, and one that errs is named",
 	Help: `
-Has all cores at once, and then each alone, compute tiles of c, maps of kernels and panels of dot
-products, of changing size and on every instruction set, and compares each value with that of the
-first time, bit by bit. Results here have the same bits on any core and any day, so a difference is
-a fault of the core or of its memory. It is tried again on that core and on another one.
+Makes all cores, first at once and then each alone, compute tiles of c, maps of kernels and panels
+of dot products, of changing size and on every instruction set, and compares each value bit by bit
+with its first result. Results have the same bits on any core and any day, so a difference is a
+fault of the core or its memory. It is tried again there and on another core.
 
-A difference names the core, the instruction set, the tile and the bits. Exit status 1: there was
-one, or a core compared nothing. ^C ends the run with its report, and status 130.
+The report of a difference names core, instruction set, tile and bits. Exit status 1: there was one,
+or a core compared nothing. ^C ends the run with its report, and status 130.
 
--inject plants flips, to see that they would be noticed: of the values that a core computes, each
-has one bit flipped at that rate. Then exit status 0 says that each was found, and nothing else.`,
+-inject plants flips, to see that they would be noticed: at that rate, a value that the core
+computes has one bit flipped. Then exit status 0 says that each flip was found, and nothing else.`,
 	Examples: `
 grambench soak -for 8h
 grambench soak -for 1m -inject core=1,rate=1e-6
