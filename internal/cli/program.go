@@ -133,7 +133,7 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 	name, rest := args[0], args[1:]
 	switch name {
 	case "-h", "-help", "--help", "help":
-		if name != "help" || len(rest) == 0 {
+		if name != "help" || len(rest) == 0 || rest[0] == "help" {
 			return e.print(p.overview)
 		}
 		for _, t := range append(p.Topics, p.completion()) {
