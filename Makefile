@@ -9,11 +9,13 @@ PORTABLE    = purego,noasm
 # are run by test alone, but for the scripts whose goroutines are the command's own. Of cluster, acceptance runs programs
 # that are built without the detector, which goes without clouds' libraries, too (nocloud: half of all packages).
 # go vet is a stage of its own, so these tests go without. The detector looks at packages that start goroutines, lock, or
-# give functions to what does, and not at tests of one goroutine, SINGLE, that take it long.
+# give functions to what does, and not at tests of one goroutine, SINGLE, that take it long. arm64 goes without the tests of
+# READERS, which take text apart.
 GOROUTINES  = '^[^/]*(\bgo [a-zA-Z.]+\(|\.Go\(|\bsync\.|\batomic\.|run\.Tasks|Stripes\(|Tiles\(|\btask\.)'
 concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xargs dirname | sort -u | sed 's,^,./,')
 SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsWithinExact|WithinTemplates|JoinTemplates|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance|AgainstReference|DecisionsAreTheSum|TestDamagedBytes|TestRealCorpora|TestMNIST|TestLandmarks$$'
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
+READERS     = 'TestRead[A-Z]|TestJoinedInSteps|TestMemoryBytes|TestProgress|TestDamagedBytes|TestForetold|TestRealCorpora|TestCancel|Doors|SpecificationsAreRead'
 NUMERICAL   = ./asm/... ./sparse ./engine/... ./solver/...
 
 # The Go modules of this repository. cluster has a go.mod of its own, so that the engine needs no client of a store;
@@ -218,7 +220,7 @@ avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it n
 # Results that stand on how amd64 rounds: arm64 fuses products and sums, and has no assembly here.
 arm64-test: ## run the tests of what computes for another processor, in an emulator (needs qemu-aarch64)
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -vet=off -exec qemu-aarch64 $(NUMERICAL)
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -vet=off -skip $(READERS) -exec qemu-aarch64 $(NUMERICAL)
 
 # Hours of kills, damage, faults and hostile input, whose figures are docs/reliability.md; lab/campaign says more. LIBSVM
 # comes from Python's package index into a virtual environment.

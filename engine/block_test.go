@@ -15,13 +15,14 @@ import (
 // with tails that go straight into a tile and those that don't.
 func TestBlockTilesSameBits(t *testing.T) {
 	const n = SeamDocuments + 700
-	for _, length := range []int{8, 60} {
+	lengths, some := []int{8, 60}, []int{1, 3}
+	if testing.Short() { // under the race detector a pass takes half a minute
+		lengths, some = lengths[:1], some[1:]
+	}
+	for _, length := range lengths {
 		x := embedded(t, sparse.Sphere, zipf(n, 3000, length, 3))
 		k := parse(t, "diffusion:t=0.5")
-		isas, some := enginetest.ISAs(), []int{1, 3}
-		if testing.Short() { // under the race detector a pass takes half a minute
-			some = some[1:]
-		}
+		isas := enginetest.ISAs()
 		for _, isa := range isas {
 			for _, workers := range some {
 				e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
