@@ -201,7 +201,6 @@ race: ## the race detector on what runs concurrently (needs a C compiler)
 arm64: ## build and vet for another processor
 	GOARCH=arm64 $(GO) build -o /dev/null ./cmd/grambench
 	GOARCH=arm64 $(GO) vet ./...
-	cd lab && GOARCH=arm64 $(GO) vet ./...
 
 generate: ## write the assembly of asm anew
 	rm -f asm/*_amd64.s asm/*_stubs_amd64.go
