@@ -339,16 +339,22 @@ func Of(path string) *Learner {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil // what is read from a pipe is gone
 	}
-	begin, err := bufio.NewReaderSize(f, longestForm).Peek(longestForm)
+	l, _ := of(bufio.NewReaderSize(f, longestForm))
+	return l
+}
+
+// of is Of for what is read, which stays to be read.
+func of(r *bufio.Reader) (*Learner, error) {
+	begin, err := r.Peek(longestForm)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil
+		return nil, err
 	}
 	for _, l := range All {
 		if strings.HasPrefix(string(begin), l.Form) {
-			return l
+			return l, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // Help lists the learners other than support vector machines, with their parameters.

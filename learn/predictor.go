@@ -2,11 +2,11 @@ package learn
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/gramengine/gram/internal/run"
@@ -94,11 +94,46 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.
 	if l := Of(path); l != nil {
 		return l.Load(ctx, path, early)
 	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return loadStream(ctx, path, early)
+	}
 	m, err := model.LoadEarly(ctx, path, early)
 	if err != nil {
 		return nil, err
 	}
 	return Machines{Model: m}, nil
+}
+
+// loadStream is Load from a pipe, which can be read once.
+func loadStream(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("learn: %w", err)
+	}
+	defer f.Close()
+	in, stop := run.Stream(ctx, "learn: "+path, f)
+	defer stop()
+	b := bufio.NewReaderSize(in, 64<<10)
+	l, err := of(b)
+	if err != nil {
+		return nil, fmt.Errorf("learn: %s: %w", path, err)
+	}
+	if l == nil {
+		m, err := model.ReadEarly(ctx, b, -1, path, early)
+		if err != nil {
+			return nil, err
+		}
+		return Machines{Model: m}, nil
+	}
+	m, err := l.Read(ctx, b)
+	if err != nil {
+		return nil, fmt.Errorf("learn: %s: %w", path, err)
+	}
+	if early != nil {
+		a := m.About()
+		early(a.Tokenizer, a.Form)
+	}
+	return m, nil
 }
 
 // Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that
@@ -113,14 +148,11 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 	in, stop := run.Stream(ctx, "learn: the reader", r)
 	defer stop()
 	b := bufio.NewReaderSize(in, 64<<10)
-	begin, err := b.Peek(longestForm)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	for _, l := range All {
-		if bytes.HasPrefix(begin, []byte(l.Form)) {
-			return l.Read(ctx, b)
+	if l, err := of(b); l != nil || err != nil {
+		if err != nil {
+			return nil, err
 		}
+		return l.Read(ctx, b)
 	}
 	m, err := model.Read(ctx, b)
 	if err != nil {

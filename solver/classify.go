@@ -17,7 +17,8 @@ type Parameters struct {
 	C float64
 
 	// Weights multiplies C for the documents of a class, by number of the class, as LIBSVM's -w
-	// does. Default: 1 each.
+	// does. In one-vs-rest of three classes and more, and for labels, it counts where the class is
+	// the positive one, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
 	// DocumentWeights multiplies C once more, by row of the matrix: a document of the weight w counts as w
@@ -119,7 +120,7 @@ func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (
 	if t.Parameters, err = t.resolve(2, src.n); err != nil {
 		return nil, err
 	}
-	p := problem{classes: [2]int{0, 1}}
+	p := problem{classes: [2]int{0, 1}, weighs: 1}
 	if p.start, err = givenStart(t.Start, src.n); err != nil {
 		return nil, err
 	}
@@ -153,6 +154,7 @@ type problem struct {
 	seed     uint64     // of its folds
 	start    start
 	classes  [2]int   // what the signs stand for; the second is -1 for all others
+	weighs   int      // the class whose weight the negative documents have; -1 for 1
 	names    []string // of all classes, for errors; nil for numbers
 	place    int      // of its machine in a classifier
 }
@@ -161,7 +163,7 @@ type problem struct {
 func (p *problem) set(par *Parameters) {
 	p.nu, p.probable, p.seed, p.weights = par.Nu, par.Probabilities, par.Seed, par.DocumentWeights
 	p.names = par.ClassNames
-	p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.classes[1])}
+	p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.weighs)}
 }
 
 // weight is that of document t.

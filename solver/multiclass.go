@@ -324,7 +324,11 @@ func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) 
 	case c.Scheme == OneVsOne:
 		return onePairs(members), nil
 	}
-	return oneRest(members, docs), nil
+	problems := oneRest(members, docs)
+	if sets == nil && c.Classes == 2 { // where all others are one class
+		problems[0].weighs, problems[1].weighs = 1, 0
+	}
+	return problems, nil
 }
 
 // onePairs returns the problems of all pairs of classes, nil where one is empty.
@@ -336,7 +340,7 @@ func onePairs(members [][]int) []*problem {
 			problems = append(problems, nil)
 			continue
 		}
-		p := &problem{classes: pair}
+		p := &problem{classes: pair, weighs: pair[1]}
 		for len(i)+len(j) > 0 { // in the order of the matrix
 			first := len(j) == 0 || len(i) > 0 && i[0] < j[0]
 			p.positive = append(p.positive, first)
@@ -356,7 +360,7 @@ func oneRest(members [][]int, docs []int) []*problem {
 	none := make([]bool, len(docs)) // shared by all classes without documents
 	problems := make([]*problem, len(members))
 	for c, of := range members {
-		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}}
+		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, weighs: -1}
 		if len(of) > 0 {
 			problems[c].positive = make([]bool, len(docs))
 			for t, i := range docs {

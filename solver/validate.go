@@ -237,7 +237,7 @@ func (t *Trial) problems(c *Classifier, n int) ([]*problem, error) {
 
 // without is the problem of the documents that are not in a part.
 func (p *problem) without(parts []int, f int) *problem {
-	own := &problem{classes: p.classes}
+	own := &problem{classes: p.classes, weighs: p.weighs}
 	for t, d := range p.docs {
 		if parts[d] != f {
 			own.docs, own.positive = append(own.docs, d), append(own.positive, p.positive[t])

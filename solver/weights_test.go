@@ -260,3 +260,28 @@ func TestBadWeights(t *testing.T) {
 		}
 	}
 }
+
+// Of two classes one-vs-rest is one-vs-one twice, with the weights of both; of three the rest has the weight 1.
+func TestWeightsOfTheRest(t *testing.T) {
+	m, x := gaussian(t, 7, 120, 3, 0.5)
+	labels := make([]int, len(x))
+	for i, positive := range noisySigns(5, x) {
+		if !positive {
+			labels[i] = 1
+		}
+	}
+	train := func(s Scheme, classes int) []*Machine {
+		return musttest.Get(Train(t.Context(), m, Training{Labels: labels, Classes: classes, Scheme: s,
+			Parameters: Parameters{C: 2, Weights: []float64{3, 0.2}}}, Options{}))(t).Machines
+	}
+	pair := train(OneVsOne, 2)[0]
+	near := func(a *Machine) bool { return math.Abs(a.Objective-pair.Objective) <= 1e-3*math.Abs(pair.Objective) }
+	for c, machine := range train(OneVsRest, 2) {
+		if !near(machine) {
+			t.Errorf("class %d: objective %v, one-vs-one %v", c, machine.Objective, pair.Objective)
+		}
+	}
+	if machine := train(OneVsRest, 3)[0]; near(machine) { // the third class has no documents
+		t.Errorf("of three classes the rest has a weight: objective %v", machine.Objective)
+	}
+}

@@ -161,13 +161,27 @@ func (p *labelPiece) addNames(names []string) *SyntaxError {
 	return nil
 }
 
-// canonicalNumber returns the shortest form of a finite number, and any other name as it is.
+// canonicalNumber returns the shortest form of a finite number, and any other name as it is. Whole numbers keep all
+// their digits, as many as there are.
 func canonicalNumber(name string) string {
+	digits := strings.TrimLeft(name, "+-")
+	if len(name)-len(digits) <= 1 && digits != "" && strings.Trim(digits, "0123456789") == "" {
+		switch digits = strings.TrimLeft(digits, "0"); {
+		case digits == "":
+			return "0"
+		case name[0] == '-':
+			return "-" + digits
+		}
+		return digits
+	}
 	v, err := strconv.ParseFloat(name, 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
 		return name
 	}
-	return strconv.FormatFloat(v+0, 'g', -1, 64) // + 0 turns −0 into 0
+	if v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
+		return strconv.FormatFloat(v+0, 'f', 0, 64) // + 0 turns −0 into 0
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // addNone appends a document without a label.

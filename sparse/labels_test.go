@@ -202,3 +202,17 @@ func FuzzReadGroups(f *testing.F) {
 		}
 	})
 }
+
+// Labels that are numbers are the same however they are written, and whole ones keep all their digits.
+func TestCanonicalNumber(t *testing.T) {
+	for name, want := range map[string]string{
+		"1": "1", "+1": "1", "1.0": "1", "01": "1", "-0": "0", "0.0": "0", "-0.0": "0", "00": "0", "-7": "-7",
+		"1e6": "1000000", "1234567": "1234567", "1000000": "1000000", "9007199254740993": "9007199254740993",
+		"-12345678901234567890": "-12345678901234567890", "0.10": "0.1", "1e300": "1e+300", "1e-7": "1e-07", "+-1": "+-1",
+		"--1": "--1", "+": "+", "-": "-", "": "", "a": "a", "Inf": "Inf", "NaN": "NaN", "1 2": "1 2",
+	} {
+		if got := canonicalNumber(name); got != want {
+			t.Errorf("%q is %q, expected %q", name, got, want)
+		}
+	}
+}

@@ -68,7 +68,8 @@ type Options struct {
 	// what the fields above leave open. Its column or key of labels may be missing: then there are none.
 	Like Form
 
-	// KeepTexts keeps the documents' texts in Corpus.Texts where they have at most so many bytes in all.
+	// KeepTexts keeps the documents' texts in Corpus.Texts where they have at most so many bytes in all, and take at
+	// most half of MemoryBytes. math.MaxInt64 keeps them in any case: what MemoryBytes doesn't hold is an error.
 	KeepTexts int64
 
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one

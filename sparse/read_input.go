@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -156,6 +157,9 @@ func (in *input) detect() (format Format, guessed string, err error) {
 			continue
 		}
 		format := detectLine(l)
+		if format == FormatAuto && in.stream && extension == "" && isHeader(bytes.TrimSpace(l)) {
+			format = FormatCSV
+		}
 		if format == FormatAuto && (extension == ".txt" || in.stream && extension == "") && bytes.IndexByte(head, '\t') < 0 {
 			format = FormatLines
 		}
@@ -204,6 +208,19 @@ func detectLine(l []byte) Format {
 		return FormatTSV
 	}
 	return FormatAuto
+}
+
+// isHeader reports whether a line is the header of a CSV file: names without blanks, one of which textNames knows.
+func isHeader(l []byte) bool {
+	names, text := strings.Split(string(l), ","), false
+	for _, name := range names {
+		name = strings.TrimSuffix(strings.TrimPrefix(name, `"`), `"`)
+		if name == "" || strings.ContainsAny(name, " \t\"") {
+			return false
+		}
+		text = text || slices.Contains(textNames, strings.ToLower(name))
+	}
+	return text && len(names) > 1
 }
 
 // beginsPair reports whether a token begins as index:value or is a query number.

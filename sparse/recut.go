@@ -10,6 +10,7 @@ import (
 // keptTexts keeps the texts of documents as long as they are within a bound. It may be used concurrently; nil
 // keeps none.
 type keptTexts struct {
+	all    bool // whatever they take
 	left   atomic.Int64
 	memory *allowance
 }
@@ -18,7 +19,7 @@ func newKeptTexts(opt *Options) *keptTexts {
 	if opt.KeepTexts <= 0 {
 		return nil
 	}
-	k := &keptTexts{memory: opt.memory}
+	k := &keptTexts{all: opt.KeepTexts == math.MaxInt64, memory: opt.memory}
 	k.left.Store(opt.KeepTexts)
 	return k
 }
@@ -28,7 +29,7 @@ func (k *keptTexts) take(bytes int) bool {
 	if k == nil {
 		return false
 	}
-	if k.left.Add(-int64(bytes)) < 0 || k.memory.scarce() {
+	if k.left.Add(-int64(bytes)) < 0 || !k.all && k.memory.scarce() {
 		k.left.Store(math.MinInt64 / 2)
 		return false
 	}

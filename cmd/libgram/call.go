@@ -149,7 +149,9 @@ func (c *call) watch() (stop func()) {
 	}
 	w := &watcher{flag: c.in.cancel}
 	c.ctx, w.cancel = context.WithCancel(context.Background())
+	w.mu.Lock() // which the first poll waits for: the timer may fire before it is stored
 	w.timer = time.AfterFunc(everyPoll, w.poll)
+	w.mu.Unlock()
 	w.poll()
 	return w.stop
 }

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bufio"
 	"strings"
 	"testing"
 
@@ -29,6 +30,7 @@ func TestDoors(t *testing.T) {
 		Calls: [][]any{
 			{model.Load, file}, {model.LoadEarly, file, nil}, {model.Read, reader(text)},
 			{model.ReadLIBSVM, reader(foreign), "libsvm.model"},
+			{model.ReadEarly, func() *bufio.Reader { return bufio.NewReader(reader(text)()) }, int64(len(text)), file, nil},
 			{"Model.Save", "model"}, {"Model.SaveLIBSVM", "libsvm.model"}, {"Type.Used"},
 		},
 	})

@@ -87,7 +87,16 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, 64<<10)
+	return ReadEarly(ctx, bufio.NewReaderSize(f, 64<<10), size, path, tokenizer)
+}
+
+// ReadEarly is [LoadEarly] from what path was opened as, of so many bytes, -1 where that isn't known.
+func ReadEarly(
+	ctx context.Context, r *bufio.Reader, size int64, path string, tokenizer func(sparse.Tokenizer, sparse.Form),
+) (*Model, error) {
+	if ctx == nil || r == nil {
+		return nil, errNil
+	}
 	begin, err := r.Peek(longestKeyword + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("model: %w", err)

@@ -148,7 +148,7 @@ func (r *evaluate) haveTexts(e *cli.Env, c *sparse.Corpus) error {
 	if c.Texts != nil || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return nil
 	}
-	lost := fmt.Sprintf("the texts of %s are more than %s, their part of -m", r.In, report.Bytes(r.KeepTexts))
+	lost := fmt.Sprintf("the texts of %s don't fit into their part of -m", r.In)
 	if r.out != "" {
 		return fmt.Errorf("-o %s: %s", r.out, lost)
 	}

@@ -172,7 +172,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		return nil, err
 	}
 	if r.texts && corpus.Texts == nil {
-		return nil, fmt.Errorf("-texts: %s holds no text, or more than %s, their part of -m", r.In, report.Bytes(r.KeepTexts))
+		return nil, fmt.Errorf("-texts: %s holds no text", r.In)
 	}
 	if corpus, err = r.objects(ctx, p, loaded.m, corpus); err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
 	if r.texts {
-		r.keepTexts()
+		r.KeepTexts = math.MaxInt64 // or what memory lacks is an error
 	}
 	x, err := r.predict(ctx, e, p)
 	if err != nil {

@@ -206,7 +206,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("-keep %s: %s holds texts, expected a name in .jsonl", d.keep, corpus.Source)
 	case corpus.Texts != nil:
 	case !vectors:
-		return fmt.Errorf("-keep: no texts of %s, expected text that fits -m", corpus.Source)
+		return fmt.Errorf("-keep: %s holds no text", corpus.Source)
 	case slices.ContainsFunc(corpus.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
 		return fmt.Errorf("-keep %s: a class of %s has a blank, a comma, a colon or #, which vectors can't be written with",
 			d.keep, corpus.Source)

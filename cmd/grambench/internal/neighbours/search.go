@@ -2,7 +2,6 @@ package neighbours
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -69,14 +68,14 @@ func (s *search) declareTexts(f *cli.Flags) {
 // keepTexts keeps texts that are read where they are shown, or always.
 func (s *search) keepTexts(always bool) {
 	if s.texts || always {
-		s.KeepTexts = cmp.Or(s.Bytes(), math.MaxInt64)
+		s.KeepTexts = math.MaxInt64
 	}
 }
 
 // haveTexts checks that there are the texts that are to be shown.
 func (s *search) haveTexts(c *sparse.Corpus) error {
 	if s.texts && c.Texts == nil {
-		return fmt.Errorf("-texts: no texts of %s, expected text that fits -m", c.Source)
+		return fmt.Errorf("-texts: %s holds no text", c.Source)
 	}
 	return nil
 }
