@@ -311,7 +311,9 @@ func labelClasses(c *sparse.Corpus, names []string, labels []int32, offsets []in
 	}
 	for id, there := range place {
 		switch {
-		case seen[names[id]] || names[id] == "":
+		case names[id] == "":
+			return fmt.Errorf("gram: class %d has an empty name, which stands for no class", id)
+		case seen[names[id]]:
 			return fmt.Errorf("gram: class %d is %q, expected names that differ", id, names[id])
 		case there == 1:
 			place[id] = int32(len(c.Classes))

@@ -70,7 +70,7 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Group("Training", "")
 	f.Var(&m.thresholds, "thresholds", "tune the threshold of each label on folds, `0|1` (default: 1 where C is chosen)")
 	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)
-	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, including those for probabilities and thresholds")
+	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, including those for thresholds")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
 	f.Choose(new(string), "solver", "auto", "ignored, for older scripts: `cpu|auto`", []string{"auto", "cpu"})
