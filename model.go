@@ -233,6 +233,6 @@ func (o *Options) learn() learn.Options {
 	return learn.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Kernels: o.Kernels,
 		Progress: func(stage string, done, total int64, _ ...string) { o.tell(stage, done, total) },
-		Warn:     o.warn, Say: o.warn,
+		Warn:     o.warn,
 	}
 }

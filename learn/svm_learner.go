@@ -233,6 +233,14 @@ func (t machines) choose(
 		return nil, err
 	}
 	chosen := &trained.Chosen.Settings
+	if n := c.Documents.Rows(); n >= longFrom {
+		price := strconv.FormatFloat(chosen.C, 'g', -1, 64)
+		settings := []string{chosen.Kernel.String(), "C = " + price, chosen.Scheme.String()}
+		if trained.Terms != nil {
+			settings = append(settings, trained.Terms[trained.Chosen.Cut].String())
+		}
+		o.Saying("chosen: %s; now trained on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
+	}
 	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; trained.Chosen.Cut == 0 {
 		return nil, nil
 	}
@@ -242,6 +250,10 @@ func (t machines) choose(
 	cut.Texts = nil
 	return cut, nil
 }
+
+// longFrom is from how many documents on a training may take so long that its settings are said before; a test
+// lowers it.
+var longFrom = 20_000
 
 // chosenProblem chooses what isn't given, and makes the documents ready for training with that.
 func (t machines) chosenProblem(

@@ -36,15 +36,24 @@ func inOrder(n int) (texts, labels []string) {
 func TestTrainChoosesTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := context.Background()
+	from := longFrom
+	longFrom = 200
+	t.Cleanup(func() { longFrom = from })
 	for _, memory := range []int64{0, 1 << 30} {
+		said := ""
+		say := func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
 		c := musttest.Get(sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(memory)}))(t)
 		_, trainer, err := Parse(string(model.CSVC))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory}))(t)
+		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory, Say: say}))(t)
 		a := m.About()
 		own := m.(Machines)
+		if want := own.Kernel + ", C = "; !strings.HasPrefix(said, "chosen: "+want) ||
+			!strings.HasSuffix(said, own.Trained.Terms[own.Trained.Chosen.Cut].String()+"; now trained on 200 documents") {
+			t.Errorf("said %q", said)
+		}
 		if cut := own.Trained.Chosen.Cut; cut == 0 || a.Tokenizer != own.Trained.Terms[cut].Tokenizer {
 			t.Fatalf("cut %d, tokenizer %s", cut, a.Tokenizer)
 		}

@@ -86,7 +86,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	to.Var((*cli.ZeroOne)(&f.Probabilities), "probabilities",
 		"train for probabilities, too, calibrated on folds, `0|1`")
 	to.Var((*cli.ZeroOne)(&f.Thresholds), "thresholds", "tune the threshold of each label on folds, `0|1`")
-	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, including those for probabilities and thresholds")
+	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, including those for thresholds")
 }
 
 // repeated is the value of a flag that may be given several times.
