@@ -284,4 +284,23 @@ func TestWeightsOfTheRest(t *testing.T) {
 	if machine := train(OneVsRest, 3)[0]; near(machine) { // the third class has no documents
 		t.Errorf("of three classes the rest has a weight: objective %v", machine.Objective)
 	}
+	sets := make([][]int, len(labels))
+	for i, l := range labels {
+		sets[i] = []int{l}
+	}
+	par := Parameters{C: 2, Weights: []float64{3, 0.2}}
+	separate := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: 2, Parameters: par}, Options{}))(t)
+	if machine := separate.Machines[0]; near(machine) {
+		t.Errorf("of two labels the rest has a weight: objective %v", machine.Objective)
+	}
+	parts := Folds(labels, 3, 1)
+	objective := map[Scheme]float64{}
+	for _, s := range []Scheme{OneVsOne, OneVsRest} {
+		trial := &Trial{Labels: labels, Classes: 2, Scheme: s, Parts: parts}
+		v := musttest.Get(trial.Validate(t.Context(), m, []Parameters{par}, nil, Options{}))(t)
+		objective[s] = v[0].Fits[1].Machines[0].Objective
+	}
+	if a, b := objective[OneVsOne], objective[OneVsRest]; !(math.Abs(a-b) <= 1e-3*math.Abs(a)) {
+		t.Errorf("in folds one-vs-rest has the objective %v, one-vs-one %v", b, a)
+	}
 }

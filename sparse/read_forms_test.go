@@ -43,6 +43,20 @@ func TestForms(t *testing.T) {
 	if err != nil || show(c) != " meow:1 purr:1\n bark:1\n" {
 		t.Errorf("lines from a stream: %v, %v", c, err)
 	}
+	for _, stream := range []string{"id,Text,label\n1,\"meow\npurr\",cat\n", "label,\"text\"\ncat,meow purr\n"} {
+		c, err := ReadFrom(context.Background(), strings.NewReader(stream), "standard input", Options{MinDF: 1})
+		if err != nil || show(c) != "cat meow:1 purr:1\n" {
+			t.Errorf("a table from a stream: %v, %v", c, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"standard input": "review, text\npurr", "a.txt": "review,text\npurr", "": "text\npurr",
+	} {
+		c, err := ReadFrom(context.Background(), strings.NewReader(text), name, Options{MinDF: 1})
+		if err != nil || c.Documents.Rows() != 2 {
+			t.Errorf("lines of %q: %v, %v", text, c, err)
+		}
+	}
 	for content, want := range map[string]string{
 		"[{\"text\":\"a\"},\n\n{\"b\":1,\"a\":2}]":          `a.json:3: no key text, .* among "a, b", expected an object`,
 		"[{\"text\":\"a\"},\n]":                             `a.json:2: "]", expected a JSON object`,
