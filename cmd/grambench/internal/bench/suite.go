@@ -163,9 +163,17 @@ func (s *suiteReport) WriteText(w io.Writer) {
 		kind := strings.ToLower(c.Kind)
 		caches = append(caches, fmt.Sprintf("L%d %s %s x %d", c.Level, kind, report.Bytes(c.Bytes), c.Count))
 	}
-	fmt.Fprintf(w, "processor: family %d, model %d, stepping %d, microcode %s, hypervisor %s\ncaches: %s\n", m.Family,
-		m.Number, m.Stepping, report.Known(m.Microcode), m.Hypervisor, report.Known(report.Join(caches)))
-	fmt.Fprintf(w, "memory: %s, %s in use\nGPU: %s\n", report.Bytes(m.MemoryBytes), report.Bytes(m.UsedBytes), s.GPU)
+	number := "family, model and stepping unknown"
+	if !slices.Contains(m.Unknown, "stepping") {
+		number = fmt.Sprintf("family %d, model %d, stepping %d", m.Family, m.Number, m.Stepping)
+	}
+	fmt.Fprintf(w, "processor: %s, microcode %s, hypervisor %s\ncaches: %s\n", number, report.Known(m.Microcode),
+		m.Hypervisor, report.Known(report.Join(caches)))
+	memory := "unknown"
+	if m.MemoryBytes > 0 {
+		memory = report.Bytes(m.MemoryBytes) + ", " + report.Bytes(m.UsedBytes) + " in use"
+	}
+	fmt.Fprintf(w, "memory: %s\nGPU: %s\n", memory, s.GPU)
 	fmt.Fprintf(w, "not known, since the system doesn't tell: %s\n", report.Join(m.Unknown))
 	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
 	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">other cores",

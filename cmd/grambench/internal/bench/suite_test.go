@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/docs/machines"
+	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/page"
@@ -36,6 +37,16 @@ func TestSuiteReport(t *testing.T) {
 			t.Errorf("%q isn't in\n%s", want, text.String())
 		}
 	}
+	machine := s.Machine
+	s.Machine = &host.Machine{Unknown: []string{"stepping"}}
+	text.Reset()
+	s.WriteText(&text)
+	for _, want := range []string{"family, model and stepping unknown, microcode unknown", "memory: unknown\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q isn't in\n%s", want, text.String())
+		}
+	}
+	s.Machine = machine
 	p := page.Of("bench", s)
 	musttest.Do(t, s.CompletePage(p))
 	var titles []string
