@@ -65,6 +65,8 @@ def _how(kernel: str | None, n_jobs: int | None, memory_bytes: int | None, isa: 
 
 def workers(n_jobs: int | None) -> int | None:
     """``n_jobs`` as scikit-learn has it, -1 for all, as a number of threads."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0, expected a number above 0, or -1 for all processors")
     return None if n_jobs is None or n_jobs < 0 else n_jobs
 
 
