@@ -144,7 +144,10 @@ def _valid(array: _Array) -> np.ndarray:
 
 
 def _places(array: _Array, how: tuple[bytes, Any], row: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Addresses and lengths of an array's texts, the first of which is a column's row; a null is an error that names its row."""
+    """Addresses and lengths of an array's texts; a null is an error that names its row of the column.
+
+    ``row`` is that of the array's first text.
+    """
     (kind, index), first, end, valid = how, array.offset, array.offset + array.length, _valid(array)
     if index is not None:
         known = ctypes.cast(array.dictionary, POINTER(_Array)).contents

@@ -166,7 +166,8 @@ class Corpus:
     tokenizer : str, optional
         Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case.
     min_df, max_df : int, optional
-        Bounds on the number of documents that have a term; by default ``min_df`` is 2 for texts.
+        Bounds on the number of documents that have a term. By default ``min_df`` is 2 for texts, which leaves out words
+        of a single text; 1 keeps them.
     vocabulary : list of str, optional
         The terms to count.
     keep_texts : bool

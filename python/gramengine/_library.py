@@ -50,7 +50,7 @@ class ForkError(GramError, RuntimeError):
 _ERRORS = {1: ValueError, 2: GramMemoryError, 4: GramFileError, 6: ForkError}
 _CANCELLED = 3
 _MISSING = "no such file or directory"  # the end of what the library says of ENOENT
-_STEP = re.compile(r"\d+ landmarks: .*%, .* s$")  # of a choice that goes on: progress, and nothing to warn of
+_STEP = re.compile(r"\d+ landmarks: [^;]*$")  # of a choice that goes on: progress, and nothing to warn of
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 _PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_int64, c_int64)
@@ -194,7 +194,8 @@ class _Running:
             raise KeyboardInterrupt
         if code:
             text = self.message.value.decode(errors="replace")
-            raise _missing(text) if text.endswith(_MISSING) else _ERRORS.get(code, GramError)(text)
+            kind = _ERRORS.get(code, GramError)
+            raise _missing(text) if kind is GramFileError and text.endswith(_MISSING) else kind(text)
 
 
 def _level() -> int:
@@ -377,5 +378,6 @@ class _Lines:
 
 
 # The types that other modules pass to functions of the library.
-__all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError", "GramWarning",
-           "Matrix", "Object", "Progress", "Strings", "call", "load", "load_bytes", "options", "save", "version", "c_double", "c_float"]
+__all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
+           "GramWarning", "Matrix", "Object", "PARAMETERS", "Progress", "Strings", "call", "load",
+           "load_bytes", "options", "save", "version", "c_double", "c_float"]

@@ -224,7 +224,7 @@ def pairs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 _SHARED = """n_jobs : int, optional
-        Threads; default one per processor. Results don't depend on it.
+        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
     memory_bytes : int, optional
         What training and prediction may hold; default no bound.
     verbose : bool, int or callable

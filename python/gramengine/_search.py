@@ -106,7 +106,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: in
     refit : bool
         Whether to fit the best on all documents: ``best_estimator_``.
     n_jobs : int, optional
-        Threads; default one per processor. Results don't depend on it.
+        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
     memory_bytes : int, optional
         What the call may hold; default no bound.
     random_state : int, RandomState, Generator or None

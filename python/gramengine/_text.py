@@ -28,7 +28,7 @@ def texts(X: Any) -> Any:
     if len(getattr(X, "shape", ())) == 2 and not sp.issparse(X):
         if X.shape[1] != 1:
             raise ValueError(f"found {X.shape[1]} columns, expected one of texts: Reshape your data, or name the column")
-        X = X.iloc[:, 0] if hasattr(X, "iloc") else X.column(0) if hasattr(X, "column") else X[:, 0]  # pandas, Arrow, others
+        X = X.iloc[:, 0] if hasattr(X, "iloc") else X.column(0) if hasattr(X, "column") else X[:, 0]
     if sp.issparse(X) or not hasattr(X, "__len__") or (len(X) and not is_text(X)):
         raise ValueError("found documents that aren't texts, expected a list of str; KernelSVC takes matrices")
     if not len(X):

@@ -89,7 +89,7 @@ def test_search_of_a_regression(counts, texts):
     assert isinstance(best, g.KernelSVR) and found.best_params_["C"] == best.C
     assert np.array_equal(clone(best).fit(x, y).predict(x), best.predict(x))
     one = g.cross_validate(x, y, folds=3, type="epsilon_svr", **found.best_params_)
-    assert one["mean"] == found.best_score_
+    assert one["mean"] == pytest.approx(found.best_score_, rel=1e-4)  # the solver starts elsewhere
     with pytest.raises(ValueError, match="expected a matrix"):
         g.search(texts[0], range(240), type="epsilon_svr")
 
