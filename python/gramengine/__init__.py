@@ -16,7 +16,9 @@ interpreter's lock, and ^C ends them within a second.
 from ._documents import Corpus
 from ._index import Index, Match
 from ._kernels import Neighbours, duplicates, gram, neighbours, precomputed_knn
-from ._library import ForkError, GramError, GramFileError, GramMemoryError, GramWarning
+from ._library import (
+    ForkError, GramError, GramFileError, GramFileNotFoundError, GramMemoryError, GramWarning,
+)
 from ._library import version as __version__
 from ._machines import KernelSVC, KernelSVR, LandmarkClassifier, LinearClassifier, OneClass
 from ._model import Explanation
@@ -27,9 +29,9 @@ from ._text import load_model as load
 from ._transform import KernelPCA, NeighboursTransformer
 
 __all__ = [
-    "Corpus", "Explanation", "ForkError", "GramError", "GramFileError", "GramMemoryError", "GramWarning", "Index",
-    "KernelPCA", "KernelSVC", "KernelSVR", "LandmarkClassifier", "LinearClassifier", "Match", "Neighbours",
-    "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextVectorizer", "__version__",
+    "Corpus", "Explanation", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
+    "GramWarning", "Index", "KernelPCA", "KernelSVC", "KernelSVR", "LandmarkClassifier", "LinearClassifier", "Match",
+    "Neighbours", "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextVectorizer", "__version__",
     "cross_validate", "duplicates", "gram", "load", "neighbours", "patch_sklearn",
     "precomputed_knn", "search", "unpatch_sklearn",
 ]

@@ -75,12 +75,15 @@ def texts(column: Any) -> Texts | None:
     stream = ctypes.cast(_pointer(capsule, b"arrow_array_stream"), POINTER(_Stream))
     schema = _Schema()
     _check(stream, stream.contents.get_schema(stream, ctypes.byref(schema)))
-    kind = schema.format
+    kind = _kind(schema)
     if schema.release:
         schema.release(ctypes.byref(schema))
-    if kind not in _TEXT:
+    if kind is None:
         return None
-    parts = [(chunk, *_places(chunk.array, kind)) for chunk in _chunks(stream)]
+    parts, row = [], 0
+    for chunk in _chunks(stream):
+        parts.append((chunk, *_places(chunk.array, kind, row)))
+        row += chunk.array.length
     if not parts:
         return Texts(np.empty(0, np.uint64), np.empty(0, np.int64), None)
     keep, addresses, sizes = zip(*parts)
@@ -88,12 +91,22 @@ def texts(column: Any) -> Texts | None:
 
 
 _TEXT = (b"u", b"U", b"vu")  # offsets of 32 and 64 bits, and views
+_INDEX = {b"c": np.int8, b"C": np.uint8, b"s": np.int16, b"S": np.uint16, b"i": np.int32, b"I": np.uint32,
+          b"l": np.int64, b"L": np.uint64}  # numbers of a dictionary's texts
+
+
+def _kind(schema: _Schema) -> tuple[bytes, Any] | None:
+    """The format of texts, and the type of their numbers where they are a dictionary's; None of what isn't text."""
+    if not schema.dictionary:
+        return (schema.format, None) if schema.format in _TEXT else None
+    values = ctypes.cast(schema.dictionary, POINTER(_Schema)).contents.format
+    return (values, _INDEX[schema.format]) if values in _TEXT else None
 
 
 def _one(schema: Any, array: Any) -> Texts | None:
     """The texts of a single array, which its capsule releases."""
-    kind = ctypes.cast(_pointer(schema, b"arrow_schema"), POINTER(_Schema)).contents.format
-    if kind not in _TEXT:
+    kind = _kind(ctypes.cast(_pointer(schema, b"arrow_schema"), POINTER(_Schema)).contents)
+    if kind is None:
         return None
     held = ctypes.cast(_pointer(array, b"arrow_array"), POINTER(_Array)).contents
     return Texts(*_places(held, kind), (schema, array))
@@ -122,13 +135,36 @@ def _at(address: int | None, count: int, kind: Any) -> np.ndarray:
     return np.frombuffer((ctypes.c_char * (count * kind.itemsize)).from_address(address), kind)
 
 
-def _places(array: _Array, kind: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Addresses and lengths of an array's texts; a null is an error that names its row."""
+def _valid(array: _Array) -> np.ndarray:
+    """1 for each element that isn't null."""
     first, end = array.offset, array.offset + array.length
-    if array.null_count != 0 and array.buffers[0]:
-        valid = np.unpackbits(_at(array.buffers[0], (end + 7) // 8, np.uint8), bitorder="little")[first:end]
-        if not valid.all():
-            raise ValueError(f"row {int(np.argmin(valid))} of a chunk of texts is null, expected text: fill nulls first")
+    if array.null_count == 0 or not array.buffers[0]:
+        return np.ones(array.length, np.uint8)
+    return np.unpackbits(_at(array.buffers[0], (end + 7) // 8, np.uint8), bitorder="little")[first:end]
+
+
+def _places(array: _Array, how: tuple[bytes, Any], row: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Addresses and lengths of an array's texts; a null is an error that names its row of the column.
+
+    ``row`` is that of the array's first text.
+    """
+    (kind, index), first, end, valid = how, array.offset, array.offset + array.length, _valid(array)
+    if index is not None:
+        known = ctypes.cast(array.dictionary, POINTER(_Array)).contents
+        numbers = np.where(valid, _at(array.buffers[1], end, index)[first:], 0).astype(np.int64)
+        if valid.any():
+            valid = valid & _valid(known)[numbers]
+    if not valid.all():
+        raise ValueError(f"row {row + int(np.argmin(valid))} of the texts is null, expected text: fill nulls first")
+    if index is not None:
+        addresses, sizes = _texts(known, kind)
+        return addresses[numbers], sizes[numbers]
+    return _texts(array, kind)
+
+
+def _texts(array: _Array, kind: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Addresses and lengths of an array's texts, of nulls too."""
+    first, end = array.offset, array.offset + array.length
     if kind == b"vu":
         return _views(array, first, end)
     offsets = _at(array.buffers[1], end + 1, np.int32 if kind == b"u" else np.int64)[first:].astype(np.int64)

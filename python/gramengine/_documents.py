@@ -44,6 +44,11 @@ def strings(texts: Any) -> Held:
     return Held(Strings(_address(addresses), _address(sizes), len(sizes)), addresses, sizes, found.keep)
 
 
+def _missing(text: Any) -> bool:
+    """Whether an element is None, NaN or pandas' NA, in place of a text."""
+    return text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType"
+
+
 def _encoded(i: int, text: Any) -> bytes:
     if isinstance(text, bytes):
         return text
@@ -53,7 +58,9 @@ def _encoded(i: int, text: Any) -> bytes:
 
 
 def listed(x: Any, what: str = "documents") -> Any:
-    """Texts that aren't a single one, whose letters Python would list."""
+    """Texts that aren't a single one, whose letters Python would list, nor a dict, whose keys it would."""
+    if isinstance(x, dict) and what == "documents":
+        raise ValueError("found a dict, expected a list of documents: list(d.values()) is one")
     if isinstance(x, (str, bytes)):
         raise ValueError(f"found one text, expected a list of {what}: put it into a list")
     return x
@@ -65,7 +72,7 @@ def is_text(x: Any) -> bool:
         return False
     if not hasattr(x, "__iter__"):
         return False
-    return isinstance(next(iter(x), None), (str, bytes)) or _arrow.texts(x) is not None
+    return isinstance(next((t for t in x if not _missing(t)), None), (str, bytes)) or _arrow.texts(x) is not None
 
 
 def _is_terms(x: Any) -> bool:
@@ -119,6 +126,8 @@ def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarra
 def matrix(x: Any) -> Held:
     """A matrix as ``gram_matrix``."""
     if not sp.issparse(x):
+        if isinstance(x, (list, tuple)) and not x:
+            raise ValueError("found no documents, expected one or more")
         x = np.ascontiguousarray(x)
         if x.dtype not in (np.float32, np.float64):
             x = x.astype(np.float64)
@@ -157,7 +166,8 @@ class Corpus:
     tokenizer : str, optional
         Such as ``"words:1..2"`` or ``"chars:2..5"``; default words of letters in lower case.
     min_df, max_df : int, optional
-        Bounds on the number of documents that have a term; by default ``min_df`` is 2 for texts.
+        Bounds on the number of documents that have a term. By default ``min_df`` is 2 for texts, which leaves out words
+        of a single text; 1 keeps them.
     vocabulary : list of str, optional
         The terms to count.
     keep_texts : bool
@@ -212,6 +222,12 @@ class Corpus:
 
     def __len__(self) -> int:
         return self.about["documents"]
+
+    def __repr__(self) -> str:
+        return f"Corpus({len(self):,} documents, {self.about['columns']:,} {'terms' if self.about['text'] else 'columns'})"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a Corpus can't be pickled or copied: pickle what it was made of, or an Index, or a model")
 
     @property
     def matrix(self) -> sp.csr_matrix:

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _library
 from ._documents import strings
+from ._kernels import workers
 from ._library import Object, call, options
 
 
@@ -33,6 +34,10 @@ class Index:
         How text is cut into terms.
     embedding : str, default "tf-l1-sqrt"
         Of documents.
+    n_jobs : int, optional
+        Threads, of queries too; default one per processor, which -1 also stands for.
+    memory_bytes : int, optional
+        What the index may hold; default no bound.
 
     Examples
     --------
@@ -46,7 +51,7 @@ class Index:
                  n_jobs: int | None = None, memory_bytes: int | None = None):
         texts = strings(documents)
         self._object = Object("gram_index", texts.pointer, *options(
-            tokenizer=tokenizer, embedding=embedding, workers=n_jobs, memory_bytes=memory_bytes))
+            tokenizer=tokenizer, embedding=embedding, workers=workers(n_jobs), memory_bytes=memory_bytes))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Index":
@@ -95,6 +100,9 @@ class Index:
 
     def __len__(self) -> int:
         return self.about["documents"]
+
+    def __repr__(self) -> str:
+        return f"Index({len(self):,} documents)"
 
     def __getstate__(self) -> bytes:
         return self._object.view("bytes").tobytes()

@@ -19,14 +19,16 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     X, Y : documents
         A SciPy CSR matrix (float32 with int32 indices is read in place), any other matrix, a list of texts, a column
         of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself. ``Y`` are
-        the training documents: columns that none of them has are left out of ``X``.
+        the training documents: columns that none of them has are left out of ``X``. Texts are cut into words in lower
+        case, and words of a single text (of ``Y`` where that is given) are left out: ``Corpus(texts, min_df=1)`` keeps
+        them.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
         ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.
     out : array of float32, optional
         Receives the matrix, of the right shape, writable and in C order.
     n_jobs : int, optional
-        Threads; default one per processor. Results don't depend on it.
+        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
     memory_bytes : int, optional
         What the call may hold; more is a :class:`GramMemoryError` before the work.
     isa : str, optional
@@ -65,6 +67,8 @@ def _how(kernel: str | None, n_jobs: int | None, memory_bytes: int | None, isa: 
 
 def workers(n_jobs: int | None) -> int | None:
     """``n_jobs`` as scikit-learn has it, -1 for all, as a number of threads."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0, expected a number above 0, or -1 for all processors")
     return None if n_jobs is None or n_jobs < 0 else n_jobs
 
 
@@ -93,7 +97,7 @@ def neighbours(X: Any, of: Any = None, *, k: int = 10, kernel: str | None = None
     Parameters
     ----------
     X : documents
-        As for :func:`gram`.
+        As for :func:`gram`, but words of a single text count: ``Corpus(texts, min_df=2)`` leaves them out.
     of : documents, optional
         Neighbours are documents of this set; default the other documents of ``X``.
     k : int
@@ -146,11 +150,13 @@ def duplicates(X: Any, *, within: float | None = None, embedding: str | None = N
     Parameters
     ----------
     X : documents
-        As for :func:`gram`.
+        As for :func:`gram`, but words of a single text count: ``Corpus(texts, min_df=2)`` leaves them out.
     within : float, default 0.02
         Some two words of a hundred.
     embedding : str, default "tf-l1-sqrt"
         Of the documents.
+    n_jobs, memory_bytes, progress
+        As for :func:`gram`.
 
     Returns
     -------

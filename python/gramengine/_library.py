@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
+import re
 import sys
 import threading
 import warnings
@@ -33,6 +35,10 @@ class GramFileError(GramError, OSError):
     """The operating system refused to read or write."""
 
 
+class GramFileNotFoundError(GramFileError, FileNotFoundError):
+    """There is no such file or folder."""
+
+
 class GramWarning(UserWarning):
     """What the engine found worth notice."""
 
@@ -43,6 +49,9 @@ class ForkError(GramError, RuntimeError):
 
 _ERRORS = {1: ValueError, 2: GramMemoryError, 4: GramFileError, 6: ForkError}
 _CANCELLED = 3
+_MISSING = "no such file or directory"  # the end of what the library says of ENOENT
+_STEP = re.compile(r"\d+ landmarks: [^;]*$")  # of a choice that goes on: progress, and nothing to warn of
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 _PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_int64, c_int64)
 _WARN = CFUNCTYPE(None, c_void_p, c_char_p)
@@ -177,14 +186,31 @@ class _Running:
         if self.bar:
             self.bar.close()
         for text in () if self.silent else self.warnings:
-            warnings.warn(text, GramWarning, stacklevel=4)
+            if not _STEP.match(text):
+                warnings.warn(text, GramWarning, stacklevel=_level())
         if self.raised is not None:
             raise self.raised
         if code == _CANCELLED:
             raise KeyboardInterrupt
         if code:
             text = self.message.value.decode(errors="replace")
-            raise _ERRORS.get(code, GramError)(text)
+            kind = _ERRORS.get(code, GramError)
+            raise _missing(text) if kind is GramFileError and text.endswith(_MISSING) else kind(text)
+
+
+def _level() -> int:
+    """The ``stacklevel``, for who calls this, of the first line outside the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _missing(text: str) -> GramFileNotFoundError:
+    named = re.search(rf"(?:open|stat|lstat) (.+): {_MISSING}$", text)
+    if named is None:
+        return GramFileNotFoundError(errno.ENOENT, text)
+    return GramFileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), named[1])
 
 
 def call(name: str, *arguments: Any, progress: Progress | None = None, long: bool = True, silent: bool = False) -> None:
@@ -219,9 +245,9 @@ def call(name: str, *arguments: Any, progress: Progress | None = None, long: boo
     running.finish(codes[0])
 
 
-_PARAMETERS = {"c": "C", "components": "n_components", "min": "min_value", "tolerance": "tol",
-               "weights": "class_weight"}  # where they have other names
-_ABOVE_0 = {"c", "components", "nu", "tolerance"}
+PARAMETERS = {"c": "C", "components": "n_components", "min": "min_value", "probabilities": "probability",
+              "seed": "random_state", "tolerance": "tol", "weights": "class_weight"}  # where they have other names
+_ABOVE_0 = {"c", "components", "max_df", "min_df", "nu", "tolerance"}
 
 
 def options(**values: Any) -> tuple[bytes, int]:
@@ -232,7 +258,7 @@ def options(**values: Any) -> tuple[bytes, int]:
     """
     values = {k: v for k, v in values.items() if v is not None}
     for key, value in values.items():
-        name = _PARAMETERS.get(key, key)
+        name = PARAMETERS.get(key, key)
         for number in value.values() if isinstance(value, dict) else [value]:
             if isinstance(number, (float, np.floating)) and not np.isfinite(number):
                 raise ValueError(f"{name} is {number}, expected a finite number")
@@ -265,6 +291,10 @@ class Object:
         self.handle: int = handle.value
         self._finalizer = weakref.finalize(self, _free, self.handle, _loaded_by)
         self._finalizer.atexit = False
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # Its handle is a number, which in another process is that of another object.
+        raise TypeError("an object of the library can't be pickled or copied: pickle what it was made of")
 
     def view(self, name: str) -> np.ndarray:
         """An array of the object, in the library's memory: valid as long as the object is."""
@@ -348,5 +378,6 @@ class _Lines:
 
 
 # The types that other modules pass to functions of the library.
-__all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramMemoryError", "GramWarning", "Matrix", "Object",
-           "Progress", "Strings", "call", "load", "load_bytes", "options", "save", "version", "c_double", "c_float"]
+__all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
+           "GramWarning", "Matrix", "Object", "PARAMETERS", "Progress", "Strings", "call", "load",
+           "load_bytes", "options", "save", "version", "c_double", "c_float"]

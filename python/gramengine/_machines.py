@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from ._documents import classes_of, documents
 from ._model import Engine, checked
@@ -40,7 +43,7 @@ def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
 
 def _support(self: Any) -> np.ndarray:
     """Numbers of the support vectors."""
-    found, weighted = self._model.array("support"), getattr(self, "_weighted", None)
+    found, weighted = self._array("support"), getattr(self, "_weighted", None)
     return found if weighted is None or self.kernel == "precomputed" else weighted[found].astype(found.dtype)
 
 
@@ -77,6 +80,7 @@ class Classifier(ClassifierMixin, Engine):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, prepare: Any = None, **more: Any) -> None:
+        one_class_each(getattr(self, "scheme", None))
         classes, names, labels = classes_of(y)
         if len(classes) < 2:
             raise ValueError(f"found one class, {classes[0]!r}, expected two or more to tell apart")
@@ -112,6 +116,13 @@ class Classifier(ClassifierMixin, Engine):
         if all(n in by_name for n in names):
             return np.array(values, dtype=self.classes_.dtype)[numbers]
         return np.array(values, dtype=object)[numbers]  # with "?", of models that refuse
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy: the share of documents whose class is that of y; "?" counts as wrong."""
+        found = self.predict(X)
+        if found.dtype != object:
+            return float(accuracy_score(y, found, sample_weight=sample_weight))
+        return float(np.average(found == column_or_1d(y).astype(object), weights=sample_weight))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values: of two classes one, above 0 for the second; else one per class, the greatest of the prediction's.
@@ -166,23 +177,56 @@ class Classifier(ClassifierMixin, Engine):
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights by machine and column, of models that are linear in the documents' values."""
-        return _weights(self)
+        """Weights by machine and column of embedded documents, of models that are linear in these.
+
+        One row per class, in the order of ``classes_`` (classes whose documents all have a weight of 0 have none), also
+        of two classes. Machines of one-vs-one are in the order (0, 1), (0, 2), …, (1, 2), …, above 0 for the first
+        class; a single one of two classes is above 0 for the second, as :meth:`decision_function` is.
+        """
+        weights = self._array("weights")
+        if weights.size == 0:
+            raise AttributeError("coef_ is of models that are linear in the documents' values")
+        out = np.zeros((weights.shape[0], self.about_["vocabulary"] or self.n_features_in_))
+        out[:, self._array("columns")] = weights
+        return self._by_classes(out)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """What each machine adds to the product with its weights, in the order of ``coef_``."""
+        offsets, rows = self._array("offsets"), self.about_["rows"]
+        if offsets.size == 0 and not all("bias" in row for row in rows):
+            raise AttributeError("intercept_ is of models whose machines have one")
+        return self._by_classes(-offsets if offsets.size else np.array([row["bias"] for row in rows]))
+
+    def _by_classes(self, machines: np.ndarray) -> np.ndarray:
+        """What the machines have, one row each, in the order of classes and with the sign of decisions."""
+        if self.about_["scheme"] != "one-vs-one":
+            return machines[np.argsort(self._places)]
+        order, sign = pairs(self._places)
+        return (machines[order].T * sign * (-1 if len(order) == 1 else 1)).T
 
 
-def _weights(self: Any) -> np.ndarray:
-    weights = self._model.array("weights")
-    if weights.size == 0:
-        raise AttributeError("coef_ is of models that are linear in the documents' values")
-    out = np.zeros((weights.shape[0], self.n_features_in_))
-    out[:, self._model.array("columns")] = weights
-    return out
+def one_class_each(scheme: Any) -> None:
+    """Refuses the scheme of documents that have several classes."""
+    if scheme == "labels":
+        raise ValueError("scheme is 'labels', which is for documents of several classes, expected 'one-vs-rest' or "
+                         "'one-vs-one' where each has one")
+
+
+def pairs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each pair of classes in order the engine's machine, and -1 where that has the second class first.
+
+    ``places`` are the places of the engine's classes among the sorted ones.
+    """
+    first, second = (places[i] for i in np.triu_indices(len(places), 1))
+    order = np.lexsort((np.maximum(first, second), np.minimum(first, second)))
+    return order, np.where(first < second, 1, -1)[order]
 
 
 _SHARED = """n_jobs : int, optional
-        Threads; default one per processor. Results don't depend on it.
+        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
     memory_bytes : int, optional
-        What training and prediction may hold.
+        What training and prediction may hold; default no bound.
     verbose : bool, int or callable
         True, or 1, for a bar, or a function of stage, done and total."""
 
@@ -195,7 +239,6 @@ def _shared(cls: type) -> type:
 @_shared
 class KernelSVC(Classifier):
     """A support vector machine with kernels of information geometry, or any other that the engine has.
-
     Columns that are empty in training are left out of later documents, as by all estimators of matrices here.
 
     Parameters
@@ -217,8 +260,8 @@ class KernelSVC(Classifier):
         Multiples of C by class.
     tol : float
         Greatest violation of the optimality conditions at the end.
-    random_state : int
-        Seed of folds.
+    random_state : int, RandomState, Generator or None
+        Has no effect: nothing is drawn, and the folds for probabilities are runs of documents.
     {shared}
 
     Attributes
@@ -232,6 +275,10 @@ class KernelSVC(Classifier):
     dual_coef_ : array of shape (machines, support vectors)
     offsets_ : array of shape (machines,)
         f(x) = Σ dual_coef_·k(support, x) - offset, in the order of ``about_["machines"]``.
+    coef_ : array of shape (machines, columns)
+        Weights of the columns of embedded documents, of linear kernels, by class: see its own text.
+    intercept_ : array of shape (machines,)
+        What each adds, in the order of ``coef_``.
 
     Examples
     --------
@@ -258,29 +305,36 @@ class KernelSVC(Classifier):
                 "choose_work": -1}
 
     support_ = property(_support, doc="Training documents that are support vectors.")
-    dual_coef_ = property(lambda self: self._model.array("coefficients"), doc="Coefficients by machine and support vector.")
-    offsets_ = property(lambda self: self._model.array("offsets"), doc="Offsets of the decision values by machine.")
+    dual_coef_ = property(lambda self: self._array("coefficients"), doc="Coefficients by machine and support vector.")
+    offsets_ = property(lambda self: self._array("offsets"), doc="Offsets of the decision values by machine.")
 
     def __sklearn_tags__(self) -> Any:
         return _tagged(self, super().__sklearn_tags__())
 
 
 def _seed(state: Any) -> int:
-    if isinstance(state, np.random.RandomState):
-        return int(state.randint(1, 2**31))
+    """A seed above 0 of ``random_state``; None stands for 1."""
+    if isinstance(state, np.random.Generator):
+        return int(state.integers(1, 2**31))
+    if isinstance(state, np.random.RandomState) or state is np.random:
+        return int(check_random_state(state).randint(1, 2**31))
     return 1 if state is None else max(int(state), 1)
 
 
 def _tagged(self: Any, tags: Any) -> Any:
-    """Kernels of distributions take no negative values."""
+    """Embeddings that take roots or logarithms, or make histograms, take no negative values."""
     tags.input_tags.sparse = True
-    spec = f"{self.kernel or ''} {getattr(self, 'embedding', None) or ''}"
-    tags.input_tags.positive_only = "tf" in spec or (self.kernel or "").split(":")[0] in _DISTRIBUTIONS
+    kernel, own = getattr(self, "kernel", None) or "", getattr(self, "embedding", None)
+    if embeddings := re.findall(r"embed=([^,:()]+)", kernel) or ([own] if own else []):
+        tags.input_tags.positive_only = any(part in e for e in embeddings for part in _ABOVE)
+    else:
+        tags.input_tags.positive_only = kernel.split(":")[0] in _DISTRIBUTIONS
     return tags
 
 
+_ABOVE = ("-sqrt", "-pow", "logtf", "-chi2", "-js")  # parts of the names of such embeddings
 _DISTRIBUTIONS = {"diffusion", "ngd", "ngd-exp", "ngd-power", "ngd-log", "hellinger", "bhattacharyya", "cosine-power",
-                  "probability-product", "chi2", "js", "arcsine"}
+                  "probability-product", "chi2", "js"}  # kernels that have such embeddings unless others are named
 
 
 @_shared
@@ -292,16 +346,24 @@ class LinearClassifier(Classifier):
     C : float, default 1
         Price of a loss.
     loss : {"squared-hinge", "hinge", "logistic"}
-        ``"logistic"`` gives probabilities.
+        ``"logistic"`` gives probabilities: one machine per class against the rest, whose values are divided by their
+        sum. scikit-learn's ``LogisticRegression`` has one multinomial model.
     embedding : str, optional
         Of documents, such as ``"tfidf-l2"`` or ``"tf-l1-sqrt"``; default the learner's.
     class_weight : dict, "balanced" or None
         Multiples of C by class, of hinge losses.
     tol : float, optional
         When to stop; default the learner's.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Seed of the order of documents.
     {shared}
+
+    Attributes
+    ----------
+    coef_ : array of shape (classes, columns)
+        Weights of the columns of embedded documents, a row per class in the order of ``classes_``, also of two classes.
+    intercept_ : array of shape (classes,)
+        What the machines add, in the same order.
     """
 
     def __init__(self, C: float = 1.0, *, loss: str = "squared-hinge", embedding: str | None = None, class_weight: Any = None,
@@ -320,9 +382,7 @@ class LinearClassifier(Classifier):
                 "seed": _seed(self.random_state), "choose_work": -1}
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return _tagged(self, super().__sklearn_tags__())
 
 
 @_shared
@@ -341,7 +401,7 @@ class LandmarkClassifier(Classifier):
         ``"logistic"`` gives probabilities.
     choice : {"uniform", "stratified", "pivoted"}
         How landmarks are drawn.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Seed of the draw.
     {shared}
     """
@@ -458,7 +518,7 @@ class OneClass(OutlierMixin, Engine):
         return np.where(self.decision_function(X) > 0, 1, -1)
 
     support_, dual_coef_ = KernelSVC.support_, KernelSVC.dual_coef_
-    offset_ = property(lambda self: float(self._model.array("offsets")[0]), doc="Offset of the decision values.")
+    offset_ = property(lambda self: float(self._array("offsets")[0]), doc="Offset of the decision values.")
 
     def __sklearn_tags__(self) -> Any:
         return _tagged(self, super().__sklearn_tags__())

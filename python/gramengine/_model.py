@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from . import _library
-from ._documents import Held, documents, is_text
+from ._documents import Held, count, documents, is_text
 from ._kernels import workers
 from ._library import Object, options
 
@@ -34,6 +34,21 @@ def kind(about: dict[str, Any]) -> str:
         return about["kind"]
     what = "regression" if about["numbers"] else "one class" if about["one_class"] else "classifier"
     return f"{what} of {'texts' if about['text'] else 'vectors'}"
+
+
+def parameters(cls: type, train: dict[str, Any]) -> dict[str, Any]:
+    """Options of training as parameters of an estimator, those that it has."""
+    name, _, rest = (train.get("type") or "c_svc").partition(":")
+    own = dict(part.split("=", 1) for part in rest.split(",") if part)
+    found = {_library.PARAMETERS.get(k, k): v for k, v in train.items()}
+    found |= {k: own[k] for k in ("loss", "choice") if k in own}
+    if train.get("balanced"):
+        found["class_weight"] = "balanced"
+    if name == "logistic":
+        found["loss"] = name
+    if "m" in own or name == "landmark":
+        found["landmarks"] = int(own["m"]) if own.get("m", "auto") != "auto" else "auto"
+    return {k: found[k] for k in cls._get_param_names() if found.get(k) not in (None, "")}
 
 
 class Engine(BaseEstimator):
@@ -58,6 +73,11 @@ class Engine(BaseEstimator):
     def _predict(self, X: Any, **how: Any) -> Object:
         return Object("gram_predict", self._model.handle, documents(X).pointer, *options(
             workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **how), progress=self.verbose or None)
+
+    def _array(self, name: str) -> np.ndarray:
+        """An array of a fitted estimator's model."""
+        check_is_fitted(self)
+        return self._model.array(name)
 
     @property
     def about_(self) -> dict[str, Any]:
@@ -87,15 +107,17 @@ class Engine(BaseEstimator):
     def load(cls, path: str | os.PathLike, **parameters: Any) -> "Engine":
         """An estimator with a model that this class or ``grambench train`` wrote.
 
-        Classes are str, sorted as such, also where ``fit`` had numbers: 2 and 10 come back as "10" and "2".
+        Classes are str, sorted as such, also where ``fit`` had numbers: 2 and 10 come back as "10" and "2". Parameters
+        that aren't given are those of the model where its file has them: kernel, C, scheme, type and terms. It has no
+        ``nu``, ``epsilon``, ``min_df``, ``class_weight``, ``reject`` and ``tol``.
         """
         self = cls(**parameters)
         self._model = _library.load(path)
-        self._adopt()
+        self._adopt(parameters)
         return self
 
-    def _adopt(self) -> None:
-        """Sets what fit would, of a model that was loaded."""
+    def _adopt(self, given: Any = ()) -> None:
+        """Sets what fit would, of a model that was loaded, and parameters that aren't given."""
         about = self.about_
         if kind(about) != self._kind:
             raise ValueError(f"found a file of kind {kind(about)!r}, expected {self._kind!r} for {type(self).__name__}")
@@ -103,6 +125,10 @@ class Engine(BaseEstimator):
             self.n_features_in_ = about["columns"]
         if hasattr(self, "_names"):
             self._names(about)
+        known = {k: about[k] for k in ("type", "c", "scheme", "kernel", "probabilities")}
+        known |= {"terms": about["tokenizer"], "choose_work": -1} if about["text"] else {}
+        known |= {} if about["kernel"] else {"embedding": about["embedding"]}
+        self.set_params(**{k: v for k, v in parameters(type(self), known).items() if k not in given})
 
     def to_bytes(self) -> bytes:
         """The model as it stands in a file."""
@@ -132,7 +158,7 @@ class Engine(BaseEstimator):
         terms : int
             Number of terms to name.
         feature_names : sequence of str, optional
-            Names of columns, where documents are vectors.
+            Names of columns, where documents are vectors; default those of the frame that was fitted.
         """
         check_is_fitted(self)
         if isinstance(x, str):
@@ -141,6 +167,10 @@ class Engine(BaseEstimator):
             x = (x if sp.issparse(x) else np.asarray(x)).reshape(1, -1)
         if hasattr(x, "shape") and hasattr(self, "n_features_in_"):
             validate_data(self, x, reset=False, skip_check_array=True)
+        if x is not None and count(x) != 1:
+            raise ValueError(f"found {count(x)} documents, expected one to explain")
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", None)
         given = None if x is None else documents(x)
         found = Object("gram_explain", self._model.handle, given and given.pointer, 0, terms)
         return Explanation(found.about(), feature_names)

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._kernels import gram, neighbours
 from ._library import GramError
-from ._machines import KernelSVC, KernelSVR, OneClass
+from ._machines import KernelSVC, KernelSVR, OneClass, pairs
 
 try:
     from sklearn.utils._sparse import _align_api_if_sparse
@@ -137,7 +137,7 @@ class _Machine:
         """Sets what LIBSVM's fit would, in its order: support vectors by class, then as the documents come."""
         values, offsets = engine._model.array("coefficients"), engine._model.array("offsets")
         if hasattr(self, "classes_"):
-            self._pairs = _pairs(engine._places)
+            self._pairs = pairs(engine._places)
             order = np.lexsort((support, y[support]))
             dual, offsets = _dual_by_class(values[self._pairs[0]] * self._pairs[1][:, None], y[support].astype(int),
                                            len(self.classes_)), offsets[self._pairs[0]] * self._pairs[1]
@@ -196,16 +196,6 @@ class _Machine:
 
     def _sparse_decision_function(self, X: Any) -> np.ndarray:
         return self._decide_by(super()._sparse_decision_function, X)
-
-
-def _pairs(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each pair of classes in order the engine's machine, and -1 where that has the second class first.
-
-    ``places`` are the places of the engine's classes among the sorted ones.
-    """
-    first, second = (places[i] for i in np.triu_indices(len(places), 1))
-    order = np.lexsort((np.maximum(first, second), np.minimum(first, second)))
-    return order, np.where(first < second, 1, -1)[order]
 
 
 def _dual_by_class(machines: np.ndarray, classes: np.ndarray, k: int) -> np.ndarray:

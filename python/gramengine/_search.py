@@ -9,22 +9,27 @@ from sklearn.utils.validation import validate_data
 
 from ._documents import Corpus, classes_of, documents, is_text
 from ._kernels import workers
-from ._library import Object, Progress, options
-from ._machines import KernelSVC
-from ._text import TextClassifier, with_labels
+from ._library import PARAMETERS, Object, Progress, options
+from ._machines import KernelSVR, _class_weights, _seed, one_class_each
+from ._model import parameters
+from ._text import TextClassifier, vector_classifier, with_labels
 
 
 class SearchResult:
-    """What a search found: ``best_params_``, ``best_score_``, ``cv_results_`` and, fitted on all, ``best_estimator_``."""
+    """What a search found: ``best_params_``, ``best_score_``, ``cv_results_`` and, fitted on all, ``best_estimator_``.
 
-    def __init__(self, about: dict[str, Any], estimator: Any):
+    ``best_params_`` are parameters of that estimator, and ``about["train"]`` the same as the engine has them.
+    ``best_score_`` is an error of regressions (``about["measure"]``), the less the better.
+    """
+
+    def __init__(self, about: dict[str, Any], told: Any, estimator: Any):
         self.about = about
         points = about["points"] or []
         self.best_index_ = about["best"]
-        self.best_params_: dict[str, Any] = about["train"] or {}
+        self.best_params_: dict[str, Any] = told(about["train"] or {})
         self.best_score_ = points[self.best_index_]["mean"] if self.best_index_ >= 0 else float("nan")
         self.cv_results_ = {
-            "params": [p["options"] for p in points], "mean_test_score": np.array([p["mean"] for p in points]),
+            "params": [told(p["options"]) for p in points], "mean_test_score": np.array([p["mean"] for p in points]),
             "std_test_score": np.array([p["sd"] for p in points]), "documents": np.array([p["documents"] for p in points]),
         }
         self.best_estimator_ = estimator
@@ -53,16 +58,35 @@ class SearchResult:
         return ax
 
 
-def _problem(X: Any, y: Any) -> tuple[Any, np.ndarray, bool]:
-    classes, names, labels = classes_of(y)
+def _problem(X: Any, y: Any, learner: Any) -> tuple[Any, np.ndarray | None, bool]:
+    """Documents with what is learnt, the classes, None of a regression, and whether documents are texts."""
     text = not isinstance(X, Corpus) and is_text(X)
+    if learner in ("epsilon_svr", "nu_svr"):
+        if text or isinstance(X, Corpus):
+            raise ValueError(f"type is {learner!r} of texts or a corpus, expected a matrix")
+        return documents(X, targets=y), None, False
+    classes, names, labels = classes_of(y)
     if text:
         return documents(with_labels(X, names, labels)), classes, True
     return documents(X, classes=names, labels=labels), classes, isinstance(X, Corpus) and X.about["text"]
 
 
+def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Parameters of estimators as options of training."""
+    one_class_each(given.get("scheme"))
+    out = {_OPTIONS.get(k, k): v for k, v in given.items() if k != "class_weight"}
+    if given.get("class_weight") is not None and classes is not None:
+        out["balanced"], out["weights"] = _class_weights(given["class_weight"], classes)
+    if "nu" in {**given, **(grid or {})}:
+        out.setdefault("type", "nu_svc")
+    return out
+
+
+_OPTIONS = {parameter: option for option, parameter in PARAMETERS.items()}
+
+
 def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: int = 5, refit: bool = True,
-           n_jobs: int | None = None, memory_bytes: int | None = None, random_state: int = 1,
+           n_jobs: int | None = None, memory_bytes: int | None = None, random_state: Any = 1,
            progress: Progress | None = None, **fixed: Any) -> SearchResult:
     """Searches for the best kernel and parameters by cross-validation, in one pass over shared tiles.
 
@@ -75,41 +99,73 @@ def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: in
     y : array
         Classes; where a :class:`Corpus` has labels, the same.
     grid : dict of lists, optional
-        Values of ``C``, ``nu``, ``kernel``, ``embed``, ``scheme`` and of the kernel's parameters, such as ``t``. Default:
-        a search for terms, kernel, C and scheme on samples that grow.
+        Values of ``C``, ``nu``, ``epsilon``, ``kernel``, ``embedding``, ``scheme`` and of the kernel's parameters, such
+        as ``t`` or ``gamma``. Default: a search for terms, kernel, C and scheme on samples that grow.
     folds : int
         Parts.
     refit : bool
         Whether to fit the best on all documents: ``best_estimator_``.
+    n_jobs : int, optional
+        Threads; default one per processor, which -1 also stands for. Results don't depend on it.
+    memory_bytes : int, optional
+        What the call may hold; default no bound.
+    random_state : int, RandomState, Generator or None
+        Seed of folds and samples.
+    progress : bool, int or callable, optional
+        True, or 1, for a bar, or a function of stage, done and total.
     **fixed
-        Options of training that stay, such as ``kernel="diffusion"``.
+        What stays: ``kernel``, such as ``"diffusion"``, ``C``, ``nu``, ``epsilon``, ``embedding``, ``scheme``,
+        ``class_weight``, ``probability``, ``reject``, ``tol``, ``terms``, ``choose_work``, and the learner, ``type``, such
+        as ``"nu_svc"``, ``"linear"`` or, for targets y, ``"epsilon_svr"``.
 
     Returns
     -------
     SearchResult
+        ``best_estimator_`` is a :class:`TextClassifier` of texts, else what trains by ``type``: :class:`KernelSVC`,
+        :class:`LinearClassifier`, :class:`LandmarkClassifier` or :class:`KernelSVR`. Its clone trains the same model,
+        except for what it has no parameter for: how a :class:`Corpus` was cut, ``nu`` and ``tol`` of texts, and
+        learners other than these, whose models a :class:`KernelSVC` holds.
     """
-    x, classes, text = _problem(X, y)
+    x, classes, text = _problem(X, y, fixed.get("type"))
     if grid is not None:
-        grid = {k: [str(v) for v in values] for k, values in grid.items()}
+        for scheme in grid.get("scheme", ()):
+            one_class_each(scheme)
+        grid = {{"embedding": "embed"}.get(k, k): [str(v) for v in values] for k, values in grid.items()}
     about = Object("gram_search", x.pointer, *options(
-        grid=grid, folds=folds, workers=workers(n_jobs), memory_bytes=memory_bytes, seed=random_state, **fixed),
-        progress=progress).about()
+        grid=grid, folds=folds, workers=workers(n_jobs), memory_bytes=memory_bytes, seed=_seed(random_state),
+        **_options(fixed, classes, grid)), progress=progress).about()
+    train = about["train"] or {}
+    learner = train.get("type") or "c_svc"
+    cls = TextClassifier if text else KernelSVR if classes is None else vector_classifier(learner)
+    if learner.startswith("nu_"):
+        train.setdefault("nu", 0.5)
+
+    def told(train: dict[str, Any], *omit: str) -> dict[str, Any]:
+        found = parameters(cls, {k: v for k, v in train.items() if k not in omit})
+        if "weights" in train:
+            found["class_weight"] = {c: train["weights"][str(c)] for c in classes.tolist() if str(c) in train["weights"]}
+        return found
+
+    short = lambda train: told(train, "choose_work", "seed")
     if not refit or about["best"] < 0:
-        return SearchResult(about, None)
-    estimator = (TextClassifier if text else KernelSVC)(n_jobs=n_jobs, memory_bytes=memory_bytes, random_state=random_state)
-    estimator._train(x, **{**about["train"], "choose_work": -1})
-    estimator._classes(classes)
+        return SearchResult(about, short, None)
+    estimator = cls(n_jobs=n_jobs, memory_bytes=memory_bytes)
+    estimator._train(x, **{**train, "choose_work": -1})
+    if classes is not None:
+        estimator._classes(classes)
     if not text and hasattr(X, "shape"):
         validate_data(estimator, X, skip_check_array=True)  # sets the number of columns, and their names
-    for name, option in (("kernel", "kernel"), ("C", "c"), ("embedding", "embedding"), ("scheme", "scheme"), ("terms", "terms")):
-        if option in about["train"] and hasattr(estimator, name):
-            setattr(estimator, name, about["train"][option])
-    return SearchResult(about, estimator)
+    estimator.set_params(**told({"scheme": estimator.about_["scheme"], **train, "choose_work": -1}))
+    return SearchResult(about, short, estimator)
 
 
 def cross_validate(X: Any, y: Any, *, folds: int = 5, n_jobs: int | None = None, memory_bytes: int | None = None,
-                   random_state: int = 1, progress: Progress | None = None, **train: Any) -> dict[str, Any]:
-    """Cross-validates one set of options, as ``grambench cv``: a dict with ``measure``, ``mean``, ``sd`` and ``figures``."""
-    x, _, _ = _problem(X, y)
+                   random_state: Any = 1, progress: Progress | None = None, **train: Any) -> dict[str, Any]:
+    """Cross-validates one set of options, as ``grambench cv``: a dict with ``measure``, ``mean``, ``sd`` and ``figures``.
+
+    Parameters are those of :func:`search`, with ``**train`` for its ``**fixed``.
+    """
+    x, classes, _ = _problem(X, y, train.get("type"))
     return Object("gram_cross_validate", x.pointer, *options(
-        folds=folds, workers=workers(n_jobs), memory_bytes=memory_bytes, seed=random_state, **train), progress=progress).about()
+        folds=folds, workers=workers(n_jobs), memory_bytes=memory_bytes, seed=_seed(random_state),
+        **_options(train, classes)), progress=progress).about()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import numpy as np
@@ -14,23 +15,28 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from . import _library
 from ._documents import Corpus, documents, is_text
 from ._library import Object, options
-from ._machines import Classifier, KernelSVC, KernelSVR, OneClass, _seed, _shared
+from ._machines import (
+    Classifier, KernelSVC, KernelSVR, LandmarkClassifier, LinearClassifier, OneClass, _seed, _shared,
+)
 from ._model import Engine, kind
 
 
 def texts(X: Any) -> Any:
-    """Texts, from a list, an array, a series, a column of Arrow, or a frame with one column."""
+    """Texts, from a list, an array, a series, a column of Arrow, or a frame or table with one column."""
     if isinstance(X, Corpus):
         return X
-    if getattr(X, "ndim", 1) == 2:
+    if len(getattr(X, "shape", ())) == 2 and not sp.issparse(X):
         if X.shape[1] != 1:
             raise ValueError(f"found {X.shape[1]} columns, expected one of texts: Reshape your data, or name the column")
-        X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+        X = X.iloc[:, 0] if hasattr(X, "iloc") else X.column(0) if hasattr(X, "column") else X[:, 0]
     if sp.issparse(X) or not hasattr(X, "__len__") or (len(X) and not is_text(X)):
         raise ValueError("found documents that aren't texts, expected a list of str; KernelSVC takes matrices")
     if not len(X):
         raise ValueError("found no texts (0 documents), expected one or more")
     return X
+
+
+_VIEW = re.compile(r"^[\x01-\x1f]")  # tells terms of several views apart
 
 
 @_shared
@@ -49,18 +55,19 @@ class TextClassifier(Classifier):
     terms : str, optional
         What texts are cut into, such as ``"words:1..2 + chars:2..5"``; default chosen.
     type : str, default "c_svc"
-        The learner, such as ``"linear"``, ``"logistic"`` or ``"landmark"``.
+        The learner, such as ``"nu_svc"``, ``"linear"``, ``"logistic"`` or ``"landmark"``.
     min_df : int, optional
-        Least number of documents that have a term; default 2.
+        Least number of texts that have a term; default 2. 1 keeps words of a single text.
     probability : bool
         Whether to train for :meth:`predict_proba`.
     reject : str, optional
-        ``"error=2%"`` or ``"coverage=90%"``: the class is "?" below a probability that is learnt on folds.
+        ``"error=2%"`` or ``"coverage=90%"``: the class is "?" below a probability that is learnt on folds. To
+        :meth:`score` it is wrong.
     class_weight : dict, "balanced" or None
         Multiples of C by class.
     choose_work : float, default 1
         What the choice may cost, as a multiple of the training; below 0 nothing is chosen.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Seed of folds and samples.
     {shared}
 
@@ -95,6 +102,9 @@ class TextClassifier(Classifier):
         if len(X) != len(y):
             raise ValueError(f"found {len(X)} texts and {len(y)} classes, expected the same number: inconsistent numbers of samples")
         check_classification_targets(y)
+        if str(self.type).split(":")[0] in ("one_class", "epsilon_svr", "nu_svr"):
+            raise ValueError(f"type is {self.type!r}, which is no classifier, expected such as 'c_svc', 'nu_svc', 'linear', "
+                             "'logistic' or 'landmark'; OneClass and KernelSVR take matrices")
         prepare = None
         if self.min_df is not None and not isinstance(X, Corpus):
             prepare = lambda names, labels: with_labels(X, names, labels, min_df=self.min_df)
@@ -120,9 +130,9 @@ class TextClassifier(Classifier):
         return "\n".join([*chosen, *(a["report"] or []), *(a["notes"] or [])])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The terms that the model knows."""
+        """The terms that the model knows; one that several views have, such as words and characters, is there for each."""
         check_is_fitted(self)
-        return np.array(self._model.texts("vocabulary"), dtype=object)
+        return np.array([_VIEW.sub("", t) for t in self._model.texts("vocabulary")], dtype=object)
 
     def known(self, X: Any) -> np.ndarray:
         """The share of each text's different words that the model knows; NaN of a text without words."""
@@ -199,17 +209,25 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
 
+def vector_classifier(learner: str) -> type:
+    """The classifier of vectors that trains with a learner."""
+    by_name = {"linear": LinearClassifier, "logistic": LinearClassifier, "landmark": LandmarkClassifier}
+    return by_name.get(learner.split(":")[0], KernelSVC)
+
+
 def load_model(path: str | os.PathLike) -> Engine:
     """An estimator with the model of a file.
 
-    Of texts that is a :class:`TextClassifier`, of vectors a :class:`KernelSVC`, :class:`KernelSVR` or
-    :class:`OneClass`. Classes are str, sorted as such: see :meth:`TextClassifier.load`.
+    Of texts that is a :class:`TextClassifier`, of vectors a :class:`KernelSVC`, :class:`LinearClassifier`,
+    :class:`LandmarkClassifier`, :class:`KernelSVR` or :class:`OneClass`. Classes are str, sorted as such, and parameters
+    those that the file has: see :meth:`TextClassifier.load`.
     """
     made = _library.load(path)
-    found, by_kind = kind(made.about()), {c._kind: c for c in (TextClassifier, KernelSVC, KernelSVR, OneClass)}
+    about = made.about()
+    found, by_kind = kind(about), {c._kind: c for c in (TextClassifier, KernelSVC, KernelSVR, OneClass)}
     if found not in by_kind:
         raise ValueError(f"found a file of kind {found!r}, expected {' or '.join(by_kind)}; Index.load reads indexes")
-    self = by_kind[found]()
+    self = (by_kind[found] if found != KernelSVC._kind else vector_classifier(about["type"]))()
     self._model = made
     self._adopt()
     return self

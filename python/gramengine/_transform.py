@@ -30,7 +30,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Number of documents that tell the matrix (Nyström); default all.
     tol : float, default 1e-4
         Of residuals, relative to each eigenvalue.
-    random_state : int
+    random_state : int, RandomState, Generator or None
         Seed of the first vectors and of landmarks.
     {shared}
 
@@ -50,7 +50,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Finds the components of X; y is ignored."""
         X = checked(self, X, reset=True, ensure_min_samples=2)
-        self._data = X.copy()
+        self._data, self._drawn = X.copy(), _seed(self.random_state)
         self._fit()
         self.eigenvalues_ = self._components.array("eigenvalues")
         self._n_features_out = len(self.eigenvalues_)
@@ -59,7 +59,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _fit(self) -> None:
         self._components = Object("gram_pca", documents(self._data).pointer, *options(
             kernel=self.kernel, components=self.n_components, landmarks=self.landmarks, tolerance=self.tol,
-            seed=_seed(self.random_state), workers=workers(self.n_jobs), memory_bytes=self.memory_bytes),
+            seed=self._drawn, workers=workers(self.n_jobs), memory_bytes=self.memory_bytes),
             progress=self.verbose or None)
 
     def transform(self, X: Any) -> np.ndarray:

@@ -138,7 +138,7 @@ def test_frames_are_their_values(counts):
     assert g.cross_validate(frame, y, **how)["figures"] == g.cross_validate(x, y, **how)["figures"]
     found, want = (g.search(form, y, {"C": [1]}, **how).best_estimator_ for form in (frame, x))
     assert np.array_equal(found.decision_function(frame), want.decision_function(x))
-    assert found.explain(frame[:1]).rows == want.explain(x[:1]).rows != []
+    assert found.explain(frame[:1]).rows == want.explain(x[:1], feature_names=frame.columns).rows != []
 
 
 def test_out_must_be_writable():
