@@ -50,7 +50,6 @@ class ForkError(GramError, RuntimeError):
 _ERRORS = {1: ValueError, 2: GramMemoryError, 4: GramFileError, 6: ForkError}
 _CANCELLED = 3
 _MISSING = "no such file or directory"  # the end of what the library says of ENOENT
-_STEP = re.compile(r"\d+ landmarks: [^;]*$")  # of a choice that goes on: progress, and nothing to warn of
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 _PROGRESS = CFUNCTYPE(None, c_void_p, c_char_p, c_int64, c_int64)
@@ -186,8 +185,7 @@ class _Running:
         if self.bar:
             self.bar.close()
         for text in () if self.silent else self.warnings:
-            if not _STEP.match(text):
-                warnings.warn(text, GramWarning, stacklevel=_level())
+            warnings.warn(text, GramWarning, stacklevel=_level())
         if self.raised is not None:
             raise self.raised
         if code == _CANCELLED:
