@@ -331,14 +331,14 @@ const longestForm = 64
 
 // Of returns the learner whose model a file holds, nil where it is none of theirs or can't be read.
 func Of(path string) *Learner {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil // what is read from a pipe is gone, and one that is closed ends who writes into it
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil // what is read from a pipe is gone
-	}
 	l, _ := of(bufio.NewReaderSize(f, longestForm))
 	return l
 }

@@ -91,11 +91,11 @@ func Left(bound, held int64) int64 {
 // Load reads a model of any kind from a file. It calls early, if not nil, as soon as it knows how
 // text is cut, so that documents can be read meanwhile.
 func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error) {
-	if l := Of(path); l != nil {
-		return l.Load(ctx, path, early)
-	}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return loadStream(ctx, path, early)
+	}
+	if l := Of(path); l != nil {
+		return l.Load(ctx, path, early)
 	}
 	m, err := model.LoadEarly(ctx, path, early)
 	if err != nil {
