@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,7 +84,7 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 				p.ids = p.ids[:start]
 				return fault("label "+quote(s), labelExpected)
 			}
-			if p.numeric && len(name) < longField {
+			if p.numeric {
 				name = []byte(canonicalNumber(string(name)))
 			}
 			if bad := p.put(name, start); bad != nil {
@@ -162,17 +163,13 @@ func (p *labelPiece) addNames(names []string) *SyntaxError {
 }
 
 // canonicalNumber returns the shortest form of a finite number, and any other name as it is. Whole numbers keep all
-// their digits, as many as there are.
+// their digits.
 func canonicalNumber(name string) string {
-	digits := strings.TrimLeft(name, "+-")
-	if len(name)-len(digits) <= 1 && digits != "" && strings.Trim(digits, "0123456789") == "" {
-		switch digits = strings.TrimLeft(digits, "0"); {
-		case digits == "":
-			return "0"
-		case name[0] == '-':
-			return "-" + digits
-		}
-		return digits
+	if len(name) >= longField {
+		return name
+	}
+	if whole, ok := new(big.Int).SetString(name, 10); ok {
+		return whole.String()
 	}
 	v, err := strconv.ParseFloat(name, 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
