@@ -128,8 +128,8 @@ func (c *call) guarded(f function, arguments unsafe.Pointer) error {
 // everyTell is after how long without news of a stage callers hear of it again.
 const everyTell = 800 * time.Millisecond
 
-// everyPoll is how often *cancel is looked at.
-const everyPoll = 20 * time.Millisecond
+// everyPoll is how often *cancel is looked at; a test makes it shorter.
+var everyPoll = 20 * time.Millisecond
 
 // watcher ends a context once *cancel isn't 0.
 type watcher struct {
