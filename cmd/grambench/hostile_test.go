@@ -126,6 +126,17 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 			return z.Close()
 		}
 	}
+	members := func(n int) func(w io.Writer) error {
+		return func(w io.Writer) error {
+			z := zip.NewWriter(w)
+			for range n {
+				if _, err := z.CreateRaw(&zip.FileHeader{Name: "a"}); err != nil {
+					return err
+				}
+			}
+			return z.Close()
+		}
+	}
 	zipped := func(list ...any) func(w io.Writer) error { return packed(parts(list...)) }
 	const market = "%%MatrixMarket matrix coordinate pattern general\n"
 	const images = "\x00\x00\x08\x02\x01\x00\x00\x00\x00\x00\x00\x01"
@@ -141,6 +152,7 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 		"rows in NumPy":              {"a.npy.gz", zipped(npyHead("|u1", "10000000, 1"), 1, "\x00", 10_000_000), ""},
 		"values in NumPy":            {"a.npy.gz", zipped(npyHead("|u1", "1000, 10000"), 1, "\x01", 10_000_000), ""},
 		"columns first":              {"a.npy.gz", zipped(columnsFirst, 1, "\x01", 10_000_000), ""},
+		"members of npz":             {"a.npz", members(600_000), ""},
 		"npz in gzip":                {"a.npz.gz", zipped("PK\x03\x04", 20_000_000), ""},
 		"images":                     {"images.gz", zipped(images, 1, "\x00", 10_000_000), ""},
 		"pixels":                     {"images.gz", zipped(images, 1, "\x01", 10_000_000), ""},

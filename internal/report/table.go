@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"bufio"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -71,18 +71,24 @@ func (t *Table) Write(w io.Writer) {
 		to.WriteTable(t)
 		return
 	}
-	width := t.widths()
+	width, out := t.widths(), bufio.NewWriter(w)
 	for _, row := range t.rows {
-		line := ""
+		blanks := 0 // before what comes next
 		for c, cell := range row {
-			if c > 0 {
-				line += "  "
-			}
+			space := width[c] - utf8.RuneCountInString(cell)
 			if t.right[c] {
-				cell = strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell)) + cell
+				blanks, space = blanks+space, 0
 			}
-			line += Pad(cell, width[c])
+			if text := strings.TrimRight(cell, " "); text != "" {
+				for range blanks {
+					out.WriteByte(' ')
+				}
+				out.WriteString(text)
+				blanks = len(cell) - len(text)
+			}
+			blanks += space + 2
 		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		out.WriteByte('\n')
 	}
+	out.Flush()
 }
