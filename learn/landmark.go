@@ -5,10 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -18,7 +20,7 @@ import (
 
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
-	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance"}, Weighs: true,
+	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance", "weight"}, Weighs: true,
 	Files: files(landmark.Form, landmark.Load, landmark.Read,
 		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
 	Setup: func(f *flag.FlagSet) Trainer {
@@ -116,6 +118,9 @@ func (o *Options) resumed(ctx context.Context) landmark.Options {
 // Train implements Trainer.
 func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
+	if err == nil {
+		c, err = weighted(c, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +140,35 @@ func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mod
 	return landmarkModel{m, steps}, err
 }
 
+// weighted is the corpus with the weights of classes in those of its documents, since all machines share what these
+// weigh.
+func weighted(c *sparse.Corpus, o Options) (*sparse.Corpus, error) {
+	if o.Weights == nil && !o.Balanced || c.Validate() != nil { // an error that training finds
+		return c, nil
+	}
+	if o.Scheme == solver.Labels {
+		return nil, flagtext.Errorf("-weight with -type landmark and -scheme labels, expected one class per document")
+	}
+	var rows []int
+	for i := range c.Documents.Rows() {
+		if len(c.Labels.Of(i)) > 0 {
+			rows = append(rows, i)
+		}
+	}
+	weights, err := task.Weights(c, rows, o.Weights, o.Balanced, o.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	own := *c
+	if own.Weights = slices.Clone(c.Weights); own.Weights == nil {
+		own.Weights = slices.Repeat([]float64{1}, c.Documents.Rows())
+	}
+	for _, i := range rows {
+		own.Weights[i] *= weights[c.Labels.Of(i)[0]]
+	}
+	return &own, nil
+}
+
 // TrainPath implements PathTrainer.
 func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
 	s, err := t.settings(o)
@@ -149,6 +183,9 @@ func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, 
 	if s.Landmarks == 0 {
 		return nil, flagtext.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of "+
 			"landmarks", prices)
+	}
+	if c, err = weighted(c, o); err != nil {
+		return nil, err
 	}
 	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
 	return each(models, func(m *landmark.Model) Model { return landmarkModel{m, nil} }), err

@@ -161,8 +161,13 @@ func TestLineAlternative(t *testing.T) {
 	}{{apart, 400, true}, {apart, 401, false}, {crossed, 400, false}} {
 		manyDocuments = q.many
 		c := musttest.Get(sparse.FromTexts(ctx, q.texts, labels, sparse.Options{}))(t)
-		m := musttest.Get(machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
+		said := ""
+		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
+		m := musttest.Get(machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
 		own := m.(Machines).Trained
+		if q.named != strings.HasPrefix(said, "-type linear has accuracy 100") {
+			t.Errorf("case %d: said %q", i, said)
+		}
 		last := own.Chosen.Rounds[len(own.Chosen.Rounds)-1]
 		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 || len(own.Chosen.Sample) != last.Documents ||
 			last.Points[last.Best].Mean != 1 {

@@ -217,6 +217,9 @@ func (t *landmarks) update(
 	ctx context.Context, c *sparse.Corpus, o Options, own landmarkModel,
 ) (Model, *Updated, error) {
 	s, err := t.settings(o)
+	if err == nil {
+		c, err = weighted(c, o)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/doortest"
@@ -112,6 +113,67 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.2g apart, weights move %.2g", of.spec, apart, moved)
+	}
+}
+
+// Weights of classes on landmarks are those of their documents, times their own.
+func TestLandmarksWeighClasses(t *testing.T) {
+	ctx := t.Context()
+	c := doortest.Must(sparse.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))
+	c = some(c, func(i int) bool { return i%10 == 9 || i%7 == 0 && c.Labels.Of(i)[0] == 1 })
+	given, balanced, sizes := *c, *c, make([]float64, 3)
+	for i := range c.Documents.Rows() {
+		c.Weights = append(c.Weights, 1+float64(i%2))
+		sizes[c.Labels.Of(i)[0]]++
+	}
+	if sizes[0] == sizes[1] {
+		t.Fatal("classes of one size")
+	}
+	for i, own := range c.Weights {
+		k := c.Labels.Of(i)[0]
+		given.Weights = append(given.Weights, own*[]float64{1, 3, 1}[k])
+		balanced.Weights = append(balanced.Weights, own*(float64(len(c.Weights))/(3*sizes[k])))
+	}
+	_, trainer, err := Parse("landmark:m=40")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{C: 2, Seed: 1, Scheme: solver.OneVsRest}
+	weights, equal := o, o
+	weights.Weights, equal.Balanced = map[string]float64{c.Classes[1]: 3}, true
+	decisions := func(c *sparse.Corpus, o Options) [][]float64 {
+		m := doortest.Must(trainer.Train(ctx, c, o))
+		again, _, err := Update(ctx, trainer, c, o, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := doortest.Must(trainer.(PathTrainer).TrainPath(ctx, c, o, []float64{2}))
+		var all [][]float64
+		for _, m := range []Model{m, again, path[0]} {
+			all = append(all, doortest.Must(m.Predict(ctx, c.Documents, Options{})).Decisions...)
+		}
+		return all
+	}
+	plain := decisions(c, o)
+	for i, q := range []struct {
+		of      *sparse.Corpus
+		classes Options
+	}{{&given, weights}, {&balanced, equal}} {
+		got, want := decisions(c, q.classes), decisions(q.of, o)
+		if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got, plain) {
+			t.Errorf("case %d: decisions %v, of weighted documents %v, of none %v", i, got[0], want[0], plain[0])
+		}
+	}
+	if c.Weights[0] > 2 {
+		t.Error("training changed the corpus")
+	}
+	weights.Weights = map[string]float64{"other": 2}
+	if _, err := trainer.Train(ctx, c, weights); err == nil || !strings.Contains(err.Error(), `class "other"`) {
+		t.Errorf("a class that isn't there: %v", err)
+	}
+	equal.Scheme = solver.Labels
+	if _, err := trainer.Train(ctx, c, equal); err == nil || !strings.Contains(err.Error(), "one class per document") {
+		t.Errorf("labels: %v", err)
 	}
 }
 

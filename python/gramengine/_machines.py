@@ -401,16 +401,18 @@ class LandmarkClassifier(Classifier):
         ``"logistic"`` gives probabilities.
     choice : {"uniform", "stratified", "pivoted"}
         How landmarks are drawn.
+    class_weight : dict, "balanced" or None
+        Weights of documents by class, in all machines.
     random_state : int, RandomState, Generator or None
         Seed of the draw.
     {shared}
     """
 
     def __init__(self, kernel: str | None = None, landmarks: Any = 4096, C: float = 1.0, *, loss: str = "square",
-                 choice: str = "uniform", random_state: int = 1, n_jobs: int | None = None,
+                 choice: str = "uniform", class_weight: Any = None, random_state: int = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.kernel, self.landmarks, self.C, self.loss, self.choice = kernel, landmarks, C, loss, choice
-        self.random_state, self.n_jobs = random_state, n_jobs
+        self.class_weight, self.random_state, self.n_jobs = class_weight, random_state, n_jobs
         self.memory_bytes, self.verbose = memory_bytes, verbose
 
     def _wants_probabilities(self) -> bool:

@@ -186,6 +186,13 @@ def test_errors_say_what_is_expected(counts):
         g.load("/does/not/exist.model")
 
 
+def test_landmarks_weigh_classes(counts):
+    x, y = counts
+    own = g.LandmarkClassifier(landmarks=50, class_weight={y[0]: 3.0}).fit(x, y).decision_function(x)
+    same = g.LandmarkClassifier(landmarks=50).fit(x, y, sample_weight=np.where(y == y[0], 3.0, 1.0)).decision_function(x)
+    assert (own == same).all() and (own != g.LandmarkClassifier(landmarks=50).fit(x, y).decision_function(x)).any()
+
+
 def test_epsilon_of_0_is_not_the_default(monkeypatch):
     x = np.random.default_rng(0).normal(size=(200, 2))
     y = x[:, 0] + x[:, 1] ** 2
