@@ -11,12 +11,13 @@ import (
 )
 
 // Times have long tails, follow each other (a machine that is hot stays hot for a while), and change from run to run,
-// since code and memory lie elsewhere. So a median stands for them, whose interval needs no distribution, and two runs
-// are compared by the medians of batches of rounds, beside what runs differ by of themselves.
+// since code and memory lie elsewhere. So a median stands for them, whose interval needs no distribution. Two runs are
+// compared by the lower quartiles of batches of rounds, beside what runs differ by of themselves: what others do on a
+// shared machine only adds time, and not to all rounds.
 const (
 	level       = 0.95  // of all intervals
 	batches     = 8     // of a run's rounds, each one stretch of them
-	leastBatch  = 3     // rounds: one of them that something interrupts doesn't move the median
+	leastBatch  = 3     // rounds: two of them that something interrupts don't move the quartile, the least of them
 	betweenRuns = 0.008 // standard deviation of the logarithm of a run's times by nothing that can be named
 )
 
@@ -50,13 +51,14 @@ func (m Median) within(part float64, n int) bool {
 	return n >= 6 && m.High-m.Median <= part*m.Median && m.Median-m.Low <= part*m.Median
 }
 
-// logBatches are the logarithms of the medians of batches of a run's rounds: as many as leave each at least three
-// rounds, and at most 8.
+// logBatches are the logarithms of the lower quartiles of batches of a run's rounds, the ⌈n/4⌉-th of n: as many batches
+// as leave each at least three rounds, and at most 8.
 func logBatches(seconds []float64) []float64 {
 	k := min(batches, len(seconds)/leastBatch)
 	out := make([]float64, k)
 	for i := range out {
-		out[i] = math.Log(report.Median(seconds[i*len(seconds)/k : (i+1)*len(seconds)/k]))
+		batch := slices.Sorted(slices.Values(seconds[i*len(seconds)/k : (i+1)*len(seconds)/k]))
+		out[i] = math.Log(batch[(len(batch)-1)/4])
 	}
 	return out
 }
