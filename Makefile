@@ -13,7 +13,7 @@ PORTABLE    = purego,noasm
 # READERS, which take text apart.
 GOROUTINES  = '^[^/]*(\bgo [a-zA-Z.]+\(|\.Go\(|\bsync\.|\batomic\.|run\.Tasks|Stripes\(|Tiles\(|\btask\.)'
 concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xargs dirname | sort -u | sed 's,^,./,')
-SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsWithinExact|WithinTemplates|JoinTemplates|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance|AgainstReference|DecisionsAreTheSum|TestDamagedBytes|TestRealCorpora|TestMNIST|TestLandmarks$$'
+SINGLE      = 'Doors|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsWithinExact|WithinTemplates|JoinTemplates|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance|AgainstReference|DecisionsAreTheSum|TestDamagedBytes|TestRealCorpora|TestMNIST|TestLandmarks$$|TestMemoryBytes|TestForetold|MemoryIsKnownBefore|TestRoles|TestPanelBytes|TestReadColumns'
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
 READERS     = 'TestRead[A-Z]|TestJoinedInSteps|TestMemoryBytes|TestProgress|TestDamagedBytes|TestForetold|TestRealCorpora|TestCancel|Doors|SpecificationsAreRead'
 NUMERICAL   = ./asm/... ./sparse ./engine/... ./solver/...
@@ -161,8 +161,12 @@ bench-peers: build lab ## measure neighbours against sparse_dot_topn and others 
 bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and grambench (minutes)
 	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/bench.py $(if $(DATA),--data '$(DATA)') $(ARGS)
 
-# Each stage stands with what it finds and no other does.
-check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
+# Two stages at a time, the longest first, since each leaves a part of two processors idle. What comes before them is short
+# or writes files that others compile. Each stage says what it finds and no other does.
+ci: build format tidy generate-check ## everything that continuous integration runs, two stages at a time
+	$(MAKE) -j2 -O vet staticcheck test race cluster-check arm64-test cuda-check python-check portable arm64 campaign-short
+
+check: format tidy vet staticcheck test portable race arm64 generate-check ## the stages that need no more than Go and a C compiler
 
 # Layout: no tool that compiles minds it.
 format: ## fail where gofmt would change something or a line written by hand has more than 120 columns
@@ -244,4 +248,4 @@ vulncheck: ## look for known vulnerabilities in what is called (needs Go's datab
 python-peers: libgram ## run scikit-learn's own tests on the Python package, write docs/python-peers.md (PYTHON has scikit-learn, pytest)
 	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/peers.py --write docs/python-peers.md
 
-.PHONY: avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest python-peers
+.PHONY: ci avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest python-peers
