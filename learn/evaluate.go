@@ -23,7 +23,7 @@ type EvaluateOptions struct {
 	Mistakes int // number of worst mistakes to explain; default 20, below 0 none
 	Terms    int // number of terms to name, of each and of each class; default 10
 
-	Training *sparse.Corpus // with the columns of the documents: name near copies of its documents; default none
+	Training *sparse.Corpus // with the columns of the documents: name near copies of its own; default none
 	Ready    Predictor      // the model, made ready; default it is made so
 }
 
@@ -54,8 +54,9 @@ type Outcome struct {
 	Scored       bool
 	Right        bool
 	Class, Given int      // of Score.Classes: what it counts as, and was given; -1 where there is no such class
+	wrong        int      // of the model's labels the one that is most surely given or missed wrongly, -1 for none
 	own          []string // classes that it is of
-	Confidence   float64  // the probability of the prediction or, without, the size of the decision value
+	Confidence   float64  // the probability of what is predicted or, without, the size of the decision value
 }
 
 // Coverage is the part of the documents with a confidence of at least Confidence, and the share of them that
@@ -96,15 +97,17 @@ func (v *Evaluation) byNovelty() {
 type Mistake struct {
 	Index int `json:"-"` // of the document in the corpus, from 0; Row.Document is its name, or its number from 1
 	Row
+	Wrong string               `json:"wrong,omitempty"` // of several labels: what the model is surest of, "x" or "not x"
 	Why   *DocumentExplanation `json:"why,omitempty"`   // by words of its text, where there is one, else by terms
 	Marks []Mark               `json:"marks,omitempty"` // where these words stand
 }
 
 // Copy is a document with a training document that is nearly the same: c = 1 − cosine of the square roots of
-// their terms' shares is at most 0.02, some two words of a hundred.
+// their terms' shares is at most 0.02, some two words of a hundred. Where texts were kept, terms are all their words,
+// else those that the model knows.
 type Copy struct {
-	Document int     `json:"document"` // from 0
-	Training int     `json:"training"` // from 0, the nearest
+	Document int     `json:"document"` // from 1
+	Training int     `json:"training"` // from 1, the nearest
 	C        float64 `json:"c"`
 }
 
@@ -175,7 +178,7 @@ func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, sco
 	out := make([]Outcome, len(rows))
 	for i := range out {
 		x := &out[i]
-		x.Row, x.Class, x.Given, x.Confidence = rows[i], -1, -1, math.Abs(rows[i].Margin)
+		x.Row, x.Class, x.Given, x.wrong, x.Confidence = rows[i], -1, -1, -1, math.Abs(rows[i].Margin)
 		if x.Probability != nil {
 			x.Confidence = *x.Probability
 		}
@@ -199,6 +202,9 @@ func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, sco
 			slices.Sort(own)
 			slices.Sort(given)
 			x.Scored, x.Right = p.Labels[i] != nil, slices.Equal(slices.Compact(own), given)
+			if x.Scored && !x.Right {
+				x.worst(a, p, i)
+			}
 		case len(own) > 0:
 			x.Scored, x.Right, x.Class, x.Given = true, slices.Contains(own, given[0]), number[own[0]], number[given[0]]
 			if x.Right {
@@ -207,6 +213,26 @@ func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, sco
 		}
 	}
 	return out
+}
+
+// worst finds the label that is most surely wrong, and what the model is sure of: that document i has it, or that it
+// doesn't. Labels that the model doesn't know aren't its mistake.
+func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
+	for k, name := range a.Classes {
+		given := slices.Contains(p.Labels[i], k)
+		if given == slices.Contains(x.own, name) {
+			continue
+		}
+		sure := math.Abs(p.Decisions[i][k])
+		if len(p.Probabilities) > 0 {
+			if sure = p.Probabilities[i][k]; !given {
+				sure = 1 - sure
+			}
+		}
+		if x.wrong < 0 || sure > x.Confidence {
+			x.wrong, x.Confidence = k, sure
+		}
+	}
 }
 
 // cover finds the error of the surest documents, for each number of them that a confidence divides.
@@ -251,6 +277,14 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 		v.Mistakes = append(v.Mistakes, Mistake{Index: i, Row: v.Outcomes[i].Row})
 	}
 	a := m.About()
+	for k := range v.Mistakes {
+		x := &v.Mistakes[k]
+		if of := &v.Outcomes[x.Index]; of.wrong >= 0 {
+			if x.Wrong = a.Classes[of.wrong]; slices.Contains(of.own, x.Wrong) {
+				x.Wrong = "not " + x.Wrong
+			}
+		}
+	}
 	if a.Kernel == model.Precomputed || kernel.IsHyperbolic(a.Kernel) || len(v.Mistakes) == 0 {
 		return nil // documents without terms
 	}
@@ -272,9 +306,9 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 	for k := range v.Mistakes {
 		x := &v.Mistakes[k]
 		if counter != nil {
-			x.Why, x.Marks, err = explainWords(ctx, m, p, counter, x.Text, e.Terms, quiet)
+			x.Why, x.Marks, err = explainWords(ctx, m, p, counter, x.Text, e.Terms, v.Outcomes[x.Index].wrong, quiet)
 		} else {
-			x.Why, err = explainTerms(ctx, m, p, c.Documents, x.Index, e.Terms, quiet)
+			x.Why, err = explainTerms(ctx, m, p, c.Documents, x.Index, e.Terms, v.Outcomes[x.Index].wrong, quiet)
 		}
 		if err != nil {
 			return err
@@ -284,25 +318,48 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 	return nil
 }
 
+// allWords returns two corpora by all their words, whatever a model knows of them, and both as one; where texts weren't
+// kept, and of rows of columns, as they are, the second standing for both.
+func allWords(ctx context.Context, a, b *sparse.Corpus, o Options) (first, second, both *sparse.CSR, err error) {
+	if a.Texts == nil || b.Texts == nil || a.Tokenizer.Rows() != nil {
+		return a.Documents, b.Documents, b.Documents, nil
+	}
+	own := sparse.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes)}
+	c, err := sparse.FromTexts(ctx, slices.Concat(a.Texts, b.Texts), nil, own)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("learn: words of %s and %s: %w", a.Source, b.Source, err)
+	}
+	var rows [2][]int
+	for i := range c.Documents.Rows() {
+		of := min(i/len(a.Texts), 1)
+		rows[of] = append(rows[of], i)
+	}
+	return c.Documents.SelectRows(rows[0]), c.Documents.SelectRows(rows[1]), c.Documents, nil
+}
+
 // copies finds documents that are near a training document.
 func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o Options) error {
 	const within = 0.02
 	if err := training.Validate(); err != nil {
 		return fmt.Errorf("learn: Training: %w", err)
 	}
+	docs, of, both, err := allWords(ctx, c, training, o)
+	if err != nil {
+		return err
+	}
 	need := o.HeldBytes
-	for _, d := range []*sparse.CSR{training.Documents, c.Documents} {
+	for _, d := range []*sparse.CSR{of, docs} {
 		need += sparse.EmbeddedBytes(d.Rows(), d.NNZ())
 	}
 	if err := run.Fits(need, o.MemoryBytes, "learn: near copies of documents of %s", training.Source); err != nil {
 		return err
 	}
-	f := sparse.Sphere.Fit(training.Documents)
-	x, err := f.TransformRows(ctx, training.Documents, nil, o.Workers)
+	f := sparse.Sphere.Fit(both)
+	x, err := f.TransformRows(ctx, of, nil, o.Workers)
 	if err != nil {
 		return training.NameValue(err)
 	}
-	rows, err := f.TransformRows(ctx, c.Documents, nil, o.Workers)
+	rows, err := f.TransformRows(ctx, docs, nil, o.Workers)
 	if err != nil {
 		return c.NameValue(err)
 	}
@@ -312,8 +369,8 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 		Texts:       true, // what has no known term is no copy
 		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
 	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
-		if best, known := nearest[i]; !known || near < best.C || near == best.C && j < best.Training {
-			nearest[i] = Copy{i, j, near}
+		if best, known := nearest[i]; !known || near < best.C || near == best.C && j+1 < best.Training {
+			nearest[i] = Copy{i + 1, j + 1, near}
 		}
 		return nil
 	})

@@ -94,15 +94,16 @@ func ExplainDocument(
 		}
 		defer p.Close()
 	}
-	return explainTerms(ctx, m, p, docs, i, n, o)
+	return explainTerms(ctx, m, p, docs, i, n, -1, o)
 }
 
 // explainTerms is ExplainDocument by a model that is ready.
 func explainTerms(
-	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, i, n int, o Options,
+	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
 	columns, counts := docs.Row(i)
-	x := &explaining{m: m, p: p, n: n, o: o, whole: docs.SelectRows([]int{i}), parts: len(columns), slopes: true}
+	x := &explaining{m: m, p: p, n: n, o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(columns),
+		slopes: true}
 	x.without = func(first, end int) (*sparse.CSR, error) {
 		out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 		for j := first; j < end; j++ {
@@ -129,6 +130,7 @@ type explaining struct {
 	whole   *sparse.CSR                               // the document
 	parts   int                                       // of it, terms or words
 	slopes  bool                                      // they are terms
+	label   int                                       // of separate labels the one to explain, -1 for the likeliest
 	without func(first, end int) (*sparse.CSR, error) // a document for each part, which lacks it
 }
 
@@ -144,6 +146,12 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	f, err := marginOf(&x.a, x.m, predicted, 0)
 	if err != nil {
 		return nil, err
+	}
+	if x.label >= 0 {
+		f.first, f.name = x.label, x.a.Classes[x.label]
+		if !slices.Contains(predicted.Labels[0], x.label) {
+			f.sign, f.name = -1, "not "+f.name
+		}
 	}
 	out := &DocumentExplanation{
 		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{}, number: x.a.Numbers,

@@ -63,7 +63,7 @@ func ExplainText(
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
 	}
-	return explainWords(ctx, m, p, counter, text, n, o)
+	return explainWords(ctx, m, p, counter, text, n, -1, o)
 }
 
 // explainWords explains a text as [ExplainDocument] does, but by words: an effect is f(x) - f(the text
@@ -71,7 +71,7 @@ func ExplainText(
 // n-grams of characters. marks are the places of the n words, in the text's order. A text of more than
 // 64 KiB isn't explained, the result is nil.
 func explainWords(
-	ctx context.Context, m Model, p Predictor, counter *sparse.Counter, text string, n int, o Options,
+	ctx context.Context, m Model, p Predictor, counter *sparse.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []Mark, err error) {
 	if len(text) > longestText {
 		return nil, nil, nil
@@ -81,7 +81,7 @@ func explainWords(
 	for _, at := range places {
 		count[at.word]++
 	}
-	x := &explaining{m: m, p: p, n: n, o: o, parts: len(words)}
+	x := &explaining{m: m, p: p, n: n, o: o, label: label, parts: len(words)}
 	if x.whole, err = counter.Count(ctx, []string{text}); err != nil {
 		return nil, nil, err
 	}

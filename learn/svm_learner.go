@@ -367,6 +367,12 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 		return nil, err
 	}
 	trained.Report = *report
+	if n := int(m.Documents); t.kind == model.EpsilonSVR && n > 0 {
+		if bounded := m.Classifier.Machines[0].Bounded; bounded >= n-n/10 {
+			o.Warning("%d of %d documents are at the bound C = %g, which may be small for values as far apart as these: "+
+				"a search over C and epsilon (grid) tries greater ones", bounded, n, s.C)
+		}
+	}
 	return Machines{m, trained}, nil
 }
 

@@ -1,8 +1,12 @@
 package learn
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -18,6 +22,23 @@ func TestSchemesOfManyClasses(t *testing.T) {
 		got, _, err := (&Options{Work: 1}).candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
 		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[0] != solver.OneVsRest {
 			t.Errorf("%d classes, %d documents: %v, %v, expected %d", c.classes, c.documents, got.Schemes, err, c.want)
+		}
+	}
+}
+
+// A regression whose C is too small for its values is one constant, and says so.
+func TestRegressionAtItsBound(t *testing.T) {
+	var texts, labels []string
+	for i := range 40 {
+		texts, labels = append(texts, fmt.Sprintf("a%d b%d", i%7, i%5)), append(labels, fmt.Sprint(1000*(i%7)))
+	}
+	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))(t)
+	for price, warns := range map[float64]bool{1: true, 1e5: false} {
+		said := ""
+		o := Options{C: price, Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+		musttest.Get(machines{model.EpsilonSVR}.Train(t.Context(), c, o))(t)
+		if warns != strings.Contains(said, "documents are at the bound C = 1,") {
+			t.Errorf("C = %g: %q", price, said)
 		}
 	}
 }

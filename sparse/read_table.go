@@ -212,7 +212,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		of.label, of.text = 0, 1
 	default:
 		bad = fault(fmt.Sprintf("%d columns, none of them called text: %s", len(first), quoteList(first)),
-			"to know which is the text")
+			"to know which is the text, or views of columns such as price,age=numbers")
 		bad.Option, bad.Remedy = "TextColumn", "names or numbers it"
 		return of, bad
 	}

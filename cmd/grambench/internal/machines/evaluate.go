@@ -219,11 +219,19 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 	if r.MSE != nil {
 		title, columns[1], columns[3] = "The greatest errors, and what speaks for a greater value", "value", ">error"
 	}
+	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
+	if several { // confidence is in the label that is wrong, and so is what decided it
+		columns = slices.Insert(columns, 3, "wrong")
+	}
 	fmt.Fprintf(w, "\n%s\n", title)
 	t := report.NewTable(columns...)
 	for _, m := range r.Mistakes {
-		t.Add(report.Shorten(m.Document, 32), named(m.Truth), r.given(&m),
-			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5)))
+		cells := []string{report.Shorten(m.Document, 32), named(m.Truth), r.given(&m),
+			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5))}
+		if several {
+			cells = slices.Insert(cells, 3, m.Wrong)
+		}
+		t.Add(cells...)
 	}
 	t.Write(w)
 }

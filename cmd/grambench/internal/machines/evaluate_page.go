@@ -371,12 +371,12 @@ func (r *evaluateReport) copiesSection() page.Section {
 		report.Counted(len(r.Copies), "document is", "documents are"), mostCopies)}
 	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
 	for _, k := range r.Copies[:min(len(r.Copies), mostCopies)] {
-		x := &r.Outcomes[k.Document]
+		x := &r.Outcomes[k.Document-1]
 		var classes []string
-		for _, id := range r.training.Labels.Of(k.Training) {
+		for _, id := range r.training.Labels.Of(k.Training - 1) {
 			classes = append(classes, r.training.Classes[id])
 		}
-		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training),
+		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training-1),
 			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.C), page.Excerpt(x.Text, 120))
 	}
 	return s

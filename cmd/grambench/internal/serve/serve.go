@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime/metrics"
 	"strings"
 	"syscall"
 	"time"
@@ -109,6 +110,9 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	}
 	s := newService(r.limits.NumWorkers(), int64(r.body), r.timeout)
 	s.use(first)
+	if err := r.bound(s); err != nil {
+		return err
+	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.addr)
 	if err != nil {
 		return fmt.Errorf("-addr %s: %w", r.addr, reason(err))
@@ -130,22 +134,30 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
+	asked := again               // nil while a model is read: a pipe may keep that waiting
+	done := make(chan func(), 1) // tells how reading ended
 	for {
 		select {
 		case err := <-ended:
 			return err
-		case <-again:
-			next, err := r.load(ctx)
-			if err != nil {
-				s.reloads("failed")
-				if ctx.Err() == nil {
-					tell("%v; still serving what was read at %s", err, s.current.Load().read.Format(time.TimeOnly))
+		case <-asked:
+			asked = nil
+			go func() {
+				next, err := r.load(ctx)
+				done <- func() {
+					if err != nil {
+						s.reloads("failed")
+						tell("%v; still serving what was read at %s", err, s.current.Load().read.Format(time.TimeOnly))
+						return
+					}
+					s.use(next)
+					s.reloads("done")
+					tell("read %s again, %s", r.model, next.kind())
 				}
-				continue
-			}
-			s.use(next)
-			s.reloads("done")
-			tell("read %s again, %s", r.model, next.kind())
+			}()
+		case tells := <-done:
+			asked = again
+			tells()
 		case <-ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 			defer cancel()
@@ -156,6 +168,18 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 			return nil
 		}
 	}
+}
+
+// bound leaves bodies what the model leaves of -m.
+func (r *run) bound(s *service) error {
+	budget := r.limits.Budget()
+	if budget == 0 {
+		return nil
+	}
+	objects := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(objects)
+	s.most = min(s.most, (budget-backend.RuntimeBytes-int64(objects[0].Value.Uint64()))/bodyTimes)
+	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+bodyTimes*(s.body-s.most))
 }
 
 // reason is what is wrong with an address, without the address.

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 )
@@ -238,7 +239,7 @@ func TestBadRequests(t *testing.T) {
 		t.Errorf("another site's page gets %d", w.Code)
 	}
 	for host, local := range map[string]bool{
-		"localhost:80": true, "localhost": true, "127.0.0.1:80": true, "[::1]:80": true, "[::1]": true,
+		"localhost:80": true, "LOCALHOST": true, "localhost": true, "127.0.0.1:80": true, "[::1]:80": true, "[::1]": true,
 		"evil.example:80": false, "localhost.evil.example": false, "10.0.0.1": false, "": false,
 	} {
 		if isLocal(host) != local {
@@ -286,6 +287,42 @@ func TestOverload(t *testing.T) {
 	r := ask(s, "POST", "/predict", "", "red")
 	if r.StatusCode != 200 || s.waiting.Load() != 0 || s.held.Load() != 0 || len(s.slots) != 0 {
 		t.Errorf("afterwards: %s, %d wait, %d bytes", r.Status, s.waiting.Load(), s.held.Load())
+	}
+}
+
+// Bodies get what the model leaves of -m, and a -max-body beyond that is refused at the start.
+func TestBodiesStayWithinMemory(t *testing.T) {
+	s := start(t, gram.TrainOptions{Type: "linear"})
+	r := &run{body: 1 << 20}
+	r.limits.Memory = 100 << 20
+	if err := r.bound(s); err != nil || s.most < 1<<20 || s.most > (100<<20-backend.RuntimeBytes)/bodyTimes {
+		t.Errorf("%d bytes of bodies, %v", s.most, err)
+	}
+	s.most, s.body = mostHeld, 900<<20
+	r.body = 900 << 20
+	if err := r.bound(s); err == nil || !strings.Contains(err.Error(), "-max-body 900M needs") {
+		t.Errorf("-max-body 900M within 100M: %v", err)
+	}
+	s.most, s.body = 10, 1<<20
+	if r := ask(s, "POST", "/predict", "", "red red red red"); r.StatusCode != 503 {
+		t.Errorf("a body of more than is left: %s", r.Status)
+	}
+}
+
+// A body that can't be read is its client's fault.
+func TestMalformedBodies(t *testing.T) {
+	addr := listen(t, start(t, gram.TrainOptions{Type: "linear"}))
+	for _, path := range []string{"/predict", "/"} {
+		for _, body := range []string{"zz\r\n", "5\r\nabcdefgh", "\r\n\r\n", "-1\r\n", "fffffffffffffffff\r\n"} {
+			c := musttest.Get(net.Dial("tcp", addr))(t)
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%s",
+				path, body)
+			musttest.Do(t, c.(*net.TCPConn).CloseWrite())
+			if got := string(musttest.Get(io.ReadAll(c))(t)); !strings.HasPrefix(got, "HTTP/1.1 400 ") {
+				t.Errorf("%s, %q: %.100q", path, body, got)
+			}
+			musttest.Do(t, c.Close())
+		}
 	}
 }
 

@@ -30,8 +30,12 @@ import (
 const (
 	mostWaiting     = 512       // requests whose body is there
 	mostConnections = 4096      // a goroutine and some KiB each
-	mostHeld        = 256 << 20 // bytes of bodies
+	mostHeld        = 256 << 20 // bytes of bodies, or what -m leaves for them
 )
+
+// bodyTimes is how many times its bytes a body takes at most: while it is read it grows by copies, then its texts are
+// taken out of it.
+const bodyTimes = 4
 
 // buckets are bounds of seconds: a text takes half a millisecond.
 var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
@@ -40,6 +44,7 @@ var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
 type service struct {
 	current atomic.Pointer[loaded]
 	body    int64         // most bytes of a request
+	most    int64         // most bytes of all bodies that are there
 	timeout time.Duration // until it is there, and until it is answered
 	local   bool          // it serves this machine alone
 	errors  *log.Logger   // of what clients are told nothing about
@@ -52,7 +57,7 @@ type service struct {
 }
 
 func newService(workers int, body int64, timeout time.Duration) *service {
-	s := &service{body: body, timeout: timeout, errors: log.Default(), slots: make(chan struct{}, workers),
+	s := &service{body: body, most: mostHeld, timeout: timeout, errors: log.Default(), slots: make(chan struct{}, workers),
 		reasons: make(chan struct{}, max(workers/2, 1)), set: metrics.NewSet(), origins: http.NewCrossOriginProtection()}
 	for name, of := range map[string]func() int64{
 		"gram_connections": s.connections.Load, "gram_requests_waiting": s.waiting.Load, "gram_body_bytes": s.held.Load,
@@ -196,7 +201,7 @@ func isLocal(host string) bool {
 		host = name
 	}
 	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // failureOf returns the status and text of an error.
@@ -232,11 +237,11 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, failed(http.StatusUnsupportedMediaType, "content encoding %s, expected none", e)
 	}
-	in := &counting{r: http.MaxBytesReader(w, r.Body, s.body), held: &s.held}
+	in := &counting{r: http.MaxBytesReader(w, r.Body, s.body), held: &s.held, most: s.most}
 	defer func() { s.held.Add(-in.n) }()
 	body, err := io.ReadAll(in)
 	if err != nil {
-		return nil, err
+		return nil, unread(err)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
 	defer cancel()
@@ -261,6 +266,14 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	return work(ctx, body, s.current.Load())
 }
 
+// unread is the failure of a body that can't be read: the client's, whatever it is.
+func unread(err error) error {
+	if f := failureOf(err); f.status != http.StatusInternalServerError {
+		return f
+	}
+	return failed(http.StatusBadRequest, "the body can't be read: %v", err)
+}
+
 var errBusy = failed(http.StatusServiceUnavailable, "too many requests at a time")
 
 // counting counts what bodies take, and ends the request with which they take too much.
@@ -268,12 +281,13 @@ type counting struct {
 	r    io.Reader
 	n    int64
 	held *atomic.Int64
+	most int64
 }
 
 func (c *counting) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
-	if c.held.Add(int64(n)) > mostHeld {
+	if c.held.Add(int64(n)) > c.most {
 		return n, errBusy
 	}
 	return n, err
