@@ -185,6 +185,14 @@ func TestEvaluateLabels(t *testing.T) {
 			missed++
 		}
 	}
+	own := gram.Must(m.Evaluate(t.Context(), train, gram.EvaluateOptions{Mistakes: -1}))
+	i := slices.IndexFunc(own.Outcomes, func(x learn.Outcome) bool { return x.Right && x.Prediction != "" })
+	stranger := gram.Must(gram.Texts(t.Context(), train.Texts[i:i+1], []string{own.Outcomes[i].Truth + ",unknown"},
+		gram.ReadOptions{}))
+	other := gram.Must(m.Evaluate(t.Context(), stranger, gram.EvaluateOptions{}))
+	if len(other.Mistakes) != 1 || other.Mistakes[0].Wrong != "" || other.Outcomes[0].Confidence != 0 {
+		t.Errorf("of a label that the model doesn't know: %+v, confidence %v", other.Mistakes, other.Outcomes[0].Confidence)
+	}
 	if missed == 0 || missed == len(v.Mistakes) {
 		t.Errorf("%d of %d mistakes are labels that are missed, expected some", missed, len(v.Mistakes))
 	}

@@ -216,8 +216,9 @@ func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, sco
 }
 
 // worst finds the label that is most surely wrong, and what the model is sure of: that document i has it, or that it
-// doesn't. Labels that the model doesn't know aren't its mistake.
+// doesn't. Labels that the model doesn't know aren't its mistake, which it is sure of by 0.
 func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
+	x.Confidence = 0
 	for k, name := range a.Classes {
 		given := slices.Contains(p.Labels[i], k)
 		if given == slices.Contains(x.own, name) {
@@ -348,6 +349,9 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 		return err
 	}
 	need := o.HeldBytes
+	if both != training.Documents {
+		need += 2 * both.Bytes()
+	}
 	for _, d := range []*sparse.CSR{of, docs} {
 		need += sparse.EmbeddedBytes(d.Rows(), d.NNZ())
 	}
