@@ -56,7 +56,7 @@ type Outcome struct {
 	Class, Given int      // of Score.Classes: what it counts as, and was given; -1 where there is no such class
 	wrong        int      // of the model's labels the one that is most surely given or missed wrongly, -1 for none
 	own          []string // classes that it is of
-	Confidence   float64  // the probability of what is predicted or, without, the size of the decision value
+	Confidence   float64  // the probability of the prediction or, without, the size of f; of labels see Mistake.Wrong
 }
 
 // Coverage is the part of the documents with a confidence of at least Confidence, and the share of them that
@@ -97,7 +97,7 @@ func (v *Evaluation) byNovelty() {
 type Mistake struct {
 	Index int `json:"-"` // of the document in the corpus, from 0; Row.Document is its name, or its number from 1
 	Row
-	Wrong string               `json:"wrong,omitempty"` // of several labels: what the model is surest of, "x" or "not x"
+	Wrong string               `json:"wrong,omitempty"` // of separate labels the surest that is wrong, "x" or "not x"
 	Why   *DocumentExplanation `json:"why,omitempty"`   // by words of its text, where there is one, else by terms
 	Marks []Mark               `json:"marks,omitempty"` // where these words stand
 }

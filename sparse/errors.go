@@ -267,8 +267,8 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	count := c.classSizes()
 	warn := warnings(c.Warnings)
 	word := s.text != "" && !strings.ContainsAny(s.text, " \t") && s.textBytes > 2*int64(len(s.text))*s.documents
-	_, number := strconv.ParseFloat(s.label, 64)
-	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 && number != nil &&
+	_, isWord := strconv.ParseFloat(s.label, 64)
+	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 && isWord != nil &&
 		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text) || word) {
 		warn.warn(Warning{
 			Message: fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
@@ -332,6 +332,5 @@ func (c *Corpus) CheckClasses() error {
 	}
 	return fmt.Errorf("sparse: %s: %d classes, of which %d of %d documents have one to themselves, expected classes "+
 		"of several documents: the labels seem to be those of another column or key, or numbers to estimate, as "+
-		"epsilon_svr does", c.Source, len(c.Classes), n,
-		c.Documents.Rows())
+		"epsilon_svr does", c.Source, len(c.Classes), n, c.Documents.Rows())
 }

@@ -113,7 +113,7 @@ func TestSuspicions(t *testing.T) {
 		{"c\tx\na\tthe brakes are worn\nb\tit won't start\na\tpads and discs\n", `the first line, "c" and "x", looks ` +
 			"like a header and is read as a document (-LabelColumn c takes it for one)"},
 		{"c\tstarter\na\tbrakes\nb\tsparks\na\tdiscs\n", ""},
-		{"3.5\tstarter\n1\tthe brakes are worn\n2\tit won't start\n1\tpads and discs\n", ""}, // a number
+		{"3.5\tx\n1\tthe brakes are worn\n2\tit won't start\n1\tpads and discs\n", ""}, // a number
 		{"label\ttext\na\tx\nb\ty\na\tz\n", `the first line, "label" and "text", looks like a header and is read as a ` +
 			"document (-LabelColumn label takes it for one)"},
 		{"one long text here\ta\nsome other text\tb\nwords and words\ta\nmore of them\tb\nand more\ta\n",

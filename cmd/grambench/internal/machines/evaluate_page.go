@@ -292,7 +292,10 @@ func (r *evaluateReport) mistakesSection() page.Section {
 			Name:  fmt.Sprintf("%s: %s, predicted as %s", source.NameOf(r.corpus, m.Index), named(m.Truth), r.given(m)),
 			Parts: parts(m),
 		}
-		if r.MSE == nil {
+		switch {
+		case m.Wrong != "":
+			d.Text = fmt.Sprintf("%s is wrong, with a confidence of %.3g", m.Wrong, r.Outcomes[m.Index].Confidence)
+		case r.MSE == nil:
 			d.Text = r.sure(&r.Outcomes[m.Index])
 		}
 		if m.Why != nil {

@@ -153,6 +153,9 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 					s.use(next)
 					s.reloads("done")
 					tell("read %s again, %s", r.model, next.kind())
+					if err := r.bound(s); err != nil {
+						tell("%v: requests may be refused", err)
+					}
 				}
 			}()
 		case tells := <-done:
@@ -170,7 +173,8 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	}
 }
 
-// bound leaves bodies what the model leaves of -m.
+// bound leaves bodies what the model that is in use leaves of -m. It returns an error where that is less than one
+// may take.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
@@ -178,8 +182,9 @@ func (r *run) bound(s *service) error {
 	}
 	objects := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(objects)
-	s.most = min(s.most, (budget-backend.RuntimeBytes-int64(objects[0].Value.Uint64()))/bodyTimes)
-	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+bodyTimes*(s.body-s.most))
+	most := min(mostHeld, (budget-backend.RuntimeBytes-int64(objects[0].Value.Uint64()))/bodyTimes)
+	s.most.Store(most)
+	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+bodyTimes*(s.body-most))
 }
 
 // reason is what is wrong with an address, without the address.

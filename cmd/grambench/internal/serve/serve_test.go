@@ -295,15 +295,16 @@ func TestBodiesStayWithinMemory(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	r := &run{body: 1 << 20}
 	r.limits.Memory = 100 << 20
-	if err := r.bound(s); err != nil || s.most < 1<<20 || s.most > (100<<20-backend.RuntimeBytes)/bodyTimes {
-		t.Errorf("%d bytes of bodies, %v", s.most, err)
+	if err := r.bound(s); err != nil || s.most.Load() < 1<<20 ||
+		s.most.Load() > (100<<20-backend.RuntimeBytes)/bodyTimes {
+		t.Errorf("%d bytes of bodies, %v", s.most.Load(), err)
 	}
-	s.most, s.body = mostHeld, 900<<20
-	r.body = 900 << 20
+	s.body, r.body = 900<<20, 900<<20
 	if err := r.bound(s); err == nil || !strings.Contains(err.Error(), "-max-body 900M needs") {
 		t.Errorf("-max-body 900M within 100M: %v", err)
 	}
-	s.most, s.body = 10, 1<<20
+	s.most.Store(10)
+	s.body = 1 << 20
 	if r := ask(s, "POST", "/predict", "", "red red red red"); r.StatusCode != 503 {
 		t.Errorf("a body of more than is left: %s", r.Status)
 	}
@@ -400,6 +401,15 @@ func TestSlowBodyEnds(t *testing.T) {
 	}
 }
 
+// running runs the command until cancel is called: the lines that it says, and how it ended.
+func running(t *testing.T, r *run) (lines *bufio.Scanner, cancel func(), ended chan error) {
+	said, stderr := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	r.body, r.timeout, ended = 1<<20, time.Minute, make(chan error, 1)
+	go func() { ended <- r.run(ctx, &cli.Env{Program: "grambench", Stdout: io.Discard, Stderr: stderr}) }()
+	return bufio.NewScanner(said), cancel, ended
+}
+
 // The command reads its model again on SIGHUP while requests are under way, and none is lost; it keeps the old
 // model where the new one is none, and ends with its context.
 func TestReload(t *testing.T) {
@@ -407,8 +417,7 @@ func TestReload(t *testing.T) {
 	swapped, _ := saveOf(t, slices.Concat(labels[3:], labels[:3]), gram.TrainOptions{Kernel: "linear", C: 1})
 	files := [2][]byte{gram.Must(os.ReadFile(model)), gram.Must(os.ReadFile(swapped))}
 	answers := [2]string{"spice", "colour"}
-	said, stderr := io.Pipe()
-	lines := bufio.NewScanner(said)
+	lines, cancel, ended := running(t, &run{model: model, addr: "localhost:0"})
 	next := func(want string) string {
 		t.Helper()
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
@@ -416,10 +425,6 @@ func TestReload(t *testing.T) {
 		}
 		return lines.Text()
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	r := &run{model: model, addr: "localhost:0", body: 1 << 20, timeout: time.Minute}
-	go func() { ended <- r.run(ctx, &cli.Env{Program: "grambench", Stdout: io.Discard, Stderr: stderr}) }()
 	line := next("serving " + model + " on http://127.0.0.1:")
 	address := line[strings.Index(line, "http:"):]
 
@@ -496,12 +501,7 @@ func TestReload(t *testing.T) {
 // An address beyond this machine is served with a warning.
 func TestServesOthersWithAWarning(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
-	said, stderr := io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	r := &run{model: model, addr: "0.0.0.0:0", body: 1 << 20, timeout: time.Minute}
-	go func() { ended <- r.run(ctx, &cli.Env{Program: "grambench", Stdout: io.Discard, Stderr: stderr}) }()
-	lines := bufio.NewScanner(said)
+	lines, cancel, ended := running(t, &run{model: model, addr: "0.0.0.0:0"})
 	if lines.Scan(); !strings.Contains(lines.Text(), "whoever reaches this machine can use the model") {
 		t.Errorf("it says %q", lines.Text())
 	}

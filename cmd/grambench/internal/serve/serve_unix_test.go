@@ -3,30 +3,20 @@
 package serve
 
 import (
-	"bufio"
-	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A model that isn't there yet, in a pipe or on a disk that hangs, doesn't keep the service from ending.
 func TestEndsWhileAModelIsRead(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
-	said, stderr := io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	r := &run{model: model, addr: "localhost:0", body: 1 << 20, timeout: time.Minute}
-	go func() { ended <- r.run(ctx, &cli.Env{Program: "grambench", Stdout: io.Discard, Stderr: stderr}) }()
-	lines := bufio.NewScanner(said)
+	lines, cancel, ended := running(t, &run{model: model, addr: "localhost:0"})
 	if lines.Scan(); !strings.Contains(lines.Text(), "serving "+model) {
 		t.Fatalf("it says %q", lines.Text())
 	}

@@ -30,7 +30,7 @@ import (
 const (
 	mostWaiting     = 512       // requests whose body is there
 	mostConnections = 4096      // a goroutine and some KiB each
-	mostHeld        = 256 << 20 // bytes of bodies, or what -m leaves for them
+	mostHeld        = 256 << 20 // bytes of bodies
 )
 
 // bodyTimes is how many times its bytes a body takes at most: while it is read it grows by copies, then its texts are
@@ -44,7 +44,6 @@ var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
 type service struct {
 	current atomic.Pointer[loaded]
 	body    int64         // most bytes of a request
-	most    int64         // most bytes of all bodies that are there
 	timeout time.Duration // until it is there, and until it is answered
 	local   bool          // it serves this machine alone
 	errors  *log.Logger   // of what clients are told nothing about
@@ -53,12 +52,14 @@ type service struct {
 	slots                      chan struct{} // one per request that computes
 	reasons                    chan struct{} // one per request that explains, fewer: others go on meanwhile
 	waiting, connections, held atomic.Int64
+	most                       atomic.Int64 // bytes of bodies, mostHeld or what -m leaves for them
 	set                        *metrics.Set
 }
 
 func newService(workers int, body int64, timeout time.Duration) *service {
-	s := &service{body: body, most: mostHeld, timeout: timeout, errors: log.Default(), slots: make(chan struct{}, workers),
+	s := &service{body: body, timeout: timeout, errors: log.Default(), slots: make(chan struct{}, workers),
 		reasons: make(chan struct{}, max(workers/2, 1)), set: metrics.NewSet(), origins: http.NewCrossOriginProtection()}
+	s.most.Store(mostHeld)
 	for name, of := range map[string]func() int64{
 		"gram_connections": s.connections.Load, "gram_requests_waiting": s.waiting.Load, "gram_body_bytes": s.held.Load,
 		"gram_requests_computing":           func() int64 { return int64(len(s.slots)) },
@@ -237,7 +238,7 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, failed(http.StatusUnsupportedMediaType, "content encoding %s, expected none", e)
 	}
-	in := &counting{r: http.MaxBytesReader(w, r.Body, s.body), held: &s.held, most: s.most}
+	in := &counting{r: http.MaxBytesReader(w, r.Body, s.body), held: &s.held, most: s.most.Load()}
 	defer func() { s.held.Add(-in.n) }()
 	body, err := io.ReadAll(in)
 	if err != nil {
