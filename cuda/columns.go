@@ -191,13 +191,15 @@ func (c *columns) Name() string {
 }
 
 // batchRows is how many documents are copied at a time: that and the start of kernels cost about a
-// millisecond, as much as some ten million kernel values.
-const batchRows = 4096
+// millisecond, as much as some ten million kernel values. Their values take batchBytes at most.
+const (
+	batchRows  = 4096
+	batchBytes = 128 << 20
+)
 
-// BatchRows returns how many rows of other documents are worth a request, fewer where their values
-// take more than a tile.
+// BatchRows returns how many rows of other documents are worth a request.
 func (c *columns) BatchRows() int {
-	return min(max(defaultTileBytes/4/max(c.x.Rows(), 1), 64), batchRows)
+	return min(max(batchBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }
 
 // HostBytes returns the page-locked memory that is taken at most.

@@ -23,6 +23,7 @@ type kernels struct {
 	module         cu.Module
 	tailAdd, panel [pairings]cu.Function
 	panelTensor    cu.Function
+	applyProgram   cu.Function
 	closePairs     cu.Function
 	reduce         reduceKernels
 	panelTerms     int // terms whose panel fits into a block's shared memory, beside a line of zeros
@@ -69,8 +70,9 @@ func (d *Device) load() (*kernels, error) {
 
 // functions are all kernels by name, those that a module must have.
 func (k *kernels) functions() map[string]*cu.Function {
-	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "closePairs": &k.closePairs,
-		"least": &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest}
+	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "applyProgram": &k.applyProgram,
+		"closePairs": &k.closePairs,
+		"least":      &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest}
 	for p, names := range pairingKernels {
 		all[names[0]], all[names[1]] = &k.tailAdd[p], &k.panel[p]
 	}

@@ -71,5 +71,9 @@ func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int)
 		uint64(columns), uint64(rows), only}
 }
 
-// programY is the field that says where the attributes of columns are.
-const programY = 4
+// programY is the field that says where the attributes of columns are, programOnly that which has the
+// table where a program is nothing else.
+const (
+	programY    = 4
+	programOnly = 9
+)

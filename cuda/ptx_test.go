@@ -168,7 +168,7 @@ func TestPTXTensor(t *testing.T) {
 		"results exchanged": planted(t, kernel, `(mma\S+ \{)(%r\d+), (%r\d+),`, "$1$3, $2,", 1),
 		"a missing barrier": planted(t, kernel, `bar\.sync 	0;`, "", 1),
 		"a product for one": planted(t, kernel, `(mma\S+ )`, "@%p1 $1", 1),
-		"another place":     planted(t, kernel, `0d4070000000000000`, "0d4040000000000000", -1),
+		"another place":     planted(t, kernel, `(mov\.b32 \t%r\d+), 256;`, "$1, 64;", -1),
 	})
 }
 

@@ -108,7 +108,7 @@ type reduction struct {
 func (c *columns) reduce(
 	ctx context.Context, r *device.Request, valid func() error, prepare func(*job) (reduction, error),
 ) error {
-	return c.request(ctx, r, valid, func(j *job) (err error) {
+	return c.request(ctx, r, false, valid, func(j *job) (err error) {
 		by, err := prepare(j)
 		if err != nil {
 			return err

@@ -28,12 +28,14 @@ func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 		}
 		return nil
 	}
-	return c.request(ctx, r, valid, func(j *job) error { return j.stream(ctx, visit) })
+	return c.request(ctx, r, true, valid, func(j *job) error { return j.stream(ctx, visit) })
 }
 
 // request does work with the memory of a request that is valid, also by what is asked of it besides,
-// and has values.
-func (c *columns) request(ctx context.Context, r *device.Request, valid func() error, work func(*job) error) error {
+// and has values; copied says that they are copied to the machine.
+func (c *columns) request(
+	ctx context.Context, r *device.Request, copied bool, valid func() error, work func(*job) error,
+) error {
 	if err := r.Validate(c.x); err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (c *columns) request(ctx context.Context, r *device.Request, valid func() e
 		} else if err != nil {
 			return err
 		}
-		if err := c.tiles.prepare(min(len(docs), c.x.Rows()), padded(r.Hi-r.Lo)); err != nil {
+		if err := c.tiles.prepare(min(len(docs), c.x.Rows()), padded(r.Hi-r.Lo), copied); err != nil {
 			return err
 		}
 		return work(&run)
@@ -297,17 +299,29 @@ func (j *job) compute(k int) error {
 	if err != nil {
 		return err
 	}
+	if j.header != nil && j.header[programOnly] == 0 {
+		err := c.d.launch("applyProgram", f.applyProgram, block.Rows, 1, reduceThreads, 0, t.compute, tile, program)
+		if err != nil {
+			return err
+		}
+	}
 	words := block.Rows * padded(block.Cols()) / 32
 	return c.d.launch("closePairs", f.closePairs, (words+closeThreads-1)/closeThreads, 1, closeThreads, 0, t.compute,
 		j.rows.at, c.own.at, tile, program, uint64(pairing))
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides
-// them: enough blocks to keep all multiprocessors busy to the end, and enough rows in each to be
-// worth filling its panel.
+// them: those for which the multiprocessors, each with a block at a time, come to the end first, where
+// filling a panel takes as long as fillRows rows.
 func (c *columns) heightOfBlocks(rows, panels int) (height, parts int) {
-	const leastHeight, rounds = 64, 4
-	parts = max((rounds*c.d.info.Multiprocessors+panels-1)/panels, 1)
-	height = max((rows+parts-1)/parts, leastHeight)
+	const leastHeight, mostRounds, fillRows = 64, 8, 48
+	m := c.d.info.Multiprocessors
+	least := 0
+	for p := 1; p == 1 || rows/p >= leastHeight && (p-1)*panels < mostRounds*m; p++ {
+		h := (rows + p - 1) / p
+		if time := (panels*p + m - 1) / m * (h + fillRows); least == 0 || time < least {
+			least, height = time, h
+		}
+	}
 	return height, (rows + height - 1) / height
 }

@@ -9,9 +9,9 @@ import (
 	"gorgonia.org/cu"
 )
 
-// defaultTileBytes takes a few milliseconds to copy: long beside starting a copy, short beside what
-// a user waits for a cancelled command.
-const defaultTileBytes = 128 << 20
+// defaultTileBytes is how much is copied at a time: it takes half a millisecond, long beside starting a
+// copy, and little of the time that page-locking memory takes, some 0.4 s for a GiB.
+const defaultTileBytes = 32 << 20
 
 // computedRows is how many rows are computed at a time, a multiple of the width of panels: filling
 // panels is little work beside them. Where a tile of so many would take more than the largest part
@@ -41,22 +41,29 @@ type buffer struct {
 }
 
 // prepare makes tiles of up to so many rows of a width, fewer where memory doesn't suffice, but at
-// least one.
-func (t *tiles) prepare(rows, width int) error {
+// least one; copied says that buffers are wanted, too. It does nothing where those that are there
+// suffice: to take and give back memory of the machine costs ten times what a tile takes.
+func (t *tiles) prepare(rows, width int, copied bool) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
 	line := int64(4 * width)
 	most := max(t.d.tile.Load(), t.d.limit/largestPart)
 	want := max(min(int64(rows), int64(t.d.rows), most/line), 1) * line
-	if t.bytes >= want && t.piece >= min(want, max(t.d.tile.Load(), line)) {
+	pieceOf := func(bytes int64) int64 {
+		if !copied {
+			return 0
+		}
+		return min(bytes, max(t.d.tile.Load()/line, 1)*line)
+	}
+	if t.bytes >= want && t.piece >= pieceOf(want) {
 		return nil
 	}
 	if err := t.drop(); err != nil {
 		return err
 	}
 	for shrunk := false; ; shrunk = true {
-		piece := min(want, max(t.d.tile.Load()/line, 1)*line)
+		piece := pieceOf(want)
 		err := t.take(want, piece)
 		if err == nil {
 			t.bytes, t.piece = want, piece
@@ -121,7 +128,8 @@ func (t *tiles) stop() error {
 	return err
 }
 
-// take makes both tiles of so many bytes; after an error some of it may be there.
+// take makes both tiles of so many bytes, and buffers unless piece is 0; after an error some of it may
+// be there.
 func (t *tiles) take(bytes, piece int64) (err error) {
 	if err := t.closeBits(bytes / 4); err != nil {
 		return err
@@ -129,6 +137,9 @@ func (t *tiles) take(bytes, piece int64) (err error) {
 	for i := range t.buffers {
 		if t.tile[i], err = t.d.alloc(bytes); err != nil {
 			return err
+		}
+		if piece == 0 {
+			continue
 		}
 		if t.buffers[i].host, err = newPinned(piece); err != nil {
 			return err

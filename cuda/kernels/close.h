@@ -1,23 +1,30 @@
 // Pairs whose c is too small for sums of rounded products. Included by gram.cu.
 #pragma once
 
+constexpr int SEARCHES = 4; // that a lane has under way together
+
 // halfOf adds up what the terms of document i add to twice c with document j, in float64, those
 // that both have by half; lanes take the terms in turn, and look them up in the other's.
 DEVICE double halfOf(const Side *x, unsigned i, const Side *y, unsigned j, int pairing, unsigned lane) {
-	const long long first = y->exact[j], last = y->exact[j + 1], end = x->exact[i + 1];
+	const long long first = y->exact[j], end = x->exact[i + 1];
+	const long long count = y->exact[j + 1] - first;
 	double sum = 0;
-	for (long long k = x->exact[i] + lane; k < end; k += 32) {
-		const unsigned term = x->exactTerm[k];
-		long long lo = first, hi = last;
-		while (lo < hi) {
-			const long long mid = (lo + hi) >> 1;
-			if (y->exactTerm[mid] < term)
-				lo = mid + 1;
-			else
-				hi = mid;
+	for (long long k = x->exact[i] + lane; k < end; k += 32 * SEARCHES) {
+		unsigned term[SEARCHES];
+		long long at[SEARCHES]; // the last of the other's terms that isn't above, or the first
+#pragma unroll
+		for (int s = 0; s < SEARCHES; s++) term[s] = x->exactTerm[k + 32 * s < end ? k + 32 * s : k], at[s] = first;
+		for (long long n = count; n > 1; n -= n / 2) {
+#pragma unroll
+			for (int s = 0; s < SEARCHES; s++)
+				if (y->exactTerm[at[s] + n / 2] <= term[s]) at[s] += n / 2;
 		}
-		const bool both = lo < last && y->exactTerm[lo] == term;
-		sum += (both ? 0.5 : 1) * shareOf(pairing, x->exactValue[k], both ? y->exactValue[lo] : 0);
+#pragma unroll
+		for (int s = 0; s < SEARCHES; s++) {
+			if (k + 32 * s >= end) break;
+			const bool both = count > 0 && y->exactTerm[at[s]] == term[s];
+			sum += (both ? 0.5 : 1) * shareOf(pairing, x->exactValue[k + 32 * s], both ? y->exactValue[at[s]] : 0);
+		}
 	}
 	return sum;
 }

@@ -32,6 +32,8 @@ struct alignas(16) uint4 {
 };
 typedef float vector4 __attribute__((ext_vector_type(4)));
 typedef unsigned words4 __attribute__((ext_vector_type(4)));
+typedef int Two __attribute__((ext_vector_type(2)));
+typedef unsigned long long Entries __attribute__((ext_vector_type(2)));
 
 // One access of 16 bytes.
 #define ACCESS(type, vector, space)                                                                \

@@ -1,13 +1,23 @@
 // The frequent terms, by panels of columns, and what is made of the sums. Included by gram.cu.
 #pragma once
 
+// loadEntries loads AT_ONCE entries, 16 bytes at a time.
+DEVICE void loadEntries(Entry *to, const Entry GLOBAL *from) {
+#pragma unroll
+	for (int i = 0; i < AT_ONCE; i += 2) {
+		const Entries two = *(const Entries GLOBAL *)(from + i);
+		to[i] = two[0], to[i + 1] = two[1];
+	}
+}
+
 // multiply adds up the products of AT_ONCE values of a row with four columns, and loads the next
 // ones.
 template <int pairing>
 DEVICE void multiply(long long *sum, const char *columns, Entry *ahead, const Entry GLOBAL *next) {
 	Entry now[AT_ONCE];
 #pragma unroll
-	for (int i = 0; i < AT_ONCE; i++) now[i] = ahead[i], ahead[i] = next[i];
+	for (int i = 0; i < AT_ONCE; i++) now[i] = ahead[i];
+	loadEntries(ahead, next);
 #pragma unroll
 	for (int i = 0; i < AT_ONCE; i++) {
 		const uint4 b = load4((const uint4 *)(columns + placeOf(now[i])));
@@ -18,14 +28,14 @@ DEVICE void multiply(long long *sum, const char *columns, Entry *ahead, const En
 }
 
 // panelDot adds the head's products of some rows with a panel, PANEL columns, to what is there, and
-// makes c and a kernel's value of the sum,
+// makes c of the sum, and a kernel's value where its program is a table,
 //
 //	s[r][j] = value[r][j] + Σ_t a_t b_t,  t in the head
 //	c = min(max(1 - s, 0), 2), 0 for a document and itself
-//	value[r][j] = program(c)
+//	value[r][j] = table(c)
 //
 // Pairs with c < 0.1 get a bit, for closePairs. same says that rows and columns are the same
-// documents. program may be null: then the value is c.
+// documents. Without a program, which may be null, and with one that isn't a table, the value is c.
 //
 // The panel's values of a chunk of terms stand in shared memory, [1+terms][PANEL]; each warp
 // streams other documents past it, a value at a time: every lane multiplies it with four columns.
@@ -41,7 +51,7 @@ DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols
 	const long long r0 = (long long)blockIdx.y * rowsPerBlock;
 	const long long r1 = r0 + rowsPerBlock < tile->rows ? r0 + rowsPerBlock : tile->rows;
 	const unsigned GLOBAL *docs = tile->docs;
-	const Table GLOBAL *const only = program ? program->only : nullptr; // as most kernels are, and ten times as fast
+	const Table GLOBAL *const only = program ? program->only : nullptr;
 	for (long long chunk = 0; chunk < chunks; chunk++) {
 		const uint4 zero = {0, 0, 0, 0};
 		for (int i = threadIdx.x; i < (1 + head->terms[chunk]) * (PANEL / 4); i += PANEL_THREADS)
@@ -65,8 +75,7 @@ DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols
 			const Entry GLOBAL *p = rows->entry + rows->head[doc * chunks + chunk];
 			const Entry GLOBAL *end = rows->entry + rows->head[doc * chunks + chunk + 1];
 			Entry ahead[AT_ONCE];
-#pragma unroll
-			for (int i = 0; i < AT_ONCE; i++) ahead[i] = p[i];
+			loadEntries(ahead, p);
 			for (; r < r1; r += warps) {
 				const unsigned afterNext = docs[r + 2 * warps < r1 ? r + 2 * warps : r];
 				long long nextFrom = rows->head[next * chunks + chunk], nextTo = rows->head[next * chunks + chunk + 1];
@@ -96,17 +105,7 @@ DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols
 						}
 					}
 					float4 v = {c[0], c[1], c[2], c[3]};
-					if (only) {
-						v = {inTable(only, v.x), inTable(only, v.y), inTable(only, v.z), inTable(only, v.w)};
-					} else if (program) {
-#pragma unroll 1
-						for (unsigned k = 0; k < 4; k++) { // the values go round
-							const unsigned j = column + 4 * lane + k;
-							const float x = v.x;
-							v.x = v.y, v.y = v.z, v.z = v.w;
-							v.w = j < tile->cols ? (float)run(program, x, tile->first + r, j) : x;
-						}
-					}
+					if (only) v = {inTable(only, v.x), inTable(only, v.y), inTable(only, v.z), inTable(only, v.w)};
 					store4((float4 GLOBAL *)out, v);
 				}
 				doc = next, next = afterNext;
@@ -117,7 +116,7 @@ DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols
 }
 
 #define PANEL_KERNEL(name, pairing)                                                                \
-	extern "C" __global__ void __launch_bounds__(PANEL_THREADS, 1) name(const Side *__restrict__ rows, \
+	extern "C" __global__ void __launch_bounds__(PANEL_THREADS, PANEL_BLOCKS) name(const Side *__restrict__ rows, \
 		const Side *__restrict__ cols, const Head *__restrict__ head, const Tile *__restrict__ tile, \
 		const Program *__restrict__ program, int rowsPerBlock, int same) {                         \
 		panelOf<pairing>(rows, cols, head, tile, program, rowsPerBlock, same);                     \
@@ -125,3 +124,15 @@ DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols
 PANEL_KERNEL(panelDot, DOT)
 PANEL_KERNEL(panelChiSquare, CHI_SQUARE)
 PANEL_KERNEL(panelJensenShannon, JENSEN_SHANNON)
+
+// applyProgram makes a kernel's values of a tile's c, a block a row. Few kernels need it: most are a
+// table. In panelDot it would double the registers that each thread has.
+//
+//	value[r][j] = program(value[r][j])
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
+	applyProgram(const Tile *__restrict__ tile, const Program *__restrict__ program) {
+	const long long row = blockIdx.x;
+	float GLOBAL *value = tile->value + row * tile->stride;
+	for (long long j = threadIdx.x; j < tile->cols; j += REDUCE_THREADS)
+		value[j] = (float)run(program, value[j], tile->first + row, j);
+}

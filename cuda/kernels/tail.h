@@ -1,6 +1,24 @@
 // The rare terms, by posting lists. Included by gram.cu.
 #pragma once
 
+constexpr unsigned LISTS = 4; // of which a warp loads together
+constexpr Entry NOWHERE = ~0ull; // no column of any tile
+
+// addMatch adds the product of a row's word and an entry of a list to the sum of its column, where
+// that is one of count from the first on.
+template <int pairing>
+DEVICE void addMatch(int *sum, int *part, bool wide, unsigned a, Entry e, unsigned first, unsigned count) {
+	const unsigned j = placeOf(e) - first;
+	if (j >= count) return;
+	const long long units = addUnits<pairing>(0, a, wordOf(e));
+	if (wide) {
+		const unsigned low = (unsigned)units, before = (unsigned)atomicAdd(&part[j], (int)low);
+		atomicAdd(&sum[j], (int)(units >> 32) + (before + low < low));
+	} else {
+		atomicAdd(&sum[j], rounded(units));
+	}
+}
+
 // tailAdd adds up the tail's products of row blockIdx.x with the columns of number blockIdx.y of
 // those TAIL_COLUMNS at a time that have a column of the tile, and stores the sums,
 //
@@ -52,19 +70,28 @@ DEVICE void tailAddOf(const Side *__restrict__ rows, const Side *__restrict__ co
 			word[me] = wordOf(e);
 		}
 		__syncthreads();
-		for (unsigned i = warp; i < values; i += TAIL_THREADS / 32) {
-			const Entry GLOBAL *list = from[i];
-			const unsigned n = length[i], a = word[i];
-			for (unsigned k = lane; k < n; k += 32) {
-				const Entry e = list[k];
-				const unsigned j = placeOf(e) - first;
-				if (j >= count) continue;
-				const long long units = addUnits<pairing>(0, a, wordOf(e));
-				if (wide) {
-					const unsigned low = (unsigned)units, before = (unsigned)atomicAdd(&part[j], (int)low);
-					atomicAdd(&sum[j], (int)(units >> 32) + (before + low < low));
-				} else {
-					atomicAdd(&sum[j], rounded(units));
+		// Loads of several lists are under way together, since most lists are short.
+		const unsigned warps = TAIL_THREADS / 32;
+		for (unsigned i = warp; i < values; i += LISTS * warps) {
+			Entry e[LISTS];
+#pragma unroll
+			for (unsigned q = 0; q < LISTS; q++) {
+				const unsigned at = i + q * warps;
+				e[q] = at < values && lane < length[at] ? from[at][lane] : NOWHERE;
+			}
+#pragma unroll
+			for (unsigned q = 0; q < LISTS; q++) {
+				const unsigned at = i + q * warps;
+				if (at < values) addMatch<pairing>(sum, part, wide, word[at], e[q], first, count);
+			}
+			for (unsigned at = i; at < values && at < i + LISTS * warps; at += warps) {
+				const Entry GLOBAL *list = from[at];
+				const unsigned n = length[at], a = word[at];
+				for (unsigned k = lane + 32; k < n; k += 32 * LISTS) {
+#pragma unroll
+					for (unsigned q = 0; q < LISTS; q++) e[q] = k + 32 * q < n ? list[k + 32 * q] : NOWHERE;
+#pragma unroll
+					for (unsigned q = 0; q < LISTS; q++) addMatch<pairing>(sum, part, wide, a, e[q], first, count);
 				}
 			}
 		}

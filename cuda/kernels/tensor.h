@@ -118,25 +118,40 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(
 	// Columns beyond the last are there up to a multiple of PANEL. 2^8 S0 + S1 fits 32 bits: by
 	// Cauchy-Schwarz |S0| <= (127/A + √K/2 + 1) (127/B + √K/2 + 1), below 2^22.1, and |S1| <=
 	// 2·2^14·1024. The product with powers of two is exact.
+	//
+	// All that is there is loaded before the first sum is stored: the compiler can't see that no load
+	// comes after a store to its place.
 	const long long stride = tile->stride, rowsLeft = tile->rows - r0, column = c0 + warp / DOWN * 32 + 2 * t;
-	int GLOBAL *corner = (int GLOBAL *)tile->value + r0 * stride + column;
+	Two GLOBAL *corner = (Two GLOBAL *)((int GLOBAL *)tile->value + r0 * stride + column);
 	const float GLOBAL *scale = cols->denseScale + tile->lo + column;
+	double columnScale[4][2], rowScale[4];
+	Two before[4][4]; // [2 m + half][n]
 #pragma unroll
-	for (int m = 0; m < 2; m++)
+	for (int n = 0; n < 4; n++) columnScale[n][0] = scale[8 * n], columnScale[n][1] = scale[8 * n + 1];
 #pragma unroll
-		for (int half = 0; half < 2; half++) {
-			const unsigned r = warp % DOWN * 32 + 16 * m + 8 * half + g;
-			if (r >= rowsLeft) continue;
-			const float rowScale = rows->denseScale[tile->docs[r0 + r]];
+	for (int i = 0; i < 4; i++) {
+		const unsigned r = warp % DOWN * 32 + 8 * i + g;
+		if (r >= rowsLeft) continue;
+		rowScale[i] = rows->denseScale[tile->docs[r0 + r]] * (TENSOR_UNIT * 0x1p30);
 #pragma unroll
-			for (int n = 0; n < 4; n++)
+		for (int n = 0; n < 4; n++) before[i][n] = corner[(r * stride + 8 * n) / 2];
+	}
 #pragma unroll
-				for (int k = 0; k < 2; k++) {
-					const int at = 2 * half + k;
-					const double whole = fma((double)(sum[m][n][0][at] * 256 + sum[m][n][1][at]), 65536,
-						fma((double)sum[m][n][2][at], 256, (double)sum[m][n][3][at]));
-					const double sum = whole * (TENSOR_UNIT * 0x1p30) * (rowScale * scale[8 * n + k]);
-					corner[r * stride + 8 * n + k] += (int)rint(sum);
-				}
+	for (int i = 0; i < 4; i++) {
+		const unsigned r = warp % DOWN * 32 + 8 * i + g;
+		if (r >= rowsLeft) continue;
+#pragma unroll
+		for (int n = 0; n < 4; n++) {
+			Two after = before[i][n];
+#pragma unroll
+			for (int k = 0; k < 2; k++) {
+				const int(&s)[4][4] = sum[i / 2][n];
+				const int at = 2 * (i % 2) + k;
+				const long long low = multiplyAdd(s[2][at], 256, s[3][at]);
+				const long long whole = multiplyAdd(s[0][at] * 256 + s[1][at], 65536, low);
+				after[k] += (int)rint((double)whole * rowScale[i] * columnScale[n][k]);
+			}
+			corner[(r * stride + 8 * n) / 2] = after;
 		}
+	}
 }

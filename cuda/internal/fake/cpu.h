@@ -274,5 +274,7 @@ template <class V> static inline void store4(V *p, V v) {
 static inline int atomicAdd(int *p, int v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
 static inline void atomicOr(unsigned *p, unsigned v) { __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
 static inline long long nearest(float v) { return llrintf(v); }
+typedef int Two __attribute__((vector_size(8)));
+typedef unsigned long long Entries __attribute__((vector_size(16)));
 static inline long long multiplyAdd(int a, int b, long long c) { return c + (long long)a * b; }
 static inline void later(long long &) {}

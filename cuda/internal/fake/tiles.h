@@ -128,6 +128,7 @@ static void tiles(int n, int dense) {
 		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS,
 			(1 + d.chunkTerms[0]) * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cuts), pass(&tile), p,
 			height, 1);
+		if (p) launch("applyProgram", rows, 1, REDUCE_THREADS, 0, pass(&tile), p);
 		launch("closePairs", (rows * stride / 32 + CLOSE_THREADS - 1) / CLOSE_THREADS, 1, CLOSE_THREADS, 0,
 			pass(&d.side), pass(&d.side), pass(&tile), p, (int)DOT);
 		reduced(tile);
