@@ -46,15 +46,17 @@ func BenchmarkDigest(b *testing.B) {
 	}
 }
 
-// BenchmarkTensor measures what BenchmarkDigest does, of texts and of images, without tensor cores
-// and with dense ends of the terms that one document in so many has, on either side of timemodel.DenseShare.
+// BenchmarkTensor measures what BenchmarkDigest does, of texts and of images, without tensor cores,
+// with the dense end that the model chooses (share=-1), and with those of the terms that one document in
+// so many has.
 func BenchmarkTensor(b *testing.B) {
 	docs := onDevice(30_000, 150)
 	for _, corpus := range []struct {
 		name   string
 		make   func(b *testing.B, docs int) *sparse.CSR
 		shares []int64
-	}{{"images", images, []int64{0, 2, timemodel.DenseShare, 8}}, {"texts", texts, []int64{0, 6, 16}}} {
+	}{{"images", images, []int64{0, timemodel.ByModel, 2, 4, 8}},
+		{"texts", texts, []int64{0, timemodel.ByModel, 6, 16}}} {
 		for _, share := range corpus.shares {
 			b.Run(fmt.Sprintf("corpus=%s/docs=%d/share=%d", corpus.name, docs, share), func(b *testing.B) {
 				cols := benchmarkDigest(b, corpus.make(b, docs), func(d *Device) { d.denseShare = share })

@@ -72,10 +72,10 @@ func TestTensor(t *testing.T) {
 		{"one", zipf(1, 80, 300, 7), sparse.Sphere, everyTerm, "49152", 74, 1},
 		{"all", zipf(131, 79, 30, 7), sparse.Sphere, everyTerm, "49152", 80, 1},
 		{"part", zipf(261, 300, 90, 7), sparse.Sphere, 6, "8192", 160, 10},
-		{"few", zipf(70, 400, 5, 7), sparse.Sphere, timemodel.DenseShare, "49152", 0, 3},
+		{"few", zipf(70, 400, 5, 7), sparse.Sphere, 4, "49152", 0, 3},
 		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2},
-			timemodel.DenseShare, "49152", 96, 1},
-		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, timemodel.DenseShare, "49152", 128, 1},
+			4, "49152", 96, 1},
+		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, 4, "49152", 128, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("FAKE_SHARED", c.shared)
@@ -83,8 +83,8 @@ func TestTensor(t *testing.T) {
 			x := transformed(t, c.embedding, c.counts)
 			n := x.Rows()
 			d := openTiled(t, 4*137*padded(n), Options{Tensor: true})
-			if d.denseShare != timemodel.DenseShare {
-				t.Errorf("a share of %d, expected %d", d.denseShare, timemodel.DenseShare)
+			if d.denseShare != timemodel.ByModel {
+				t.Errorf("a share of %d, expected %d", d.denseShare, timemodel.ByModel)
 			}
 			d.denseShare = c.share
 			cols := load(t, d, x)

@@ -66,7 +66,7 @@ type Device struct {
 
 	image string // the kernels: PTX or a cubin
 
-	denseShare int64 // see timemodel.Dense
+	denseShare int64 // see timemodel's Costs.Terms
 	tailShare  int64 // of the layout: 0, but in tests and benchmarks
 	rows       int   // that are computed at a time: computedRows, but in tests
 	// runs a kernel in the place of the driver and says whether it did; nil but in tests
@@ -99,7 +99,7 @@ func Open(opt Options) (*Device, error) {
 	dev.arena.rest.d = dev
 	dev.times.on = os.Getenv(timesVariable) == "1"
 	if opt.Tensor {
-		dev.denseShare = timemodel.DenseShare
+		dev.denseShare = timemodel.ByModel
 	}
 	dev.tile.Store(defaultTileBytes)
 	if dev.context, err = d.RetainPrimaryCtx(); err != nil {

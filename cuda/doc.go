@@ -20,21 +20,22 @@
 //
 //   - tailAdd, which adds up the rare terms of one row by posting lists, in shared memory. Lists that
 //     are long say where every block of 4,096 columns begins;
-//   - panelTensor, where [Options] asks for it and enough terms are in a quarter of the documents: it
-//     takes these in four digits, whose products tensor cores add up without a rounding
-//     (kernels/tensor.h has the bound, internal/timemodel the counting). They stand apart, dense, 4 bytes
-//     each, and are no part of the panels;
+//   - panelTensor, where [Options] asks for it and so many documents have the most frequent terms that
+//     it spares panelDot more than it takes: these are digits, four of a value, whose products tensor
+//     cores add up without a rounding (kernels/tensor.h has the bound, internal/timemodel the costs).
+//     They stand apart, dense, 4 bytes each, and are no part of the panels;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, a
 //     chunk of terms at a time, and streams rows past it, a warp a row and four columns a lane. Sums
-//     have 64 bits and are exact. In the end it turns them into c and runs the kernel's program
-//     (engine/device) on each value: so all kernels of the family are computed on the device, but for
-//     those with biased thresholds and what is made of them, and smoothed layers below others: of
-//     these engine maps the device's c;
+//     have 64 bits and are exact. In the end it turns them into c, and into the kernel's values where
+//     its program (engine/device) is one table;
+//   - applyProgram, which runs other programs on each value: so all kernels of the family are computed
+//     on the device, but for those with biased thresholds and what is made of them, and smoothed layers
+//     below others: of these engine maps the device's c;
 //   - closePairs, which recomputes c below 0.1 in float64, a warp a pair, and runs the program anew.
 //
 // panelChiSquare, panelJensenShannon and their tails are the same for histograms, whose terms are
-// rounded to units of 2^-62. Internal/model divides the terms between head and tail: it counts what
-// kernels do, and has the cost of each thing as a constant that a measurement refits. Some 2,048 rows
+// rounded to units of 2^-62. Internal/timemodel divides the terms between head and tail: it counts what
+// kernels do, and has the cost of each thing as an H100 had it. Some 2,048 rows
 // are computed at a time, in two tiles that take turns, and copied in pieces of their own size, or,
 // by kernels/reduce.h, reduced where they are: to the least values of each row, products with
 // vectors, or a digest (device.Reducer). Only what is copied is bound by the bus.
@@ -45,6 +46,5 @@
 // possible; a chunk by 2^-31. So c errs by 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b), 5·10^-7
 // at most, beside the rounding of values and of c to float32.
 //
-// No figure of a run stands here: none of this has been measured on a GPU yet; cuda/LEASE.md says
-// how to do that, and BENCHMARKS.md what is counted and predicted.
+// BENCHMARKS.md has what was measured, and LEASE.md how to measure on a GPU.
 package cuda

@@ -42,8 +42,8 @@ section() {
 	shift
 	printf '\n== %s\n' "$*"
 }
-# expect WORDS prints what is predicted of the next command on an H200.
-expect() { printf -- '-- predicted: %s\n' "$*"; }
+# expect WORDS prints what an H100 took for the next command.
+expect() { printf -- '-- an H100: %s\n' "$*"; }
 # run COMMAND... runs a command within the section's time, and within $limit seconds where that is
 # set, and notes when it fails.
 run() {

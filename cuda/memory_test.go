@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -65,6 +66,31 @@ func TestMemory(t *testing.T) {
 	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
 	if _, err := run(Options{}); !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), "cuMemHostAlloc") {
 		t.Errorf("without page-locked memory: error %v", err)
+	}
+}
+
+// A request takes no memory for tiles when one before it has taken as much, also where the size of a
+// buffer is no multiple of a row's.
+func TestTilesStay(t *testing.T) {
+	noLeaks(t)
+	d := open(t, Options{})
+	d.tile.Store(10_000)
+	cols := load(t, d, embedded(t, zipf(200, 300, 8, 3)))
+	rows := func() error {
+		return cols.Rows(t.Context(), whole(cols), func(*device.Tile) error { return nil })
+	}
+	musttest.Do(t, rows())
+	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
+	musttest.Do(t, rows())
+	if _, err := cols.Digest(t.Context(), whole(cols)); err != nil {
+		t.Error(err)
+	}
+	cols = load(t, open(t, Options{}), embedded(t, zipf(200, 300, 8, 3)))
+	if _, err := cols.Digest(t.Context(), whole(cols)); err != nil {
+		t.Errorf("a digest, which copies no rows: %v", err)
+	}
+	if err := rows(); err == nil {
+		t.Error("rows without page-locked memory")
 	}
 }
 

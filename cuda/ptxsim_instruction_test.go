@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -31,7 +32,7 @@ func (e *ptxEntry) compile(s string, labels map[string]int) instruction {
 	if guard == nil {
 		return body
 	}
-	if c.parts[0] == "mma" || c.parts[0] == "shfl" {
+	if c.parts[0] == "mma" || c.parts[0] == "shfl" || c.parts[0] == "vote" {
 		c.unknown() // the lanes of a warp execute it together
 	}
 	return func(t *thread) {
@@ -172,6 +173,13 @@ func (c *compiler) instruction() instruction {
 		return c.multiplyMatrices()
 	case "shfl":
 		return c.shuffle()
+	case "vote":
+		return c.ballot()
+	case "clz":
+		if c.ty != "b32" {
+			c.unknown()
+		}
+		return c.unary(func(a uint64) uint64 { return uint64(bits.LeadingZeros32(uint32(a))) })
 	case "bra":
 		c.need(1)
 		to, ok := c.labels[c.operands[0]]

@@ -142,3 +142,22 @@ func (c *compiler) shuffle() instruction {
 	}
 	return func(t *thread) { t.state = inWarp }
 }
+
+// ballot gives all lanes of a warp a word with a bit of each.
+func (c *compiler) ballot() instruction {
+	c.need(3)
+	if c.name != "vote.sync.ballot.b32" || c.operands[2] != "-1" {
+		c.unknown()
+	}
+	d, v := c.e.destination(c.operands[0], "b32"), c.e.source(c.operands[1], "pred")
+	c.e.warp[len(c.e.code)] = func(w []*thread) {
+		var word uint64
+		for lane, t := range w {
+			word |= v(t) & 1 << lane
+		}
+		for _, t := range w {
+			d(t, word)
+		}
+	}
+	return func(t *thread) { t.state = inWarp }
+}

@@ -292,8 +292,8 @@ func (j *job) compute(k int) error {
 		}
 	}
 	panels := grid(panelWidth)
-	height, parts := c.heightOfBlocks(block.Rows, panels)
 	shared := (1 + int(c.layout.terms[0])) * lineBytes
+	height, parts := c.heightOfBlocks(block.Rows, panels, shared)
 	err = c.d.launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute,
 		j.rows.at, c.own.at, c.head, tile, program, uint64(height), j.same)
 	if err != nil {
@@ -311,15 +311,16 @@ func (j *job) compute(k int) error {
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides
-// them: those for which the multiprocessors, each with a block at a time, come to the end first, where
-// filling a panel takes as long as fillRows rows.
-func (c *columns) heightOfBlocks(rows, panels int) (height, parts int) {
-	const leastHeight, mostRounds, fillRows = 64, 8, 48
-	m := c.d.info.Multiprocessors
+// them: those for which the multiprocessors, each with up to panelBlocks at a time, come to the end
+// first, where filling a panel takes as long as fillRows rows.
+func (c *columns) heightOfBlocks(rows, panels, shared int) (height, parts int) {
+	const leastHeight, mostRounds, fillRows, systemBytes = 64, 8, 48, 1024
+	info := c.d.info
+	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), panelBlocks), 1)
 	least := 0
-	for p := 1; p == 1 || rows/p >= leastHeight && (p-1)*panels < mostRounds*m; p++ {
+	for p := 1; p == 1 || rows/p >= leastHeight && (p-1)*panels < mostRounds*atOnce; p++ {
 		h := (rows + p - 1) / p
-		if time := (panels*p + m - 1) / m * (h + fillRows); least == 0 || time < least {
+		if time := (panels*p + atOnce - 1) / atOnce * (h + fillRows); least == 0 || time < least {
 			least, height = time, h
 		}
 	}

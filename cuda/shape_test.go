@@ -20,7 +20,7 @@ import (
 func TestShapes(t *testing.T) {
 	header := musttest.Get(os.ReadFile("kernels/shape.h"))(t)
 	for name, want := range map[string]int{
-		"PANEL": panelWidth, "PANEL_THREADS": panelThreads,
+		"PANEL": panelWidth, "PANEL_THREADS": panelThreads, "PANEL_BLOCKS": panelBlocks,
 		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
 		"NARROW_VALUES": narrowValues, "AT_ONCE": timemodel.AtOnce,
 		"REDUCE_THREADS": reduceThreads,

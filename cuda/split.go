@@ -31,13 +31,13 @@ type layout struct {
 func (l *layout) chunks() int { return len(l.terms) }
 
 // newLayout divides the terms of the columns' documents for panels of up to most terms at a time,
-// the dense end being those that one document in share has, 0 for none, and the tail those that
+// the dense end being those of timemodel's Costs.Terms for share, 0 for none, and the tail those that
 // fewer than one in tail has, or what takes the least time by the model where tail is 0.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
 	if pairing == sparse.Dot {
-		l.dense = timemodel.Dense(byRank.Offsets, n, share)
+		l.dense = timemodel.Measured.Terms(byRank.Offsets, n, share)
 	}
 	l.head = l.dense
 	first := byRank.Offsets[l.dense:]
@@ -61,14 +61,14 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 // costsOf are the model's costs. Terms of histograms take more instructions in head and tail alike:
 // by the kernels' code, a division for each of the one and two polynomials for each of the other.
 var costsOf = [pairings]timemodel.Costs{
-	sparse.Dot:           timemodel.Reckoned,
+	sparse.Dot:           timemodel.Measured,
 	sparse.ChiSquare:     ofTerms(24, 0.8),
 	sparse.JensenShannon: ofTerms(60, 1.9),
 }
 
 // ofTerms are the costs with others for a value in the head and a match in the tail.
 func ofTerms(value, match float64) timemodel.Costs {
-	c := timemodel.Reckoned
+	c := timemodel.Measured
 	c.Value, c.Match = value, match
 	return c
 }

@@ -49,9 +49,9 @@ extern "C" __global__ void __launch_bounds__(CLOSE_THREADS, 2) closePairs(const 
 	const long long perRow = closeWords(tile), words = tile->rows * perRow;
 	const long long first = (long long)blockIdx.x * CLOSE_THREADS + threadIdx.x - lane;
 	const unsigned mine = first + lane < words ? tile->close[first + lane] : 0;
-	for (unsigned w = 0; w < 32; w++) {
-		const unsigned word = shuffle(mine, w);
-		if (!word) continue;
+	for (unsigned some = ballot(mine); some;) { // hardly any
+		const unsigned w = highestBit(some), word = shuffle(mine, w);
+		some ^= 1u << w;
 		const long long row = (first + w) / perRow, column = (first + w) % perRow * 32;
 		const unsigned doc = tile->docs[row];
 		float c = 0;

@@ -77,6 +77,11 @@ DEVICE void later(long long &v) { asm volatile("" : "+l"(v)); }
 DEVICE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
 DEVICE void atomicOr(unsigned GLOBAL *p, unsigned v) { __nvvm_atom_or_gen_i((int *)p, (int)v); }
 
+DEVICE unsigned highestBit(unsigned v) { return 31 - (unsigned)__builtin_clz(v); } // of v > 0
+
+// A bit for each lane of the warp, whether it has v; all lanes come here together.
+DEVICE unsigned ballot(bool v) { return __nvvm_vote_ballot_sync(~0u, v); }
+
 // The word that another lane of the warp has; all lanes come here together.
 DEVICE unsigned shuffle(unsigned v, unsigned lane) {
 	return (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)v, (int)lane, 31);

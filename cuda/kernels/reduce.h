@@ -59,41 +59,67 @@ DEVICE Found foundOf(float value, unsigned column) {
 	return (Found)(b >> 31 ? ~b : b | 1u << 31) << 32 | column;
 }
 
+DEVICE Found shuffleFound(Found f, unsigned lane) {
+	const unsigned low = shuffle((unsigned)f, lane);
+	return (Found)shuffle((unsigned)(f >> 32), lane) << 32 | low;
+}
+
 // least lists the k least values of a row, rising, of equal ones the lower column first, and column
-// -1 where there are no more. Each warp has a part of the columns and knows the least of those that
-// are not listed; when it is, the warp goes through its part again for the next.
+// -1 where there are no more. Of 32 at a time, each warp goes through a part of the columns and keeps
+// the least that it has met, rising from lane to lane; then the first warp merges what they have.
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
 	least(const Tile *__restrict__ tile, int *__restrict__ column, float *__restrict__ out, int k) {
-	const unsigned warps = REDUCE_THREADS / 32, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-	__shared__ Found best[REDUCE_THREADS / 32];
+	enum { WARPS = REDUCE_THREADS / 32, LOADS = 4 };
+	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	__shared__ Found lists[REDUCE_THREADS + 1]; // and behind them what is listed last
 	const float GLOBAL *value = tile->value + blockIdx.x * tile->stride;
 	const long long at = (tile->first + blockIdx.x) * k;
 	Found last = 0; // listed last, or below all: no number has the bits 0
-	unsigned turn = warps; // whose part is to be gone through, warps for all
-	for (int n = 0; n < k; n++) {
-		if (turn == warps || turn == warp) {
-			Found mine = NOTHING;
-			for (long long j = threadIdx.x; j < tile->cols; j += REDUCE_THREADS) {
-				const Found f = foundOf(value[j], (unsigned)j);
-				if (f > last && f < mine) mine = f;
+	for (int done = 0; done < k; done += 32) {
+		const int count = k - done < 32 ? k - done : 32;
+		Found mine = NOTHING, most = NOTHING; // the warp's greatest of count
+		for (long long first = warp * 32 * LOADS; first < tile->cols; first += REDUCE_THREADS * LOADS) {
+			Found f[LOADS];
+			bool any = false;
+#pragma unroll
+			for (int q = 0; q < LOADS; q++) {
+				const long long j = first + 32 * q + lane;
+				f[q] = j < tile->cols ? foundOf(value[j], (unsigned)j) : NOTHING;
+				any |= f[q] > last && f[q] < most;
 			}
-			for (unsigned step = 16; step > 0; step /= 2) {
-				const unsigned low = shuffle((unsigned)mine, lane ^ step);
-				const Found other = (Found)shuffle((unsigned)(mine >> 32), lane ^ step) << 32 | low;
-				mine = other < mine ? other : mine;
+			if (!ballot(any)) continue;
+#pragma unroll
+			for (int q = 0; q < LOADS; q++) {
+				for (unsigned better = ballot(f[q] > last && f[q] < most); better;) {
+					const unsigned from = highestBit(better);
+					better ^= 1u << from;
+					const Found next = shuffleFound(f[q], from), before = shuffleFound(mine, lane ? lane - 1 : 0);
+					if (mine > next) mine = lane && before > next ? before : next;
+					most = shuffleFound(mine, count - 1);
+				}
 			}
-			if (lane == 0) best[warp] = mine;
+		}
+		lists[threadIdx.x] = mine;
+		__syncthreads();
+		if (warp == 0) {
+			unsigned next = 0; // of the list of the lane's warp
+			for (int n = 0; n < count; n++) {
+				const Found first = lane < WARPS && next < 32 ? lists[32 * lane + next] : NOTHING;
+				Found best = first;
+				for (unsigned step = 16; step > 0; step /= 2) {
+					const Found other = shuffleFound(best, lane ^ step);
+					best = other < best ? other : best;
+				}
+				const bool found = best != NOTHING;
+				if (found) last = best, next += first == best;
+				if (lane == 0) {
+					column[at + done + n] = found ? (int)(tile->lo + (unsigned)best) : -1;
+					out[at + done + n] = found ? value[(unsigned)best] : 0;
+				}
+			}
+			if (lane == 0) lists[REDUCE_THREADS] = last;
 		}
 		__syncthreads();
-		Found first = NOTHING;
-		for (unsigned w = 0; w < warps; w++)
-			if (best[w] < first) first = best[w], turn = w;
-		last = first == NOTHING ? last : first;
-		if (first == NOTHING) turn = warps + 1; // nobody's
-		if (threadIdx.x == 0) {
-			column[at + n] = first == NOTHING ? -1 : (int)(tile->lo + (unsigned)first);
-			out[at + n] = first == NOTHING ? 0 : value[(unsigned)first];
-		}
-		__syncthreads();
+		last = lists[REDUCE_THREADS];
 	}
 }

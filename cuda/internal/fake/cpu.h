@@ -168,6 +168,16 @@ inline unsigned shuffle(unsigned v, unsigned lane) {
 	return w[lane];
 }
 
+// ballot gives each lane of a warp a bit of every lane.
+inline unsigned ballot(bool v) {
+	auto &w = words[threadAt.x / 32][products[threadAt.x]++ % 2];
+	w[threadAt.x % 32] = v;
+	meet();
+	unsigned bits = 0;
+	for (unsigned i = 0; i < 32; i++) bits |= w[i] << i;
+	return bits;
+}
+
 // together lets the warps go on whose lanes have all come to a product, the same one, and says
 // whether there are any.
 inline bool together(unsigned n) {
@@ -260,6 +270,7 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 #define __syncthreads() cpu::wait(__LINE__)
 #define mmaS8(d, a, b) cpu::mma(d, a, b)
 #define shuffle(v, lane) cpu::shuffle(v, lane)
+#define ballot(v) cpu::ballot(v)
 #define KERNEL(name)                                                                                         \
 	static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), cpu::parameters(name)}, 0);
 
@@ -277,4 +288,5 @@ static inline long long nearest(float v) { return llrintf(v); }
 typedef int Two __attribute__((vector_size(8)));
 typedef unsigned long long Entries __attribute__((vector_size(16)));
 static inline long long multiplyAdd(int a, int b, long long c) { return c + (long long)a * b; }
+static inline unsigned highestBit(unsigned v) { return 31 - __builtin_clz(v); }
 static inline void later(long long &) {}

@@ -1,6 +1,6 @@
 // Package timemodel predicts how long the kernels of package cuda take, from counts of what they do and
-// of what the assembler makes of them, and divides the terms between head and tail by that. A lease
-// of a device refits the constants; cuda/BENCHMARKS.md has the counts that they come from.
+// costs that were fitted to measurements, and divides the terms between head and tail by that. See
+// cuda/BENCHMARKS.md.
 package timemodel
 
 // Width and TailColumns are the columns of a panel and of a block of the tail, PANEL and
@@ -24,7 +24,8 @@ type Costs struct {
 	List  float64 // a row's value with them
 	Match float64 // a product
 
-	Dense float64 // of panelTensor: DenseStep terms of a row with a panel
+	DenseRow float64 // of panelTensor: a row with a panel
+	Dense    float64 // and DenseStep terms of it
 
 	Close  float64 // of closePairs: a row with a panel none of whose pairs is close
 	Digest float64 // of digest: a row with a panel
@@ -38,19 +39,18 @@ type Machine struct {
 	Rows            int
 }
 
-// H200 is NVIDIA's, at the clock that it keeps under load.
-var H200 = Machine{Multiprocessors: 132, Hertz: 1.8e9, BytesPerSecond: 4.8e12, Rows: 2048}
+// H100 is NVIDIA's with HBM3, at the clock that it kept, and with the bytes per second that digest
+// reached, of 3.35e12.
+var H100 = Machine{Multiprocessors: 132, Hertz: 1.98e9, BytesPerSecond: 2.55e12, Rows: 2048}
 
-// Reckoned are the costs by counting, for compute capability 9.0; none is measured yet. A value of
-// panelDot takes 4 cycles of the unit for loads, for 16 bytes a lane of shared memory, and 1 for the
-// entry, which all lanes share, beside 11 instructions, 4 of which are started in a cycle. Row is the
-// loads and stores of a row; Last is what 60 instructions make of its sums, and 112 of a kernel with
-// a table, with its loads. The tail is bound by scattered loads, 1 a cycle, by some 30 instructions
-// for a list, and by additions to shared memory, of which 32 at random places take about 7 cycles; a
-// match's 8 bytes take 0.35 cycles of the second-level cache. Dense is 10 products of 32 terms and 128
-// columns, 2,560 a cycle, of which 60 % are reached.
-var Reckoned = Costs{Value: 5, Row: 20, Last: 60, Fill: 3, Panel: 8000, Block: 400, List: 16, Match: 0.35,
-	Dense: 27, Close: 5, Digest: 14}
+// Measured are the costs that an H100 had: cuda/BENCHMARKS.md says how they were fitted. A value of
+// panelDot takes 4 cycles of the unit for loads, for 16 bytes a lane of shared memory, and as many of
+// wide products; two blocks on a multiprocessor reach 7.9 together, and one, where the panel takes
+// more than half of the shared memory, 9.3. A block of tailAdd waits for loads that depend on each
+// other, so that it takes long by itself and its lists and matches little. Dense is 10 products of 32 terms and
+// 128 columns, of which the tensor cores reach 37 %.
+var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
+	DenseRow: 161, Dense: 45, Close: 12, Digest: 14}
 
 // Work is what a matrix of documents with themselves takes.
 type Work struct {
@@ -98,8 +98,12 @@ func (m Machine) Times(c *Costs, w Work) Times {
 	rows := w.Documents * w.Documents / Width
 	rate := 2 * float64(m.Multiprocessors) * m.Hertz
 	once := w.Documents * w.Documents / 2 * 4 / m.BytesPerSecond
-	return Times{max(tail/rate, once), max(panel/rate, 2*once), max(rows*w.Steps*c.Dense/rate, 2*once*min(w.Steps, 1)),
-		rows * c.Close / rate, max(rows*c.Digest/rate, once)}
+	dense := min(w.Steps, 1) // whether there is a dense end
+	return Times{
+		Tail: max(tail/rate, once), Panel: max(panel/rate, 2*once),
+		Tensor: max(rows*(w.Steps*c.Dense+dense*c.DenseRow)/rate, 2*once*dense),
+		Close:  rows * c.Close / rate, Digest: max(rows*c.Digest/rate, once),
+	}
 }
 
 // Head returns how many terms the head has for the least time: of all numbers up to that of

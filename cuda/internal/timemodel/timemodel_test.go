@@ -21,9 +21,9 @@ func TestHead(t *testing.T) {
 	const perChunk, mostChunks = 40, 3
 	for _, c := range []struct{ documents, terms int }{{0, 5}, {7, 0}, {300, 90}, {20_000, 500}, {100_000, 70}} {
 		first := zipf(c.documents, c.terms, 30)
-		got := Reckoned.Head(first, c.documents, perChunk, mostChunks, 2048)
+		got := Measured.Head(first, c.documents, perChunk, mostChunks, 2048)
 		cycles := func(head int) float64 {
-			tail, panel := Reckoned.Cycles(Of(first, c.documents, head, perChunk), 2048)
+			tail, panel := Measured.Cycles(Of(first, c.documents, head, perChunk), 2048)
 			return tail + panel
 		}
 		for head := range min(c.terms, perChunk*mostChunks) + 1 {
@@ -108,5 +108,31 @@ func TestDense(t *testing.T) {
 		if got := Dense(c.first, 100, c.share); got != c.want {
 			t.Errorf("share %d of %d terms: found %d, expected %d", c.share, len(c.first)-1, got, c.want)
 		}
+	}
+}
+
+// By the model the dense end has the groups of terms with which panelDot spares the most over what
+// panelTensor takes, and none where that is nothing.
+func TestTerms(t *testing.T) {
+	upTo := func(terms int, each int64) (first []int64) { // of 100 documents
+		for t := range terms + 1 {
+			first = append(first, int64(t)*each)
+		}
+		return first
+	}
+	c := &Costs{Value: 8, Dense: 64, DenseRow: 200} // worth it for more than one in four, and 200 above
+	for _, of := range []struct {
+		first []int64
+		want  int
+	}{
+		{upTo(300, 24), 0}, {upTo(300, 26), 0}, {upTo(300, 50), 288}, {upTo(96, 50), 0}, {upTo(128, 50), 128},
+		{upTo(5000, 90), DenseMost}, {upTo(0, 0), 0},
+	} {
+		if got := c.Terms(of.first, 100, ByModel); got != of.want {
+			t.Errorf("%d terms: found %d, expected %d", len(of.first)-1, got, of.want)
+		}
+	}
+	if got := c.Terms(upTo(96, 50), 100, 4); got != 96 {
+		t.Errorf("found %d by a share of 4, expected 96", got)
 	}
 }

@@ -1,4 +1,4 @@
-// Command timetable prints what package timemodel expects of corpora on an H200, and what NVIDIA's assembler
+// Command timetable prints what package timemodel expects of corpora on an H100, and what NVIDIA's assembler
 // makes of the kernels: the tables of cuda/BENCHMARKS.md.
 //
 //	timetable [-sass PTX] [SOURCE...]
@@ -64,16 +64,16 @@ func corpora(ctx context.Context, out io.Writer, sources []string) error {
 			return err
 		}
 		n, docs := x.Rows(), float64(x.Rows())
-		for _, share := range []int64{0, timemodel.DenseShare} {
-			dense := timemodel.Dense(byRank.Offsets, n, share)
-			if share > 0 && dense == 0 {
+		for _, share := range []int64{0, timemodel.ByModel} {
+			dense := timemodel.Measured.Terms(byRank.Offsets, n, share)
+			if share != 0 && dense == 0 {
 				continue
 			}
 			first := byRank.Offsets[dense:]
-			head := timemodel.Reckoned.Head(first, n, perChunk, mostChunks, timemodel.H200.Rows)
+			head := timemodel.Measured.Head(first, n, perChunk, mostChunks, timemodel.H100.Rows)
 			w := timemodel.Of(first, n, head, perChunk)
 			w.Steps = math.Ceil(float64(dense) / timemodel.DenseStep)
-			t := timemodel.H200.Times(&timemodel.Reckoned, w)
+			t := timemodel.H100.Times(&timemodel.Measured, w)
 			fmt.Fprintf(out, "| %s | %d | %.0f | %d | %d | %.0f | %.1f | %.1f | %.0f |"+
 				strings.Repeat(" %.2g |", 7)+"\n",
 				source, n, float64(x.NNZ())/docs, dense, head, w.Chunks, w.HeadValues/docs, w.TailValues/docs,

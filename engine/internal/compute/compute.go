@@ -194,8 +194,9 @@ func (c *Computer) Rows(
 // they are a tile that stays in the second-level cache.
 const BlockDocs = 4 * sparse.Block
 
-// parts divides a tile among workers: each part has up to a panel of rows, in sequence for the
-// symmetric half, and up to BlockDocs columns. What comes from the processor is one part.
+// parts divides a tile among workers: each part has up to a panel of rows, fewer where workers would
+// have nothing to do, in sequence for the symmetric half, and up to BlockDocs columns. What comes from
+// the processor is one part.
 func (c *Computer) parts(
 	ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error,
 ) error {
@@ -205,10 +206,15 @@ func (c *Computer) parts(
 	if whole && t.Rows <= width && t.Cols() <= BlockDocs {
 		return visit(t)
 	}
+	const line, turns = 16, 3 // values of a cache line, and parts that make up for one that takes long
+	height := width
+	for height >= 2*line && t.Rows < turns*height*max(r.Workers, 1) {
+		height /= 2
+	}
 	type group struct{ first, end, lo int }
 	var groups []group
 	for first, end := t.First, t.First+t.Rows; first < end; {
-		g := group{first, min(first+width, end), t.Lo}
+		g := group{first, min(first+height, end), t.Lo}
 		if r.Half {
 			for k := first + 1; k < g.end; k++ {
 				if r.Docs[k] != r.Docs[k-1]+1 {

@@ -1,0 +1,43 @@
+package compute
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// A tile of few rows has a part for each worker, one of many rows parts of a panel, and each row is in
+// one part.
+func TestParts(t *testing.T) {
+	c := &Computer{Kernels: asm.Best()}
+	panel := c.Kernels.Panel
+	for _, of := range []struct {
+		rows, workers, least, highest int
+	}{{3 * panel, 16, 9, panel / 2}, {100 * panel, 2, 100, panel}, {40, 1, 1, panel}} {
+		r := &device.Request{Docs: run.Numbers(0, of.rows), Hi: 7000, Workers: of.workers}
+		tile := &device.Tile{
+			Rows: of.rows, Hi: 7000, RowStride: 7000, ColStride: 1, Value: make([]float32, 7000*of.rows),
+		}
+		var mu sync.Mutex
+		first := map[int]int{} // rows of each part
+		err := c.parts(t.Context(), r, tile, func(p *device.Tile) error {
+			mu.Lock()
+			defer mu.Unlock()
+			first[p.First] = p.Rows
+			return nil
+		})
+		rows := 0
+		for _, n := range first {
+			if rows += n; n > of.highest {
+				t.Errorf("%d rows, %d workers: a part of %d rows, expected at most %d", of.rows, of.workers, n, of.highest)
+			}
+		}
+		if err != nil || rows != of.rows || len(first) < of.least {
+			t.Errorf("%d rows, %d workers: %d parts of %d rows, expected at least %d, error %v",
+				of.rows, of.workers, len(first), rows, of.least, err)
+		}
+	}
+}
