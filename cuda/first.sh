@@ -17,7 +17,7 @@ if command -v nvidia-smi >/dev/null; then
 	background+=($!)
 fi
 
-expect "info in 0.4 s; the driver compiles the PTX in 1.7 s"
+expect "info in 0.4 s; the driver compiles the PTX in 2 s"
 contact
 
 section 160 "tests, a process each"

@@ -94,6 +94,27 @@ func TestTilesStay(t *testing.T) {
 	}
 }
 
+// So it is where the device has less memory than was wanted.
+func TestTightTilesStay(t *testing.T) {
+	noLeaks(t)
+	const n = 200
+	x := embedded(t, zipf(n, 300, 8, 3))
+	var documents int64
+	musttest.Do(t, within(t, open(t, Options{}), x, func(c *columns) error { documents = c.d.held; return nil }))
+	t.Setenv("FAKE_MEMORY", fmt.Sprint(documents+2*41*4*int64(padded(n))+1<<14))
+	cols := load(t, open(t, Options{MemoryBytes: 1 << 40}), x)
+	highest := 0
+	rows := func() error {
+		return cols.Rows(t.Context(), whole(cols), func(b *device.Tile) error { highest = max(highest, b.Rows); return nil })
+	}
+	musttest.Do(t, rows())
+	if highest == 0 || highest >= n/2 {
+		t.Fatalf("tiles of %d rows, expected less than %d", highest, n/2)
+	}
+	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
+	musttest.Do(t, rows())
+}
+
 // Documents of rows that aren't columns take the place of tiles of a request before where there is
 // no other; where that doesn't suffice either, the error says that fewer may do.
 func TestMemoryOfOtherDocuments(t *testing.T) {

@@ -28,6 +28,7 @@ type tiles struct {
 	made          bool
 	bytes         int64 // of each tile
 	piece         int64 // of each buffer
+	had           int64 // bytes of a tile that were to be had when more weren't, or 0
 	compute, copy cu.Stream
 	tile          [2]memory
 	close         memory // bits of the close pairs of the tile that is computed
@@ -49,6 +50,9 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 	}
 	line := int64(4 * width)
 	most := max(t.d.tile.Load(), t.d.limit/largestPart)
+	if t.had > 0 {
+		most = min(most, t.had)
+	}
 	want := max(min(int64(rows), int64(t.d.rows), most/line), 1) * line
 	pieceOf := func(bytes int64) int64 {
 		if !copied {
@@ -68,7 +72,8 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 		if err == nil {
 			t.bytes, t.piece = want, piece
 			if shrunk {
-				t.d.tile.Store(min(want, t.d.tile.Load())) // more won't be had next time either
+				t.had = want // more won't be had next time either
+				t.d.tile.Store(min(want, t.d.tile.Load()))
 			}
 			return nil
 		}

@@ -208,7 +208,7 @@ func (c *Computer) parts(
 	}
 	const line, turns = 16, 3 // values of a cache line, and parts that make up for one that takes long
 	height := width
-	for height >= 2*line && t.Rows < turns*height*max(r.Workers, 1) {
+	for height > line && t.Rows < turns*height*max(r.Workers, 1) {
 		height /= 2
 	}
 	type group struct{ first, end, lo int }

@@ -6,17 +6,23 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
 
 // A tile of few rows has a part for each worker, one of many rows parts of a panel, and each row is in
 // one part.
 func TestParts(t *testing.T) {
-	c := &Computer{Kernels: asm.Best()}
+	for _, isa := range asm.Available() {
+		testParts(t, &Computer{Kernels: musttest.Get(asm.For(isa))(t)})
+	}
+}
+
+func testParts(t *testing.T, c *Computer) {
 	panel := c.Kernels.Panel
 	for _, of := range []struct {
 		rows, workers, least, highest int
-	}{{3 * panel, 16, 9, panel / 2}, {100 * panel, 2, 100, panel}, {40, 1, 1, panel}} {
+	}{{3 * panel, 16, 6, panel / 2}, {100 * panel, 2, 100, panel}, {40, 1, 1, panel}} {
 		r := &device.Request{Docs: run.Numbers(0, of.rows), Hi: 7000, Workers: of.workers}
 		tile := &device.Tile{
 			Rows: of.rows, Hi: 7000, RowStride: 7000, ColStride: 1, Value: make([]float32, 7000*of.rows),
