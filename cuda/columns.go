@@ -191,7 +191,7 @@ func (c *columns) Name() string {
 }
 
 // batchRows is how many documents are copied at a time: that and the start of kernels cost about a
-// millisecond, as much as some ten million kernel values. Their values take batchBytes at most.
+// millisecond, as much as some ten million kernel values. Their values take batchBytes at most, but for 64 rows.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20

@@ -20,10 +20,10 @@
 //
 //   - tailAdd, which adds up the rare terms of one row by posting lists, in shared memory. Lists that
 //     are long say where every block of 4,096 columns begins;
-//   - panelTensor, where [Options] asks for it and so many documents have the most frequent terms that
-//     it spares panelDot more than it takes: these are digits, four of a value, whose products tensor
-//     cores add up without a rounding (kernels/tensor.h has the bound, internal/timemodel the costs).
-//     They stand apart, dense, 4 bytes each, and are no part of the panels;
+//   - panelTensor, where [Options] asks for it and it spares panelDot more time than it takes: values
+//     of the most frequent terms are written with four digits, whose products tensor cores add up
+//     without rounding (kernels/tensor.h has the bound, internal/timemodel the costs). They are kept
+//     apart, dense, 4 bytes each, and are no part of the panels;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, a
 //     chunk of terms at a time, and streams rows past it, a warp a row and four columns a lane. Sums
 //     have 64 bits and are exact. In the end it turns them into c, and into the kernel's values where
@@ -35,7 +35,7 @@
 //
 // panelChiSquare, panelJensenShannon and their tails are the same for histograms, whose terms are
 // rounded to units of 2^-62. Internal/timemodel divides the terms between head and tail: it counts what
-// kernels do, and has the cost of each thing as an H100 had it. Some 2,048 rows
+// kernels do, and has the cost of each thing as an H100 had it; those of histograms are counted. Some 2,048 rows
 // are computed at a time, in two tiles that take turns, and copied in pieces of their own size, or,
 // by kernels/reduce.h, reduced where they are: to the least values of each row, products with
 // vectors, or a digest (device.Reducer). Only what is copied is bound by the bus.

@@ -92,6 +92,25 @@ func TestTilesStay(t *testing.T) {
 	if err := rows(); err == nil {
 		t.Error("rows without page-locked memory")
 	}
+	// Requests of two widths, and with rows and without, each suffice with what the others took.
+	t.Setenv("FAKE_FAIL", "")
+	turns := func() error {
+		for _, r := range []*device.Request{{Docs: sequence(200), Hi: 128}, {Docs: sequence(3), Hi: 200}} {
+			if _, err := cols.Digest(t.Context(), r); err != nil {
+				return err
+			}
+			if err := cols.Rows(t.Context(), r, func(*device.Tile) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	musttest.Do(t, turns())
+	musttest.Do(t, turns())
+	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
+	musttest.Do(t, turns())
+	t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2")
+	musttest.Do(t, turns())
 }
 
 // So it is where the device has less memory than was wanted.

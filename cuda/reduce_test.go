@@ -94,7 +94,14 @@ func holdHalf(t *testing.T, cols *columns, p *device.Program) *device.Request {
 // holdReduced holds what is reduced of a request against its rows.
 func holdReduced(t testing.TB, cols *columns, r *device.Request) {
 	t.Helper()
-	const k, vectors = 9, 2
+	for _, k := range []int{9, 32, 33, 70} { // the kernel finds 32 at a time
+		holdReducedTo(t, cols, r, k)
+	}
+}
+
+func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
+	t.Helper()
+	const vectors = 2
 	n := r.Hi - r.Lo
 	column, value := make([]int32, k*len(r.Docs)), make([]float32, k*len(r.Docs))
 	by, sum := make([]float64, vectors*n), make([]float64, vectors*len(r.Docs))

@@ -293,7 +293,11 @@ func (j *job) compute(k int) error {
 	}
 	panels := grid(panelWidth)
 	shared := (1 + int(c.layout.terms[0])) * lineBytes
-	height, parts := c.heightOfBlocks(block.Rows, panels, shared)
+	blocks := 1
+	if pairing == sparse.Dot {
+		blocks = panelBlocks
+	}
+	height, parts := heightOfBlocks(&c.d.info, block.Rows, panels, shared, blocks)
 	err = c.d.launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute,
 		j.rows.at, c.own.at, c.head, tile, program, uint64(height), j.same)
 	if err != nil {
@@ -311,12 +315,11 @@ func (j *job) compute(k int) error {
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides
-// them: those for which the multiprocessors, each with up to panelBlocks at a time, come to the end
+// them: the height with which the multiprocessors, each with up to so many blocks at a time, finish
 // first, where filling a panel takes as long as fillRows rows.
-func (c *columns) heightOfBlocks(rows, panels, shared int) (height, parts int) {
+func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const leastHeight, mostRounds, fillRows, systemBytes = 64, 8, 48, 1024
-	info := c.d.info
-	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), panelBlocks), 1)
+	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), blocks), 1)
 	least := 0
 	for p := 1; p == 1 || rows/p >= leastHeight && (p-1)*panels < mostRounds*atOnce; p++ {
 		h := (rows + p - 1) / p

@@ -5,7 +5,7 @@
 #	cuda/second.sh [SOURCE]
 #
 # SOURCE is a corpus beside the synthetic one, as -in takes it: 20 Newsgroups, for which the
-# predictions stand.
+# figures stand.
 whole=520
 source "$(dirname "$0")/lease.sh"
 

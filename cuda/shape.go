@@ -6,7 +6,7 @@ package cuda
 const (
 	panelWidth    = 128 // documents in a panel
 	panelThreads  = 512
-	panelBlocks   = 2 // that a multiprocessor has registers for
+	panelBlocks   = 2 // of panelDot that a multiprocessor has registers for
 	tailColumns   = 4096
 	tailThreads   = 256
 	narrowValues  = 1024

@@ -64,3 +64,24 @@ func TestShapes(t *testing.T) {
 		t.Errorf("%d instructions, expected %d", len(names), len(want))
 	}
 }
+
+// Blocks of rows cover all of them, none is without one, and they are no lower than is worth a panel.
+func TestHeightOfBlocks(t *testing.T) {
+	info := &Info{Multiprocessors: 132, SharedBytes: 232_448}
+	for _, rows := range []int{1, 63, 64, 127, 500, 2048} {
+		for _, panels := range []int{1, 43, 132, 235, 100_000} {
+			for _, shared := range []int{512, 60_000, 200_000} {
+				height, parts := heightOfBlocks(info, rows, panels, shared, panelBlocks)
+				if parts*height < rows || (parts-1)*height >= rows || height < 64 && parts > 1 {
+					t.Errorf("%d rows, %d panels, %d bytes: %d parts of %d rows", rows, panels, shared, parts, height)
+				}
+			}
+		}
+	}
+	// 43 panels in 3 parts are a block for nearly each multiprocessor, in 6 two.
+	for shared, want := range map[int]int{60_000: 6, 200_000: 3} {
+		if _, parts := heightOfBlocks(info, 2048, 43, shared, panelBlocks); parts != want {
+			t.Errorf("43 panels of %d bytes: %d parts, expected %d", shared, parts, want)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // defaultTileBytes is how much is copied at a time, in a millisecond: long beside starting a copy, and
-// rows for all workers of the machine, while two of them take no 0.1 s to be page-locked.
+// enough rows for all workers of the machine; and to page-lock two of them takes less than 0.1 s.
 const defaultTileBytes = 64 << 20
 
 // computedRows is how many rows are computed at a time, a multiple of the width of panels: filling
@@ -42,8 +42,8 @@ type buffer struct {
 }
 
 // prepare makes tiles of up to so many rows of a width, fewer where memory doesn't suffice, but at
-// least one; copied says that buffers are wanted, too. It does nothing where those that are there
-// suffice: to take and give back memory of the machine costs ten times what a tile takes.
+// least one; copied says that buffers are wanted, too. What is there and suffices stays: to take and
+// give back memory of the machine costs ten times what a tile takes.
 func (t *tiles) prepare(rows, width int, copied bool) error {
 	if err := t.begin(); err != nil {
 		return err
@@ -53,34 +53,38 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 	if t.had > 0 {
 		most = min(most, t.had)
 	}
-	want := max(min(int64(rows), int64(t.d.rows), most/line), 1) * line
-	pieceOf := func(bytes int64) int64 {
-		if !copied {
-			return 0
+	bytes := max(min(int64(rows), int64(t.d.rows), most/line), 1) * line
+	piece := min(bytes, max(t.d.tile.Load(), line))
+	if t.bytes < bytes {
+		had, err := shrinking(bytes, line, t.takeTiles)
+		if err != nil {
+			return fmt.Errorf("two tiles of %d bytes: %w", had, err)
 		}
-		return min(bytes, max(t.d.tile.Load()/line, 1)*line)
-	}
-	if t.bytes >= want && t.piece >= pieceOf(want) {
-		return nil
-	}
-	if err := t.drop(); err != nil {
-		return err
-	}
-	for shrunk := false; ; shrunk = true {
-		piece := pieceOf(want)
-		err := t.take(want, piece)
-		if err == nil {
-			t.bytes, t.piece = want, piece
-			if shrunk {
-				t.had = want // more won't be had next time either
-				t.d.tile.Store(min(want, t.d.tile.Load()))
-			}
-			return nil
+		if had < bytes {
+			t.had = had // more won't be had next time either
 		}
-		if err = errors.Join(err, t.drop()); !isOutOfMemory(err) || want == line {
-			return fmt.Errorf("two tiles of %d bytes: %w", want, err)
+	}
+	if copied && t.piece < piece {
+		had, err := shrinking(piece, line, t.takeBuffers)
+		if err != nil {
+			return fmt.Errorf("two buffers of %d bytes: %w", had, err)
 		}
-		want = max(want/line/2, 1) * line
+		if had < piece {
+			t.d.tile.Store(min(had, t.d.tile.Load()))
+		}
+	}
+	return nil
+}
+
+// shrinking takes so many bytes, or where memory doesn't suffice half of them, and so on down to a
+// line; it returns how many it took, or tried last.
+func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
+	for {
+		err := take(bytes)
+		if err == nil || !isOutOfMemory(err) || bytes <= line {
+			return bytes, err
+		}
+		bytes = max(bytes/line/2, 1) * line
 	}
 }
 
@@ -133,34 +137,54 @@ func (t *tiles) stop() error {
 	return err
 }
 
-// take makes both tiles of so many bytes, and buffers unless piece is 0; after an error some of it may
-// be there.
-func (t *tiles) take(bytes, piece int64) (err error) {
-	if err := t.closeBits(bytes / 4); err != nil {
-		return err
+// takeTiles puts tiles of so many bytes in the place of those that are there; after an error there are
+// none.
+func (t *tiles) takeTiles(bytes int64) error {
+	err := t.dropTiles()
+	if err == nil {
+		err = t.closeBits(bytes / 4)
 	}
-	for i := range t.buffers {
-		if t.tile[i], err = t.d.alloc(bytes); err != nil {
-			return err
-		}
-		if piece == 0 {
-			continue
-		}
-		if t.buffers[i].host, err = newPinned(piece); err != nil {
-			return err
+	for i := range t.tile {
+		if err == nil {
+			t.tile[i], err = t.d.alloc(bytes)
 		}
 	}
+	if err != nil {
+		return errors.Join(err, t.dropTiles())
+	}
+	t.bytes = bytes
 	return nil
 }
 
-// drop gives the tiles back.
-func (t *tiles) drop() error {
-	t.bytes, t.piece = 0, 0
-	err := t.d.free(&t.close)
+// takeBuffers does so with buffers.
+func (t *tiles) takeBuffers(bytes int64) error {
+	err := t.dropBuffers()
 	for i := range t.buffers {
-		err = errors.Join(err, t.d.free(&t.tile[i]), t.buffers[i].host.free())
+		if err == nil {
+			t.buffers[i].host, err = newPinned(bytes)
+		}
 	}
-	return err
+	if err != nil {
+		return errors.Join(err, t.dropBuffers())
+	}
+	t.piece = bytes
+	return nil
+}
+
+func (t *tiles) dropTiles() error {
+	t.bytes = 0
+	return errors.Join(t.d.free(&t.close), t.d.free(&t.tile[0]), t.d.free(&t.tile[1]))
+}
+
+func (t *tiles) dropBuffers() error {
+	t.piece = 0
+	return errors.Join(t.buffers[0].host.free(), t.buffers[1].host.free())
+}
+
+// drop gives the tiles back, and forgets that memory was tight.
+func (t *tiles) drop() error {
+	t.had = 0
+	return errors.Join(t.dropTiles(), t.dropBuffers())
 }
 
 func (t *tiles) end() error {

@@ -115,18 +115,18 @@ DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols
 	}
 }
 
-#define PANEL_KERNEL(name, pairing)                                                                \
-	extern "C" __global__ void __launch_bounds__(PANEL_THREADS, PANEL_BLOCKS) name(const Side *__restrict__ rows, \
+#define PANEL_KERNEL(name, pairing, blocks)                                                                \
+	extern "C" __global__ void __launch_bounds__(PANEL_THREADS, blocks) name(const Side *__restrict__ rows, \
 		const Side *__restrict__ cols, const Head *__restrict__ head, const Tile *__restrict__ tile, \
 		const Program *__restrict__ program, int rowsPerBlock, int same) {                         \
 		panelOf<pairing>(rows, cols, head, tile, program, rowsPerBlock, same);                     \
 	}
-PANEL_KERNEL(panelDot, DOT)
-PANEL_KERNEL(panelChiSquare, CHI_SQUARE)
-PANEL_KERNEL(panelJensenShannon, JENSEN_SHANNON)
+PANEL_KERNEL(panelDot, DOT, PANEL_BLOCKS)
+PANEL_KERNEL(panelChiSquare, CHI_SQUARE, 1)
+PANEL_KERNEL(panelJensenShannon, JENSEN_SHANNON, 1)
 
-// applyProgram makes a kernel's values of a tile's c, a block a row. Few kernels need it: most are a
-// table. In panelDot it would double the registers that each thread has.
+// applyProgram makes a kernel's values of a tile's c, a block a row. Few requests need it: those for
+// neighbours, and kernels that aren't one table. In panelDot it would double the registers of a thread.
 //
 //	value[r][j] = program(value[r][j])
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)

@@ -65,8 +65,8 @@ DEVICE Found shuffleFound(Found f, unsigned lane) {
 }
 
 // least lists the k least values of a row, rising, of equal ones the lower column first, and column
-// -1 where there are no more. Of 32 at a time, each warp goes through a part of the columns and keeps
-// the least that it has met, rising from lane to lane; then the first warp merges what they have.
+// -1 where there are no more. It finds 32 at a time: each warp goes through a part of the columns and
+// keeps the least that it has met, rising from lane to lane; then the first warp merges the lists.
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
 	least(const Tile *__restrict__ tile, int *__restrict__ column, float *__restrict__ out, int k) {
 	enum { WARPS = REDUCE_THREADS / 32, LOADS = 4 };

@@ -15,7 +15,7 @@
 enum {
 	PANEL = 128,        // documents in a panel
 	PANEL_THREADS = FEWER(512, 128),
-	PANEL_BLOCKS = 2,   // that a multiprocessor has registers for
+	PANEL_BLOCKS = 2,   // of panelDot that a multiprocessor has registers for
 	AT_ONCE = 4,        // entries that a warp of panelDot loads ahead
 	TAIL_COLUMNS = 4096, // columns whose tail one block adds up
 	TAIL_THREADS = FEWER(256, 64),

@@ -119,8 +119,8 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(
 	// Cauchy-Schwarz |S0| <= (127/A + √K/2 + 1) (127/B + √K/2 + 1), below 2^22.1, and |S1| <=
 	// 2·2^14·1024. The product with powers of two is exact.
 	//
-	// All that is there is loaded before the first sum is stored: the compiler can't see that no load
-	// comes after a store to its place.
+	// All that is there is loaded before the first sum is stored: the compiler can't see that no store
+	// goes to a place that is loaded later.
 	const long long stride = tile->stride, rowsLeft = tile->rows - r0, column = c0 + warp / DOWN * 32 + 2 * t;
 	Two GLOBAL *corner = (Two GLOBAL *)((int GLOBAL *)tile->value + r0 * stride + column);
 	const float GLOBAL *scale = cols->denseScale + tile->lo + column;

@@ -22,8 +22,8 @@ import (
 const CUDA asm.ISA = "cuda"
 
 // AutoSeconds is the time on the processor from which on -backend auto takes the GPU: to make a
-// device ready and compile for it takes about as long. It is reckoned with autoRate pairs a second
-// and worker, which the processor reaches on text.
+// device ready takes about as long, and the first time, when its driver compiles the kernels, 2 s more.
+// It is reckoned with autoRate pairs a second and worker, which the processor reaches on text.
 var AutoSeconds = 0.5 // a variable for tests
 
 const autoRate = 2e8

@@ -191,7 +191,7 @@ inline bool together(unsigned n) {
 		else
 			for (unsigned i = w; i < end; i++)
 				if (fibers[i].state == IN_WARP)
-					die("not all lanes of a warp come to a product of matrices or a shuffle: warp, lanes",
+					die("not all lanes of a warp come to a product of matrices, a shuffle or a ballot: warp, lanes",
 						w / 32, here);
 		any |= here == 32;
 	}

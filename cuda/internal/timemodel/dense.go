@@ -1,8 +1,9 @@
 package timemodel
 
 // The dense end is the terms whose products panelTensor takes of all documents, whether they have the
-// term or not. Groups of DenseStep terms are taken together, no less than DenseLeast terms, and no more
-// than DenseMost, which are within the bound on the error, see kernels/tensor.h.
+// term or not. Groups of DenseStep terms are taken together: at least two groups, of which the last may
+// be incomplete, and at most DenseMost terms, which are within the bound on the error, see
+// kernels/tensor.h.
 const (
 	DenseLeast = 64
 	DenseMost  = 1024
@@ -26,7 +27,10 @@ func (c *Costs) Terms(first []int64, documents int, share int64) int {
 			best, most = terms, gain
 		}
 	}
-	return used(first, best)
+	if best = used(first, best); best <= DenseLeast-DenseStep {
+		return 0
+	}
+	return best
 }
 
 // used leaves out terms of no document at the end.

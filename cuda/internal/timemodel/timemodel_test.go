@@ -132,6 +132,19 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%d terms: found %d, expected %d", len(of.first)-1, got, of.want)
 		}
 	}
+	// Terms of no document are no part of it.
+	ends := func(all, none int) []int64 {
+		first := upTo(all, 100)
+		for range none {
+			first = append(first, first[all])
+		}
+		return first
+	}
+	cheap := &Costs{Value: 9, Dense: 64, DenseRow: 100}
+	few, more := cheap.Terms(ends(32, 40), 100, ByModel), cheap.Terms(ends(80, 100), 100, ByModel)
+	if few != 0 || more != 80 {
+		t.Errorf("found %d and %d, expected none of 32 terms and all of 80", few, more)
+	}
 	if got := c.Terms(upTo(96, 50), 100, 4); got != 96 {
 		t.Errorf("found %d by a share of 4, expected 96", got)
 	}

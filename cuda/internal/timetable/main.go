@@ -39,7 +39,7 @@ func main() {
 		err = corpora(context.Background(), os.Stdout, flag.Args())
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "predict:", err)
+		fmt.Fprintln(os.Stderr, "timetable:", err)
 		os.Exit(1)
 	}
 }

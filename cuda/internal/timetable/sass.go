@@ -43,7 +43,7 @@ func (t tally) String() string {
 // bytes of spilled ones, and instructions, of all of it and of that loop without another in it that has most products,
 // or else most additions to shared memory or loads.
 func sass(out io.Writer, ptx string) error {
-	dir, err := os.MkdirTemp("", "predict")
+	dir, err := os.MkdirTemp("", "timetable")
 	if err != nil {
 		return err
 	}

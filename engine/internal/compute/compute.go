@@ -209,7 +209,7 @@ func (c *Computer) parts(
 	const line, turns = 16, 3 // values of a cache line, and parts that make up for one that takes long
 	height := width
 	for height > line && t.Rows < turns*height*max(r.Workers, 1) {
-		height /= 2
+		height = max(height/2, line)
 	}
 	type group struct{ first, end, lo int }
 	var groups []group

@@ -22,7 +22,7 @@ func testParts(t *testing.T, c *Computer) {
 	panel := c.Kernels.Panel
 	for _, of := range []struct {
 		rows, workers, least, highest int
-	}{{3 * panel, 16, 6, panel / 2}, {100 * panel, 2, 100, panel}, {40, 1, 1, panel}} {
+	}{{3 * panel, 16, 6, max(panel/2, 16)}, {100 * panel, 2, 100, panel}, {40, 1, 3, 16}} {
 		r := &device.Request{Docs: run.Numbers(0, of.rows), Hi: 7000, Workers: of.workers}
 		tile := &device.Tile{
 			Rows: of.rows, Hi: 7000, RowStride: 7000, ColStride: 1, Value: make([]float32, 7000*of.rows),
