@@ -119,7 +119,7 @@ func (o *Options) engineOn(
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, nil, nil, err
 	}
-	x, err := k.Embedding().Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
+	x, err := k.Embedding().FitCorpus(c).TransformRows(ctx, c.Documents, nil, o.Workers)
 	if err != nil {
 		return nil, nil, nil, c.NameValue(err)
 	}

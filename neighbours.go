@@ -102,7 +102,7 @@ func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ []
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
-	x, err := embedding.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, o.Workers)
+	x, err := embedding.FitCorpus(c).TransformRows(ctx, c.Documents, nil, o.Workers)
 	if err != nil {
 		return nil, c.NameValue(err)
 	}

@@ -125,7 +125,7 @@ func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, er
 	if err != nil {
 		return nil, err
 	}
-	embedder, rows := k.Embedding().Fit(c.Documents), []int(nil)
+	embedder, rows := k.Embedding().FitCorpus(c), []int(nil)
 	if o.Landmarks > 0 {
 		settings := landmark.Settings{Landmarks: min(o.Landmarks, c.Documents.Rows()), Kernel: k.String(), Seed: opt.Seed,
 			Choice: o.Choice}

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ var (
 	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
 	plainVectors    = []string{"tf-l2", "tfidf-l2"}
 )
+
+// supervised is the embedding that learns from labels, and scales how many t are tried with it, the first ones.
+const supervised, supervisedScales = "tfkl-l1-sqrt", 3
 
 // mostPairs of classes get a machine each where schemes are chosen: as many as the greatest sample has
 // documents.
@@ -97,6 +101,17 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 		out.Kernels, err = with([]string{g.Kernel}, g.Embeddings)
 	default:
 		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
+	}
+	// Labels that come together have thresholds, which are tuned on folds: on as many matrices.
+	if err != nil || c.Vocabulary == nil || c.Tokenizer.Rows().HasNumbers() || s.Scheme == solver.Labels ||
+		len(g.Embeddings) > 0 || g.Fixed() {
+		return out, err
+	}
+	if k, err := kernel.Parse(cmp.Or(g.Kernel, "diffusion")); err != nil || k.Embedding() != sparse.Sphere {
+		return out, err
+	}
+	if out.Supervised, err = with([]string{cmp.Or(g.Kernel, "diffusion")}, []string{supervised}); err == nil {
+		out.Supervised = out.Supervised[:min(len(out.Supervised), supervisedScales)]
 	}
 	return out, err
 }

@@ -121,7 +121,7 @@ func (t machines) searchSamples(
 			return nil, err
 		}
 	}
-	from.LeastC = g.LeastC
+	from.LeastC, from.Kernels, from.Supervised = g.LeastC, append(from.Kernels, from.Supervised...), nil
 	begin := time.Now()
 	chosen, err := svm.Choose(ctx, c, s, from, o.svm())
 	if chosen == nil {

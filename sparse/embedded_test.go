@@ -16,7 +16,7 @@ func TestVector64(t *testing.T) {
 		if e.Scales() {
 			continue // TestScaledColumns
 		}
-		x := mustTransform(t, e.Fit(m), m)
+		x := mustTransform(t, fit(e, m), m)
 		for i, r := range rows {
 			v, l1, l2 := make([]float64, len(r)), 0.0, 0.0
 			for j, c := range r {
@@ -27,6 +27,9 @@ func TestVector64(t *testing.T) {
 				if e.Weighting.IDF() {
 					v[j] *= math.Log(4 / df[j])
 				}
+				if e.Supervised() {
+					v[j] *= x.Embedder.Weights[j] // see TestSupervised
+				}
 				l1 += v[j]
 				l2 = math.Hypot(l2, v[j])
 			}
@@ -35,7 +38,7 @@ func TestVector64(t *testing.T) {
 				want := v[terms[k]] / map[Norm]float64{NormNone: 1, NormL1: l1, NormL2: l2}[e.Norm]
 				want = math.Pow(want, cmp.Or(e.Power, 1))
 				tol := 1e-14 * want // some 20 roundings
-				if !e.Weighting.Damped() && !e.Weighting.IDF() && e.Norm == NormNone && !e.general() {
+				if !e.Weighting.Damped() && !e.Weighted() && e.Norm == NormNone && !e.general() {
 					tol = 0
 				}
 				if !(math.Abs(got-want) <= tol) {

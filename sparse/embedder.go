@@ -16,7 +16,7 @@ type Embedder struct {
 	Documents int       // number of training documents, D
 	Terms     []uint32  // Terms[j] is the term index, in the corpus, of column j
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
-	Weights   []float64 // Weights[j] is the weight of column j; nil without idf and scale, where it is 1
+	Weights   []float64 // Weights[j] is the weight of column j; nil where it is 1, see [Embedding.Weighted]
 	Shifts    []float64 // of Standard and Range: Shifts[j] is taken from values of column j before they are weighted
 
 	Views []View // of the training documents: blocks of their columns that are embedded apart; nil for none
@@ -34,20 +34,27 @@ type Embedder struct {
 
 // Fit learns the terms and, with idf, the weights log(D/df) from the training documents.
 //
-// The embedder keeps an error, of an unknown embedding or documents that [CSR.Validate] refuses.
-// [Embedder.Transform] and [Embedder.Validate] return it.
+// The embedder keeps an error, of an unknown embedding, documents that [CSR.Validate] refuses, or an embedding that
+// is supervised, see [Embedding.FitCorpus]. [Embedder.Transform] and [Embedder.Validate] return it.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
+	f.learn(train, nil, 0)
+	return f
+}
+
+// learn is Fit and FitCorpus.
+func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
+	e := f.Embedding
 	if f.err = e.validate(); f.err != nil {
-		return f
+		return
 	}
 	if f.err = train.Validate(); f.err != nil {
 		f.err = fmt.Errorf("training documents: %w", f.err)
-		return f
+		return
 	}
 	if f.Views = train.Views; f.Views != nil {
 		if f.err = e.wantsViews(); f.err != nil {
-			return f
+			return
 		}
 	}
 	f.Documents = train.Rows()
@@ -62,7 +69,14 @@ func (e Embedding) Fit(train *CSR) *Embedder {
 	if e.Scales() {
 		f.fitScale(train)
 	}
-	return f
+	if e.Supervised() {
+		if labels != nil {
+			f.Weights = f.divergences(train, labels, classes)
+		}
+		if f.Weights == nil {
+			f.err = e.wantsLabels(labels)
+		}
+	}
 }
 
 // Column returns the column of a term, or false if the term wasn't seen at training.

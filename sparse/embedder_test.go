@@ -28,7 +28,7 @@ func TestRestoredEmbedderGivesTheSameBits(t *testing.T) {
 	test := csrOf([][]float32{{3, 1, 0, 2, 9}, {}, {0, 0, 0, 0, 1}})
 	for _, m := range []*CSR{train, &hashed} {
 		for _, e := range withPowers() {
-			f := e.Fit(m)
+			f := fit(e, m)
 			restored, err := RestoreEmbedder(fields(f))
 			if err != nil {
 				t.Fatalf("%v: %v", e, err)

@@ -53,7 +53,7 @@ func TestTransformDefinition(t *testing.T) {
 	df := []float64{3, 1, 3, 2}
 	m := csrOf(rows)
 	for _, e := range withPowers() {
-		x := mustTransform(t, e.Fit(m), m)
+		x := mustTransform(t, fit(e, m), m)
 		for i, r := range rows {
 			v := make([]float64, len(r))
 			for j, c := range r {
@@ -63,6 +63,9 @@ func TestTransformDefinition(t *testing.T) {
 				}
 				if e.Weighting.IDF() {
 					v[j] *= math.Log(4 / df[j])
+				}
+				if e.Supervised() {
+					v[j] *= x.Embedder.Weights[j] // see TestSupervised
 				}
 				if e.Scales() {
 					v[j] = scaledByHand(e, rows, i, j)

@@ -182,7 +182,7 @@ func FuzzParseEmbedding(f *testing.F) {
 		if again, err := ParseEmbedding(e.String()); err != nil || again != e {
 			t.Fatalf("%q is %v, which parses to %v, %v", s, e, again, err)
 		}
-		if _, err := e.Fit(m).Transform(m); err != nil {
+		if _, err := fit(e, m).Transform(m); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 	})

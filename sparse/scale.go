@@ -23,9 +23,9 @@ const MostBound = 1e6
 //     it; others may lie outside. Zeros stay zeros where Lower is 0 and the column has no values below.
 func (e Embedding) Scales() bool { return e.Weighting == Standard || e.Weighting == Range }
 
-// Weighted reports whether the embedding learns a weight of each column: whether it has idf weights
-// or scales columns.
-func (e Embedding) Weighted() bool { return e.Weighting.IDF() || e.Scales() }
+// Weighted reports whether the embedding learns a weight of each column: whether it has idf weights,
+// scales columns or is supervised.
+func (e Embedding) Weighted() bool { return e.Weighting.IDF() || e.Scales() || e.Supervised() }
 
 // validateScale checks what scaled columns allow.
 func (e Embedding) validateScale() error {

@@ -13,7 +13,7 @@ import (
 func TestTransformRows(t *testing.T) {
 	c := musttest.Get(Read(t.Context(), "synthetic:docs=1500,terms=400,length=12,classes=2,seed=3", Options{}))(t)
 	for _, e := range withPowers() {
-		f := e.Fit(c.Documents)
+		f := e.FitCorpus(c)
 		whole := musttest.Get(f.Transform(c.Documents))(t)
 		order := rand.New(rand.NewPCG(1, 2)).Perm(1500)[:1200]
 		for _, workers := range []int{1, 2, 7} {

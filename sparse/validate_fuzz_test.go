@@ -94,6 +94,13 @@ func FuzzMatrix(f *testing.F) {
 			}
 		}
 		own := e.Fit(m)
+		if e.Supervised() {
+			if own.Validate() == nil {
+				t.Fatalf("%s fits %+v without labels", e, m)
+			}
+			e.Weighting = TF
+			own = e.Fit(m)
+		}
 		if err := own.Validate(); (err == nil) != want {
 			t.Fatalf("Fit of %+v: %v", m, err)
 		}

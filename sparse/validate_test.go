@@ -257,7 +257,7 @@ func TestEmbeddedIsRefused(t *testing.T) {
 		if e.Weighting.Damped() {
 			m = counts
 		}
-		x := mustTransform(t, e.Fit(m), m)
+		x := mustTransform(t, fit(e, m), m)
 		for want, spoil := range map[string]func(x *Embedded){
 			"no embedder": func(x *Embedded) { x.Embedder = nil },
 			"filled by hand": func(x *Embedded) {

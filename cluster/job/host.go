@@ -130,7 +130,7 @@ func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, erro
 	if err != nil {
 		return nil, err
 	}
-	embedder := k.Embedding().Fit(c.Documents)
+	embedder := k.Embedding().FitCorpus(c)
 	values := c.Documents.NNZ() + int64(c.Documents.EmptyRows()) // a document without terms gets one of its own
 	if err := j.Host.Fits(c, engine.NewBytes(c.Documents.Rows(), embedder.Cols(), values), "an engine"); err != nil {
 		return nil, err

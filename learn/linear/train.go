@@ -65,7 +65,7 @@ func TrainPath(
 	}
 	s.Weights, s.Balanced = nil, false
 	workers := run.Workers(opt.Workers)
-	f := e.Fit(c.Documents)
+	f := e.FitCorpus(c)
 	err = run.Fits(trainingBytes(c, f, len(prices), workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {

@@ -4,14 +4,34 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/gramengine/gram/sparse"
 )
 
-// apart is run where columns are scaled: it predicts each fold in a problem of its own, whose columns
-// are scaled by what the documents of the other folds have.
+// byFold says whether an embedding learns so much from documents, scales of columns or what their labels say, that
+// each fold needs an embedding of the others.
+func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
+
+// heldOut trains and predicts as settings say, without each fold in turn.
+func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool) (f *folded, out outcome, err error) {
+	w := &work{s: *s, cells: []cell{{s.C, s.Nu, s.Epsilon}}, folds: folds, seed: s.Seed, left: 1, runs: runs}
+	w.stage = "training without a part"
+	err = w.run(ctx, p, []kernelAt{{0, s.Kernel}}, func(_ context.Context, g *folded, _ kernelAt, all []outcome) error {
+		f, out = g, all[0]
+		return nil
+	})
+	return f, out, err
+}
+
+// apart is run where each fold has an embedding of its own: it predicts each in a problem whose embedding has learnt
+// from the documents of the other folds.
 func (w *work) apart(ctx context.Context, p *Problem, kernels []kernelAt, keep keeper) error {
 	f, err := p.divide(&w.s, w.folds, w.seed, false)
 	if err != nil {
 		return err
+	}
+	if w.runs {
+		f.inRuns()
 	}
 	if w.only != nil {
 		return w.without(ctx, p, f, kernels, keep)
@@ -77,7 +97,7 @@ func (w *work) without(
 	if opt.MemoryBytes > 0 {
 		opt.HeldBytes = p.bound.held + p.Engine().Bytes()
 	}
-	own, err := newProblem(ctx, c, p.Embedding().Fit(c.Documents.SelectRows(others)), opt)
+	own, err := newProblem(ctx, c, p.Embedding().FitCorpus(c.Select(others)), opt)
 	if err != nil {
 		return err
 	}

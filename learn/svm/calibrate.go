@@ -19,23 +19,11 @@ const calibrationFolds = 5
 func (p *Problem) calibrate(
 	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier,
 ) (*Calibration, error) {
-	own := *s
-	own.Thresholds, own.Probabilities = false, true
-	f, err := p.divide(&own, calibrationFolds, s.Seed, false)
+	f, out, err := p.inParts(ctx, m, *s, c)
 	if err != nil {
 		return nil, err
 	}
-	f.inRuns()
-	opt, err := p.solverOptions(Task{Settings: own, Folds: f.folds})
-	if err != nil {
-		return nil, err
-	}
-	near := weighted{outcome{classes: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}}, 1}
-	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, []weighted{near}, opt)
-	if err != nil {
-		return nil, err
-	}
-	way, found, answers, err := f.calibration(ctx, out[0])
+	way, found, answers, err := f.calibration(ctx, out)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +32,11 @@ func (p *Problem) calibrate(
 			return nil, err
 		}
 	}
-	fit, err := f.fit(ctx, c, out[0].classes.Decisions, -1)
+	fit, err := f.fit(ctx, c, out.classes.Decisions, -1)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.temper(fit, out[0].classes.Decisions, -1, way); err != nil {
+	if err := f.temper(fit, out.classes.Decisions, -1, way); err != nil {
 		return nil, err
 	}
 	c.Temperature = fit.Temperature
@@ -61,6 +49,30 @@ func (p *Problem) calibrate(
 		}
 	}
 	return found, nil
+}
+
+// inParts returns decision values for a calibration. Machines that were trained on the matrix of all start at c.
+func (p *Problem) inParts(
+	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
+) (*folded, outcome, error) {
+	s.Thresholds, s.Probabilities = false, true
+	f, err := p.divide(&s, calibrationFolds, s.Seed, false)
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	if f.inRuns(); p.Embedding().Supervised() {
+		return p.heldOut(ctx, &s, f.folds, true)
+	}
+	opt, err := p.solverOptions(Task{Settings: s, Folds: f.folds})
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	near := weighted{outcome{classes: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}}, 1}
+	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, []weighted{near}, opt)
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	return f, out[0], nil
 }
 
 // inRuns makes each part a run of the documents of each class, in place of a draw; of labels by the first.

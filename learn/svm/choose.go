@@ -41,6 +41,11 @@ type Candidates struct {
 	// documents than the rounds before have.
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
+	// Supervised are kernels whose embeddings learn from labels, see [sparse.Embedding.Supervised]. Each fold takes
+	// dot products of its own, so they come last: a round compares them, with the first C, with what was chosen, which
+	// stays unless one is better by half the standard error of its figure. Not where Final asks for a last round.
+	Supervised []kernel.Kernel
+
 	// Final is how many of the best are compared in a last round, and the best on each cut, by Folds folds
 	// (default [DefaultFolds]) of all documents, as far as Work allows; 0: there is no such round.
 	Final, Folds int
@@ -69,7 +74,7 @@ type Round struct {
 	Folds     int     // of it
 	Points    []Point // in the order in which they were tried
 	Best      int     // of Points
-	Compares  string  // what it compares: "kernel", "scheme", "C", "terms" or "all"
+	Compares  string  // what it compares: "kernel", "scheme", "C", "terms", "weighting" or "all"
 }
 
 // Chosen is the result of a choice.
@@ -160,7 +165,7 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if len(g.Kernels) == 0 {
 		g.Kernels = []kernel.Kernel{s.Kernel}
 	}
-	if i := slices.Index(g.Kernels, nil); i >= 0 {
+	if i := slices.Index(slices.Concat(g.Kernels, g.Supervised), nil); i >= 0 {
 		return g, fmt.Errorf("svm: kernel %d of the candidates is nil", i)
 	}
 	if len(g.C) == 0 {

@@ -76,7 +76,11 @@ func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
 			if h.from.Values != nil {
 				values = h.from.Values[q.Cut]
 			}
-			total.add(values, dotWork, 1)
+			if byFold(p.embedding) {
+				total.add(float64(folds)*values, dotWork, 1)
+			} else {
+				total.add(values, dotWork, 1)
+			}
 		}
 		if !slices.ContainsFunc(kernels, q.sameKernel) {
 			kernels = append(kernels, q)
@@ -264,7 +268,7 @@ func (h *choosing) fits() error {
 		return nil
 	}
 	p, docs := &Problem{opt: h.opt}, h.c.Documents
-	embedder := h.from.Kernels[0].Embedding().Fit(docs)
+	embedder := h.from.Kernels[0].Embedding().FitCorpus(h.c)
 	p.bound = h.opt.sizes(h.c, embedder, docs.Rows(), docs.NNZ()+int64(docs.EmptyRows()))
 	if p.bound.need(&h.opt, h.opt.Tasks) <= h.opt.MemoryBytes {
 		return nil
@@ -294,7 +298,7 @@ func (h *choosing) roomFor() int {
 		n := max(h.c.Documents.Offsets[doc+1]-h.c.Documents.Offsets[doc], 1)
 		values[i+1] = values[i] + int64(math.Ceil(most*float64(n)))
 	}
-	embedder, tasks := h.from.Kernels[0].Embedding().Fit(h.c.Documents), h.tasks()
+	embedder, tasks := h.from.Kernels[0].Embedding().FitCorpus(h.c), h.tasks()
 	return sort.Search(len(h.order), func(m int) bool {
 		opt := h.opt
 		opt.HeldBytes += h.c.Documents.Bytes() + 8*values[m+1] + 8*int64(m+2)

@@ -55,6 +55,37 @@ func (h *choosing) run(ctx context.Context) error {
 		r.Best = leastC(r.Points, r.Best, r.Chance()/2)
 		h.take(r.Points[r.Best].Candidate)
 	}
+	if g.Final == 0 && len(g.Supervised) > 0 && len(h.out.Rounds) > 0 {
+		return h.weigh(ctx, len(steps))
+	}
+	return nil
+}
+
+// weigh compares what was chosen with kernels whose embeddings learn from labels, as far as work and memory allow.
+func (h *choosing) weigh(ctx context.Context, rounds int) error {
+	s := &h.out.Settings
+	all := []Candidate{{Cut: h.out.Cut, Kernel: s.Kernel, Scheme: s.Scheme, C: s.C}}
+	for _, k := range h.from.Supervised {
+		all = append(all, Candidate{Cut: h.out.Cut, Kernel: k, Scheme: s.Scheme, C: h.from.C[0]})
+	}
+	r := &Round{Folds: ChoiceFolds, Compares: "weighting"}
+	if all, r.Documents = h.planned(choiceStep{what: r.Compares, folds: r.Folds}, all, rounds, h.least()); len(all) < 2 {
+		return nil
+	}
+	err := h.round(ctx, r, all)
+	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// What labels say of terms helps most where documents are few, so a small sample says too much for it.
+	few := math.Sqrt(float64(len(h.order)) / float64(r.Documents))
+	if !(r.Points[r.Best].Mean-r.Points[0].Mean > r.Chance()*few) {
+		r.Best = 0
+	}
+	h.take(r.Points[r.Best].Candidate)
+	h.out.Rounds = append(h.out.Rounds, *r)
 	return nil
 }
 

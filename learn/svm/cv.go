@@ -120,8 +120,9 @@ type Validation struct {
 // CrossValidate trains on all folds but one and predicts that one, for each fold. The seed divides
 // the documents of each class, or all of regression, into folds of nearly equal size; documents of
 // several labels by their first. idf weights are those of all documents, held out or not: only so can
-// folds share dot products. Where columns are scaled ([sparse.Embedding.Scales]) that is learnt from
-// the other folds alone, and each fold has dot products of its own.
+// folds share dot products. Where columns are scaled ([sparse.Embedding.Scales]), or weights come from labels
+// ([sparse.Embedding.Supervised]), that is learnt from the other folds alone, and each fold has dot products of
+// its own.
 //
 // It computes each dot product once, where the whole matrix fits into memory. The result is the same
 // from any number of workers.

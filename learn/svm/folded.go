@@ -269,7 +269,8 @@ type work struct {
 	folds int
 	seed  uint64
 	stage string // of progress
-	only  []int  // folds, see folded; at most one where columns are scaled
+	only  []int  // folds, see folded; at most one where each fold has an embedding of its own
+	runs  bool   // folds are those of inRuns
 
 	relay
 	before int64 // problems of kernels that are done
@@ -286,12 +287,15 @@ type keeper func(ctx context.Context, f *folded, at kernelAt, out []outcome) err
 // run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
 // each other (inPath), and passes the outcomes of each to keep.
 func (w *work) run(ctx context.Context, p *Problem, kernels []kernelAt, keep keeper) (err error) {
-	if p.Embedding().Scales() && !p.apart {
+	if byFold(p.Embedding()) && !p.apart {
 		return w.apart(ctx, p, kernels, keep)
 	}
 	f, err := p.fold(&w.s, w.folds, w.seed, !p.apart)
 	if err != nil {
 		return err
+	}
+	if w.runs {
+		f.inRuns()
 	}
 	f.only = w.only
 	opt, err := p.solverOptions(Task{w.s, w.folds, len(w.cells)})

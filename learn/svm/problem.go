@@ -26,7 +26,7 @@ type Problem struct {
 	budget budget
 	values []float32 // of a matrix that was computed elsewhere, in the problem's order; else nil
 
-	apart bool // its columns are scaled without a fold that is to be predicted, see work.apart
+	apart bool // its embedding knows nothing of a fold that is to be predicted, see work.apart
 
 	training atomic.Bool // progress comes from the solver now, and the engine's is left out
 }
@@ -56,7 +56,7 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if c == nil || ctx == nil || ctx.Err() != nil {
 		return newProblem(ctx, c, nil, opt)
 	}
-	return newProblem(ctx, c, embedding.Fit(c.Documents), opt)
+	return newProblem(ctx, c, embedding.FitCorpus(c), opt)
 }
 
 // newProblem is NewProblem with an embedding that has learnt.
@@ -247,6 +247,9 @@ func (p *Problem) several() [][]int {
 
 // targets returns the label of each document as a number, for regression.
 func (p *Problem) targets() ([]float64, error) {
+	if e := p.Embedding(); e.Supervised() {
+		return nil, fmt.Errorf("svm: a regression on the embedding %s, expected one that doesn't learn from classes", e)
+	}
 	values := make([]float64, len(p.corpus.classes))
 	for c, name := range p.corpus.classes {
 		v, err := strconv.ParseFloat(name, 64)

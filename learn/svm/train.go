@@ -188,7 +188,18 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	}
 	own := *s
 	own.Probabilities = s.Probabilities && !calibrated
+	apart := s.Thresholds && s.Scheme == solver.Labels && p.Embedding().Supervised()
+	if apart {
+		own.Thresholds = false
+	}
 	c, err := p.classifier(ctx, m, &own, only, docs, opt)
+	if err == nil && apart {
+		var out outcome
+		if _, out, err = p.heldOut(ctx, s, ChoiceFolds, false); err == nil {
+			c.Thresholds = out.classes.Thresholds
+			err = c.Thresholds.Apply(c)
+		}
+	}
 	if err == nil && calibrated {
 		report.Calibration, err = p.calibrate(ctx, m, s, c)
 	}

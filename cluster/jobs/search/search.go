@@ -81,7 +81,7 @@ func (s *spec) tasks(c *sparse.Corpus) (*svm.SearchTasks, error) {
 		return nil, err
 	}
 	return svm.NewSearchTasks(settings, g, func(_ int, e sparse.Embedding) (int, error) {
-		return len(e.Fit(c.Documents).Terms), nil
+		return len(e.FitCorpus(c).Terms), nil
 	})
 }
 

@@ -60,9 +60,22 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
+// Fit fits an embedding. Documents are of two classes in turn, and the first of both, for those that learn from labels.
+func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
+	c := &sparse.Corpus{Documents: m, Classes: []string{"a", "b"}}
+	for i := range m.Rows() {
+		if i == 0 {
+			c.Labels.Add(0, 1)
+		} else {
+			c.Labels.Add(int32(i % 2))
+		}
+	}
+	return e.FitCorpus(c)
+}
+
 func Embedded(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
-	x, err := e.Fit(m).Transform(m)
+	x, err := Fit(e, m).Transform(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +96,7 @@ func Embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded 
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Values)))
 	}
-	x, err := e.Fit(m).Transform(m)
+	x, err := Fit(e, m).Transform(m)
 	if err != nil {
 		t.Fatal(err)
 	}

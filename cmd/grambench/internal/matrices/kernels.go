@@ -52,11 +52,12 @@ c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be wri
 0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the
 first.
 
-Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally
--sqrt or a power such as -pow0.75; or -l1 and -chi2 or -js, with which c is 1 less that similarity
-of histograms, for these and for all other kernels. By default it is tf-l1-chi2 for chi2, tf-l1-js
-for js, tf-l1-sqrt for the other kernels of information geometry (probability-product: tf-l1 with
-the power rho), and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.
+Every kernel also takes embed=EMBEDDING: tf, tfidf or tfkl, then optionally -l1 or -l2, then
+optionally -sqrt or a power such as -pow0.75; tfkl weighs a term by what it says of the class. Or
+-l1 and -chi2 or -js, with which c is 1 less that similarity of histograms, for these and for all
+other kernels. By default it is tf-l1-chi2 for chi2, tf-l1-js for js, tf-l1-sqrt for the other
+kernels of information geometry (probability-product: tf-l1 with the power rho), and tf, the counts
+themselves, for linear, polynomial, rbf, sigmoid and arccos.
 
 grambench kernels NAME shows one kernel in detail.`
 

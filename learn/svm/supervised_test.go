@@ -1,0 +1,172 @@
+package svm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// lottery returns documents of rare words whose labels are drawn: whoever predicts them better than by chance has
+// seen them.
+func lottery(n, labels int) *sparse.Corpus {
+	r := rand.New(rand.NewPCG(9, 9))
+	c := &sparse.Corpus{Source: "lottery", Classes: []string{"a", "b", "c"}}
+	c.Documents = &sparse.CSR{Cols: 6 * n, Offsets: []int64{0}}
+	for range n {
+		words := map[uint32]bool{}
+		for len(words) < 30 {
+			words[uint32(r.IntN(c.Documents.Cols))] = true
+		}
+		for w := range uint32(c.Documents.Cols) {
+			if words[w] {
+				c.Documents.Terms, c.Documents.Values = append(c.Documents.Terms, w), append(c.Documents.Values, 1)
+			}
+		}
+		c.Documents.Offsets = append(c.Documents.Offsets, int64(len(c.Documents.Terms)))
+		var own []int32
+		for id := range int32(3) {
+			if r.IntN(3) < labels {
+				own = append(own, id)
+			}
+		}
+		if labels == 0 {
+			own = []int32{int32(r.IntN(3))}
+		}
+		c.Labels.Add(own...)
+	}
+	return c
+}
+
+var supervised = kernel.MustParse("diffusion:t=2,embed=tfkl-l1-sqrt")
+
+// Folds, calibrations and thresholds of an embedding that learns from labels know nothing of the labels that they
+// are judged by. An embedding of all documents would: that is tried, too, so that the test can tell.
+func TestSupervisedIsHeldOut(t *testing.T) {
+	c := lottery(300, 0)
+	s := Settings{Kernel: supervised, C: 10, Scheme: solver.OneVsRest}
+	p := problem(t, c, supervised, Options{})
+	if got := crossValidate(t, p, s, 5, 1).Mean; !(got < 0.45) { // 1/3, with a deviation of .03
+		t.Errorf("%v of the drawn labels are predicted by folds", got)
+	}
+	p.apart = true
+	if got := crossValidate(t, p, s, 5, 1).Mean; !(got > 0.6) {
+		t.Errorf("%v of the drawn labels by an embedding that has seen them, expected most: the test shows nothing", got)
+	}
+
+	s.Calibrated = true
+	_, report := train(t, c, s, Options{})
+	if got := report.Calibration.LogLoss; !(got > 0.98*math.Log(3)) {
+		t.Errorf("the log loss of drawn labels is %v, expected about ln 3", got)
+	}
+
+	s = Settings{Kernel: supervised, C: 10, Scheme: solver.Labels, Thresholds: true}
+	m, report := train(t, lottery(300, 1), s, Options{})
+	th := report.Thresholds
+	if th == nil || !(th.F1 < 0.55) { // all labels for all documents give 1/2
+		t.Fatalf("thresholds of drawn labels are %+v", th)
+	}
+	s.Thresholds = false
+	plain, _ := train(t, lottery(300, 1), s, Options{})
+	for l, machine := range m.Classifier.Machines {
+		if want := plain.Classifier.Machines[l].Rho + th.Above[l]; !(math.Abs(machine.Rho-want) <= 1e-12) {
+			t.Errorf("label %d is decided at %v, expected %v, with its threshold", l, machine.Rho, want)
+		}
+	}
+}
+
+// What a fold predicts is what a model says that was trained on the others, which learns from their labels alone.
+func TestSupervisedByHand(t *testing.T) {
+	c := noisy(t)
+	s := Settings{Kernel: supervised, C: 1, Scheme: solver.OneVsRest}
+	v := crossValidate(t, problem(t, c, supervised, Options{}), s, 3, 4)
+	for fold := range 3 {
+		rest, held := divide(v, fold)
+		m, _ := train(t, c.Select(rest), s, Options{})
+		differ := 0
+		for i, class := range predict(t, m, c.Select(held).Documents, PredictOptions{}).Class {
+			if class != v.Class[held[i]] {
+				differ++
+			}
+		}
+		if differ > 2 { // a decision next to 0
+			t.Errorf("fold %d: %d of %d documents are of another class", fold, differ, len(held))
+		}
+	}
+}
+
+// Words that tell classes apart, one in twenty, among common ones that don't: what labels say is worth a lot.
+func told(seed uint64) *sparse.Corpus {
+	r := rand.New(rand.NewPCG(seed, 1))
+	const n, common, own = 400, 300, 20
+	c := &sparse.Corpus{Source: "told", Classes: []string{"a", "b", "c"}, Documents: &sparse.CSR{
+		Cols: common + 3*own, Offsets: []int64{0}}}
+	for i := range n {
+		class := i % 3
+		for w := range c.Documents.Cols {
+			chance := 0.3
+			if w >= common {
+				chance = 0.03
+				if (w-common)/own == class {
+					chance = 0.09
+				}
+			}
+			if r.Float64() < chance {
+				c.Documents.Terms, c.Documents.Values = append(c.Documents.Terms, uint32(w)), append(c.Documents.Values, 1)
+			}
+		}
+		c.Documents.Offsets = append(c.Documents.Offsets, int64(len(c.Documents.Terms)))
+		c.Labels.Add(int32(class))
+	}
+	return c
+}
+
+// A choice compares kernels that learn from labels last, with what was chosen, which stays unless they are clearly
+// better, or dear; a search that has a last round has no such round.
+func TestChooseSupervised(t *testing.T) {
+	from := Candidates{
+		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=4,embed=tfidf-l1-sqrt"), C: []float64{10, 1},
+		Supervised: kernelsFor("diffusion:t=2,embed=tfkl-l1-sqrt", "diffusion:t=4,embed=tfkl-l1-sqrt"),
+		Schemes:    []solver.Scheme{solver.OneVsRest}, LeastC: true, Work: 20, Seed: 3,
+	}
+	choose := func(c *sparse.Corpus, from Candidates) (*Chosen, *Round) {
+		t.Helper()
+		got := musttest.Get(Choose(t.Context(), c, Settings{}, from, Options{}))(t)
+		return got, &got.Rounds[len(got.Rounds)-1]
+	}
+	got, last := choose(told(1), from)
+	before := got.Rounds[len(got.Rounds)-2]
+	if k := got.Settings.Kernel.Embedding(); !k.Supervised() || last.Compares != "weighting" || got.Settings.C != 10 {
+		t.Errorf("%s, C = %v, by a round of %s", got.Settings.Kernel, got.Settings.C, last.Compares)
+	}
+	best := before.Points[before.Best].Candidate
+	if len(last.Points) != 3 || !last.Points[0].same(best) || last.Documents != 400 {
+		t.Errorf("%d points on %d documents, the first %v, expected what was chosen before, %v", len(last.Points),
+			last.Documents, last.Points[0].Candidate, best)
+	}
+	if !(last.Points[last.Best].Mean > last.Points[0].Mean+last.Chance()) {
+		t.Errorf("%v is chosen over %v", last.Points[last.Best].Mean, last.Points[0].Mean)
+	}
+
+	c := told(1).Select(run.Numbers(0, 400))
+	r := rand.New(rand.NewPCG(2, 2))
+	for i := range c.Labels.IDs { // nine of ten labels are drawn, so that no difference is clear
+		if i%10 != 0 {
+			c.Labels.IDs[i] = int32(r.IntN(3))
+		}
+	}
+	if got, last = choose(c, from); got.Settings.Kernel.Embedding().Supervised() || last.Compares != "weighting" {
+		t.Errorf("%s is chosen by a round of %s: %v over %v", got.Settings.Kernel, last.Compares,
+			last.Points[last.Best].Mean, last.Points[0].Mean)
+	}
+
+	from.Final, from.Folds = 2, 3
+	if _, last = choose(told(1), from); last.Compares != "all" {
+		t.Errorf("a search ends with a round of %s", last.Compares)
+	}
+}
