@@ -27,6 +27,10 @@ func (e Embedding) FitCorpus(c *Corpus) *Embedder {
 	return f
 }
 
+// leastDivergence is the weight of a term that says nothing, above what rounding leaves of it. It isn't 0: values of
+// weight 0 are left out of a document, so that what is left would tell of its label wherever a fold embeds it anew.
+const leastDivergence = 1e-12
+
 // divergences returns the weights of [TFKL] by column; nil if documents are of fewer than two classes. A document
 // of several classes counts for each, and one of none for none.
 //
@@ -66,12 +70,9 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 			n[j], own[j] = n[j]+own[j], 0
 		}
 	}
-	const rounding = 1e-12 // what sums of a term that says nothing leave
 	for j := range sums {
 		n := float64(n[j]) + 1
-		if sums[j] = sums[j]/n - math.Log(n); sums[j] < rounding {
-			sums[j] = 0
-		}
+		sums[j] = max(sums[j]/n-math.Log(n), leastDivergence)
 	}
 	return sums
 }
