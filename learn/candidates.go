@@ -27,8 +27,8 @@ var (
 	plainVectors    = []string{"tf-l2", "tfidf-l2"}
 )
 
-// supervised is the embedding that learns from labels, and scales how many t are tried with it, the first ones.
-const supervised, supervisedScales = "tfkl-l1-sqrt", 3
+// supervised is the embedding that learns from labels.
+const supervised = "tfkl-l1-sqrt"
 
 // mostPairs of classes get a machine each where schemes are chosen: as many as the greatest sample has
 // documents.
@@ -110,9 +110,7 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 	if k, err := kernel.Parse(cmp.Or(g.Kernel, "diffusion")); err != nil || k.Embedding() != sparse.Sphere {
 		return out, err
 	}
-	if out.Supervised, err = with([]string{cmp.Or(g.Kernel, "diffusion")}, []string{supervised}); err == nil {
-		out.Supervised = out.Supervised[:min(len(out.Supervised), supervisedScales)]
-	}
+	out.Supervised, err = with([]string{cmp.Or(g.Kernel, "diffusion")}, []string{supervised})
 	return out, err
 }
 

@@ -16,7 +16,8 @@ func TestCandidatesInTurn(t *testing.T) {
 	if err != nil || len(got.Kernels) != len(chosenHistograms)*len(chosenScales[0].Values)+len(chosenVectors) {
 		t.Fatalf("%v, %v", got.Kernels, err)
 	}
-	if len(got.Supervised) != supervisedScales || got.Supervised[0].String() != "diffusion:t=2,embed=tfkl-l1-sqrt" {
+	const first = "diffusion:t=2,embed=tfkl-l1-sqrt"
+	if n := len(got.Supervised); n != len(chosenScales[0].Values) || got.Supervised[0].String() != first {
 		t.Errorf("kernels that learn from labels are %v", got.Supervised)
 	}
 	seen := map[string]bool{}

@@ -23,8 +23,9 @@ const (
 	//	Σ P(c|t) ln(P(c|t) / P(c)), P(c|t) = (df(c,t) + P(c)) / (df(t) + 1),
 	//
 	// with df(c,t) of the df(t) documents with the term in class c. The document that is added has the classes of all,
-	// and so keeps down what rare terms seem to say; a term that says nothing has 10⁻¹². It is the j-measure of Smyth and Goodman, IEEE TKDE 4 (1992), as
-	// a weight of terms; for others see Debole and Sebastiani, Supervised term weighting, ACM SAC 2003.
+	// and so keeps down what rare terms seem to say; a term that says nothing has 10⁻¹². It is the j-measure of Smyth and
+	// Goodman, IEEE TKDE 4 (1992), as a weight of terms; for others see Debole and Sebastiani, Supervised term weighting,
+	// ACM SAC 2003.
 	TFKL
 )
 

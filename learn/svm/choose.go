@@ -42,8 +42,9 @@ type Candidates struct {
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
 	// Supervised are kernels whose embeddings learn from labels, see [sparse.Embedding.Supervised]. Each fold takes
-	// dot products of its own, so they come last: a round compares them, with the first C, with what was chosen, which
-	// stays unless one is better by half the standard error of its figure. Not where Final asks for a last round.
+	// dot products of its own, so they come last: a round on m of n documents compares up to three of them, with the
+	// first C, with what was chosen, which stays unless one is better by √(n/m) times the standard error of its figure.
+	// Not where Final asks for a last round.
 	Supervised []kernel.Kernel
 
 	// Final is how many of the best are compared in a last round, and the best on each cut, by Folds folds

@@ -224,8 +224,8 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
 	much := share
 	switch at.what {
-	case "terms":
-		much *= 2 // small samples are for fewer terms
+	case "terms", "weighting":
+		much *= 2 // small samples are for fewer terms, and for weights from labels
 	case "C", "all":
 		much *= 4 // and for a greater C: these rounds have few candidates, and samples closest to all documents
 	}

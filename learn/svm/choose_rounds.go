@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -61,11 +62,28 @@ func (h *choosing) run(ctx context.Context) error {
 	return nil
 }
 
-// weigh compares what was chosen with kernels whose embeddings learn from labels, as far as work and memory allow.
+// mostSupervised is how many kernels whose embeddings learn from labels are compared with what was chosen.
+const mostSupervised = 3
+
+// weigh compares what was chosen with kernels whose embeddings learn from labels, as far as work and memory allow: that
+// of the t that was chosen first, and then those that are first in the list.
 func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	s := &h.out.Settings
 	all := []Candidate{{Cut: h.out.Cut, Kernel: s.Kernel, Scheme: s.Scheme, C: s.C}}
-	for _, k := range h.from.Supervised {
+	t, _ := kernel.ParamOf(s.Kernel, "t")
+	kernels := slices.Clone(h.from.Supervised)
+	slices.SortStableFunc(kernels, func(a, b kernel.Kernel) int {
+		ta, _ := kernel.ParamOf(a, "t")
+		tb, _ := kernel.ParamOf(b, "t")
+		switch {
+		case ta == t && tb != t:
+			return -1
+		case tb == t && ta != t:
+			return 1
+		}
+		return 0
+	})
+	for _, k := range kernels[:min(len(kernels), mostSupervised)] {
 		all = append(all, Candidate{Cut: h.out.Cut, Kernel: k, Scheme: s.Scheme, C: h.from.C[0]})
 	}
 	r := &Round{Folds: ChoiceFolds, Compares: "weighting"}

@@ -172,8 +172,8 @@ func TestChooseSupervised(t *testing.T) {
 	}
 }
 
-// Words of two documents, one of each of two equal classes, say nothing. A document without them would tell of its label
-// in folds: all words that it still has are those that another document of its class has.
+// Words of two documents, one of each of two equal classes, say nothing. A document without them would tell of its
+// label in folds: all words that it still has are those that another document of its class has.
 func TestSupervisedKeepsAllWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	const n, each = 300, 20
