@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"runtime/debug"
+	"runtime/metrics"
 	"unsafe"
 
 	"github.com/gramengine/gram/internal/run"
@@ -28,6 +30,7 @@ func Make(n int) []float32 {
 	if n < 0 || n > mostValues {
 		panic(fmt.Sprintf("tiles: Make: %d values, expected 0 to %d", n, mostValues))
 	}
+	collect(4 * int64(n))
 	values := make([]float32, n)
 	if bytes := 4 * n; bytes >= 2*hugePage {
 		start := uintptr(unsafe.Pointer(unsafe.SliceData(values)))
@@ -37,6 +40,19 @@ func Make(n int) []float32 {
 		}
 	}
 	return values
+}
+
+// collect frees garbage where so many bytes more would pass the limit that debug.SetMemoryLimit has set: the runtime
+// begins to collect when memory of that size is there already, beside the garbage.
+func collect(bytes int64) {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 || bytes < 2*hugePage {
+		return
+	}
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(heap); int64(heap[0].Value.Uint64()) > limit-bytes {
+		debug.FreeOSMemory()
+	}
 }
 
 // allocate is Make; a test has it wait.

@@ -3,6 +3,9 @@ package tiles
 import (
 	"context"
 	"errors"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 )
 
@@ -36,5 +39,24 @@ func TestMakeContextEnds(t *testing.T) {
 	defer close(never)
 	if values, err := MakeContext(ctx, 16*hugePage); values != nil || !errors.Is(err, mine) {
 		t.Fatalf("%d values, error %v, expected none and that of the context", len(values), err)
+	}
+}
+
+// Where memory is bounded, garbage goes before new values come, not after.
+func TestMakeCollectsFirst(t *testing.T) {
+	heap := func() int64 {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		metrics.Read(sample)
+		return int64(sample[0].Value.Uint64())
+	}
+	const size = 32 << 20
+	runtime.GC()
+	limit := heap() + 3*size
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
+	for range 10 {
+		values := Make(size / 4)
+		if now := heap(); now > limit {
+			t.Fatalf("the heap has %d bytes, %d of them in use, with a limit of %d", now, 4*len(values), limit)
+		}
 	}
 }

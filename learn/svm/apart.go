@@ -95,7 +95,7 @@ func (w *work) without(
 	}
 	opt := p.opt
 	if opt.MemoryBytes > 0 {
-		opt.HeldBytes = p.bound.held + p.Engine().Bytes()
+		opt.HeldBytes = p.bound.held + p.Engine().Bytes() + c.Documents.Bytes()
 	}
 	own, err := newProblem(ctx, c, p.Embedding().FitCorpus(c.Select(others)), opt)
 	if err != nil {

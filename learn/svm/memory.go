@@ -93,7 +93,7 @@ func (o *Options) sizes(c *sparse.Corpus, embedder *sparse.Embedder, documents i
 	z.setEngine(embedder.Cols(), c.Documents.LongestRow()+embedder.Filled())
 	z.making = max(o.HeldBytes+8*(z.n+1)+8*values+engine.NewBytes(documents, embedder.Cols(), values), o.least)
 	if byFold(embedder.Embedding) { // see work.apart
-		z.apart = z.held - o.HeldBytes + z.engine + 8*values + 8*z.n
+		z.apart = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and those that are fitted
 	}
 	return z
 }
