@@ -114,7 +114,7 @@ const spareColumns = 1 << 16
 
 // NewIndex makes an index of texts, which may be none: [Index.Add] then fills it. With idf, terms of an index
 // without documents weigh nothing, and all texts are the same, until [Index.Refit]. Errors: an embedding that isn't
-// known, or scales columns; those of [Texts].
+// known, scales columns or learns from labels; those of [Texts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer facade(&err)
 	x := &Index{o: o, embedding: sparse.Sphere, made: true}

@@ -9,8 +9,8 @@ import (
 // them and their weights.
 //
 // Its columns are the terms seen at training, ascending, and one more for documents without any of
-// them (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit]
-// and [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
+// them (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit],
+// [Embedding.FitCorpus] and [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D

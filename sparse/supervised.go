@@ -1,9 +1,6 @@
 package sparse
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Supervised reports whether the embedding learns from the labels of the training documents, as [TFKL] does: then
 // [Embedding.FitCorpus] fits it. A prediction of documents whose labels it has learnt from says little of others.
@@ -66,13 +63,13 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 		}
 		for _, j := range columns {
 			a := float64(own[j])
-			sums[j] += (a + q) * math.Log1p(a/q)
+			sums[j] += float64((a + q) * logRatio(a+q, q)) // the same bits on every processor
 			n[j], own[j] = n[j]+own[j], 0
 		}
 	}
 	for j := range sums {
 		n := float64(n[j]) + 1
-		sums[j] = max(sums[j]/n-math.Log(n), leastDivergence)
+		sums[j] = max(float64(sums[j]/n)-logRatio(n, 1), leastDivergence)
 	}
 	return sums
 }

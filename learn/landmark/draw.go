@@ -46,7 +46,7 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 			return nil, err
 		}
 	}
-	embedder := k.Embedding().Fit(c.Documents)
+	embedder := k.Embedding().FitCorpus(c)
 	t.k, t.x = kernel.Resolve(k, len(embedder.Terms)), &sparse.Embedded{Embedder: embedder}
 	return t.choose(ctx)
 }

@@ -17,11 +17,14 @@ const calibrationFolds = 5
 // A part is a run of each class's documents in the order of the corpus: what stands side by side there, such
 // as the messages of a thread or of a week, is mostly on one side, and so are new documents, later.
 func (p *Problem) calibrate(
-	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier,
+	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
 ) (*Calibration, error) {
-	f, out, err := p.inParts(ctx, m, *s, c)
-	if err != nil {
-		return nil, err
+	f, out := known.parts, known.found
+	if f == nil {
+		var err error
+		if f, out, err = p.inParts(ctx, m, *s, c); err != nil {
+			return nil, err
+		}
 	}
 	way, found, answers, err := f.calibration(ctx, out)
 	if err != nil {
@@ -51,7 +54,7 @@ func (p *Problem) calibrate(
 	return found, nil
 }
 
-// inParts returns decision values for a calibration. Machines that were trained on the matrix of all start at c.
+// inParts returns decision values for a calibration, of machines on the matrix of all that start at c.
 func (p *Problem) inParts(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
 ) (*folded, outcome, error) {
@@ -60,9 +63,7 @@ func (p *Problem) inParts(
 	if err != nil {
 		return nil, outcome{}, err
 	}
-	if f.inRuns(); p.Embedding().Supervised() {
-		return p.heldOut(ctx, &s, f.folds, true)
-	}
+	f.inRuns()
 	opt, err := p.solverOptions(Task{Settings: s, Folds: f.folds})
 	if err != nil {
 		return nil, outcome{}, err

@@ -224,7 +224,7 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
 	much := share
 	switch at.what {
-	case "terms", "weighting":
+	case "terms", weighting:
 		much *= 2 // small samples are for fewer terms, and for weights from labels
 	case "C", "all":
 		much *= 4 // and for a greater C: these rounds have few candidates, and samples closest to all documents
@@ -259,16 +259,24 @@ func (h *choosing) plan(steps []choiceStep, all []Candidate) (total float64) {
 		all, least = h.planned(at, at.extend(all), len(steps), least)
 		total += h.workOf(all, at.folds).on(float64(least))
 	}
+	if weighed, least := h.weighted(len(steps)); len(weighed) > 1 {
+		total += h.workOf(weighed, ChoiceFolds).on(float64(least))
+	}
 	return total
 }
 
 // fits refuses documents that memory is too little for to do what comes after the choice.
 func (h *choosing) fits() error {
+	return h.fitsOn(h.from.Kernels[0])
+}
+
+// fitsOn is fits with a kernel.
+func (h *choosing) fitsOn(k kernel.Kernel) error {
 	if h.opt.MemoryBytes == 0 || len(h.opt.Tasks) == 0 {
 		return nil
 	}
 	p, docs := &Problem{opt: h.opt}, h.c.Documents
-	embedder := h.from.Kernels[0].Embedding().FitCorpus(h.c)
+	embedder := k.Embedding().FitCorpus(h.c)
 	p.bound = h.opt.sizes(h.c, embedder, docs.Rows(), docs.NNZ()+int64(docs.EmptyRows()))
 	if p.bound.need(&h.opt, h.opt.Tasks) <= h.opt.MemoryBytes {
 		return nil
@@ -298,7 +306,11 @@ func (h *choosing) roomFor() int {
 		n := max(h.c.Documents.Offsets[doc+1]-h.c.Documents.Offsets[doc], 1)
 		values[i+1] = values[i] + int64(math.Ceil(most*float64(n)))
 	}
-	embedder, tasks := h.from.Kernels[0].Embedding().FitCorpus(h.c), h.tasks()
+	e := h.from.Kernels[0].Embedding()
+	if i := slices.IndexFunc(h.from.Kernels, func(k kernel.Kernel) bool { return byFold(k.Embedding()) }); i >= 0 {
+		e = h.from.Kernels[i].Embedding() // which takes the most
+	}
+	embedder, tasks := e.FitCorpus(h.c), h.tasks()
 	return sort.Search(len(h.order), func(m int) bool {
 		opt := h.opt
 		opt.HeldBytes += h.c.Documents.Bytes() + 8*values[m+1] + 8*int64(m+2)

@@ -40,56 +40,59 @@ func (h *choosing) run(ctx context.Context) error {
 			first := slices.IndexFunc(all, r.Points[0].same)
 			all = slices.Insert(slices.Delete(all, first, first+1), 0, r.Points[0].Candidate)
 		}
-		h.take(all[0])
-		h.out.Sample = slices.Clone(h.order[:r.Documents])
-		slices.Sort(h.out.Sample)
-		h.out.Rounds = append(h.out.Rounds, *r)
+		h.took(r, all[0])
 	}
 	if len(steps) > 0 && len(h.out.Rounds) == 0 {
 		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
-	}
-	if c := h.cuts[h.out.Cut]; c != nil && c.Documents.Rows() == h.c.Documents.Rows() {
-		h.out.Corpus = c
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]
 		r.Best = leastC(r.Points, r.Best, r.Chance()/2)
 		h.take(r.Points[r.Best].Candidate)
 	}
-	if g.Final == 0 && len(g.Supervised) > 0 && len(h.out.Rounds) > 0 {
-		return h.weigh(ctx, len(steps))
+	if len(h.out.Rounds) > 0 {
+		if err := h.weigh(ctx, len(steps)); err != nil {
+			return err
+		}
+	}
+	if c := h.cuts[h.out.Cut]; c != nil && c.Documents.Rows() == h.c.Documents.Rows() {
+		h.out.Corpus = c
 	}
 	return nil
 }
 
-// mostSupervised is how many kernels whose embeddings learn from labels are compared with what was chosen.
-const mostSupervised = 3
+// mostSupervised is how many kernels whose embeddings learn from labels are compared with what was chosen, and
+// weighting names the round.
+const mostSupervised, weighting = 3, "weighting"
 
-// weigh compares what was chosen with kernels whose embeddings learn from labels, as far as work and memory allow: that
-// of the t that was chosen first, and then those that are first in the list.
-func (h *choosing) weigh(ctx context.Context, rounds int) error {
-	s := &h.out.Settings
+// weighted returns what was chosen, with kernels whose embeddings learn from labels, that of the t that was chosen and
+// the first ones of the list, and on how many documents a round compares them.
+func (h *choosing) weighted(rounds int) ([]Candidate, int) {
+	s, kernels := &h.out.Settings, h.from.Supervised
+	if h.from.Final > 0 || len(kernels) == 0 || h.fitsOn(kernels[0]) != nil {
+		return nil, 0
+	}
 	all := []Candidate{{Cut: h.out.Cut, Kernel: s.Kernel, Scheme: s.Scheme, C: s.C}}
-	t, _ := kernel.ParamOf(s.Kernel, "t")
-	kernels := slices.Clone(h.from.Supervised)
-	slices.SortStableFunc(kernels, func(a, b kernel.Kernel) int {
-		ta, _ := kernel.ParamOf(a, "t")
-		tb, _ := kernel.ParamOf(b, "t")
-		switch {
-		case ta == t && tb != t:
-			return -1
-		case tb == t && ta != t:
-			return 1
+	if t, ok := kernel.ParamOf(s.Kernel, "t"); ok {
+		if k, err := kernel.With(kernels[0], "t", t); err == nil {
+			kernels = slices.Concat([]kernel.Kernel{k}, kernels)
 		}
-		return 0
-	})
-	for _, k := range kernels[:min(len(kernels), mostSupervised)] {
+	}
+	for _, k := range kernels {
 		all = append(all, Candidate{Cut: h.out.Cut, Kernel: k, Scheme: s.Scheme, C: h.from.C[0]})
 	}
-	r := &Round{Folds: ChoiceFolds, Compares: "weighting"}
-	if all, r.Documents = h.planned(choiceStep{what: r.Compares, folds: r.Folds}, all, rounds, h.least()); len(all) < 2 {
+	all = distinct(all)
+	at := choiceStep{what: weighting, folds: ChoiceFolds}
+	return h.planned(at, all[:min(len(all), 1+mostSupervised)], rounds, h.least())
+}
+
+// weigh compares what was chosen with kernels whose embeddings learn from labels, as far as work and memory allow.
+func (h *choosing) weigh(ctx context.Context, rounds int) error {
+	all, documents := h.weighted(rounds)
+	if len(all) < 2 {
 		return nil
 	}
+	r := &Round{Documents: documents, Folds: ChoiceFolds, Compares: weighting}
 	err := h.round(ctx, r, all)
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil
@@ -102,9 +105,16 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	if !(r.Points[r.Best].Mean-r.Points[0].Mean > r.Chance()*few) {
 		r.Best = 0
 	}
-	h.take(r.Points[r.Best].Candidate)
-	h.out.Rounds = append(h.out.Rounds, *r)
+	h.took(r, r.Points[r.Best].Candidate)
 	return nil
+}
+
+// took makes a candidate the choice of a round, the last until now.
+func (h *choosing) took(r *Round, q Candidate) {
+	h.take(q)
+	h.out.Sample = slices.Clone(h.order[:r.Documents])
+	slices.Sort(h.out.Sample)
+	h.out.Rounds = append(h.out.Rounds, *r)
 }
 
 // Chance is the standard error of the best figure, a share of the documents. Differences vary by about half
@@ -246,7 +256,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 	}
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
 		err := h.compare(ctx, r, all, &own)
-		if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
+		if memory := (*run.MemoryError)(nil); errors.As(err, &memory) && r.Compares != weighting {
 			if first := uncut(all); len(first) < len(all) || first[0].Cut < all[0].Cut { // no room for other terms
 				h.out.Uncut = err
 				err = h.compare(ctx, r, first, &own)

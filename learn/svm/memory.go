@@ -72,6 +72,8 @@ type sizes struct {
 	engine int64
 	making int64 // most at a time before there is an engine
 	apart  int64 // of a problem beside which those of folds are made, 0 where that serves all of them
+
+	supervised bool // thresholds and calibrations make problems of folds, too
 }
 
 // sizes bounds those of a problem of the documents of a corpus, or of so many of them with so many
@@ -92,6 +94,7 @@ func (o *Options) sizes(c *sparse.Corpus, embedder *sparse.Embedder, documents i
 	}
 	z.setEngine(embedder.Cols(), c.Documents.LongestRow()+embedder.Filled())
 	z.making = max(o.HeldBytes+8*(z.n+1)+8*values+engine.NewBytes(documents, embedder.Cols(), values), o.least)
+	z.supervised = embedder.Supervised()
 	if byFold(embedder.Embedding) { // see work.apart
 		z.apart = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and those that are fitted
 	}
@@ -163,6 +166,20 @@ func (z *sizes) shared(tasks []Task) int64 { return z.rows(tasks) + z.set() + z.
 
 // need bounds the Options.MemoryBytes that are enough for tasks.
 func (z *sizes) need(o *Options, tasks []Task) int64 {
+	if z.supervised {
+		tasks = slices.Clone(tasks)
+		for _, t := range tasks {
+			switch t.Cells = 1; {
+			case t.Folds > 0:
+			case t.Settings.Calibrated:
+				t.Folds = calibrationFolds
+				tasks = append(tasks, t)
+			case t.Settings.Thresholds:
+				t.Folds = ChoiceFolds
+				tasks = append(tasks, t)
+			}
+		}
+	}
 	bytes := z.fixed() + z.model() + z.shared(tasks)
 	if o.least > 0 { // the matrix is there whole
 		bytes += z.whole()

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
@@ -64,6 +65,11 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	_, report := train(t, c, s, Options{})
 	if got := report.Calibration.LogLoss; !(got > 0.98*math.Log(3)) {
 		t.Errorf("the log loss of drawn labels is %v, expected about ln 3", got)
+	}
+
+	s.Calibrated, s.Probabilities = false, true // by folds on the matrix of all
+	if _, _, err := p.Train(t.Context(), s); err == nil || !strings.Contains(err.Error(), "calibrate them together") {
+		t.Errorf("probabilities of machines that have seen all labels: %v", err)
 	}
 
 	s = Settings{Kernel: supervised, C: 10, Scheme: solver.Labels, Thresholds: true}
@@ -149,6 +155,10 @@ func TestChooseSupervised(t *testing.T) {
 	if len(last.Points) != 3 || !last.Points[0].same(best) || last.Documents != 400 {
 		t.Errorf("%d points on %d documents, the first %v, expected what was chosen before, %v", len(last.Points),
 			last.Documents, last.Points[0].Candidate, best)
+	}
+	if len(got.Sample) != last.Documents || got.Cut != 0 {
+		t.Errorf("a sample of %d documents, terms %d, expected the last round's, %d", len(got.Sample), got.Cut,
+			last.Documents)
 	}
 	if !(last.Points[last.Best].Mean > last.Points[0].Mean+last.Chance()) {
 		t.Errorf("%v is chosen over %v", last.Points[last.Best].Mean, last.Points[0].Mean)

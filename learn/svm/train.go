@@ -163,7 +163,18 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	if err != nil {
 		return nil, err
 	}
+	calibrated := s.Calibrated && only == nil && p.calibrates(s)
+	if s.rejects() && !calibrated {
+		return nil, fmt.Errorf("svm: rejection in a training on few documents, or of some machines, expected two documents " +
+			"of two classes each, five in all, and at most 2^27 decision values")
+	}
 	begin := time.Now()
+	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all takes the memory
+	if err != nil {
+		return nil, err
+	}
+	held := time.Since(begin)
+	begin = time.Now()
 	g, err := p.gram(s.Kernel)
 	if err != nil {
 		return nil, err
@@ -181,30 +192,57 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	begin = time.Now()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	calibrated := s.Calibrated && only == nil && p.calibrates(s)
-	if s.rejects() && !calibrated {
-		return nil, fmt.Errorf("svm: rejection in a training on few documents, or of some machines, expected two documents " +
-			"of two classes each, five in all, and at most 2^27 decision values")
-	}
 	own := *s
 	own.Probabilities = s.Probabilities && !calibrated
-	apart := s.Thresholds && s.Scheme == solver.Labels && p.Embedding().Supervised()
-	if apart {
-		own.Thresholds = false
-	}
+	own.Thresholds = s.Thresholds && known.thresholds == nil
 	c, err := p.classifier(ctx, m, &own, only, docs, opt)
-	if err == nil && apart {
-		var out outcome
-		if _, out, err = p.heldOut(ctx, s, ChoiceFolds, false); err == nil {
-			c.Thresholds = out.classes.Thresholds
-			err = c.Thresholds.Apply(c)
-		}
+	if err == nil && known.thresholds != nil {
+		c.Thresholds = known.thresholds
+		err = c.Thresholds.Apply(c)
 	}
 	if err == nil && calibrated {
-		report.Calibration, err = p.calibrate(ctx, m, s, c)
+		report.Calibration, err = p.calibrate(ctx, m, s, c, known)
 	}
-	report.Solve = time.Since(begin)
+	report.Solve = held + time.Since(begin)
 	return c, err
+}
+
+// ofOthers is what machines say of documents that neither they nor their embedding have learnt from.
+type ofOthers struct {
+	thresholds *solver.Thresholds
+	parts      *folded // for a calibration; nil where that trains on the matrix of all
+	found      outcome
+}
+
+// supervised trains without parts of the documents, where an embedding that learns from labels must not have those of
+// the parts: for thresholds and for a calibration.
+func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
+	if !p.Embedding().Supervised() {
+		return known, nil
+	}
+	if s.Probabilities && !calibrated {
+		return known, fmt.Errorf("svm: probabilities on the embedding %s, which learns from labels: expected to calibrate "+
+			"them together, on two documents of two classes each, five in all, and at most 2^27 decision values", p.Embedding())
+	}
+	if s.Thresholds && s.Scheme == solver.Labels {
+		_, out, err := p.heldOut(ctx, s, ChoiceFolds, false)
+		if err != nil {
+			return known, err
+		}
+		known.thresholds = out.classes.Thresholds
+	}
+	if calibrated {
+		own := *s
+		own.Thresholds, own.Probabilities = false, true
+		f, err := p.divide(&own, calibrationFolds, s.Seed, false)
+		if err != nil {
+			return known, err
+		}
+		f.inRuns() // perhaps fewer
+		known.parts, known.found, err = p.heldOut(ctx, &own, f.folds, true)
+		return known, err
+	}
+	return known, nil
 }
 
 // few returns the documents that some machines look at, in the order of the problem, where the matrix

@@ -69,7 +69,7 @@ func (w *corpus) write(
 		if err != nil {
 			return err
 		}
-		x, err := emb.Fit(model.Documents).Transform(c.Documents)
+		x, err := emb.FitCorpus(model).Transform(c.Documents)
 		if err != nil {
 			return c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
 		}

@@ -44,7 +44,7 @@ func (c *components) sketch(
 		return nil, corpus.NameValue(err)
 	}
 	debug.FreeOSMemory() // what follows takes the memory of the choice
-	f := &found{embedder: c.kernel.Embedding().Fit(docs)}
+	f := &found{embedder: c.kernel.Embedding().FitCorpus(corpus)}
 	f.kernel = kernel.Resolve(c.kernel, len(f.embedder.Terms))
 	z, err := f.embedder.TransformRows(ctx, docs, at, c.Workers)
 	if err != nil {
