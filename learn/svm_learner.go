@@ -227,6 +227,9 @@ func (t machines) choose(
 		next.Scheme = scheme
 		tasks = append(tasks, svm.Task{Settings: next})
 	}
+	if with.Calibrated && !svm.Calibrates(c, from.Schemes[len(from.Schemes)-1]) {
+		from.Supervised = nil // which have no other probabilities
+	}
 	whole := with
 	with.Calibrated, with.Reject = false, solver.RejectionTarget{} // probabilities have no part in the choice
 	if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil {

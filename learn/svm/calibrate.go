@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
 )
 
 // calibrationFolds is how many parts documents are divided into for calibrated probabilities.
@@ -108,18 +110,27 @@ func (f *folded) inRuns() {
 
 // calibrates says whether calibrate has enough documents: two of two classes each, or of a first label.
 func (p *Problem) calibrates(s *Settings) bool {
+	return calibrates(p.corpus.labels, p.Len(), len(p.corpus.classes), s)
+}
+
+// Calibrates says whether probabilities of a training on a corpus can be calibrated, see [Problem.Train].
+func Calibrates(c *sparse.Corpus, scheme solver.Scheme) bool {
+	return c.Validate() == nil && calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), &Settings{Type: model.CSVC, Scheme: scheme})
+}
+
+func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool {
 	count, labelled, several := map[int32]int{}, 0, 0
-	for i := range p.Len() {
-		if ids := p.corpus.labels.Of(i); len(ids) > 0 {
+	for i := range documents {
+		if ids := labels.Of(i); len(ids) > 0 {
 			if count[ids[0]]++; count[ids[0]] == 2 {
 				several++
 			}
 			labelled++
 		}
 	}
-	_, machines := s.machines(int64(len(p.corpus.classes)))
+	_, machines := s.machines(int64(classes))
 	const most = 1 << 27 // decision values, 1 GiB
-	return labelled >= calibrationFolds && machines*int64(p.Len()) <= most &&
+	return labelled >= calibrationFolds && machines*int64(documents) <= most &&
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }
 

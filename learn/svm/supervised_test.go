@@ -207,3 +207,25 @@ func TestSupervisedKeepsAllWords(t *testing.T) {
 		t.Errorf("%v of the drawn labels are predicted by folds", got)
 	}
 }
+
+// Few documents, or classes of one document each, leave nothing to calibrate by.
+func TestCalibrates(t *testing.T) {
+	c := lottery(60, 0)
+	few, single := c.Select(run.Numbers(0, 4)), c.Select(run.Numbers(0, 6))
+	single.Classes = []string{"1", "2", "3", "4", "5", "6"}
+	for i := range single.Labels.IDs {
+		single.Labels.IDs[i] = int32(i)
+	}
+	for want, of := range map[bool][]*sparse.Corpus{true: {c}, false: {few, single, nil}} {
+		for i, c := range of {
+			if got := Calibrates(c, solver.OneVsOne); got != want {
+				t.Errorf("corpus %d: %v, expected %v", i, got, want)
+			}
+		}
+	}
+	many := *c
+	many.Classes = make([]string, 3000)
+	if Calibrates(&many, solver.OneVsOne) || !Calibrates(&many, solver.OneVsRest) {
+		t.Error("4.5 million machines on 60 documents have more than 2^27 decision values, 3,000 have less")
+	}
+}
