@@ -115,7 +115,8 @@ func (p *Problem) calibrates(s *Settings) bool {
 
 // Calibrates says whether probabilities of a training on a corpus can be calibrated, see [Problem.Train].
 func Calibrates(c *sparse.Corpus, scheme solver.Scheme) bool {
-	return c.Validate() == nil && calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), &Settings{Type: model.CSVC, Scheme: scheme})
+	s := &Settings{Type: model.CSVC, Scheme: scheme}
+	return c.Validate() == nil && calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), s)
 }
 
 func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool {
