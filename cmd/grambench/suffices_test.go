@@ -26,6 +26,7 @@ var thrifty = []string{
 	"train -o %s/a.model -kernel linear",
 	"train -o %s/a.model -kernel linear -scheme labels -thresholds 1",
 	"train -o %s/a.model -choose-time 0.1",
+	"train -o %s/a.model -kernel diffusion -embed tfkl-l1-sqrt -b 1",
 	"cv -kernel linear -folds 3",
 	"cv -kernel linear -folds 3 -b 1",
 	"grid -kernel linear -grid c=1,10 -folds 3",
