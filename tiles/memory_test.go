@@ -3,9 +3,9 @@ package tiles
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"testing"
 )
 
@@ -42,21 +42,33 @@ func TestMakeContextEnds(t *testing.T) {
 	}
 }
 
-// Where memory is bounded, garbage goes before new values come, not after.
+// Where memory is bounded, garbage goes before new values come, which the runtime would collect after them; but not
+// where there is room, or no bound.
 func TestMakeCollectsFirst(t *testing.T) {
-	heap := func() int64 {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-		metrics.Read(sample)
-		return int64(sample[0].Value.Uint64())
+	const size = 64 << 20
+	forced := func(limit int64) uint32 {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 4 {
+			if values := Make(size / 4); values[0] != 0 {
+				t.Fatal("values that aren't 0")
+			}
+		}
+		runtime.ReadMemStats(&after)
+		return after.NumForcedGC - before.NumForcedGC
 	}
-	const size = 32 << 20
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // garbage stays until the limit
 	runtime.GC()
-	limit := heap() + 3*size
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
-	for range 10 {
-		values := Make(size / 4)
-		if now := heap(); now > limit {
-			t.Fatalf("the heap has %d bytes, %d of them in use, with a limit of %d", now, 4*len(values), limit)
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	if n := forced(int64(now.HeapAlloc) + 3*size/2); n == 0 {
+		t.Error("nothing was collected where there is room for one and a half times the values")
+	}
+	runtime.GC()
+	for _, limit := range []int64{int64(now.HeapAlloc) + 100*size, math.MaxInt64} {
+		if n := forced(limit); n != 0 {
+			t.Errorf("collected %d times with a limit of %d", n, limit)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -218,36 +217,4 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A choice of terms, kernels and weights makes and drops matrices that take much of the memory. Garbage may come late
-// beside other work, as above.
-func TestChoiceStaysWithinMemory(t *testing.T) {
-	if raceDetector || testing.Short() {
-		t.Skip("the race detector has its own memory; trains for seconds")
-	}
-	r, text, dir := rand.New(rand.NewPCG(3, 3)), strings.Builder{}, t.TempDir()
-	for i := range 4000 {
-		fmt.Fprintf(&text, "class%d\t", i%6)
-		for range 9 {
-			word := uint64(r.ExpFloat64()*300) + uint64(40*(i%6)*r.IntN(2))
-			fmt.Fprintf(&text, "%s ", strconv.FormatUint(word*word*7919, 36))
-		}
-		text.WriteString("\n")
-	}
-	musttest.Do(t, os.WriteFile(filepath.Join(dir, "text.tsv"), []byte(text.String()), 0o600))
-	const limit = 150 << 20
-	above := 0
-	for range 3 {
-		peak, ended, said := peakOf(t, dir, "train", "-q", "-m", "150M", "-workers", "2", "-in", "text.tsv", "-o", "a.model")
-		if !ended.Success() {
-			t.Fatalf("%v: %s", ended, said)
-		}
-		if peak <= limit {
-			return
-		}
-		t.Logf("peak %d of %d bytes", peak, limit)
-		above++
-	}
-	t.Errorf("above the limit in %d runs", above)
 }

@@ -3,8 +3,10 @@ package svm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -21,6 +23,44 @@ func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool
 		return nil
 	})
 	return f, out, err
+}
+
+// ofOthers is what machines say of documents that neither they nor their embedding have learnt from.
+type ofOthers struct {
+	thresholds *solver.Thresholds
+	parts      *folded // for a calibration; nil where that trains on the matrix of all
+	found      outcome
+}
+
+// supervised trains without parts of the documents, where an embedding that learns from labels must not have those of
+// the parts: for thresholds and for a calibration.
+func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
+	if !p.Embedding().Supervised() {
+		return known, nil
+	}
+	if s.Probabilities && !calibrated {
+		return known, fmt.Errorf("svm: probabilities on the embedding %s, which learns from labels: expected to calibrate "+
+			"them together, on two documents of two classes each, five in all, and at most 2^27 decision values", p.Embedding())
+	}
+	if s.Thresholds && s.Scheme == solver.Labels {
+		_, out, err := p.heldOut(ctx, s, ChoiceFolds, false)
+		if err != nil {
+			return known, err
+		}
+		known.thresholds = out.classes.Thresholds
+	}
+	if calibrated {
+		own := *s
+		own.Thresholds, own.Probabilities = false, true
+		f, err := p.divide(&own, calibrationFolds, s.Seed, false)
+		if err != nil {
+			return known, err
+		}
+		f.inRuns() // perhaps fewer
+		known.parts, known.found, err = p.heldOut(ctx, &own, f.folds, true)
+		return known, err
+	}
+	return known, nil
 }
 
 // apart is run where each fold has an embedding of its own: it predicts each in a problem whose embedding has learnt

@@ -40,7 +40,7 @@ func (h *choosing) run(ctx context.Context) error {
 			first := slices.IndexFunc(all, r.Points[0].same)
 			all = slices.Insert(slices.Delete(all, first, first+1), 0, r.Points[0].Candidate)
 		}
-		h.took(r, all[0])
+		h.conclude(r, all[0])
 	}
 	if len(steps) > 0 && len(h.out.Rounds) == 0 {
 		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
@@ -105,12 +105,12 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	if !(r.Points[r.Best].Mean-r.Points[0].Mean > r.Chance()*few) {
 		r.Best = 0
 	}
-	h.took(r, r.Points[r.Best].Candidate)
+	h.conclude(r, r.Points[r.Best].Candidate)
 	return nil
 }
 
-// took makes a candidate the choice of a round, the last until now.
-func (h *choosing) took(r *Round, q Candidate) {
+// conclude ends a round with its choice.
+func (h *choosing) conclude(r *Round, q Candidate) {
 	h.take(q)
 	h.out.Sample = slices.Clone(h.order[:r.Documents])
 	slices.Sort(h.out.Sample)

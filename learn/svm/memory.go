@@ -169,14 +169,12 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 	if z.supervised {
 		tasks = slices.Clone(tasks)
 		for _, t := range tasks {
-			switch t.Cells = 1; {
+			switch {
 			case t.Folds > 0:
 			case t.Settings.Calibrated:
-				t.Folds = calibrationFolds
-				tasks = append(tasks, t)
+				tasks = append(tasks, Task{t.Settings, calibrationFolds, 1})
 			case t.Settings.Thresholds:
-				t.Folds = ChoiceFolds
-				tasks = append(tasks, t)
+				tasks = append(tasks, Task{t.Settings, ChoiceFolds, 1})
 			}
 		}
 	}

@@ -106,11 +106,12 @@ func (s Settings) resolve() (Settings, error) {
 // otherwise as they are asked for.
 //
 // Calibrated probabilities are fitted to decision values of five parts of the documents, a run of each class
-// in the order of the corpus, by machines that were trained without the part, on the same matrix: a
-// sigmoid for each machine, coupled ([solver.Classifier.Probabilities]), and for classes perhaps a
-// [solver.Temperature] of these or of the log odds: whichever has the least log loss, fitted on four
-// parts, on the fifth. With fewer than two documents of two classes each, or more than 2²⁷ decision
-// values, machines have sigmoids of their own as without Calibrated.
+// in the order of the corpus, by machines that were trained without the part, on the same matrix, or with an
+// embedding of the other parts if it learns from labels: a sigmoid for each machine, coupled
+// ([solver.Classifier.Probabilities]), and for classes perhaps a [solver.Temperature] of these or of the log odds:
+// whichever has the least log loss, fitted on four parts, on the fifth. With fewer than two documents of two classes
+// each, or more than 2²⁷ decision values, machines have sigmoids of their own as without Calibrated; an embedding that
+// learns from labels is then an error.
 //
 // Reject finds the threshold of the greatest probability on the same parts, see [solver.TuneRejection].
 //
@@ -205,44 +206,6 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	}
 	report.Solve = held + time.Since(begin)
 	return c, err
-}
-
-// ofOthers is what machines say of documents that neither they nor their embedding have learnt from.
-type ofOthers struct {
-	thresholds *solver.Thresholds
-	parts      *folded // for a calibration; nil where that trains on the matrix of all
-	found      outcome
-}
-
-// supervised trains without parts of the documents, where an embedding that learns from labels must not have those of
-// the parts: for thresholds and for a calibration.
-func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
-	if !p.Embedding().Supervised() {
-		return known, nil
-	}
-	if s.Probabilities && !calibrated {
-		return known, fmt.Errorf("svm: probabilities on the embedding %s, which learns from labels: expected to calibrate "+
-			"them together, on two documents of two classes each, five in all, and at most 2^27 decision values", p.Embedding())
-	}
-	if s.Thresholds && s.Scheme == solver.Labels {
-		_, out, err := p.heldOut(ctx, s, ChoiceFolds, false)
-		if err != nil {
-			return known, err
-		}
-		known.thresholds = out.classes.Thresholds
-	}
-	if calibrated {
-		own := *s
-		own.Thresholds, own.Probabilities = false, true
-		f, err := p.divide(&own, calibrationFolds, s.Seed, false)
-		if err != nil {
-			return known, err
-		}
-		f.inRuns() // perhaps fewer
-		known.parts, known.found, err = p.heldOut(ctx, &own, f.folds, true)
-		return known, err
-	}
-	return known, nil
 }
 
 // few returns the documents that some machines look at, in the order of the problem, where the matrix
