@@ -19,8 +19,7 @@ func TestDoors(t *testing.T) {
 	var state *State
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := Train(ctx, c, settings, Options{
-		saveSoon: true,
-		Save:     func(s *State) error { state = s; return nil },
+		Save: func(s *State) error { state = s; return nil },
 		Progress: func(p run.Progress) {
 			if strings.HasPrefix(p.Stage, "pass 2") {
 				cancel()

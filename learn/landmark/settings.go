@@ -139,8 +139,6 @@ type Options struct {
 	// add, in their order, as [Passing] makes them. The model has the same bits. Default: none.
 	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
 
-	saveSoon bool // for tests
-
 	// Checked says that the caller has had the model validated, and hasn't changed it since: Predict then
 	// leaves out a pass over all weights.
 	Checked bool

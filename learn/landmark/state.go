@@ -107,16 +107,12 @@ func (s *State) restore(columns []*column) {
 	}
 }
 
-// keepEvery is the time between two states that are handed over, and leastKept how long a training
-// must have taken for its end to be worth one.
-const (
-	keepEvery = time.Minute
-	leastKept = 10 * time.Second
-)
+// keepEvery is the time between two states that are handed over.
+const keepEvery = time.Minute
 
 // keep hands the state over, from time to time, or at the end.
 func (t *training) keep(atEnd bool) error {
-	if t.opt.Save == nil || t.passes == 0 || time.Since(t.begin) < t.opt.saveAfter() ||
+	if t.opt.Save == nil || t.passes == 0 || time.Since(t.begin) < run.LeastKept ||
 		!atEnd && time.Since(t.kept) < keepEvery {
 		return nil
 	}
@@ -134,11 +130,4 @@ func (t *training) keep(atEnd bool) error {
 		}
 	}
 	return run.Guard("landmark: Options.Save", func() error { return t.opt.Save(s) })
-}
-
-func (o Options) saveAfter() time.Duration {
-	if o.saveSoon {
-		return 0
-	}
-	return leastKept
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 )
 
+func init() { run.LeastKept = 0 } // a training of milliseconds is kept, too
+
 // A training that is interrupted hands its state over, which survives a file, and goes on from it to
 // the optimum, in fewer passes than from the beginning. A state of another training has no part.
 func TestResume(t *testing.T) {
@@ -27,7 +29,7 @@ func TestResume(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var state *State
-		_, err = TrainPath(ctx, c, s, prices, Options{saveSoon: true,
+		_, err = TrainPath(ctx, c, s, prices, Options{
 			Save: func(s *State) error { state = s; return nil },
 			Progress: func(p run.Progress) {
 				pass := 0

@@ -13,7 +13,7 @@ func TestDoors(t *testing.T) {
 		[]string{"x", "y", "x", "y", "x", "y"}, sparse.Options{MinDF: 1}))
 	settings := Settings{Layers: []string{"arccos:n=0"}, Widths: []int{4}, Components: 3, Final: Neighbours, K: 1}
 	var state *State
-	m := doortest.Must(Train(t.Context(), c, settings, Options{saveSoon: true,
+	m := doortest.Must(Train(t.Context(), c, settings, Options{
 		Save: func(s *State) error { state = s; return nil }}))
 	text := doortest.Written(t, m.Write)
 	file := doortest.File(t, "model", text)

@@ -177,8 +177,6 @@ type Options struct {
 	// Resume is where an earlier training was interrupted. A state of another corpus or of other settings
 	// has no part.
 	Resume *State
-
-	saveSoon bool // for tests: not only after some seconds
 }
 
 // Choice is the width of a level, and how the documents that choose are classified by their nearest

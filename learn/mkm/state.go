@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 )
 
@@ -109,13 +110,9 @@ func (t *training) resume() {
 	copy(t.prices, s.prices)
 }
 
-// leastKept is how long a training must have taken for its state to be worth a file.
-const leastKept = 10 * time.Second
-
 // keep hands the state over.
 func (t *training) keep() error {
-	early := !t.o.saveSoon && time.Since(t.begin) < leastKept
-	if t.o.Save == nil || early || len(t.state.choices)+len(t.state.layers) == 0 {
+	if t.o.Save == nil || time.Since(t.begin) < run.LeastKept || len(t.state.choices)+len(t.state.layers) == 0 {
 		return nil
 	}
 	s := t.state.clone()

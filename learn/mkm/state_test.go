@@ -13,13 +13,15 @@ import (
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 )
 
+func init() { run.LeastKept = 0 } // a training of milliseconds is kept, too
+
 // interrupted trains until Progress has been called so often, and returns the last state, after a file.
 func interrupted(t testing.TB, s Settings, o Options, calls int) (*State, bool) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last *State
-	o.saveSoon, o.Save = true, func(s *State) error { last = s; return nil }
+	o.Save = func(s *State) error { last = s; return nil }
 	o.Progress = func(run.Progress) {
 		if calls--; calls == 0 {
 			cancel()
@@ -107,7 +109,7 @@ func TestStateFile(t *testing.T) {
 	archivetest.Check(t, stateForm, false, states...)
 	full := errors.New("full")
 	_, err := Train(t.Context(), drawn(t, 120, 12, 3, 2), s, Options{
-		saveSoon: true, Save: func(*State) error { return full },
+		Save: func(*State) error { return full },
 	})
 	if !errors.Is(err, full) {
 		t.Errorf("a state that can't be kept: %v", err)
