@@ -168,7 +168,7 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 		for _, some := range []struct {
 			documents int
 			bounds    []float64
-		}{{4000, []float64{0, 1e-6, 0.02, 0.1}}, {500, []float64{0.3, 0.9}}} {
+		}{{2000, []float64{0, 1e-6, 0.02, 0.1}}, {500, []float64{0.3, 0.9}}} {
 			x := enginetest.Embedded(t, sparse.Sphere, c.Select(every(c.Documents.Rows(), some.documents)).Documents)
 			tiles, join := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
 			pairs := 0

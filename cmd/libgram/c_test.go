@@ -80,7 +80,7 @@ func program(t *testing.T, flags ...string) string {
 
 // The C program calls all functions, in 1,500 calls and more that keep no memory.
 func TestC(t *testing.T) {
-	if out := output(t, program(t), t.TempDir(), "150"); out != "ok\n" {
+	if out := output(t, program(t), t.TempDir(), "100"); out != "ok\n" {
 		t.Errorf("it says %q", out)
 	}
 }

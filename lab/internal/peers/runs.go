@@ -31,7 +31,7 @@ func (b *Bench) Execute(ctx context.Context, name string, args ...string) (r Ran
 	c.Env = append(os.Environ(), "OMP_NUM_THREADS="+threads, "OPENBLAS_NUM_THREADS="+threads)
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
-	c.WaitDelay = 10 * time.Second // for what it has started itself, when ctx ends
+	c.WaitDelay = time.Second // for what it has started itself, when ctx ends
 	begin := time.Now()
 	err = c.Run()
 	r.Seconds = time.Since(begin).Seconds()
