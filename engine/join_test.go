@@ -148,7 +148,7 @@ func TestJoinIsTiles(t *testing.T) {
 	}
 }
 
-// The same on real documents: within near bounds of thousands, within far ones of some hundreds.
+// The same on real documents: within near bounds of a thousand, within far ones of some hundreds.
 func TestJoinIsTilesOnCorpora(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes under the race detector")
@@ -168,7 +168,7 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 		for _, some := range []struct {
 			documents int
 			bounds    []float64
-		}{{2000, []float64{0, 1e-6, 0.02, 0.1}}, {500, []float64{0.3, 0.9}}} {
+		}{{1000, []float64{0, 1e-6, 0.02, 0.1}}, {300, []float64{0.3, 0.9}}} {
 			x := enginetest.Embedded(t, sparse.Sphere, c.Select(every(c.Documents.Rows(), some.documents)).Documents)
 			tiles, join := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
 			pairs := 0

@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// tried counts the requests of a service, which hangs up. It first has a client try three times more, at once: by itself
-// that waits for seconds.
+// tried counts the requests of a service, which hangs up. It first has a client try three times more, at once: by
+// itself that waits for seconds.
 var tried atomic.Int64
 
 // TestMain sets what the library for Azure reads once.

@@ -85,8 +85,14 @@ func TestExamples(t *testing.T) {
 	}
 	shell(t, documents, "gramcluster plan train -store made -in train.tsv >tasks && "+
 		"gramcluster work -store made <tasks && gramcluster gather -store made -o news.model && rm -r made tasks")
+	seen := map[string]bool{}
 	for _, args := range helps() {
 		shown := examples(must(t, "", strings.Fields(args)...))
+		if all := fmt.Sprint(shown); seen[all] && len(shown) > 0 {
+			continue // help of the same by another name
+		} else {
+			seen[all] = true
+		}
 		if len(shown) == 0 {
 			if !slices.Contains([]string{"help plan", "drive -help", "help sources", "help text"}, args) {
 				t.Errorf("%s shows no example", args)

@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-var kills = flag.Int("kills", 20, "TestKilled: how many runs")
+var kills = flag.Int("kills", 10, "TestKilled: how many runs")
 
 // long has 42 tasks that take some milliseconds each.
 var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}, "K.npy",
