@@ -66,12 +66,12 @@ func TestNeighboursOfGram(t *testing.T) {
 			g := musttest.Get(e.Gram(t.Context(), k))(t)
 			c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String())))(t)
 			byC := spec != "linear" && spec != "rbf:gamma=0.01"
-			counts, some := []int{10, n + 5, 1, 100, n - 1}, []int{3, 1}
+			counts := []int{10, n + 5, 1, 100, n - 1}
 			if testing.Short() {
-				counts, some = counts[:2], some[:1]
+				counts = counts[:2]
 			}
-			for _, count := range counts {
-				for _, workers := range some {
+			for at, count := range counts {
+				for _, workers := range [][]int{{3, 1}, {3}, {1}, {3}, {1}}[at] {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
 					near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: count}))(t)
 					if near.Len() != n {
@@ -229,8 +229,8 @@ func TestNeighboursReference(t *testing.T) {
 			t.Skipf("%s isn't there: %v", set, err)
 		}
 		corpus := musttest.Get(sparse.Read(t.Context(), path, sparse.Options{}))(t)
-		if n := corpus.Documents.Rows(); n > 2000 {
-			chosen := rand.New(rand.NewPCG(1, 1)).Perm(n)[:2000]
+		if n := corpus.Documents.Rows(); n > 1200 {
+			chosen := rand.New(rand.NewPCG(1, 1)).Perm(n)[:1200]
 			slices.Sort(chosen)
 			corpus = corpus.Select(chosen)
 		}

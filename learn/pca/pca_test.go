@@ -48,23 +48,22 @@ func TestAgainstDense(t *testing.T) {
 	sources := map[string]string{
 		"diffusion:t=0.5": synthetic, "arccos:n=1": synthetic, "ngd": synthetic, "linear": synthetic,
 	}
-	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
+	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "t10k-images-idx3-ubyte.gz")
 	if _, err := os.Stat(digits); err == nil {
 		sources["arccos:n=2"], sources["rbf:gamma=0.02"] = digits, digits
 	} else {
 		t.Log("without digits: no ../shared/data")
 	}
 	for spec, source := range sources {
+		x, k := documents(t, source, spec, 500)
+		eng := newEngine(t, x, 2)
+		a := spectrum.Centre(musttest.Get(eng.Gram(t.Context(), k))(t))
+		var e mat.EigenSym
+		if !e.Factorize(a, true) {
+			t.Fatal("gonum finds no eigenvalues")
+		}
 		for _, p := range []int{2, 60} {
-			x, k := documents(t, source, spec, 500)
-			eng := newEngine(t, x, 2)
 			c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: p, Tolerance: 1e-7}))(t)
-			m := musttest.Get(eng.Gram(t.Context(), k))(t)
-			a := spectrum.Centre(m)
-			var e mat.EigenSym
-			if !e.Factorize(a, true) {
-				t.Fatal("gonum finds no eigenvalues")
-			}
 			n := x.Rows()
 			want, total := e.Values(nil), 0.0
 			for _, v := range want {
