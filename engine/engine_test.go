@@ -130,7 +130,7 @@ func TestGramAgreesWithReference(t *testing.T) {
 // neither the blocks of the sum nor the sum of the blocks do that.
 func TestLongEqualDocuments(t *testing.T) {
 	const terms, length = 30000, 20000
-	n := 40
+	n := 24
 	if testing.Short() {
 		n = 8
 	}
