@@ -96,7 +96,7 @@ func (o *Options) cutting(
 	ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candidates,
 ) ([]Terms, sparse.Options, error) {
 	reading := sparse.Options{Workers: o.Workers}
-	if c.Texts == nil {
+	if c.Texts == nil || c.Tokenizer.Rows() != nil { // columns are cut as they were
 		return nil, reading, nil
 	}
 	for _, text := range c.Texts {

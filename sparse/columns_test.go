@@ -101,3 +101,80 @@ func FuzzReadColumns(f *testing.F) {
 		}
 	})
 }
+
+// A table without a column of texts, whose other columns have numbers, is read as numbers; if some don't, the error has
+// views that could be meant.
+func TestNumericTable(t *testing.T) {
+	read := func(content string, opt Options) (*Corpus, error) {
+		opt.MinDF = 1
+		return ReadFrom(t.Context(), strings.NewReader(content), "a.csv", opt)
+	}
+	const rows = "1,2.5,7,x\n2,-1e3,NA,y\n"
+	for _, c := range []struct {
+		content, view string
+		opt           Options
+	}{
+		{"a,b,c,class\n" + rows, "a,b,c=numbers", Options{}},
+		{"a;b;c;class\n" + strings.ReplaceAll(rows, ",", ";"), "a,b,c=numbers", Options{}},
+		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // numbered rows, as pandas writes them
+		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{LabelColumn: "y"}},
+		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{LabelColumn: "4"}},
+		{"a,class\n1,x\n2,y\n", "a=numbers", Options{}},
+	} {
+		got, err := read(c.content, c.opt)
+		if err != nil {
+			t.Errorf("%q: %v", c.content, err)
+			continue
+		}
+		opt := c.opt
+		opt.Tokenizer = musttest.Get(token.ParseViews(c.view))(t)
+		want := musttest.Get(read(c.content, opt))(t)
+		if !reflect.DeepEqual(got.Documents, want.Documents) || got.Tokenizer != want.Tokenizer ||
+			!reflect.DeepEqual(got.Classes, []string{"x", "y"}) {
+			t.Errorf("%q is cut by %s, expected %s", c.content, got.Tokenizer, want.Tokenizer)
+		}
+		if w := got.Warnings[len(got.Warnings)-1].Message; !strings.HasSuffix(w, "read as numbers: views "+c.view) {
+			t.Errorf("%q: warning %q", c.content, w)
+		}
+	}
+	const which = "expected to know which is the text, or views of columns such as "
+	for _, c := range []struct {
+		content, want string
+		opt           Options
+	}{
+		{"a,b,c,class\n1,big car,3,x\n2,3,NA,y\n", which + "b=word + a,c=numbers", Options{}},
+		{"a,b,class\nred,big car,x\n", which + "a=word + b=word", Options{}},
+		{"a,b,c\n1,2,x\n", which + "price,age=numbers", Options{}},                              // no label
+		{"a,target,class\n1,2,x\n", which + "price,age=numbers", Options{}},                     // which label?
+		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}},                          // numbers of columns
+		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}},                          // twice
+		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},                            // a short record
+		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Vocabulary: []string{"z"}}}, // of a model of text
+		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Tokenizer: Tokenizer{Digits: true}}},
+	} {
+		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want+" (") {
+			t.Errorf("%q: %v, expected %s, found %+v", c.content, err, c.want, got)
+		}
+	}
+}
+
+// Of two columns, one that is called as labels are has labels, and the first line is no document, unless another
+// document has that label.
+func TestTwoNamedColumns(t *testing.T) {
+	const want = "x good:1\ny bad:1\nx good:1\n"
+	for _, content := range []string{
+		"category,headline\nx,good\ny,bad\nx,good\n", "headline,Class\ngood,x\nbad,y\ngood,x\n",
+		"\"topic\"\theadline\nx\tgood\ny\tbad\nx\tgood\n",
+	} {
+		if got := show(texts(t, "a.csv", content, Options{})); got != want {
+			t.Errorf("%q: read\n%swant\n%s", content, got, want)
+		}
+	}
+	for content, rows := range map[string]int{
+		"topic,good words\nx,bad\ntopic,worse\n": 3, "topic,target\nx,bad\n": 2, "topic,good\n": 1,
+	} {
+		if c := texts(t, "a.csv", content, Options{}); c.Documents.Rows() != rows {
+			t.Errorf("%q: %d documents, expected %d", content, c.Documents.Rows(), rows)
+		}
+	}
+}

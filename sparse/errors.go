@@ -278,7 +278,7 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	}
 	single, first := c.single(count)
 	switch {
-	case single < 4 || 2*single <= int64(c.Documents.Rows()):
+	case single < 4 || 2*single <= int64(c.Documents.Rows()) || c.numbered(): // numbers may be there to be estimated
 	case s.labelBytes > 2*s.textBytes:
 		n := float64(s.documents)
 		warn.warn(Warning{
@@ -318,16 +318,25 @@ func (c *Corpus) single(count []int64) (n int64, first int) {
 	return n, first
 }
 
+// numbered reports whether all classes are numbers.
+func (c *Corpus) numbered() bool {
+	return !slices.ContainsFunc(c.Classes, func(name string) bool {
+		_, err := strconv.ParseFloat(name, 64)
+		return err != nil
+	})
+}
+
 // CheckClasses returns an error for a corpus whose labels can't be classes: a thousand or more, and most
-// documents have one to themselves, as numbers or texts do where another column was meant. Errors: that of
-// [Corpus.Validate], too.
+// documents have one to themselves, as numbers or texts do where another column was meant; or fifty numbers or more,
+// and fewer than two documents for each. Errors: that of [Corpus.Validate], too.
 func (c *Corpus) CheckClasses() error {
-	const many = 1000
-	if err := c.Validate(); err != nil || len(c.Classes) < many {
+	const many, manyNumbers = 1000, 50
+	if err := c.Validate(); err != nil || len(c.Classes) < manyNumbers {
 		return err
 	}
 	n, _ := c.single(c.classSizes())
-	if 2*n <= int64(c.Documents.Rows()) {
+	numbers := 2*len(c.Classes) > c.Documents.Rows() && c.numbered()
+	if !numbers && (len(c.Classes) < many || 2*n <= int64(c.Documents.Rows())) {
 		return nil
 	}
 	return fmt.Errorf("sparse: %s: %d classes, of which %d of %d documents have one to themselves, expected classes "+

@@ -49,8 +49,9 @@ type Options struct {
 
 	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or
 	// numbers from 1 where it has no header. By default they go by usual names (label, class, ...;
-	// text, ...), or else are the first and the second of two. A TSV file has a header only if one
-	// is given.
+	// text, ...), or else are the first and the second of two. Where there is no column of texts and all others
+	// that have a name hold numbers, as far as the first 64 KiB show, they are read as a view of numbers, with a
+	// warning. A TSV file has a header only if one is given.
 	LabelColumn, TextColumn string
 	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
 	LabelKey, TextKey string

@@ -84,6 +84,21 @@ func TestCheckClasses(t *testing.T) {
 			t.Errorf("%d classes of one document: %v", single, err)
 		}
 	}
+	// Numbers to estimate are fewer than two documents each; there is no warning of them, since they may be meant so.
+	for classes, bad := range map[int]bool{49: false, 60: true, 99: true, 100: false} {
+		var lines strings.Builder
+		for i := range 200 {
+			fmt.Fprintf(&lines, "%d.5\tx y\n", min(i, classes-1))
+		}
+		rows := lines.String()
+		if classes < 100 {
+			rows = strings.Join(strings.SplitAfter(rows, "\n")[:classes+9], "")
+		}
+		c := texts(t, "a.tsv", rows, Options{})
+		if err := c.CheckClasses(); (err != nil) != bad || len(c.Warnings) != 0 {
+			t.Errorf("%d numbers: %v, warnings %v", classes, err, c.Warnings)
+		}
+	}
 }
 
 // FuzzJSONArray checks that an array of objects is read as the same objects in lines are, and refused

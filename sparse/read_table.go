@@ -36,7 +36,8 @@ type columns struct {
 
 // readTable reads records of fields as encoding/csv does, quotes in the midst of a field allowed.
 // If columns are given by name, or none are given and the first record holds names of textNames, it
-// is the header. The fields of two columns are else label and text, that of one is the text.
+// is the header; of two columns the name of one of labels does, too. The fields of two columns are else label and text,
+// that of one is the text; numbers are a view.
 func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator byte) (*Corpus, error) {
 	if !opt.Strict {
 		if err := in.notBinary(); err != nil {
@@ -51,7 +52,28 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 	if err != nil {
 		return nil, err
 	}
-	of, bad := findColumns(first, opt)
+	given := *opt
+	if at := in.headed(first, separator, opt); at >= 0 {
+		given.LabelColumn = first[at]
+	}
+	of, bad := findColumns(first, &given)
+	numbers := Warning{}
+	if bad != nil && bad.Option == "TextColumn" || bad == nil && of.header != nil && len(first) == 2 {
+		switch words, view := in.viewed(first, separator, &given); {
+		case words == "" && view != "":
+			given.Tokenizer = token.Tokenizer{Views: view}
+			opt.Tokenizer = given.Tokenizer
+			numbers = Warning{
+				Message: "no column of texts, all named columns but that of labels read as numbers: views " + view, Count: 1,
+				First: place(in.name, 1), Option: "TextColumn", Remedy: "names one of texts",
+			}
+			of, bad = findColumns(first, &given)
+		case view != "" && bad != nil:
+			bad.Expected = "to know which is the text, or views of columns such as " + words + " + " + view
+		case bad != nil && words != "":
+			bad.Expected = "to know which is the text, or views of columns such as " + words
+		}
+	}
 	if bad != nil {
 		return nil, bad.at(in.name, 1)
 	}
@@ -66,6 +88,9 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 	in.spaced = slices.ContainsFunc(first, func(name string) bool { return strings.HasPrefix(name, ` "`) })
 	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, of, opt.Tokenizer.Rows()}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
+	if err == nil && numbers.Count > 0 {
+		(*warnings)(&c.Warnings).warn(numbers)
+	}
 	if err == nil && of.unknown {
 		(*warnings)(&c.Warnings).warn(Warning{
 			Message: "no column of labels: " + strings.Join(of.header, ", "), Count: 1, First: place(in.name, 1),
@@ -98,6 +123,88 @@ func (in *input) firstRecord(separator byte) (record []string, length int, err e
 		return nil, 0, nil // the parser says what is wrong
 	}
 	return record, length, nil
+}
+
+// headed returns which of two columns has labels, where the first record names it and, as far as can be seen from
+// here, no document has the name for its label; -1 elsewhere.
+func (in *input) headed(first []string, separator byte, opt *Options) int {
+	if len(first) != 2 || opt.LabelColumn+opt.TextColumn != "" || opt.Tokenizer.Rows() != nil {
+		return -1
+	}
+	at := slices.IndexFunc(first, func(name string) bool { return slices.Contains(labelNames, columnName(name)) })
+	if at < 0 || slices.Contains(labelNames, columnName(first[1-at])) {
+		return -1
+	}
+	all, records := in.near(separator, func(record []string) bool {
+		return len(record) == 2 && columnName(record[at]) != columnName(first[at])
+	})
+	if !all || records == 0 {
+		return -1
+	}
+	return at
+}
+
+// near reports whether all records nearby but the first are as they should be, and how many there are.
+func (in *input) near(separator byte, good func(record []string) bool) (all bool, records int) {
+	head, _ := in.r.Peek(nearBytes)
+	r := newCSV(bytes.NewReader(head), rune(separator))
+	r.Read()
+	for ; ; records++ {
+		record, err := r.Read()
+		if err != nil || len(head) == nearBytes && int(r.InputOffset()) == len(head) {
+			return true, records
+		}
+		if !good(record) {
+			return false, records
+		}
+	}
+}
+
+// viewed returns views of all named columns but that of labels, where the first record names them: one of columns that
+// have numbers in the records nearby, and one of each other, in words. It returns "" where that can't be said or the
+// terms are known.
+func (in *input) viewed(first []string, separator byte, opt *Options) (words, numbers string) {
+	known := opt.TokenizerLater != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
+	if known || opt.TextColumn != "" || opt.Tokenizer != (token.Tokenizer{}).WithPairs(true) {
+		return "", ""
+	}
+	labels, holds := 0, map[int]bool{} // whether a column holds numbers
+	for i, name := range first {
+		if opt.LabelColumn != "" && name == opt.LabelColumn || strconv.Itoa(i+1) == opt.LabelColumn ||
+			opt.LabelColumn == "" && slices.Contains(labelNames, columnName(name)) {
+			labels++
+			continue
+		}
+		if _, err := strconv.Atoi(name); err == nil || name != "" && slices.Contains(first[:i], name) {
+			return "", "" // it would be the number of a column, or a guess
+		}
+		if name != "" {
+			holds[i] = true
+		}
+	}
+	all, records := in.near(separator, func(record []string) bool {
+		for i := range holds {
+			holds[i] = len(record) == len(first) && holds[i] && token.IsNumber(record[i])
+		}
+		return len(record) == len(first)
+	})
+	if !all || records == 0 || labels != 1 {
+		return "", ""
+	}
+	var view token.View
+	var texts []string
+	for i, name := range first {
+		switch number, ok := holds[i]; {
+		case number:
+			view.Columns = append(view.Columns, name)
+		case ok:
+			texts = append(texts, token.View{Columns: []string{name}}.String())
+		}
+	}
+	if view.Analyzer = token.Numbers; view.Columns != nil {
+		numbers = view.String()
+	}
+	return strings.Join(texts, " + "), numbers
 }
 
 // skip reads so many bytes and returns how many lines they end.
@@ -398,7 +505,14 @@ func (in *input) separator(opt *Options) (byte, error) {
 		if err != nil {
 			return 0, err
 		}
-		if of, bad := findColumns(first, opt); len(first) > 1 && bad == nil && of.header != nil {
+		of, bad := findColumns(first, opt)
+		if len(first) < 2 {
+			continue
+		}
+		if bad == nil && of.header != nil {
+			return s, nil
+		}
+		if words, numbers := in.viewed(first, s, opt); bad != nil && words+numbers != "" {
 			return s, nil
 		}
 	}

@@ -26,6 +26,12 @@ const Numbers Analyzer = "numbers"
 // Knots of a column of numbers, and terms that a number counts.
 const mostKnots, numberTerms = 9, 64
 
+// IsNumber reports whether a view of numbers takes a value: a finite number, or one of the signs for a missing one.
+func IsNumber(value string) bool {
+	_, ok := parseNumber(value)
+	return ok
+}
+
 // parseNumber reads a value, which is NaN where it is missing: empty, NA, N/A, NaN, null or a question mark.
 func parseNumber(value string) (x float64, ok bool) {
 	value = strings.TrimSpace(value)
