@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -206,6 +208,22 @@ func TestNothingIsWritten(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// An error of the store is returned as it is, though it says EOF, as one of a service that hangs up does.
+func TestErrorOfTheStore(t *testing.T) {
+	s := store.New(&storetest.Memory{})
+	digest := musttest.Get(Write(t.Context(), s, corpora(t)["random"]))(t)
+	hungUp := &url.Error{Op: "Get", URL: "http://host", Err: io.EOF}
+	_, err := Read(t.Context(), func(ctx context.Context, name string) ([]byte, error) {
+		if strings.HasSuffix(name, "/00000") {
+			return nil, hungUp
+		}
+		return s.Get(ctx, name, nil)
+	}, digest, 0)
+	if !errors.Is(err, hungUp) {
+		t.Errorf("%v, expected %v", err, hungUp)
 	}
 }
 

@@ -3,7 +3,6 @@ package corpus
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"io"
 	"unsafe"
 )
@@ -123,7 +122,7 @@ func (r *joiner) take(n int64) []byte {
 		return b
 	}
 	b := make([]byte, n)
-	if _, err := io.ReadFull(r, b); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := io.ReadFull(r, b); err == io.EOF || err == io.ErrUnexpectedEOF {
 		r.err = io.ErrUnexpectedEOF
 	} else if err != nil {
 		r.err = err

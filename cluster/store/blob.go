@@ -3,9 +3,11 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -47,18 +49,18 @@ func clean(err error) error {
 // Open implements Bucket.
 func (c cloud) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	r, err := c.b.NewReader(ctx, key, nil)
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	if notThere(err) {
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	if err != nil {
 		return nil, 0, clean(err)
 	}
-	return r, r.Size(), nil
+	return cleaned{r}, r.Size(), nil
 }
 
 // List implements Bucket.
 func (c cloud) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
-	for all := c.b.List(&blob.ListOptions{Prefix: prefix}); ; {
+	for all := c.b.List(&blob.ListOptions{Prefix: prefix, BeforeList: wholeList}); ; {
 		o, err := all.Next(ctx)
 		if err == io.EOF { // and no error that wraps it: a service that hangs up isn't the end of the list
 			return nil
@@ -75,7 +77,7 @@ func (c cloud) List(ctx context.Context, prefix string, yield func(string, int64
 // Delete implements Bucket.
 func (c cloud) Delete(ctx context.Context, key string) error {
 	err := c.b.Delete(ctx, key)
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	if notThere(err) {
 		return nil
 	}
 	return clean(err)
@@ -83,3 +85,27 @@ func (c cloud) Delete(ctx context.Context, key string) error {
 
 // Close implements Bucket.
 func (c cloud) Close() error { return c.b.Close() }
+
+// What clouds.go knows of the services' libraries, where these are there.
+var (
+	wholeList func(as func(any) bool) error       // makes an answer that is no page of a list an error
+	denied    = func(error) bool { return false } // an error that isn't of an object that isn't there
+)
+
+// cleaned reads an object. An error of its service is never io.ErrUnexpectedEOF, which would say that the object ends.
+type cleaned struct{ io.ReadCloser }
+
+func (r cleaned) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != io.EOF {
+		err = clean(err)
+	}
+	return n, err
+}
+
+// notThere says whether an error says that there is no such object: NotFound is also said where Google denies access,
+// and where the name of Azure's machine isn't found.
+func notThere(err error) bool {
+	name := (*net.DNSError)(nil)
+	return gcerrors.Code(err) == gcerrors.NotFound && !errors.As(err, &name) && !denied(err)
+}

@@ -3,6 +3,9 @@
 package store_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -76,5 +79,105 @@ func TestErrorsOfServices(t *testing.T) {
 				t.Errorf("%v, expected an error of a request without its secret", err)
 			}
 		})
+	}
+}
+
+// s3 returns a store that a service with such answers keeps.
+func s3(t *testing.T, answer http.HandlerFunc) *store.Store {
+	t.Helper()
+	service := httptest.NewServer(answer)
+	t.Cleanup(service.Close)
+	t.Setenv("AWS_ACCESS_KEY_ID", "a")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "b")
+	t.Setenv("AWS_REGION", "nowhere-1")
+	s := musttest.Get(store.Open(t.Context(), "s3://bucket?use_path_style=true&endpoint="+service.URL+
+		"&request_checksum_calculation=when_required&response_checksum_validation=when_required"))(t)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// An answer of S3 that is no page of a list isn't taken for a list without objects, nor one that doesn't say where the
+// next page begins for the last.
+func TestListIsWhole(t *testing.T) {
+	page := `<?xml version="1.0"?><ListBucketResult><IsTruncated>%s</IsTruncated><Contents><Key>jobs/x.a0</Key>` +
+		`<LastModified>2024-01-01T00:00:00.000Z</LastModified><Size>5</Size></Contents></ListBucketResult>`
+	for body, whole := range map[string]bool{
+		fmt.Sprintf(page, "false"): true, fmt.Sprintf(page, "true"): false, "": false, "upstream busy": false,
+		`<?xml version="1.0"?><Error><Code>InternalError</Code></Error>`: false, `<?xml version="1.0"?>` + "\n": false,
+		"<html><body>maintenance</body></html>": false, `{"items":[`: false,
+	} {
+		s := s3(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) })
+		objects := 0
+		err := s.List(t.Context(), "jobs/", func(store.Object) error { objects++; return nil })
+		if (err == nil) != whole || whole && objects != 1 {
+			t.Errorf("%q: %d objects, error %v", body, objects, err)
+		}
+	}
+}
+
+// A service that hangs up within an object is an error of the service: the object isn't damaged, nor missing.
+func TestHangUpWithinAnObject(t *testing.T) {
+	var object []byte
+	whole := false
+	s := s3(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPut:
+			object = musttest.Get(io.ReadAll(r.Body))(t)
+		case !strings.HasSuffix(r.URL.Path, "x.a0"):
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, "<Error><Code>NoSuchKey</Code></Error>")
+		default:
+			w.Header().Set("Content-Length", fmt.Sprint(len(object)))
+			w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+			if whole {
+				w.Write(object)
+				return
+			}
+			w.Write(object[:len(object)-3])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	})
+	if _, err := s.Put(t.Context(), "x", []byte("some bytes")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Get(t.Context(), "x", nil)
+	if damaged := (*store.DamagedError)(nil); err == nil || errors.As(err, &damaged) || errors.Is(err, store.ErrMissing) {
+		t.Errorf("%v, expected an error that says neither damaged nor missing", err)
+	}
+	if _, err = s.Get(t.Context(), "y", nil); !errors.Is(err, store.ErrMissing) {
+		t.Errorf("%v, expected a missing object", err)
+	}
+	whole = true
+	if b, err := s.Get(t.Context(), "x", nil); err != nil || string(b) != "some bytes" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// Where Google denies access, objects are neither missing nor deleted.
+func TestDenied(t *testing.T) {
+	status := http.StatusForbidden
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/o") {
+			io.WriteString(w, `{"items":[{"name":"jobs/x.a0","size":"5","updated":"2024-01-01T00:00:00Z"}]}`)
+			return
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":{"code":%d,"message":"no"}}`, status)
+	}))
+	defer service.Close()
+	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(service.URL, "http://"))
+	s := musttest.Get(store.Open(t.Context(), "gs://bucket?anonymous=true"))(t)
+	defer s.Close()
+	if _, _, err := s.Delete(t.Context(), "jobs/"); err == nil {
+		t.Error("what can't be deleted counts as deleted")
+	}
+	if _, err := s.Get(t.Context(), "jobs/x", nil); err == nil || errors.Is(err, store.ErrMissing) {
+		t.Errorf("%v, expected an error that doesn't say missing", err)
+	}
+	status = http.StatusNotFound
+	if _, err := s.Get(t.Context(), "jobs/x", nil); !errors.Is(err, store.ErrMissing) {
+		t.Errorf("%v, expected a missing object", err)
 	}
 }

@@ -2,11 +2,15 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/gramengine/gram/internal/musttest"
 )
@@ -47,6 +51,37 @@ func TestPowerFailure(t *testing.T) {
 }
 
 // BenchmarkFolder compares the folder, which syncs, with a file and a link alone.
+// unsettled is a folder whose disk fails when a name is synced.
+type unsettled struct{ folder }
+
+func (b unsettled) Create(ctx context.Context, key string, parts [][]byte) error {
+	if err := b.folder.Create(ctx, key, parts); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: input/output error", errUnsettled)
+}
+
+// An object whose name isn't synced isn't there yet, though it can be read.
+func TestUnsettled(t *testing.T) {
+	b := musttest.Get(openFolder(t.TempDir(), true))(t)
+	if there, err := New(unsettled{b.(folder)}).Put(t.Context(), "x", []byte("y")); !errors.Is(err, errUnsettled) {
+		t.Errorf("%v, error %v, expected that of the disk", there, err)
+	}
+}
+
+// What a service says while an object is read isn't that the object ends, and has no secret.
+func TestCleaned(t *testing.T) {
+	for _, of := range []error{io.ErrUnexpectedEOF, errors.New("Get http://host?sig=hushhush: reset")} {
+		_, err := io.ReadAll(cleaned{io.NopCloser(iotest.ErrReader(of))})
+		if err == io.ErrUnexpectedEOF || !errors.Is(err, of) || strings.Contains(err.Error(), "hushhush") {
+			t.Errorf("%v of %v", err, of)
+		}
+	}
+	if b, err := io.ReadAll(cleaned{io.NopCloser(strings.NewReader("x"))}); err != nil || string(b) != "x" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 func BenchmarkFolder(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20, 64 << 20} {
 		data := bytes.Repeat([]byte{1}, size)

@@ -103,8 +103,14 @@ func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte
 	} else if err != nil {
 		return err
 	}
-	return b.settle(b.dir, filepath.Join(b.dir, filepath.FromSlash(key)))
+	if err := b.settle(b.dir, filepath.Join(b.dir, filepath.FromSlash(key))); err != nil {
+		return fmt.Errorf("%w: %w", errUnsettled, err)
+	}
+	return nil
 }
+
+// errUnsettled says that an object is there and may be gone after a failure of power.
+var errUnsettled = errors.New("not synced to the disk")
 
 // Open implements Bucket.
 func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
@@ -146,6 +152,9 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 			}
 			return nil
 		}
+		if strings.HasPrefix(key, prefix) && d.Type()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a link, expected a file: what it leads to would be in no list", key)
+		}
 		if !strings.HasPrefix(key, prefix) || !d.Type().IsRegular() {
 			return nil
 		}
@@ -158,11 +167,15 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 		}
 		return yield(key, info.Size())
 	}
-	err := b.in(func(r *os.Root) error { return fs.WalkDir(r.FS(), begin, list) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	r, err := os.OpenRoot(b.dir)
+	if b.create && errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing is written yet
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return fs.WalkDir(r.FS(), begin, list)
 }
 
 // Delete implements Bucket. Folders that are empty then go, too.

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -157,7 +156,7 @@ func damagedSum(at int64, what string, sum, want uint32) error {
 // is longer.
 func readAll(r io.Reader, b []byte, at int64) error {
 	n, err := io.ReadFull(r, b)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return &errDamaged{at + int64(n), "the end", fmt.Sprintf("%d more bytes", len(b)-n)}
 	}
 	return err

@@ -63,7 +63,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		if !errors.Is(err, ErrExists) {
 			// The error may hide that the object is there: written after all, or by another, at which some servers cut
 			// a connection off.
-			if found, e := s.read(ctx, key, nil); e != nil || !equal(found, parts) {
+			if found, e := s.read(ctx, key, nil); e != nil || !equal(found, parts) || errors.Is(err, errUnsettled) {
 				return false, fmt.Errorf("store: %s isn't written: %w", key, err)
 			}
 			return true, nil

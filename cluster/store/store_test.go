@@ -277,6 +277,29 @@ func TestFolderLinks(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(outside, "results")); err != nil || len(left) != 1 {
 		t.Errorf("outside the store there are %v, error %v, expected what was there", left, err)
 	}
+	// Nor is one within the store left out of a list, which would say that nothing is there.
+	if _, err := s.Put(t.Context(), "jobs/a", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "jobs", "a.a0")
+	musttest.Do(t, os.Rename(file, filepath.Join(dir, "content")))
+	musttest.Do(t, os.Symlink(filepath.Join("..", "content"), file))
+	if err := s.List(t.Context(), "jobs/", func(store.Object) error { return nil }); err == nil {
+		t.Error("a link is in no list, and there is no error")
+	}
+}
+
+// A store whose folder is gone isn't an empty one.
+func TestFolderGone(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := musttest.Get(store.Create(t.Context(), dir))(t).Put(t.Context(), "jobs/a", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	s := musttest.Get(store.Open(t.Context(), dir))(t)
+	musttest.Do(t, os.RemoveAll(dir))
+	if err := s.List(t.Context(), "jobs/", func(store.Object) error { return nil }); err == nil {
+		t.Error("it lists no objects, and there is no error")
+	}
 }
 
 func TestNames(t *testing.T) {

@@ -19,7 +19,7 @@ var cleanCommand = cli.Command{
 	Help: `
 Nothing else deletes anything. -job deletes a job with its results; -unused deletes documents,
 models and results that belong to no job, and what killed processes left half-written. Both may be
-given. No work, plan or gather on them may be under way.`,
+given. No work, plan or gather of that job may be under way, and with -unused none in this store.`,
 	Examples: `
 gramcluster clean -store run -unused
 gramcluster clean -store run -job 3f2a -unused`,

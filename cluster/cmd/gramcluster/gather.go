@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -68,10 +69,11 @@ func (g *gather) run(ctx context.Context, e *cli.Env) error {
 		if err != nil {
 			return err
 		}
+		w := bufio.NewWriter(e.Stdout)
 		for _, t := range s.Missing() {
-			fmt.Fprintln(e.Stdout, job.Line{Job: j.Digest, Task: t})
+			fmt.Fprintln(w, job.Line{Job: j.Digest, Task: t})
 		}
-		return nil
+		return w.Flush()
 	}
 	p := e.Progress(false)
 	defer p.Clear()

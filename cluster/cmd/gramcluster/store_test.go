@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,6 +57,21 @@ func TestPipe(t *testing.T) {
 	planned.Close()
 	if out := <-done; !strings.Contains(out, `"state":"done"`) {
 		t.Errorf("work: %s", out)
+	}
+}
+
+// full takes no byte.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A list of missing tasks that can't be printed isn't an empty one.
+func TestMissingToFullDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", dir)
+	var errs bytes.Buffer
+	if status := run([]string{"gather", "-missing", "-store", dir}, nil, full{}, &errs); status != cli.Failed {
+		t.Errorf("status %d, %s", status, &errs)
 	}
 }
 
