@@ -141,8 +141,12 @@ func Evaluate(
 	}
 	if known := func(name string) bool { return slices.Contains(a.Classes, name) }; len(c.Labels.IDs) == 0 ||
 		score.Documents == 0 || a.Classes != nil && !slices.ContainsFunc(c.Classes, known) {
-		return nil, fmt.Errorf("learn: %s has no labels to compare with, expected some of those that the model knows: %.60q",
-			c.Source, a.Classes[:min(len(a.Classes), 3)])
+		found := "no labels to compare with"
+		if len(c.Labels.IDs) > 0 && len(c.Classes) > 0 {
+			found = fmt.Sprintf("labels such as %q", c.Classes[0])
+		}
+		return nil, fmt.Errorf("learn: %s has %s, expected some of those that the model knows: %.60q", c.Source, found,
+			a.Classes[:min(len(a.Classes), 3)])
 	}
 	v := &Evaluation{Score: score, Outcomes: outcomesOf(&a, p, c, rows, score), Mistakes: []Mistake{}}
 	if !a.Numbers && a.Scheme != solver.Labels {

@@ -79,6 +79,9 @@ func (v *View) parse(text string) (err error) {
 	if form == "" {
 		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
 	}
+	if name, _, _ := strings.Cut(form, ":"); v.Columns != nil && !slices.Contains(viewNames, name) {
+		return fmt.Errorf("%q, expected words, chars or numbers, as in title=words:1..2 or price,age=numbers", name)
+	}
 	one, err := parseOne(viewForm(form))
 	v.Tokenizer = one.Canonical()
 	return err
@@ -86,6 +89,9 @@ func (v *View) parse(text string) (err error) {
 
 // Bounds of a view's weight.
 const leastWeight, mostWeight = 1e-3, 1e3
+
+// viewNames are the names of how a column is cut.
+var viewNames = []string{"words", "chars", wordName, string(Char), string(CharWB)}
 
 // viewForm turns a view in short, such as words:1..2 or chars:2..5, into a tokenizer's text form.
 func viewForm(s string) string {
