@@ -10,7 +10,7 @@ import (
 )
 
 // Figures say how good predictions are. Classification has those up to F1, labels the Hamming loss,
-// too, regression the last two.
+// too, regression the last three.
 type Figures struct {
 	Accuracy *report.Number `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
 	MicroF1  *report.Number `json:"micro_f1,omitempty"`
@@ -20,13 +20,16 @@ type Figures struct {
 	ECE      *report.Number `json:"expected_calibration_error,omitempty"`
 	MSE      *report.Number `json:"mean_squared_error,omitempty"`
 	R2       *report.Number `json:"squared_correlation,omitempty"`
+
+	// Determination is 1 - MSE / variance of the targets: 1 for no error, 0 for that of their mean, below 0 for more.
+	Determination *report.Number `json:"determination,omitempty"`
 }
 
 // NewFigures returns those of a score of regression, of labels each for itself, or of classes.
 func NewFigures(s *svm.Score, regression, labels bool) (f Figures) {
 	of := func(v float64) *report.Number { return new(report.Number(v)) }
 	if regression {
-		f.MSE, f.R2 = of(s.MeanSquaredError), of(s.R2)
+		f.MSE, f.R2, f.Determination = of(s.MeanSquaredError), of(s.R2), of(1-s.MeanSquaredError/s.Variance)
 		return f
 	}
 	f.Accuracy, f.MicroF1, f.MacroF1 = of(s.Accuracy), of(s.MicroF1), of(s.MacroF1)

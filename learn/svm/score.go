@@ -35,6 +35,10 @@ type Score struct {
 	// targets, as svm-predict prints them.
 	MeanSquaredError, R2 float64
 
+	// Variance of the targets: the mean squared error of their mean as an estimate of each. 1 - MeanSquaredError /
+	// Variance is the coefficient of determination.
+	Variance float64
+
 	Answers *Answers `json:",omitempty"` // of a model with a threshold of probabilities
 
 	Calibration *Calibration `json:",omitempty"` // of probabilities, where there are any
@@ -143,6 +147,7 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	}
 	s := &Score{}
 	var sum, x, z, xx, zz, xz float64
+	var targets []float64
 	for i, v := range values {
 		own := t.of(i)
 		if len(own) != 1 {
@@ -155,6 +160,7 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 				t.s.Classes[own[0]].Name, truth.Number(i), truth.Source)
 		}
 		s.Documents++
+		targets = append(targets, target)
 		d := v - target
 		sum += float64(d * d)
 		x += v
@@ -171,6 +177,10 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	s.MeanSquaredError = sum / n
 	num := n*xz - x*z
 	s.R2 = num * num / ((n*xx - x*x) * (n*zz - z*z))
+	for _, target := range targets {
+		d := target - z/n
+		s.Variance += float64(d*d) / n
+	}
 	return s, nil
 }
 

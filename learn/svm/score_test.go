@@ -78,6 +78,7 @@ func TestScoreValues(t *testing.T) {
 		xx, zz, xz = xx+(x[i]-mx)*(x[i]-mx), zz+(z[i]-mz)*(z[i]-mz), xz+(x[i]-mx)*(z[i]-mz)
 	}
 	within(t, "squared correlation", s.R2, xz*xz/(xx*zz), 1e-12)
+	within(t, "variance", s.Variance, zz/3, 1e-12)
 	if s.Documents != 3 || !math.IsNaN(s.Accuracy) {
 		t.Errorf("%+v", s)
 	}

@@ -158,6 +158,7 @@ func (r *cvReport) writeLines(w io.Writer) {
 	if r.MSE != nil {
 		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\n", float64(*r.MSE))
 		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", float64(*r.R2))
+		fmt.Fprintf(w, "Cross Validation Coefficient of determination = %.6g\n", float64(*r.Determination))
 		return
 	}
 	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", 100*float64(*r.Accuracy))

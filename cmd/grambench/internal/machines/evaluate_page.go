@@ -97,6 +97,7 @@ func (r *evaluateReport) addFigures(p *page.Page) {
 	if r.MSE != nil {
 		add("Mean squared error", fmt.Sprintf("%.6g", float64(*r.MSE)), "")
 		add("Squared correlation", fmt.Sprintf("%.4f", float64(*r.R2)), "")
+		add("Determination", fmt.Sprintf("%.4f", float64(*r.Determination)), "0 is the mean for each, 1 no error")
 		return
 	}
 	scoreFigures(p, r.Score)

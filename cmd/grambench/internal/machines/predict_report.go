@@ -230,8 +230,9 @@ func (r *predictReport) WriteText(w io.Writer) {
 // writeScore prints the score, the first line as svm-predict does.
 func (r *predictReport) writeScore(w io.Writer) {
 	if r.MSE != nil {
-		fmt.Fprintf(w, "Mean squared error = %g (regression)\nSquared correlation coefficient = %g (regression)\n",
-			round6(float64(*r.MSE)), round6(float64(*r.R2)))
+		fmt.Fprintf(w, "Mean squared error = %g (regression)\nSquared correlation coefficient = %g (regression)\n"+
+			"Coefficient of determination = %g (0 is the mean for each, 1 no error)\n",
+			round6(float64(*r.MSE)), round6(float64(*r.R2)), round6(float64(*r.Determination)))
 		return
 	}
 	if r.Accuracy == nil {
