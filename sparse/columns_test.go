@@ -45,7 +45,7 @@ func TestReadColumns(t *testing.T) {
 	opt := columnsOptions(t, "title=words + price=numbers", 1)
 	want := read(table.String(), "a.csv", opt)
 	checkCorpus(t, want)
-	if len(want.Documents.Views) != 2 || want.Texts != nil || len(want.Warnings) != 1 ||
+	if len(want.Documents.Views) != 2 || want.Texts != nil || len(want.Warnings) != 2 ||
 		want.Warnings[0].Count != int64(documents/10) ||
 		!strings.HasSuffix(want.Tokenizer.String(), "price=numbers:1|125|249|375|499|625|749|875|999") {
 		t.Fatalf("%s, %v, views %v", want.Tokenizer, want.Warnings, want.Documents.Views)
@@ -175,6 +175,25 @@ func TestTwoNamedColumns(t *testing.T) {
 	} {
 		if c := texts(t, "a.csv", content, Options{}); c.Documents.Rows() != rows {
 			t.Errorf("%q: %d documents, expected %d", content, c.Documents.Rows(), rows)
+		}
+	}
+}
+
+// A view with too few terms to tell documents apart, as of codes whose digits are left out, is named.
+func TestViewsWithoutTerms(t *testing.T) {
+	const rows = "text,zip,zone,class\nred car,123,zone 1,x\nbig house,456,zone 2,y\n"
+	for views, want := range map[string][]string{
+		"text=words + zip=words": {"no term in the view zip=word"}, "text=words + zip=words:digits + zone=words:digits": nil,
+		"zone=words + text=words": {"one term alone in the view zone=word"}, "text=words": nil,
+		"zip=words + text=words + zone=words": {"no term in the view zip=word", "one term alone in the view zone=word"},
+	} {
+		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(rows), "a.csv", columnsOptions(t, views, 1)))(t)
+		var got []string
+		for _, w := range c.Warnings {
+			got = append(got, w.Message)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: warnings %q, expected %q", views, got, want)
 		}
 	}
 }

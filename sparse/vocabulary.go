@@ -150,6 +150,23 @@ func (c *termCounter) endDocument() countedDocument {
 // leftOut marks terms that the vocabulary doesn't hold.
 const leftOut = math.MaxUint32
 
+// warnViews warns of views with too few terms to tell documents apart.
+func (c *Corpus) warnViews(views []View) {
+	split, _ := c.Tokenizer.Split()
+	for i, v := range views {
+		end := uint32(len(c.Vocabulary))
+		if i+1 < len(views) {
+			end = views[i+1].First
+		}
+		if n := end - v.First; n < 2 && len(c.Vocabulary) > 0 && len(split) == len(views) {
+			(*warnings)(&c.Warnings).warn(Warning{
+				Message: fmt.Sprintf("%s in the view %s", []string{"no term", "one term alone"}[n], split[i]), Count: 1,
+				Option: "Tokenizer", Remedy: "with words:digits keeps digits in words",
+			})
+		}
+	}
+}
+
 // fillText makes the documents' matrix and its vocabulary: Options.Vocabulary if given, else the
 // terms within MinDF and MaxDF, sorted byte by byte. It warns of what it left out; at names the
 // place of a document. documents are spent.
@@ -180,6 +197,9 @@ func (c *Corpus) fillText(
 	views, err := ViewsOf(c.Tokenizer, c.Vocabulary)
 	if err != nil {
 		return err
+	}
+	if opt.Vocabulary == nil {
+		c.warnViews(views)
 	}
 	m := &CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1), Views: views}
 	lost := make([]int64, len(documents)) // words left out
