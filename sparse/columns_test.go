@@ -120,6 +120,9 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{LabelColumn: "y"}},
 		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{LabelColumn: "4"}},
 		{"a,class\n1,x\n2,y\n", "a=numbers", Options{}},
+		{"a;class\n1;x\n2;y\n", "a=numbers", Options{}},
+		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{LabelColumn: "y"}}, // b has none
+		{"\"a\", \"b\", \"class\"\n1, 2, \"x\"\n2, \"3\", \"y\"\n", "a,b=numbers", Options{}},
 	} {
 		got, err := read(c.content, c.opt)
 		if err != nil {
@@ -133,7 +136,7 @@ func TestNumericTable(t *testing.T) {
 			!reflect.DeepEqual(got.Classes, []string{"x", "y"}) {
 			t.Errorf("%q is cut by %s, expected %s", c.content, got.Tokenizer, want.Tokenizer)
 		}
-		if w := got.Warnings[len(got.Warnings)-1].Message; !strings.HasSuffix(w, "read as numbers: views "+c.view) {
+		if w := got.Warnings[len(got.Warnings)-1].Message; !strings.HasSuffix(w, "those of numbers read as views "+c.view) {
 			t.Errorf("%q: warning %q", c.content, w)
 		}
 	}
@@ -147,6 +150,7 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,c\n1,2,x\n", which + "price,age=numbers", Options{}},                              // no label
 		{"a,target,class\n1,2,x\n", which + "price,age=numbers", Options{}},                     // which label?
 		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}},                          // numbers of columns
+		{"5.13,NA,x\n4,2,y\n5,3,x\n", which + "price,age=numbers", Options{LabelColumn: "3"}},   // no header
 		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}},                          // twice
 		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},                            // a short record
 		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Vocabulary: []string{"z"}}}, // of a model of text
@@ -158,13 +162,23 @@ func TestNumericTable(t *testing.T) {
 	}
 }
 
+// What a later line has in place of numbers is an error that says how the column can be read otherwise.
+func TestNoNumericTable(t *testing.T) {
+	text := "query,label\n" + strings.Repeat("1234567,x\n", 9000) + "red bike,y\n"
+	_, err := ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{})
+	if err == nil || !strings.Contains(err.Error(), `a.csv:9002: "red bike" in the column query`) ||
+		!strings.HasSuffix(err.Error(), "(Options.TextColumn names a column of texts)") {
+		t.Error(err)
+	}
+}
+
 // Of two columns, one that is called as labels are has labels, and the first line is no document, unless another
 // document has that label.
 func TestTwoNamedColumns(t *testing.T) {
 	const want = "x good:1\ny bad:1\nx good:1\n"
 	for _, content := range []string{
 		"category,headline\nx,good\ny,bad\nx,good\n", "headline,Class\ngood,x\nbad,y\ngood,x\n",
-		"\"topic\"\theadline\nx\tgood\ny\tbad\nx\tgood\n",
+		"\"topic\"\theadline\nx\tgood\ny\tbad\nx\tgood\n", "headline;topic\ngood;x\nbad;y\ngood;x\n",
 	} {
 		if got := show(texts(t, "a.csv", content, Options{})); got != want {
 			t.Errorf("%q: read\n%swant\n%s", content, got, want)
@@ -176,6 +190,16 @@ func TestTwoNamedColumns(t *testing.T) {
 		if c := texts(t, "a.csv", content, Options{}); c.Documents.Rows() != rows {
 			t.Errorf("%q: %d documents, expected %d", content, c.Documents.Rows(), rows)
 		}
+	}
+	// Texts that are numbers are texts where the column is called so.
+	if c := texts(t, "a.csv", "text,label\n10,x\n11,y\n", Options{}); c.Tokenizer.Rows() != nil {
+		t.Errorf("cut by %s", c.Tokenizer)
+	}
+	// A label that only comes later is told.
+	far := "topic,good words\n" + strings.Repeat("x,bad\n", 20000) + "topic,worse\n"
+	c := texts(t, "a.csv", far, Options{})
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Message, "though later documents have the label topic") {
+		t.Errorf("warnings %+v", c.Warnings)
 	}
 }
 

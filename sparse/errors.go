@@ -278,7 +278,7 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	}
 	single, first := c.single(count)
 	switch {
-	case single < 4 || 2*single <= int64(c.Documents.Rows()) || c.numbered(): // numbers may be there to be estimated
+	case single < 4 || 2*single <= int64(c.Documents.Rows()) || c.numbered(): // see Targets
 	case s.labelBytes > 2*s.textBytes:
 		n := float64(s.documents)
 		warn.warn(Warning{
@@ -326,17 +326,29 @@ func (c *Corpus) numbered() bool {
 	})
 }
 
-// CheckClasses returns an error for a corpus whose labels can't be classes: a thousand or more, and most
-// documents have one to themselves, as numbers or texts do where another column was meant; or fifty numbers or more,
-// and fewer than two documents for each. Errors: that of [Corpus.Validate], too.
+// Targets reports whether all labels are numbers and most documents have one to themselves, as numbers that are there
+// to be estimated do. Reading doesn't warn of these.
+func (c *Corpus) Targets() bool {
+	if c.Validate() != nil || !c.numbered() {
+		return false
+	}
+	n, _ := c.single(c.classSizes())
+	return n >= 4 && 2*n > int64(c.Documents.Rows())
+}
+
+// CheckClasses returns an error for a corpus whose labels can't be classes: a thousand or more, or fifty numbers, and
+// most documents have one to themselves, as numbers or texts do where another column was meant. Errors: that of
+// [Corpus.Validate], too.
 func (c *Corpus) CheckClasses() error {
-	const many, manyNumbers = 1000, 50
+	many, manyNumbers := 1000, 50
 	if err := c.Validate(); err != nil || len(c.Classes) < manyNumbers {
 		return err
 	}
+	if c.numbered() {
+		many = manyNumbers
+	}
 	n, _ := c.single(c.classSizes())
-	numbers := 2*len(c.Classes) > c.Documents.Rows() && c.numbered()
-	if !numbers && (len(c.Classes) < many || 2*n <= int64(c.Documents.Rows())) {
+	if len(c.Classes) < many || 2*n <= int64(c.Documents.Rows()) {
 		return nil
 	}
 	return fmt.Errorf("sparse: %s: %d classes, of which %d of %d documents have one to themselves, expected classes "+

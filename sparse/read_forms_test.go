@@ -84,19 +84,24 @@ func TestCheckClasses(t *testing.T) {
 			t.Errorf("%d classes of one document: %v", single, err)
 		}
 	}
-	// Numbers to estimate are fewer than two documents each; there is no warning of them, since they may be meant so.
-	for classes, bad := range map[int]bool{49: false, 60: true, 99: true, 100: false} {
-		var lines strings.Builder
-		for i := range 200 {
-			fmt.Fprintf(&lines, "%d.5\tx y\n", min(i, classes-1))
+	// Numbers to estimate are as few as fifty, and reading doesn't warn of them; that of several documents are classes.
+	for numbers, bad := range map[int]bool{3: false, 48: false, 49: true, 50: true} {
+		lines := strings.Repeat("0\tx y\n", numbers-1)
+		for i := range numbers {
+			lines += fmt.Sprintf("%d.5\tx y\n", i)
 		}
-		rows := lines.String()
-		if classes < 100 {
-			rows = strings.Join(strings.SplitAfter(rows, "\n")[:classes+9], "")
+		c := texts(t, "a.tsv", lines, Options{})
+		if err := c.CheckClasses(); (err != nil) != bad || len(c.Warnings) != 0 || c.Targets() != (numbers > 3) {
+			t.Errorf("%d numbers: %v, warnings %v, %v", numbers, err, c.Warnings, c.Targets())
 		}
-		c := texts(t, "a.tsv", rows, Options{})
-		if err := c.CheckClasses(); (err != nil) != bad || len(c.Warnings) != 0 {
-			t.Errorf("%d numbers: %v, warnings %v", classes, err, c.Warnings)
+	}
+	for i, lines := range []string{strings.Repeat("a\tx y\n", 49), "", strings.Repeat("7\tx y\n", 60)} {
+		for i := range 55 {
+			lines += fmt.Sprintf("%d\tx y\n", i)
+		}
+		c := texts(t, "a.tsv", lines, Options{})
+		if err := c.CheckClasses(); (err != nil) != (i == 1) || c.Targets() != (i == 1) {
+			t.Errorf("%d: %v", i, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,25 +54,23 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 		return nil, err
 	}
 	given := *opt
-	if at := in.headed(first, separator, opt); at >= 0 {
-		given.LabelColumn = first[at]
+	headed := in.headed(first, separator, opt)
+	if headed >= 0 {
+		given.LabelColumn = first[headed]
 	}
 	of, bad := findColumns(first, &given)
-	numbers := Warning{}
-	if bad != nil && bad.Option == "TextColumn" || bad == nil && of.header != nil && len(first) == 2 {
+	numbers := "" // the view of columns that are taken for numbers
+	unknown := bad != nil && bad.Option == "TextColumn" ||
+		headed >= 0 && !slices.Contains(textNames, columnName(first[1-headed]))
+	if unknown {
 		switch words, view := in.viewed(first, separator, &given); {
 		case words == "" && view != "":
 			given.Tokenizer = token.Tokenizer{Views: view}
-			opt.Tokenizer = given.Tokenizer
-			numbers = Warning{
-				Message: "no column of texts, all named columns but that of labels read as numbers: views " + view, Count: 1,
-				First: place(in.name, 1), Option: "TextColumn", Remedy: "names one of texts",
-			}
+			opt.Tokenizer, numbers = given.Tokenizer, view
 			of, bad = findColumns(first, &given)
-		case view != "" && bad != nil:
-			bad.Expected = "to know which is the text, or views of columns such as " + words + " + " + view
-		case bad != nil && words != "":
-			bad.Expected = "to know which is the text, or views of columns such as " + words
+		case bad != nil && words+view != "":
+			bad.Expected = "to know which is the text, or views of columns such as " +
+				strings.Join(slices.DeleteFunc([]string{words, view}, func(s string) bool { return s == "" }), " + ")
 		}
 	}
 	if bad != nil {
@@ -84,20 +83,38 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 		}
 		in.line += int64(skipped)
 	}
-	in.quoted = separator
-	in.spaced = slices.ContainsFunc(first, func(name string) bool { return strings.HasPrefix(name, ` "`) })
+	in.quoted, in.spaced = separator, spaced(first)
 	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, of, opt.Tokenizer.Rows()}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
-	if err == nil && numbers.Count > 0 {
-		(*warnings)(&c.Warnings).warn(numbers)
+	if err != nil {
+		if bad := (*SyntaxError)(nil); numbers != "" && errors.As(err, &bad) && bad.Option == "" {
+			bad.Option, bad.Remedy = "TextColumn", "names a column of texts"
+		}
+		return nil, err
 	}
-	if err == nil && of.unknown {
-		(*warnings)(&c.Warnings).warn(Warning{
+	warn := (*warnings)(&c.Warnings)
+	if numbers != "" {
+		warn.warn(Warning{
+			Message: "no column of texts, those of numbers read as views " + numbers, Count: 1, First: place(in.name, 1),
+			Option: "TextColumn", Remedy: "names a column of texts",
+		})
+	}
+	if headed >= 0 && slices.ContainsFunc(c.Classes, func(name string) bool {
+		return columnName(name) == columnName(first[headed])
+	}) {
+		warn.warn(Warning{
+			Message: fmt.Sprintf("the first line, %s, taken for a header, though later documents have the label %s",
+				quoteList(first), first[headed]), Count: 1, First: place(in.name, 1),
+			Option: "LabelColumn", Remedy: strconv.Itoa(headed+1) + " takes it for a document",
+		})
+	}
+	if of.unknown {
+		warn.warn(Warning{
 			Message: "no column of labels: " + strings.Join(of.header, ", "), Count: 1, First: place(in.name, 1),
 			Option: "LabelColumn", Remedy: "names it",
 		})
 	}
-	return c, err
+	return c, nil
 }
 
 // newCSV returns a reader of records.
@@ -135,7 +152,7 @@ func (in *input) headed(first []string, separator byte, opt *Options) int {
 	if at < 0 || slices.Contains(labelNames, columnName(first[1-at])) {
 		return -1
 	}
-	all, records := in.near(separator, func(record []string) bool {
+	all, records := in.near(first, separator, func(record []string) bool {
 		return len(record) == 2 && columnName(record[at]) != columnName(first[at])
 	})
 	if !all || records == 0 {
@@ -144,14 +161,23 @@ func (in *input) headed(first []string, separator byte, opt *Options) int {
 	return at
 }
 
+// spaced reports whether the first record has blanks before quotes.
+func spaced(first []string) bool {
+	return slices.ContainsFunc(first, func(name string) bool { return strings.HasPrefix(name, ` "`) })
+}
+
 // near reports whether all records nearby but the first are as they should be, and how many there are.
-func (in *input) near(separator byte, good func(record []string) bool) (all bool, records int) {
+func (in *input) near(first []string, separator byte, good func(record []string) bool) (all bool, records int) {
 	head, _ := in.r.Peek(nearBytes)
+	whole := len(head) < nearBytes
+	if spaced(first) {
+		head = withoutBlanks(bytes.Clone(head), separator)
+	}
 	r := newCSV(bytes.NewReader(head), rune(separator))
 	r.Read()
 	for ; ; records++ {
 		record, err := r.Read()
-		if err != nil || len(head) == nearBytes && int(r.InputOffset()) == len(head) {
+		if err != nil || !whole && int(r.InputOffset()) == len(head) {
 			return true, records
 		}
 		if !good(record) {
@@ -168,23 +194,32 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, nu
 	if known || opt.TextColumn != "" || opt.Tokenizer != (token.Tokenizer{}).WithPairs(true) {
 		return "", ""
 	}
-	labels, holds := 0, map[int]bool{} // whether a column holds numbers
+	labels, numbered := 0, map[int]bool{} // columns without labels, and whether all there are numbers
+	names, some := make([]string, len(first)), map[int]bool{}
 	for i, name := range first {
-		if opt.LabelColumn != "" && name == opt.LabelColumn || strconv.Itoa(i+1) == opt.LabelColumn ||
-			opt.LabelColumn == "" && slices.Contains(labelNames, columnName(name)) {
+		if spaced(first) {
+			name = strings.Trim(name, ` "`)
+		}
+		names[i] = name
+		switch of := columnName(name); {
+		case opt.LabelColumn != "" && (of == columnName(opt.LabelColumn) || strconv.Itoa(i+1) == opt.LabelColumn),
+			opt.LabelColumn == "" && slices.Contains(labelNames, of):
 			labels++
 			continue
+		case name == "": // of the rows' numbers
+			continue
 		}
-		if _, err := strconv.Atoi(name); err == nil || name != "" && slices.Contains(first[:i], name) {
-			return "", "" // it would be the number of a column, or a guess
+		if _, number := token.ParseNumber(name); number || slices.Contains(names[:i], name) {
+			return "", "" // no header, or a guess
 		}
-		if name != "" {
-			holds[i] = true
-		}
+		numbered[i] = true
 	}
-	all, records := in.near(separator, func(record []string) bool {
-		for i := range holds {
-			holds[i] = len(record) == len(first) && holds[i] && token.IsNumber(record[i])
+	all, records := in.near(first, separator, func(record []string) bool {
+		for i := range numbered {
+			if len(record) == len(first) {
+				x, ok := token.ParseNumber(record[i])
+				numbered[i], some[i] = numbered[i] && ok, some[i] || !math.IsNaN(x)
+			}
 		}
 		return len(record) == len(first)
 	})
@@ -193,11 +228,11 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, nu
 	}
 	var view token.View
 	var texts []string
-	for i, name := range first {
-		switch number, ok := holds[i]; {
-		case number:
+	for i, name := range names {
+		switch number, ok := numbered[i]; {
+		case number && some[i]: // a column without any has nothing to tell
 			view.Columns = append(view.Columns, name)
-		case ok:
+		case ok && !number:
 			texts = append(texts, token.View{Columns: []string{name}}.String())
 		}
 	}
@@ -509,7 +544,7 @@ func (in *input) separator(opt *Options) (byte, error) {
 		if len(first) < 2 {
 			continue
 		}
-		if bad == nil && of.header != nil {
+		if bad == nil && of.header != nil || in.headed(first, s, opt) >= 0 {
 			return s, nil
 		}
 		if words, numbers := in.viewed(first, s, opt); bad != nil && words+numbers != "" {

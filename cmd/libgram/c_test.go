@@ -78,7 +78,7 @@ func program(t *testing.T, flags ...string) string {
 	return path
 }
 
-// The C program calls all functions, in 1,500 calls and more that keep no memory.
+// The C program calls all functions, in 1,000 calls and more that keep no memory.
 func TestC(t *testing.T) {
 	if out := output(t, program(t), t.TempDir(), "100"); out != "ok\n" {
 		t.Errorf("it says %q", out)

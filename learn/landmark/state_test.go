@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -15,6 +17,24 @@ import (
 )
 
 func init() { run.LeastKept = 0 } // a training of milliseconds is kept, too
+
+// A training that has taken less than run.LeastKept hands nothing over.
+func TestShortTrainingIsNotKept(t *testing.T) {
+	defer func(d time.Duration) { run.LeastKept = d }(run.LeastKept)
+	run.LeastKept = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := TrainPath(ctx, texts(600, 3, 9, false), Settings{Landmarks: 150, Iterations: 1000}, []float64{1}, Options{
+		Save: func(*State) error { t.Error("it is kept"); return nil },
+		Progress: func(p run.Progress) {
+			if strings.HasPrefix(p.Stage, "pass 2") {
+				cancel()
+			}
+		},
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
 
 // A training that is interrupted hands its state over, which survives a file, and goes on from it to
 // the optimum, in fewer passes than from the beginning. A state of another training has no part.

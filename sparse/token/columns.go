@@ -26,14 +26,9 @@ const Numbers Analyzer = "numbers"
 // Knots of a column of numbers, and terms that a number counts.
 const mostKnots, numberTerms = 9, 64
 
-// IsNumber reports whether a view of numbers takes a value: a finite number, or one of the signs for a missing one.
-func IsNumber(value string) bool {
-	_, ok := parseNumber(value)
-	return ok
-}
-
-// parseNumber reads a value, which is NaN where it is missing: empty, NA, N/A, NaN, null or a question mark.
-func parseNumber(value string) (x float64, ok bool) {
+// ParseNumber reads a value of a view of numbers, which is NaN where it is missing: empty, NA, N/A, NaN, null or a
+// question mark. It reports whether the value is one of these or a finite number.
+func ParseNumber(value string) (x float64, ok bool) {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {
 	case "", "na", "n/a", "nan", "null", "?":
@@ -110,7 +105,7 @@ func (r *Rows) Check(text []byte) (missing int, err error) {
 	}
 	values, err := r.values(text)
 	for i, v := range values {
-		if x, _ := parseNumber(v); r.numbers[i] && math.IsNaN(x) {
+		if x, _ := ParseNumber(v); r.numbers[i] && math.IsNaN(x) {
 			missing++
 		}
 	}
@@ -142,7 +137,7 @@ func (r *Rows) values(text []byte) ([]string, error) {
 		default:
 			return nil, &RowError{fmt.Sprintf("the value %.60q of %s", fmt.Sprint(v), name), "a string, a number or null"}
 		}
-		if _, ok := parseNumber(values[i]); r.numbers[i] && !ok {
+		if _, ok := ParseNumber(values[i]); r.numbers[i] && !ok {
 			return nil, &RowError{fmt.Sprintf("%.60q in the column %s", values[i], name),
 				"a finite number, or nothing where it is missing"}
 		}
@@ -171,7 +166,7 @@ func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
 			return t, fmt.Errorf("document %d: %w", i+1, err)
 		}
 		for k, v := range of {
-			if x, _ := parseNumber(v); r.numbers[k] && !math.IsNaN(x) {
+			if x, _ := ParseNumber(v); r.numbers[k] && !math.IsNaN(x) {
 				values[k] = append(values[k], x)
 			}
 		}
@@ -207,7 +202,7 @@ func (v *View) parseKnots(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		var knots []float64
 		for text := range strings.SplitSeq(part, "|") {
-			x, ok := parseNumber(text)
+			x, ok := ParseNumber(text)
 			if !ok || math.IsNaN(x) || len(knots) > 0 && x <= knots[len(knots)-1] || len(knots) == mostKnots {
 				return fmt.Errorf("scale %q, expected up to %d ascending numbers such as 1|2.5|10, with commas between columns",
 					part, mostKnots)
@@ -334,7 +329,7 @@ func (v *viewScanners) feedRow(text []byte) {
 		}
 		for column := range min(len(of), len(view.knots)) {
 			first, counts := -1, []int{numberTerms}
-			if x, _ := parseNumber(of[column]); !math.IsNaN(x) {
+			if x, _ := ParseNumber(of[column]); !math.IsNaN(x) {
 				first, counts = 0, numberCounts(view.knots[column], x)
 			}
 			for k, n := range counts {

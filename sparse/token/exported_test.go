@@ -22,7 +22,7 @@ func TestDoors(t *testing.T) {
 		Calls: [][]any{
 			{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts},
 			{token.ParseViews, "words + chars:2"}, {(*token.RowError).Error, &token.RowError{}},
-			{(*token.Rows).Check, rows(), []byte(`{"a":"x"}`)}, {token.IsNumber, "1"},
+			{(*token.Rows).Check, rows(), []byte(`{"a":"x"}`)}, {token.ParseNumber, "1"},
 		},
 	})
 }
