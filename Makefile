@@ -76,14 +76,16 @@ cluster: ## build bin/gramcluster, which spreads jobs over machines
 lab: ## build bin/gramlab: the experiments of the source papers, and comparisons of grambench with other programs
 	cd lab && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramlab ./cmd/gramlab
 
-cluster-test: ## run cluster's own tests; those whose server isn't there say so
-	cd cluster && CGO_ENABLED=0 $(GO) test -timeout 60m ./...
+# What only this finds: faults of gramcluster as a program, its memory, its processes that are killed, and single
+# operations of a store that fail.
+cluster-test: ## run all of cluster's tests, those of its programs, too; those whose server isn't there say so
+	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -tags nocloud -timeout 60m ./...
 
 # PySpark comes from Python's package index into a virtual environment, the S3 server from Go's module proxy, both with checksums.
 SPARK_VENV = $(CURDIR)/build/spark
 
 # What only this finds: a store that doesn't keep what S3 promises, faults of drivers on Spark, rare schedules of failures.
-# All else of acceptance is in test.
+# All else of acceptance is in cluster-test.
 cluster-check: ## test cluster against an S3 server and Spark, which it installs, and on many schedules of failures (needs Java 17 and python3)
 	@command -v java >/dev/null || { echo "cluster-check: no java; on Debian: apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 	@test -x $(SPARK_VENV)/bin/spark-submit || { python3 -m venv $(SPARK_VENV) && \
@@ -129,8 +131,8 @@ run: build ## build, then the main job: verify the engine on the Go source files
 
 # Wrong results and messages. The libraries of clouds' services are half of all packages of cluster: its tests go without
 # (nocloud) but for those that need them, which spares the linker a quarter of a minute.
-test: ## run all tests
-	$(call each,$(GO) test -vet=off -tags nocloud -timeout 60m ./...)
+test: ## run all tests, but those of cluster-test in short
+	$(call each,$(GO) test -vet=off -tags nocloud $$(test $$m != cluster || echo -short) -timeout 60m ./...)
 	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -timeout 60m ./store
 
 bench: build ## measure against a merge of sorted lists and against the machine
@@ -166,7 +168,7 @@ bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy,
 # Two stages at a time, the longest first, since each leaves a part of two processors idle. What comes before them is short
 # or writes files that others compile. Each stage says what it finds and no other does.
 ci: build format tidy generate-check ## everything that continuous integration runs, two stages at a time
-	$(MAKE) -j2 -O vet staticcheck test race cluster-check arm64-test cuda-check python-check portable arm64 campaign-short
+	$(MAKE) -j2 -O vet staticcheck test race cluster-check cluster-test arm64-test cuda-check python-check portable arm64 campaign-short
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## the stages that need no more than Go and a C compiler
 
