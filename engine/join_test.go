@@ -104,7 +104,7 @@ func ran(t *testing.T, what string, joins, byTiles *atomic.Int64, want int64) {
 
 // A join finds the pairs of tiles, no other, with the same bits, and so do groups and neighbours.
 func TestJoinIsTiles(t *testing.T) {
-	bounds := []float64{0, 1e-6, 0.02, 0.3, 0.9}
+	bounds := []float64{0, 1e-6, 0.02, 0.9}
 	if testing.Short() {
 		bounds = []float64{0.02, 0.3}
 	}

@@ -113,7 +113,7 @@ func TestAgainstProjectedGradient(t *testing.T) {
 		t.Skip("the slow reference takes its time and runs alone")
 	}
 	for _, s := range []Settings{{Tolerance: 1e-7}, {K: 2, Push: 0.8, Tolerance: 1e-7}} {
-		m := trained(t, drawn(t, 60, 4, 3, 1), s)
+		m := trained(t, drawn(t, 40, 4, 3, 1), s)
 		l := mat.NewDense(m.Columns, m.Columns, m.Transform)
 		var square mat.Dense
 		square.Mul(l.T(), l)

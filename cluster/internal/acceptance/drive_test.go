@@ -54,9 +54,6 @@ const here = `gramcluster work -store "$GRAM_STORE" -workers 1`
 // acknowledged is there, and the model is that of grambench.
 func TestDriveKilled(t *testing.T) {
 	n := max(*kills/5, 1)
-	if testing.Short() {
-		n = 1
-	}
 	begin := time.Now()
 	driven(t, filepath.Join(t.TempDir(), "store"), here)
 	span := time.Since(begin)

@@ -31,9 +31,6 @@ var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-rows", "128", 
 // which what was acknowledged is there; then gather, too. Then one works to the end: the matrix is that of grambench.
 func TestKilled(t *testing.T) {
 	n := *kills
-	if testing.Short() {
-		n = min(n, 3)
-	}
 	planned := filepath.Join(t.TempDir(), "planned")
 	j := plan(t, planned, long)
 	lines := slices.Collect(strings.Lines(j.tasks))

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,7 +21,12 @@ import (
 var folder string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	os.Exit(func() int {
+		if testing.Short() {
+			fmt.Println("all of these tests build programs: make cluster-test runs them")
+			return 0
+		}
 		var err error
 		if folder, err = os.MkdirTemp("", "gramcluster-test-"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
