@@ -31,7 +31,11 @@ func TestSingleDocuments(t *testing.T) {
 			embedder := k.Embedding().Fit(train)
 			x := musttest.Get(embedder.Transform(train))(t)
 			for _, isa := range enginetest.ISAs() {
-				for _, head := range []int{0, -1, 100, 40 * length} {
+				heads := []int{0, -1, 100, 40 * length}
+				if length == 90 {
+					heads = heads[:2]
+				}
+				for _, head := range heads {
 					t.Run(fmt.Sprintf("%s/isa=%s/length=%d/head=%d", spec, isa, length, head), func(t *testing.T) {
 						e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), HeadTerms: head, KeptBytes: 1 << 30}))(t)
 						both := []*sparse.CSR{test, same}

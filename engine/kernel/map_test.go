@@ -73,7 +73,7 @@ var norms = []float32{0, 1e-3, 0.7, 1, 1.0000001, 3.14159, 100, 100.25, 12345.67
 // good part of that bound, so that the bound isn't one that anything passes. (A bound that sums
 // worst cases of independent roundings is rarely more than half used.)
 func TestMapError(t *testing.T) {
-	many, fewer := float32Distances(10000), float32Distances(1000)
+	many, fewer := float32Distances(6000), float32Distances(1000)
 	if testing.Short() {
 		many = float32Distances(4000)
 	}

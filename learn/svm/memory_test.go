@@ -74,7 +74,7 @@ var tightCases = map[string]struct {
 	"two classes":      {2, 0, Settings{C: 10, KeepAll: true}},
 	"twenty":           {20, 0, Settings{C: 10}},
 	"four, rest":       {4, 0, Settings{C: 10, Scheme: solver.OneVsRest}},
-	"calibrated":       {4, 0, Settings{C: 10, Scheme: solver.OneVsRest, Calibrated: true}},
+	"calibrated":       {3, 0, Settings{C: 0.1, Scheme: solver.OneVsRest, Calibrated: true}},
 	"one class":        {1, 0, Settings{Type: model.OneClass, Nu: 0.3}},
 	"whole":            {2, 160 << 20, Settings{C: 10}},
 	"once":             {20, 160 << 20, Settings{C: 10}},
