@@ -132,8 +132,16 @@ run: build ## build, then the main job: verify the engine on the Go source files
 # Wrong results and messages. The libraries of clouds' services are half of all packages of cluster: its tests go without
 # (nocloud) but for those that need them, which spares the linker a quarter of a minute.
 test: ## run all tests, but those of cluster-test in short
-	$(call each,$(GO) test -vet=off -tags nocloud $$(test $$m != cluster || echo -short) -timeout 60m ./...)
-	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -timeout 60m ./store
+	@$(MAKE) -j2 --no-print-directory test-gram test-modules
+
+test-gram:
+	$(GO) test -vet=off -timeout 60m ./...
+
+# One package at a time, beside test-gram's: where tests wait, others have the processors.
+test-modules:
+	cd lab && $(GO) test -vet=off -p 1 -timeout 60m ./...
+	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -p 1 -tags nocloud -short -timeout 60m ./...
+	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -p 1 -timeout 60m ./store
 
 bench: build ## measure against a merge of sorted lists and against the machine
 	bin/grambench bench -workers 1,2
@@ -252,4 +260,4 @@ vulncheck: ## look for known vulnerabilities in what is called (needs Go's datab
 python-peers: libgram ## run scikit-learn's own tests on the Python package, write docs/python-peers.md (PYTHON has scikit-learn, pytest)
 	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/peers.py --write docs/python-peers.md
 
-.PHONY: ci avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest python-peers
+.PHONY: test-gram test-modules ci avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest python-peers
