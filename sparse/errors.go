@@ -340,7 +340,8 @@ func (c *Corpus) Targets() bool {
 // most documents have one to themselves, as numbers or texts do where another column was meant. Errors: that of
 // [Corpus.Validate], too.
 func (c *Corpus) CheckClasses() error {
-	many, manyNumbers := 1000, 50
+	const manyNumbers = 50
+	many := 1000
 	if err := c.Validate(); err != nil || len(c.Classes) < manyNumbers {
 		return err
 	}

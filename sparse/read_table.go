@@ -7,33 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/sparse/token"
 )
 
-// Names that columns and keys of labels and texts have where none is given, best first.
-var (
-	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
-	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
-)
-
 // Memory while a record or an object is read: that of a field, a key or a label beside its text, in bytes, and how
 // often a text is there, with what is copied while buffers grow.
 const itemBytes, copies = 256, 12
-
-// columns say which fields of a record are label and text.
-type columns struct {
-	label, text int      // from 0; label is -1 for none
-	row         []int    // columns of views; nil where text is the document
-	header      []string // nil where the first record is a document
-	fields      int      // of every record
-	unknown     bool     // there may be a column of labels, but its name isn't known
-}
 
 // readTable reads records of fields as encoding/csv does, quotes in the midst of a field allowed.
 // If columns are given by name, or none are given and the first record holds names of textNames, it
@@ -53,30 +34,11 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 	if err != nil {
 		return nil, err
 	}
-	given := *opt
-	headed := in.headed(first, separator, opt)
-	if headed >= 0 {
-		given.LabelColumn = first[headed]
-	}
-	of, bad := findColumns(first, &given)
-	numbers := "" // the view of columns that are taken for numbers
-	unknown := bad != nil && bad.Option == "TextColumn" ||
-		headed >= 0 && !slices.Contains(textNames, columnName(first[1-headed]))
-	if unknown {
-		switch words, view := in.viewed(first, separator, &given); {
-		case words == "" && view != "":
-			given.Tokenizer = token.Tokenizer{Views: view}
-			opt.Tokenizer, numbers = given.Tokenizer, view
-			of, bad = findColumns(first, &given)
-		case bad != nil && words+view != "":
-			bad.Expected = "to know which is the text, or views of columns such as " +
-				strings.Join(slices.DeleteFunc([]string{words, view}, func(s string) bool { return s == "" }), " + ")
-		}
-	}
+	h, bad := in.readHeader(first, separator, opt)
 	if bad != nil {
 		return nil, bad.at(in.name, 1)
 	}
-	if of.header != nil {
+	if h.header != nil {
 		skipped, err := in.skip(bytes)
 		if err != nil {
 			return nil, in.readError(1, err)
@@ -84,36 +46,12 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 		in.line += int64(skipped)
 	}
 	in.quoted, in.spaced = separator, spaced(first)
-	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, of, opt.Tokenizer.Rows()}
+	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, h.columns, opt.Tokenizer.Rows()}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
 	if err != nil {
-		if bad := (*SyntaxError)(nil); numbers != "" && errors.As(err, &bad) && bad.Option == "" {
-			bad.Option, bad.Remedy = "TextColumn", "names a column of texts"
-		}
-		return nil, err
+		return nil, h.explain(err)
 	}
-	warn := (*warnings)(&c.Warnings)
-	if numbers != "" {
-		warn.warn(Warning{
-			Message: "no column of texts, those of numbers read as views " + numbers, Count: 1, First: place(in.name, 1),
-			Option: "TextColumn", Remedy: "names a column of texts",
-		})
-	}
-	if headed >= 0 && slices.ContainsFunc(c.Classes, func(name string) bool {
-		return columnName(name) == columnName(first[headed])
-	}) {
-		warn.warn(Warning{
-			Message: fmt.Sprintf("the first line, %s, taken for a header, though later documents have the label %s",
-				quoteList(first), first[headed]), Count: 1, First: place(in.name, 1),
-			Option: "LabelColumn", Remedy: strconv.Itoa(headed+1) + " takes it for a document",
-		})
-	}
-	if of.unknown {
-		warn.warn(Warning{
-			Message: "no column of labels: " + strings.Join(of.header, ", "), Count: 1, First: place(in.name, 1),
-			Option: "LabelColumn", Remedy: "names it",
-		})
-	}
+	h.warn(c, first)
 	return c, nil
 }
 
@@ -122,124 +60,6 @@ func newCSV(r io.Reader, separator rune) *csv.Reader {
 	c := csv.NewReader(r)
 	c.Comma, c.LazyQuotes, c.FieldsPerRecord = separator, true, -1
 	return c
-}
-
-// nearBytes are what is looked at before a table is read, as many as its buffer holds.
-const nearBytes = 64 << 10
-
-// firstRecord returns the first record without reading on, and its bytes; nil if it isn't near.
-func (in *input) firstRecord(separator byte) (record []string, length int, err error) {
-	head, err := in.r.Peek(nearBytes)
-	if err != nil && err != io.EOF {
-		return nil, 0, in.readError(in.line, err)
-	}
-	whole := err == io.EOF
-	r := newCSV(bytes.NewReader(head), rune(separator))
-	record, bad := r.Read()
-	if length = int(r.InputOffset()); bad != nil || !whole && length == len(head) {
-		return nil, 0, nil // the parser says what is wrong
-	}
-	return record, length, nil
-}
-
-// headed returns which of two columns has labels, where the first record names it and, as far as can be seen from
-// here, no document has the name for its label; -1 elsewhere.
-func (in *input) headed(first []string, separator byte, opt *Options) int {
-	if len(first) != 2 || opt.LabelColumn+opt.TextColumn != "" || opt.Tokenizer.Rows() != nil {
-		return -1
-	}
-	at := slices.IndexFunc(first, func(name string) bool { return slices.Contains(labelNames, columnName(name)) })
-	if at < 0 || slices.Contains(labelNames, columnName(first[1-at])) {
-		return -1
-	}
-	all, records := in.near(first, separator, func(record []string) bool {
-		return len(record) == 2 && columnName(record[at]) != columnName(first[at])
-	})
-	if !all || records == 0 {
-		return -1
-	}
-	return at
-}
-
-// spaced reports whether the first record has blanks before quotes.
-func spaced(first []string) bool {
-	return slices.ContainsFunc(first, func(name string) bool { return strings.HasPrefix(name, ` "`) })
-}
-
-// near reports whether all records nearby but the first are as they should be, and how many there are.
-func (in *input) near(first []string, separator byte, good func(record []string) bool) (all bool, records int) {
-	head, _ := in.r.Peek(nearBytes)
-	whole := len(head) < nearBytes
-	if spaced(first) {
-		head = withoutBlanks(bytes.Clone(head), separator)
-	}
-	r := newCSV(bytes.NewReader(head), rune(separator))
-	r.Read()
-	for ; ; records++ {
-		record, err := r.Read()
-		if err != nil || !whole && int(r.InputOffset()) == len(head) {
-			return true, records
-		}
-		if !good(record) {
-			return false, records
-		}
-	}
-}
-
-// viewed returns views of all named columns but that of labels, where the first record names them: one of columns that
-// have numbers in the records nearby, and one of each other, in words. It returns "" where that can't be said or the
-// terms are known.
-func (in *input) viewed(first []string, separator byte, opt *Options) (words, numbers string) {
-	known := opt.TokenizerLater != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
-	if known || opt.TextColumn != "" || opt.Tokenizer != (token.Tokenizer{}).WithPairs(true) {
-		return "", ""
-	}
-	labels, numbered := 0, map[int]bool{} // columns without labels, and whether all there are numbers
-	names, some := make([]string, len(first)), map[int]bool{}
-	for i, name := range first {
-		if spaced(first) {
-			name = strings.Trim(name, ` "`)
-		}
-		names[i] = name
-		switch of := columnName(name); {
-		case opt.LabelColumn != "" && (of == columnName(opt.LabelColumn) || strconv.Itoa(i+1) == opt.LabelColumn),
-			opt.LabelColumn == "" && slices.Contains(labelNames, of):
-			labels++
-			continue
-		case name == "": // of the rows' numbers
-			continue
-		}
-		if _, number := token.ParseNumber(name); number || slices.Contains(names[:i], name) {
-			return "", "" // no header, or a guess
-		}
-		numbered[i] = true
-	}
-	all, records := in.near(first, separator, func(record []string) bool {
-		for i := range numbered {
-			if len(record) == len(first) {
-				x, ok := token.ParseNumber(record[i])
-				numbered[i], some[i] = numbered[i] && ok, some[i] || !math.IsNaN(x)
-			}
-		}
-		return len(record) == len(first)
-	})
-	if !all || records == 0 || labels != 1 {
-		return "", ""
-	}
-	var view token.View
-	var texts []string
-	for i, name := range names {
-		switch number, ok := numbered[i]; {
-		case number && some[i]: // a column without any has nothing to tell
-			view.Columns = append(view.Columns, name)
-		case ok && !number:
-			texts = append(texts, token.View{Columns: []string{name}}.String())
-		}
-	}
-	if view.Analyzer = token.Numbers; view.Columns != nil {
-		numbers = view.String()
-	}
-	return strings.Join(texts, " + "), numbers
 }
 
 // skip reads so many bytes and returns how many lines they end.
@@ -251,123 +71,6 @@ func (in *input) skip(n int) (lines int, err error) {
 	lines = bytes.Count(head, []byte{'\n'})
 	_, err = in.r.Discard(n)
 	return lines, err
-}
-
-// columnName returns a name without capitals, blanks, quotes and the mark of the byte order around it.
-func columnName(name string) string {
-	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
-}
-
-// findColumns finds label and text by the options and the first record. A column of labels that another source
-// has may be missing.
-func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
-	of, bad = findGiven(first, opt)
-	if bad != nil && opt.likeLabels {
-		none := *opt
-		none.LabelColumn = ""
-		of, bad = findGiven(first, &none)
-		of.label, of.unknown = -1, false
-	}
-	return of, bad
-}
-
-func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
-	names := make([]string, len(first))
-	for i, name := range first {
-		names[i] = columnName(name)
-	}
-	of = columns{label: -1, text: -1, fields: len(first)}
-	named := false
-	one := func(at int, option string) int { // the first of two of a name would be a guess
-		if at >= 0 && bad == nil && slices.Contains(first[at+1:], first[at]) {
-			bad = fault("two columns called "+quote(first[at]), "one")
-			bad.Option, bad.Remedy = option, "numbers it"
-		}
-		return at
-	}
-	find := func(given, option string) int {
-		if given == "" || bad != nil {
-			return -1
-		}
-		if n, err := strconv.Atoi(given); err == nil {
-			if n < 1 || len(first) > 0 && n > len(first) {
-				bad = fault(fmt.Sprintf("%d columns", len(first)), "a column "+given)
-				bad.Option, bad.Remedy = option, "names or numbers it"
-			}
-			return n - 1
-		}
-		named = true
-		at := slices.Index(first, given)
-		if at < 0 {
-			at = slices.Index(names, columnName(given))
-		}
-		if at < 0 {
-			bad = fault("the columns "+quoteList(first), "one called "+quote(given))
-			bad.Option, bad.Remedy = option, "names or numbers it"
-		}
-		return one(at, option)
-	}
-	of.label, of.text = find(opt.LabelColumn, "LabelColumn"), find(opt.TextColumn, "TextColumn")
-	if rows := opt.Tokenizer.Rows(); rows != nil && bad == nil {
-		for _, name := range rows.Names() {
-			of.row = append(of.row, find(name, "Tokenizer"))
-		}
-		of.text = of.row[0]
-	}
-	if bad != nil {
-		return of, bad
-	}
-	known := func(list []string, other int) int {
-		for _, name := range list {
-			if at := slices.Index(names, name); at >= 0 && at != other {
-				return at
-			}
-		}
-		return -1
-	}
-	if of.text < 0 {
-		if at := known(textNames, of.label); at >= 0 && (named || of.label < 0 || len(first) > 2) {
-			of.text, named = one(at, "TextColumn"), true
-		}
-	}
-	if of.label < 0 && named {
-		of.label = one(known(labelNames, of.text), "LabelColumn")
-	}
-	if bad != nil {
-		return of, bad
-	}
-	if len(first) == 2 && of.label != of.text { // the other one
-		if of.text < 0 && of.label >= 0 {
-			of.text = 1 - of.label
-		}
-		if of.label < 0 && of.text >= 0 {
-			of.label = 1 - of.text
-		}
-	}
-	switch {
-	case of.text >= 0:
-	case len(first) == 0: // a long one
-		of.label, of.text, of.fields = 0, 1, 2
-	case len(first) == 1 && of.label < 0:
-		of.text = 0
-	case len(first) == 2:
-		of.label, of.text = 0, 1
-	default:
-		bad = fault(fmt.Sprintf("%d columns, none of them called text: %s", len(first), quoteList(first)),
-			"to know which is the text, or views of columns such as price,age=numbers")
-		bad.Option, bad.Remedy = "TextColumn", "names or numbers it"
-		return of, bad
-	}
-	if of.label == of.text || of.label >= 0 && slices.Contains(of.row, of.label) {
-		bad = fault("the same column for labels and texts", "two columns")
-		bad.Option, bad.Remedy = "LabelColumn", "names or numbers another"
-		return of, bad
-	}
-	if named {
-		of.header = first
-		of.unknown = of.label < 0 && len(first) > 2
-	}
-	return of, nil
 }
 
 // tableParser parses records.
@@ -529,39 +232,4 @@ func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		return nil, err
 	}
 	return readTable(ctx, in, opt, m, separator)
-}
-
-// separator returns what separates the fields of a table: the comma, the semicolon, as spreadsheets write
-// it where numbers have commas, or the TAB that makes the first record a header; without a header the TAB
-// where it cuts all records nearby into as many fields, two at least, and else the comma.
-func (in *input) separator(opt *Options) (byte, error) {
-	for _, s := range []byte(",;\t") {
-		first, _, err := in.firstRecord(s)
-		if err != nil {
-			return 0, err
-		}
-		of, bad := findColumns(first, opt)
-		if len(first) < 2 {
-			continue
-		}
-		if bad == nil && of.header != nil || in.headed(first, s, opt) >= 0 {
-			return s, nil
-		}
-		if words, numbers := in.viewed(first, s, opt); bad != nil && words+numbers != "" {
-			return s, nil
-		}
-	}
-	head, _ := in.r.Peek(nearBytes)
-	r, fields := newCSV(bytes.NewReader(head), '\t'), 0
-	for {
-		record, err := r.Read()
-		cut := len(head) == nearBytes && int(r.InputOffset()) == len(head) // in the midst of a record, perhaps
-		switch {
-		case fields > 0 && (err == io.EOF || cut):
-			return '\t', nil
-		case err != nil || cut || len(record) < 2 || fields > 0 && len(record) != fields:
-			return ',', nil
-		}
-		fields = len(record)
-	}
 }

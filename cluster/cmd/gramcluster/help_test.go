@@ -88,11 +88,11 @@ func TestExamples(t *testing.T) {
 	seen := map[string]bool{}
 	for _, args := range helps() {
 		shown := examples(must(t, "", strings.Fields(args)...))
-		if all := fmt.Sprint(shown); seen[all] && len(shown) > 0 {
+		all := fmt.Sprint(shown)
+		if len(shown) > 0 && seen[all] {
 			continue // help of the same by another name
-		} else {
-			seen[all] = true
 		}
+		seen[all] = true
 		if len(shown) == 0 {
 			if !slices.Contains([]string{"help plan", "drive -help", "help sources", "help text"}, args) {
 				t.Errorf("%s shows no example", args)

@@ -20,7 +20,7 @@ import (
 
 // A process that says how much memory it needs keeps within that: documents, engine, blocks, rows and
 // lists together, by the system's own count. With less it ends before the work. Where other work takes the processors,
-// Go's collector may come late: the bound may then be passed by less than a quarter, in two runs of five at most.
+// Go's collector may come late: the bound may then be passed by less than a quarter, twice before a run that keeps it.
 func TestMemory(t *testing.T) {
 	dir, program := t.TempDir(), binary(t, "gramcluster")
 	// runs returns what a process prints, whether it ended well, and its peak in bytes.

@@ -34,7 +34,8 @@ func heeds(name string, main func()) {
 	stopped(name, main)
 }
 
-// stopped is heeds for a command that waits where it can't heed a signal, and must be ended.
+// stopped is heeds for a command that waits where it can't heed a signal, and must be ended. A training of any time is
+// worth keeping.
 func stopped(name string, main func()) {
 	run.LeastKept = 0
 	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
