@@ -109,9 +109,10 @@ ptx-check: ## fail where the PTX in git isn't that of its sources
 PYTHON_VENV = $(CURDIR)/build/python
 
 # What only this finds: faults of the Python package, and of the library as another program loads it.
-python-check: build libgram ## test the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
+python-check: build libgram ## test the C library from C, and the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
 	@test -x $(PYTHON_VENV)/bin/pytest || { python3 -m venv $(PYTHON_VENV) && \
 		$(PYTHON_VENV)/bin/pip install -q -r python/test-requirements.txt; }
+	CGO_ENABLED=1 $(GO) test -vet=off -timeout 60m ./cmd/libgram
 	cd python && GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider tests
 
 # The packages that have files for the tag cuda, or for tests with it.
@@ -131,11 +132,12 @@ run: build ## build, then the main job: verify the engine on the Go source files
 
 # Wrong results and messages. The libraries of clouds' services are half of all packages of cluster: its tests go without
 # (nocloud) but for those that need them, which spares the linker a quarter of a minute.
-test: ## run all tests, but those of cluster-test in short
+test: ## run all tests, but for programs that cluster-test and python-check build
 	@$(MAKE) -j2 --no-print-directory test-gram test-modules
 
 test-gram:
-	$(GO) test -vet=off -timeout 60m ./...
+	$(GO) test -vet=off -timeout 60m -short ./cmd/libgram
+	$(GO) test -vet=off -timeout 60m $$($(GO) list ./... | grep -v /cmd/libgram$$)
 
 # One package at a time, beside test-gram's: where tests wait, others have the processors.
 test-modules:

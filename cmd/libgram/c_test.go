@@ -60,6 +60,15 @@ var library = sync.OnceValues(func() (folder string, err error) {
 	return folder, nil
 })
 
+// folderOf returns the folder of library, for tests of other programs that load it.
+func folderOf(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the library; make python-check runs it")
+	}
+	return musttest.Get(library())(t)
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
 	os.RemoveAll(built)
@@ -70,7 +79,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, flags ...string) string {
 	t.Helper()
 	cc := tool(t, "gcc", "cc")
-	folder := musttest.Get(library())(t)
+	folder := folderOf(t)
 	path := filepath.Join(t.TempDir(), "calls")
 	args := append([]string{"-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-I.", "testdata/calls.c", "-o", path,
 		"-L" + folder, "-lgram", "-Wl,-rpath," + folder, "-lm", "-lpthread"}, flags...)
@@ -129,7 +138,7 @@ func TestHeaderIsCPlusPlus(t *testing.T) {
 	text := "#include \"gram.h\"\n" +
 		"int main() { gram_call call = {}; return gram_free(0, &call) + gram_free(0, nullptr); }\n"
 	musttest.Do(t, os.WriteFile(source, []byte(text), 0o600))
-	folder := musttest.Get(library())(t)
+	folder := folderOf(t)
 	program := filepath.Join(t.TempDir(), "header")
 	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program,
 		"-L"+folder,

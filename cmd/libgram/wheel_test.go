@@ -78,7 +78,7 @@ func TestWheels(t *testing.T) {
 	if !later("2.34", oldest) || !later("2.17.1", oldest) || later("2.9", oldest) || later("2.17", oldest) {
 		t.Error("versions are compared wrongly")
 	}
-	folder := musttest.Get(library())(t)
+	folder := folderOf(t)
 	own := musttest.Get(os.ReadFile(filepath.Join(folder, "libgram.so")))(t)
 	if list, err := faults(own, elf.EM_S390); err != nil || !slices.ContainsFunc(list, func(s string) bool {
 		return strings.HasPrefix(s, "built for")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -113,6 +114,16 @@ func TestStateFile(t *testing.T) {
 	})
 	if !errors.Is(err, full) {
 		t.Errorf("a state that can't be kept: %v", err)
+	}
+}
+
+// A training that has taken less than run.LeastKept hands nothing over.
+func TestShortTrainingIsNotKept(t *testing.T) {
+	defer func(d time.Duration) { run.LeastKept = d }(run.LeastKept)
+	run.LeastKept = time.Hour
+	s := Settings{Layers: []string{"arccos:n=1"}, Components: 5, Base: 30}
+	if state, _ := interrupted(t, s, Options{}, 40); state != nil {
+		t.Error("it is kept")
 	}
 }
 
