@@ -10,7 +10,7 @@ import (
 
 // ProgramBytes is what a process takes beside documents, engines, models and results: up to 46 MiB of the
 // program's file, which has the libraries of all stores, and the runtime with its garbage.
-const ProgramBytes = 56 << 20
+const ProgramBytes = 64 << 20
 
 // Left returns what the bound leaves beside the program and these documents, nil for none: at least
 // one byte, and 0 where there is no bound.
@@ -24,7 +24,7 @@ func (h *Host) Left(c *sparse.Corpus) int64 {
 // Fits checks that what is needed, beside the program and the documents, is within the bound. Its
 // error says what is needed in all.
 func (h *Host) Fits(c *sparse.Corpus, need int64, format string, args ...any) error {
-	if h.Memory == 0 || need <= h.Left(c) {
+	if h.Memory == 0 || heldBytes(c)+need <= h.Memory {
 		return nil
 	}
 	of := "the program"

@@ -13,6 +13,9 @@ import (
 // fileBytes is what Go's runtime doesn't count: the pages of the program's file.
 const fileBytes = 46 << 20
 
+// leastBytes is what a few documents or results take.
+const leastBytes = 1 << 20
+
 // host is the flags of what a process works with.
 type host struct {
 	limits backend.Limits
@@ -56,6 +59,9 @@ func (h *host) with(
 	runtime.GOMAXPROCS(min(out.Workers, runtime.GOMAXPROCS(0)))
 	if out.Memory > 0 {
 		h.limits.Limit()
+	}
+	if err := out.Fits(nil, leastBytes, "a command"); err != nil {
+		return nil, err
 	}
 	var err error
 	if out.Store, err = open(ctx, h.store); err != nil {

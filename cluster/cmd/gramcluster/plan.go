@@ -124,9 +124,6 @@ func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Plannin
 	return h, planning, nil
 }
 
-// leastReading is what reading a few documents takes.
-const leastReading = 1 << 20
-
 // read reads the documents.
 func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*sparse.Corpus, error) {
 	p.documents.Adjust = func(opt *sparse.Options) error {
@@ -138,10 +135,7 @@ func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*sparse.Corpu
 		if r, ok := p.planner.(job.Reader); ok && err == nil {
 			err = r.Reading(ctx, opt)
 		}
-		if err != nil {
-			return err
-		}
-		return h.Fits(nil, leastReading, "reading documents")
+		return err
 	}
 	c, err := p.documents.Read(ctx, e, e.Progress(false))
 	if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/cluster/job"
@@ -92,7 +93,8 @@ func TestGather(t *testing.T) {
 		for at := range s.Documents * s.Documents {
 			want = append(want, job.FloatBytes([]float32{value(at/s.Documents, at%s.Documents)})...)
 		}
-		for _, memory := range []int64{0, 1, 3 << 20} {
+		for _, m := range []int64{0, 2<<20 + 1, 12 << 20} { // beside the program's
+			memory := m + min(m, 1)*job.ProgramBytes
 			j.Host.Memory, j.Host.Workers = memory, 1+int(memory%2)
 			folder := t.TempDir()
 			out := &job.Output{Path: filepath.Join(folder, "K.npy"), Progress: func(int64, int64) {}}
@@ -105,6 +107,11 @@ func TestGather(t *testing.T) {
 			if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 				t.Errorf("%+v: %v is left, error %v", s, left, err)
 			}
+		}
+		j.Host.Memory = job.ProgramBytes + 2*s.tileBytes() - 1
+		out := &job.Output{Path: filepath.Join(t.TempDir(), "K.npy")}
+		if err := Kind.Gather(t.Context(), j, out); err == nil || !strings.Contains(err.Error(), "-m allows") {
+			t.Errorf("%+v, a byte less than a tile and a part: error %v", s, err)
 		}
 	}
 }

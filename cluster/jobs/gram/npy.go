@@ -27,6 +27,9 @@ const (
 // gatherNPY writes the n x n matrix in NumPy's format. A worker holds a strip, however large the
 // matrix is. A tile is read twice: for its own place, and transposed.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
+	if err := j.Host.Fits(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
+		return err
+	}
 	f, err := atomicfile.Create(out.Path, "")
 	if err != nil {
 		return err
@@ -42,9 +45,9 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	}
 	defer near.Close()
 	n, side := s.Documents, s.side()
-	width := s.stripWidth(j.Host)
+	workers, width := s.stripWidth(j.Host)
 	down, across := (n+side-1)/side, (n+width-1)/width
-	held := make([]strip, min(j.Host.Workers, down*across))
+	held := make([]strip, min(workers, down*across))
 	var done atomic.Int64
 	err = run.Tasks(ctx, len(held), down*across, func(ctx context.Context, w, i int) error {
 		p := &held[w]
@@ -69,14 +72,18 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	return f.Commit()
 }
 
-// stripWidth returns how many columns a strip has: what fits into stripBytes and, of all workers, into
-// half of the host's memory, but a tile at least.
-func (s *spec) stripWidth(h *job.Host) int {
-	room := int64(stripBytes)
+// tileBytes is the size of a whole tile, and of the part of a result that a worker reads at a time.
+func (s *spec) tileBytes() int64 { return 4 * int64(s.side()) * int64(s.side()) }
+
+// stripWidth returns how many workers the host's memory has room for, and how many columns a strip has: what fits
+// into stripBytes and, of all workers, into half of that memory, but a tile at least.
+func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
+	workers, room := h.Workers, int64(stripBytes)
 	if h.Memory > 0 {
-		room = min(room, h.Left(nil)/2/int64(h.Workers))
+		workers = max(int(min(int64(workers), h.Left(nil)/(2*s.tileBytes()))), 1)
+		room = min(room, h.Left(nil)/2/int64(workers))
 	}
-	return max(int(room/4/int64(s.side()))/s.side(), 1) * s.side()
+	return workers, max(int(room/s.tileBytes()), 1) * s.side()
 }
 
 // strip is a worker's part of the matrix: rows of one tile's height, some tiles wide.

@@ -33,7 +33,7 @@ func TestGatherRefuses(t *testing.T) {
 		expected string
 	}{
 		{[]string{good, file(1, 2, 1)}, "", 0, 2, ""},
-		{[]string{good + file(1, 2, 1), ""}, "tiles", 64 << 20, 2, ""},
+		{[]string{good + file(1, 2, 1), ""}, "tiles", 65 << 20, 2, ""},
 		{[]string{good, file(2, 2, 1)}, "", 0, 2, "machines or programs differ"},
 		{[]string{good, ""}, "", 0, 1, "results of 2 rows, expected 3"},
 		{[]string{good, file(1, 2, 1)[:80]}, "", 0, 1, "result of task 1: tiles: Add: damaged"},
