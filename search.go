@@ -144,13 +144,13 @@ func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (_ *SearchRe
 		}
 		first := chosen.Settings
 		out.Train = o.with(l, &learn.Validation{Point: learn.Point{Kernel: first.Kernel.String(), Scheme: first.Scheme,
-			C: first.C}})
-		out.Train.Thresholds = first.Thresholds
+			C: first.C, Nu: first.Nu, Epsilon: first.Epsilon}})
+		out.Train.Thresholds, out.Train.Tolerance = first.Thresholds, first.Tolerance
 	}
 	for _, p := range found.Points {
 		one := SearchPoint{o.with(l, p), p.Cut, documents, p.Figures, p.Mean, p.SD}
 		if found.Chosen != nil {
-			one.Options.Thresholds = found.Chosen.Settings.Thresholds
+			one.Options.Thresholds, one.Options.Tolerance = out.Train.Thresholds, out.Train.Tolerance
 			if p.Cut > 0 && found.Terms != nil {
 				one.Options.Terms = &found.Terms[p.Cut]
 			}

@@ -61,3 +61,30 @@ func TestSearchOfOneClass(t *testing.T) {
 		}
 	}
 }
+
+// A regression of texts chooses their terms, too; CrossValidate with what Search found has its figure, in the unit of
+// the targets, and a training without options is as good.
+func TestSearchOfNumbers(t *testing.T) {
+	var texts, labels []string
+	for i := range 150 {
+		pair := [2]string{"red fox", "fox red"}[i%2]
+		texts = append(texts, fmt.Sprintf("w%c %s x%c", 'a'+i%7, pair, 'a'+i%11))
+		labels = append(labels, fmt.Sprint(1000*(i%2)+200*(i%7)))
+	}
+	ctx := t.Context()
+	c := musttest.Get(gram.Texts(ctx, texts, labels, gram.ReadOptions{}))(t)
+	o := gram.TrainOptions{Type: "epsilon_svr"}
+	found := musttest.Get(gram.Search(ctx, c, gram.SearchOptions{TrainOptions: o, Folds: 3}))(t)
+	best := found.Points[found.Best]
+	if u := found.Train; u.Terms == nil || !(u.Epsilon >= 18) || u.Tolerance != 0.6 || !(best.Mean < 10_000) {
+		t.Errorf("found %+v with an error of %v, expected one below 100² and units of 600", u, best.Mean)
+	}
+	m := musttest.Get(gram.Train(ctx, c, found.Train))(t)
+	chosen := musttest.Get(gram.Train(ctx, c, o))(t)
+	for what, m := range map[string]*gram.Model{"found": m, "chosen": chosen} {
+		p := musttest.Get(m.Predict(ctx, c))(t)
+		if !(p.Values[1]-p.Values[0] > 1000) {
+			t.Errorf("%s: %v, expected about 0 and 1200", what, p.Values[:2])
+		}
+	}
+}

@@ -15,7 +15,8 @@ import (
 )
 
 // TrainOptions say what is trained. With the zero value a support vector machine is trained whose terms,
-// kernel, C and scheme are chosen by cross-validation on samples, as grambench train does.
+// kernel, C and scheme are chosen by cross-validation on samples, as grambench train does; of a regression, with
+// epsilon in place of the scheme, and C, epsilon and the tolerance in the unit of the targets.
 type TrainOptions struct {
 	Options
 
@@ -29,13 +30,13 @@ type TrainOptions struct {
 
 	C             float64            // price of a violated margin; default chosen for text, else 1
 	Nu            float64            // of nu_svc, one_class, nu_svr: a bound on the share of errors; default 0.5
-	Epsilon       float64            // of epsilon_svr: width of the zone without loss; default 0.1
+	Epsilon       float64            // of epsilon_svr: width of the zone without loss; default chosen for text, else 0.1
 	Weights       map[string]float64 // multiples of C by class; default 1
 	Balanced      bool               // weigh classes by what makes up for their sizes in documents, of any weight
 	Probabilities bool               // train for probabilities, too, calibrated on five folds: svm.Problem.Train
 	Reject        string             // error=2% or coverage=90%: no class below a probability that is learnt on folds
 	Thresholds    bool               // tune the threshold of each label; always where C is chosen for labels
-	Tolerance     float64            // default that of the learner; 10⁻³ for support vector machines
+	Tolerance     float64            // default that of the learner; 10⁻³ for support vector machines, of a chosen regression 10⁻³ units
 	Seed          uint64             // of folds and samples; default 1
 
 	// DocumentWeights multiply the price of each document of the corpus,

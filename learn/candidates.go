@@ -3,6 +3,7 @@ package learn
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 
 // What is chosen from where nothing is given, what the others are tried with first.
 var (
-	chosenC      = []float64{10, 1, 100}
+	chosenC      = []float64{10, 1, 100}     // for a regression in units, see spread
+	chosenZones  = []float64{0.1, 0.3, 0.03} // epsilon, in units
 	chosenScales = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
@@ -38,7 +40,7 @@ const mostPairs = 6000
 type Given struct {
 	Kernel     string   // a specification, or a name whose t or gamma is chosen; "" for any
 	Embeddings []string // the only ones; nil for those that suit
-	C          float64  // 0 where it is chosen
+	C, Epsilon float64  // 0 where it is chosen
 	Scheme     bool     // that of the settings stays
 	Work       float64  // what the choice may cost, as a multiple of the training
 	Seed       uint64
@@ -63,10 +65,18 @@ func (g *Given) Fixed() bool {
 // Candidates are what [svm.Choose] chooses from for a corpus: what is given stays.
 func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, error) {
 	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed}
+	regression := s.Measure() == svm.MeanSquaredError
+	if regression {
+		out.Unit = spread(c)
+		out.C, out.Epsilon = times(out.Unit, chosenC), times(out.Unit, chosenZones)
+		if g.Epsilon != 0 {
+			out.Epsilon = nil
+		}
+	}
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	if !g.Scheme && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
+	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
 			out.Schemes = out.Schemes[:1] // a machine for each two classes of a few documents costs more than it tells
@@ -104,7 +114,7 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 	}
 	// Labels that come together have thresholds, which are tuned on folds: on as many matrices.
 	if err != nil || c.Vocabulary == nil || c.Tokenizer.Rows().HasNumbers() || s.Scheme == solver.Labels ||
-		len(g.Embeddings) > 0 || g.Fixed() {
+		len(g.Embeddings) > 0 || g.Fixed() || regression {
 		return out, err
 	}
 	if k, err := kernel.Parse(cmp.Or(g.Kernel, "diffusion")); err != nil || k.Embedding() != sparse.Sphere {
@@ -112,6 +122,35 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 	}
 	out.Supervised, err = with([]string{cmp.Or(g.Kernel, "diffusion")}, []string{supervised})
 	return out, err
+}
+
+// spread is the standard deviation of the targets with one digit, 1 where there is none: the unit of C and epsilon,
+// which grow as the targets do.
+func spread(c *sparse.Corpus) float64 {
+	var sum, squares, n float64
+	for i := range c.Documents.Rows() {
+		for _, id := range c.Labels.Of(i) {
+			v, _ := strconv.ParseFloat(c.Classes[id], 64) // what isn't a number is refused elsewhere
+			n++
+			d := v - sum
+			sum += d / n
+			squares += d * (v - sum)
+		}
+	}
+	v, err := strconv.ParseFloat(strconv.FormatFloat(math.Sqrt(squares/n), 'e', 0, 64), 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 1
+	}
+	return v
+}
+
+// times returns numbers, each so many times, without the digits that rounding adds.
+func times(by float64, numbers []float64) (out []float64) {
+	for _, v := range numbers {
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(by*v, 'g', 12, 64), 64)
+		out = append(out, v)
+	}
+	return out
 }
 
 // vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as

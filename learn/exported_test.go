@@ -56,7 +56,7 @@ func TestDoors(t *testing.T) {
 			&learn.Lines{P: prediction, Of: about}, &learn.Options{}, learn.Point{Trainer: trainer}},
 		Bad: []any{doortest.As[learn.Model](learn.Machines{}), doortest.As[learn.Model](train("knn"))},
 		Calls: [][]any{
-			{learn.DefaultTerms}, {learn.TextsToKeep},
+			{learn.DefaultTerms}, {learn.TextsToKeep}, {learn.Chooses, model.CSVC},
 			{learn.VectorEmbedding}, {learn.Near}, {learn.Explain, m, 3}, {learn.ExplainDocument, m, c.Documents, 0, 3},
 			{learn.ExplainText, words, "red green", 3},
 			{learn.RowsOf, m, prediction, c}, {learn.Evaluate, m, prediction, c},

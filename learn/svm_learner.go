@@ -159,8 +159,8 @@ func (o *Options) problem(
 // given is what of options isn't chosen. Embeddings, if there are any, are the only ones.
 func (o *Options) given(embeddings []string) *Given {
 	g := &Given{
-		Kernel: o.Kernel, Embeddings: embeddings, C: o.C, Scheme: o.FixedScheme, Work: o.Work, Seed: o.Seed,
-		Vectors: o.ofVectors() && (len(embeddings) == 0 || o.Embedding != nil),
+		Kernel: o.Kernel, Embeddings: embeddings, C: o.C, Epsilon: o.Epsilon, Scheme: o.FixedScheme, Work: o.Work,
+		Seed: o.Seed, Vectors: o.ofVectors() && (len(embeddings) == 0 || o.Embedding != nil),
 	}
 	if o.Embedding != nil {
 		g.Embeddings = []string{o.Embedding.String()}
@@ -182,11 +182,15 @@ func (o *Options) spec() string {
 	return cmp.Or(o.Kernel, svm.DefaultKernel)
 }
 
-// mayChoose says whether kernel, C and scheme may be chosen, as far as they aren't given: for classes.
+// mayChoose says whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
 func (t machines) mayChoose(o *Options) bool {
-	return o.Work > 0 && t.kind == model.CSVC && o.Kernel != model.Precomputed && !kernel.IsHyperbolic(o.Kernel) &&
-		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed())
+	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed && !kernel.IsHyperbolic(o.Kernel) &&
+		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed() && (o.Epsilon != 0 || t.kind != model.EpsilonSVR))
 }
+
+// Chooses says whether a training of the type may choose what isn't given: nu_svc has no C, and for one_class there is
+// nothing to compare predictions with.
+func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
 
 // candidates are what settings are chosen from, and the settings that they are tried with.
 func (o *Options) candidates(
@@ -194,6 +198,9 @@ func (o *Options) candidates(
 ) (svm.Candidates, svm.Settings, error) {
 	s.Thresholds = s.Scheme == solver.Labels && !o.NoThresholds
 	from, err := o.given(embeddings).Candidates(c, s)
+	if s.Measure() == svm.MeanSquaredError && o.Tolerance == 0 {
+		s.Tolerance *= from.Unit // scores have the unit of the targets
+	}
 	return from, s, err
 }
 
@@ -238,7 +245,10 @@ func (t machines) choose(
 	chosen := &trained.Chosen.Settings
 	if n := c.Documents.Rows(); n >= longFrom {
 		price := strconv.FormatFloat(chosen.C, 'g', -1, 64)
-		settings := []string{chosen.Kernel.String(), "C = " + price, chosen.Scheme.String()}
+		settings := []string{chosen.Kernel.String(), "C = " + price}
+		if t.kind.Classifies() {
+			settings = append(settings, chosen.Scheme.String())
+		}
 		if trained.Terms != nil {
 			settings = append(settings, trained.Terms[trained.Chosen.Cut].String())
 		}
@@ -271,7 +281,10 @@ func (t machines) chosenProblem(
 			o.HeldBytes += c.Documents.Bytes()
 			c = cut
 		}
-		if trained.Linear, err = o.lineAlternative(ctx, c, trained.Chosen); err != nil {
+		if t.kind == model.CSVC {
+			trained.Linear, err = o.lineAlternative(ctx, c, trained.Chosen)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if v := trained.Linear; v != nil {
@@ -287,9 +300,9 @@ func (t machines) chosenProblem(
 
 // mayFall says whether nothing asks for a kernel machine.
 func (t machines) mayFall(o *Options) bool {
-	return t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 && o.Device == nil && o.Store == nil &&
-		!(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities && !o.Thresholds &&
-		o.Reject == ""
+	return t.kind == model.CSVC && t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 &&
+		o.Device == nil && o.Store == nil && !(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities &&
+		!o.Thresholds && o.Reject == ""
 }
 
 // manyDocuments is how many make a kernel machine far more costly than a linear one: a matrix of 1.6 GB.

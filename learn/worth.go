@@ -110,7 +110,7 @@ func (f *Found) Train(ctx context.Context, c *sparse.Corpus, g *Grid, o Options)
 		o.Embedding, o.Nu, o.Epsilon = nil, p.Nu, p.Epsilon
 	}
 	if f.Chosen != nil {
-		o.Thresholds = f.Chosen.Settings.Thresholds
+		o.Thresholds, o.Tolerance = f.Chosen.Settings.Thresholds, f.Chosen.Settings.Tolerance
 	}
 	return p.Trainer.Train(ctx, c, o)
 }

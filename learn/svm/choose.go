@@ -21,6 +21,11 @@ type Candidates struct {
 	Kernels []kernel.Kernel
 	C       []float64
 	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
+	Epsilon []float64       // of epsilon_svr
+
+	// Unit is that of C and Epsilon: values of C that a round tries beyond its list are Unit times 0.1, 0.3, 1 and
+	// such. For a regression it is about the standard deviation of the targets. Default 1.
+	Unit float64
 
 	// Cuts are ways in which the text is cut into terms. Corpus returns the given documents, which ascend,
 	// or all for nil, cut in another way than the corpus, which is number 0; nil where there is none. It may
@@ -75,12 +80,13 @@ type Round struct {
 	Folds     int     // of it
 	Points    []Point // in the order in which they were tried
 	Best      int     // of Points
-	Compares  string  // what it compares: "kernel", "scheme", "C", "terms", "weighting" or "all"
+	Compares  string  // what it compares: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
+	Measure   Measure // of Points
 }
 
 // Chosen is the result of a choice.
 type Chosen struct {
-	Settings Settings       // those that were given, with the kernel, C and scheme that were chosen
+	Settings Settings       // those that were given, with the kernel, C, scheme and epsilon that were chosen
 	Cut      int            // the way in which the text is cut that was chosen
 	Corpus   *sparse.Corpus // all documents cut in that way; nil where Cut is 0, or they weren't cut
 	Measure  Measure
@@ -93,8 +99,8 @@ type Chosen struct {
 	Fits        int   // classifiers that were trained
 }
 
-// Choose chooses kernel, C and scheme of c_svc for a corpus, and how its text is cut, by
-// cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
+// Choose chooses kernel, C and scheme of c_svc for a corpus, or kernel, C and epsilon of a regression, and how its
+// text is cut, by cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
 // the first scheme and C are compared by all schemes, and the best of these by all C. All cuts come first, with
 // the first kernel; the second best of them is tried once more with the kernels of the first other family, which
 // stay in later rounds while they are among the best. In a search, which has a last round, all cuts come with all
@@ -110,8 +116,8 @@ type Chosen struct {
 // and says why. At the end of ctx, or after another error, the result has the rounds that are complete, and
 // the best of them. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
 //
-// Errors: those of [Problem.Search], another type than c_svc, documents without labels or of one class, Work or a C
-// that isn't a positive number.
+// Errors: those of [Problem.Search], another type than c_svc, epsilon_svr and nu_svr, documents without labels or of
+// one class, Work, a C, an epsilon or a unit that isn't a positive number.
 func Choose(
 	ctx context.Context, c *sparse.Corpus, s Settings, from Candidates, opt Options,
 ) (*Chosen, error) {
@@ -134,15 +140,15 @@ func Choose(
 	if from, err = from.resolve(&s); err != nil {
 		return nil, err
 	}
-	first := c.Labels.IDs[0]
-	if from.Schemes[0] != solver.Labels && !slices.ContainsFunc(c.Labels.IDs, func(id int32) bool { return id != first }) {
-		return nil, fmt.Errorf("svm: %s: the documents are of 1 class, expected two or more", c.Source)
-	}
 	opt.Device, opt.Store, opt.Once, opt.CacheBytes = nil, nil, false, 0
 	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}, cuts: map[int]*sparse.Corpus{}}
 	h.s.Scheme = from.Schemes[0]
 	h.out.Measure = h.s.Measure()
-	h.take(Candidate{Kernel: from.Kernels[0], Scheme: from.Schemes[0], C: from.C[0]})
+	other := func(id int32) bool { return id != c.Labels.IDs[0] }
+	if h.out.Measure == Accuracy && !slices.ContainsFunc(c.Labels.IDs, other) {
+		return nil, fmt.Errorf("svm: %s: the documents are of 1 class, expected two or more", c.Source)
+	}
+	h.take(h.first())
 	if err := h.fits(); err != nil {
 		return nil, err
 	}
@@ -154,8 +160,9 @@ func Choose(
 
 // resolve checks the candidates and fills in the settings' own values.
 func (g Candidates) resolve(s *Settings) (Candidates, error) {
-	if s.Type != model.CSVC {
-		return g, fmt.Errorf("svm: a choice for type %s, expected %s", s.Type, model.CSVC)
+	if s.Type == model.NuSVC || s.Type == model.OneClass {
+		return g, fmt.Errorf("svm: a choice for type %s, expected %s, %s or %s", s.Type, model.CSVC, model.EpsilonSVR,
+			model.NuSVR)
 	}
 	if g.Work == 0 {
 		g.Work = 1
@@ -172,9 +179,17 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if len(g.C) == 0 {
 		g.C = []float64{s.C}
 	}
-	for _, c := range g.C {
-		if !(c > 0) || math.IsInf(c, 0) {
-			return g, fmt.Errorf("svm: C %v among the candidates, expected a number above 0", c)
+	if s.Type != model.EpsilonSVR || len(g.Epsilon) == 0 {
+		g.Epsilon = []float64{s.Epsilon}
+	}
+	if g.Unit == 0 {
+		g.Unit = 1
+	}
+	for name, list := range map[string][]float64{"C": g.C, "epsilon": g.Epsilon, "unit": {g.Unit}} {
+		for _, v := range list {
+			if !(v > 0 || name == "epsilon" && s.Type != model.EpsilonSVR) || math.IsInf(v, 0) {
+				return g, fmt.Errorf("svm: %s %v among the candidates, expected a number above 0", name, v)
+			}
 		}
 	}
 	if len(g.Schemes) == 0 {
@@ -245,7 +260,10 @@ func (h *choosing) sample() (why string) {
 	}
 	// Many small classes do as well: folds have documents of several.
 	small := len(classes[1]) < each && (n-len(classes[0]) < fewDocuments || len(classes[0]) > n/2)
-	if n < few || !labels && small {
+	if n < few || h.s.Measure() == Accuracy && small {
+		if h.s.Measure() == MeanSquaredError {
+			return fmt.Sprintf("%d documents are too few", n)
+		}
 		return fmt.Sprintf("%d documents are too few, with %d outside the largest class",
 			n, n-len(classes[0]))
 	}

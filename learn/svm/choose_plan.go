@@ -42,6 +42,9 @@ var (
 // are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
 func (h *choosing) fitWork(scheme solver.Scheme) cost {
 	k := float64(len(h.c.Classes))
+	if h.s.Measure() == MeanSquaredError { // two variables for each document
+		return cost{4, 200}
+	}
 	if scheme == solver.OneVsOne {
 		return cost{1, 100 * k}
 	}
@@ -98,7 +101,7 @@ func (q Candidate) sameKernel(o Candidate) bool {
 
 // same says whether another candidate is the same.
 func (q Candidate) same(o Candidate) bool {
-	return q.sameKernel(o) && q.Scheme == o.Scheme && q.C == o.C
+	return q.sameKernel(o) && q.Scheme == o.Scheme && q.C == o.C && q.Nu == o.Nu && q.Epsilon == o.Epsilon
 }
 
 // How many of the best kernels are compared by scheme, and how many of the best of these by C.
@@ -137,6 +140,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 		}
 	}
 	add("scheme", keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
+	add("epsilon", keptSchemes, len(g.Epsilon), func(q *Candidate, i int) { q.Epsilon = g.Epsilon[i] })
 	add("C", keptSchemes, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })
 	if n := len(steps) - 1; g.Finer != nil && n >= 0 && steps[n].what == "C" {
 		byC := steps[n].extend
@@ -289,7 +293,7 @@ func (h *choosing) tasks() (tasks []Task) {
 	for _, scheme := range h.from.Schemes {
 		s := h.s
 		s.Scheme = scheme
-		tasks = append(tasks, Task{s, max(ChoiceFolds, h.from.Folds), max(len(h.from.C), h.from.Final)})
+		tasks = append(tasks, Task{s, max(ChoiceFolds, h.from.Folds), max(len(h.from.C), len(h.from.Epsilon), h.from.Final)})
 	}
 	return tasks
 }

@@ -17,7 +17,7 @@ import (
 // run runs the rounds.
 func (h *choosing) run(ctx context.Context) error {
 	g := &h.from
-	all := []Candidate{{Kernel: g.Kernels[0], Scheme: g.Schemes[0], C: g.C[0]}}
+	all := []Candidate{h.first()}
 	steps := h.steps()
 	h.total = h.plan(steps, all)
 	least := h.least()
@@ -26,7 +26,7 @@ func (h *choosing) run(ctx context.Context) error {
 		if len(all) == 0 || len(all) < 2 && at.what != "all" {
 			continue // the others cost too much
 		}
-		r := &Round{Documents: least, Folds: at.folds, Compares: at.what}
+		r := &Round{Documents: least, Folds: at.folds, Compares: at.what, Measure: h.out.Measure}
 		if err := h.round(ctx, r, all); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (h *choosing) run(ctx context.Context) error {
 		if at.what == "terms" {
 			margin *= 2 // others cost several times as much
 		}
-		if g.LeastC && r.Points[r.Best].Mean-r.Points[0].Mean <= margin { // what is first stays
+		if g.LeastC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // what is first stays
 			r.Best = 0
 			first := slices.IndexFunc(all, r.Points[0].same)
 			all = slices.Insert(slices.Delete(all, first, first+1), 0, r.Points[0].Candidate)
@@ -92,7 +92,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	if len(all) < 2 {
 		return nil
 	}
-	r := &Round{Documents: documents, Folds: ChoiceFolds, Compares: weighting}
+	r := &Round{Documents: documents, Folds: ChoiceFolds, Compares: weighting, Measure: h.out.Measure}
 	err := h.round(ctx, r, all)
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil
@@ -117,19 +117,30 @@ func (h *choosing) conclude(r *Round, q Candidate) {
 	h.out.Rounds = append(h.out.Rounds, *r)
 }
 
-// Chance is the standard error of the best figure, a share of the documents. Differences vary by about half
-// as much, since candidates err on the same documents. It is NaN of a round without points or documents.
+// Chance is the standard error of the best figure: of a share of the documents √(p(1-p)/n), of a mean squared error e
+// √(2/n)·e, that of normal errors. Differences vary by about half as much, since candidates err on the same documents.
+// It is NaN of a round without points or documents.
 func (r *Round) Chance() float64 {
 	if r.Best < 0 || r.Best >= len(r.Points) {
 		return math.NaN()
 	}
 	p := r.Points[r.Best].Mean
+	if r.Measure == MeanSquaredError {
+		return p * math.Sqrt(2/float64(r.Documents))
+	}
 	return math.Sqrt(max(p*(1-p), 0) / float64(r.Documents))
+}
+
+// first is the candidate that the others are first tried with.
+func (h *choosing) first() Candidate {
+	g := &h.from
+	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0], C: g.C[0], Nu: h.s.Nu, Epsilon: g.Epsilon[0]}
 }
 
 // take makes a candidate the choice.
 func (h *choosing) take(q Candidate) {
-	h.out.Settings.Kernel, h.out.Settings.Scheme, h.out.Settings.C, h.out.Cut = q.Kernel, q.Scheme, q.C, q.Cut
+	s := &h.out.Settings
+	s.Kernel, s.Scheme, s.C, s.Epsilon, h.out.Cut = q.Kernel, q.Scheme, q.C, q.Epsilon, q.Cut
 }
 
 // ranked returns the candidates of points, the best first; of equal ones those that were tried first.
@@ -157,8 +168,7 @@ func leastC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
 		other := p.Candidate
-		if other.C = top.C; !other.same(top.Candidate) || p.C >= points[best].C || p.Nu != top.Nu ||
-			p.Epsilon != top.Epsilon {
+		if other.C = top.C; !other.same(top.Candidate) || p.C >= points[best].C {
 			continue
 		}
 		var lost []float64
@@ -213,7 +223,8 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 		}
 		for _, steps := range []int{-by, by} {
 			q := best
-			if q.C = stepC(best.C, steps); q.C >= lowestC && q.C <= highestC {
+			c := stepC(best.C/h.from.Unit, steps)
+			if q.C = c * h.from.Unit; c >= lowestC && c <= highestC {
 				add(q)
 			}
 		}
@@ -221,7 +232,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 	return more
 }
 
-// lowestC and highestC bound the values of C that a choice tries beyond its list.
+// lowestC and highestC bound the values of C, in units, that a choice tries beyond its list.
 const lowestC, highestC = 1e-3, 1e4
 
 // stepC goes so many steps along 0.1, 0.3, 1, 3, 10, …, from the nearest of these values.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -276,9 +279,99 @@ func TestChooseDoors(t *testing.T) {
 		return func() error { _, err := Choose(t.Context(), c, s, from, Options{}); return err }
 	}
 	checkDoors(t, []door{
-		{"regression", "epsilon_svr", call(Settings{Type: model.EpsilonSVR}, choices)},
+		{"nu", "epsilon_svr", call(Settings{Type: model.NuSVC}, choices)},
+		{"epsilon below 0", "epsilon -1", call(Settings{Type: model.EpsilonSVR}, Candidates{Epsilon: []float64{1, -1}})},
+		{"classes", "expected a finite number", call(Settings{Type: model.EpsilonSVR}, choices)},
 		{"nil kernel", "kernel 0", call(Settings{}, Candidates{Kernels: []kernel.Kernel{nil}})},
 		{"labels and others", "labels alone", call(Settings{}, Candidates{
 			Schemes: []solver.Scheme{solver.OneVsOne, solver.Labels}})},
 	})
+}
+
+// A regression is chosen by the mean squared error: with targets a thousand times as far apart, and lists and a unit to
+// match, the same is chosen, but that C, epsilon and errors have another unit.
+func TestChooseRegression(t *testing.T) {
+	const n, columns, greatest = 300, 20, 8
+	r := rand.New(rand.NewPCG(5, 6))
+	counts, targets := make([]float32, n*columns), make([]float64, n)
+	for i := range counts {
+		counts[i] = float32(r.IntN(greatest))
+	}
+	for i := range targets {
+		targets[i] = float64(counts[i*columns]-counts[i*columns+1]) + r.NormFloat64()
+	}
+	docs := musttest.Get(sparse.FromDense(n, columns, counts))(t)
+	chosen := func(kind model.Type, by float64) *Chosen {
+		c := &sparse.Corpus{Source: "sums", Documents: docs, Labels: sparse.Labels{Offsets: []int64{0}}}
+		for i, v := range targets {
+			c.Classes = append(c.Classes, strconv.FormatFloat(by*v, 'g', -1, 64))
+			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
+		}
+		from := Candidates{LeastC: true, Unit: 4 * by, Near: nearC,
+			Kernels: kernelsFor("diffusion:t=0.001", "diffusion:t=2", "linear:embed=tf-l2"),
+			C:       []float64{0.04 * by, 0.4 * by}, Epsilon: []float64{0.4 * by, 40 * by}}
+		if kind == model.NuSVR {
+			from.Epsilon = nil
+		}
+		out := musttest.Get(Choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-4 * by}, from, Options{}))(t)
+		if out.Measure != MeanSquaredError || out.Why != "" {
+			t.Fatalf("%s: by %s, %q", kind, out.Measure, out.Why)
+		}
+		return untimed(out)
+	}
+	for kind, want := range map[model.Type][]string{
+		model.EpsilonSVR: {"kernel", "epsilon", "C"}, model.NuSVR: {"kernel", "C"},
+	} {
+		one, thousand := chosen(kind, 1), chosen(kind, 1024)
+		for i, round := range one.Rounds {
+			other := thousand.Rounds[i]
+			if round.Compares != want[i] || round.Best != other.Best || len(round.Points) != len(other.Points) {
+				t.Errorf("%s: round %d compares %s, %d is the best, of targets farther apart %d", kind, i, round.Compares,
+					round.Best, other.Best)
+			}
+			if round.Compares == "epsilon" && len(round.Points) != 4 {
+				t.Errorf("%d candidates by epsilon, expected two kernels with two each", len(round.Points))
+			}
+			best := round.Points[round.Best]
+			within(t, "an error", other.Points[other.Best].Mean/(1<<20), best.Mean, 0.01*best.Mean)
+			within(t, "chance", round.Chance(), best.Mean*math.Sqrt(2.0/n), 1e-12)
+			for _, p := range round.Points {
+				if best.Mean-p.Mean > round.Chance() {
+					t.Errorf("%s: the best errs by %v, another point by %v", kind, best.Mean, p.Mean)
+				}
+			}
+		}
+		s := one.Settings
+		if len(one.Rounds) != len(want) || s.C <= 0.4 || math.Abs(thousand.Settings.C/1024-s.C) > 1e-9 {
+			t.Errorf("%s: %d rounds, C = %v and %v, expected a C beyond the list", kind, len(one.Rounds), s.C,
+				thousand.Settings.C)
+		}
+		if kind == model.EpsilonSVR && (s.Epsilon != 0.4 || thousand.Settings.Epsilon != 0.4*1024) {
+			t.Errorf("epsilon %v and %v", s.Epsilon, thousand.Settings.Epsilon)
+		}
+	}
+}
+
+// nearC has candidates go on beyond a list of C alone.
+func nearC(kernel.Kernel) []kernel.Kernel { return nil }
+
+// Where most targets are the same, a regression is chosen as among others; of few documents nothing is compared.
+func TestChooseSameTargets(t *testing.T) {
+	for _, n := range []int{150, 90} {
+		c := &sparse.Corpus{Source: "mostly 0", Classes: []string{"0"}, Labels: sparse.Labels{Offsets: []int64{0}}}
+		counts := make([]float32, 2*n)
+		for i := range n {
+			id := 0
+			if counts[2*i], counts[2*i+1] = 1, float32(i%7); i%3 == 0 {
+				id, c.Classes = len(c.Classes), append(c.Classes, strconv.Itoa(1000+i))
+			}
+			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(id)), append(c.Labels.Offsets, int64(i+1))
+		}
+		c.Documents = musttest.Get(sparse.FromDense(n, 2, counts))(t)
+		got, err := Choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Tolerance: 1}, Candidates{C: []float64{1, 10}},
+			Options{})
+		if err != nil || n >= fewDocuments && len(got.Rounds) != 1 || n < fewDocuments && got.Why != "90 documents are too few" {
+			t.Errorf("%d documents: %+v, %v", n, got, err)
+		}
+	}
 }

@@ -35,7 +35,7 @@ func (m *machine) declareChoice(work float64, usage string) {
 
 // keepTexts keeps texts where terms are chosen, too.
 func (m *machine) keepTexts() {
-	if m.learner.Type == model.CSVC && m.chooseTime > 0 && !m.f.Given(source.TermFlags...) {
+	if learn.Chooses(m.learner.Type) && m.chooseTime > 0 && !m.f.Given(source.TermFlags...) {
 		m.KeepTexts = learn.TextsToKeep(m.Budget())
 	}
 }
@@ -43,7 +43,18 @@ func (m *machine) keepTexts() {
 // settingsOf are the flags that fix a choice. The cuts are n-grams, or terms, or there is one.
 func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []learn.Terms) []string {
 	s := &c.Settings
-	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C), "-scheme", s.Scheme.String()}
+	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
+	switch s.Type {
+	case model.EpsilonSVR:
+		words = append(words, "-epsilon", fmt.Sprint(s.Epsilon))
+	case model.NuSVR:
+		words = append(words, "-nu", fmt.Sprint(s.Nu))
+	default:
+		words = append(words, "-scheme", s.Scheme.String())
+	}
+	if s.Tolerance != 1e-3 && !m.f.Given("tolerance", "e") { // it was chosen, too
+		words = append(words, "-tolerance", fmt.Sprint(s.Tolerance))
+	}
 	if ngrams != "" {
 		words = append(words, "-ngrams", ngrams)
 	}
@@ -147,7 +158,14 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round:\n", r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
-	titles := []string{"kernel", ">C", "scheme", ">documents", ">" + r.Measure.String() + "  "}
+	own := "scheme"
+	if r.Measure == svm.MeanSquaredError {
+		own = ">epsilon"
+		if r.Rows[0].Nu > 0 {
+			own = ">nu"
+		}
+	}
+	titles := []string{"kernel", ">C", own, ">documents", ">" + r.Measure.String() + "  "}
 	cut := ""
 	for _, row := range r.Rows {
 		switch {
@@ -168,7 +186,11 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			if row.Best {
 				mark = " *"
 			}
-			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), row.Scheme,
+			own := row.Scheme
+			if r.Measure == svm.MeanSquaredError {
+				own = report.Float(max(row.Epsilon, row.Nu))
+			}
+			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own,
 				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark}
 			if cut != "" {
 				cells = slices.Insert(cells, 3, row.NGrams+row.Terms)

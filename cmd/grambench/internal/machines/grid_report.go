@@ -176,7 +176,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 func (r *gridReport) fillSamples(found *learn.Found) {
 	run, chosen := r.run, found.Chosen
 	r.Choice = run.choiceReport(chosen, found.Solve, r.ngrams, found.Terms)
-	r.Scheme, r.searchedLine = "", &searchedLine{Tolerance: run.tolerance, Fits: r.Choice.Fits,
+	r.Scheme, r.searchedLine = "", &searchedLine{Tolerance: chosen.Settings.Tolerance, Fits: r.Choice.Fits,
 		DotProducts: r.Choice.DotProducts}
 	r.Points = len(r.Choice.Rows)
 	if n := len(chosen.Rounds); n > 0 {
@@ -274,7 +274,10 @@ func (r *gridReport) writeSearch(w io.Writer) {
 		fmt.Fprintln(w, "incomplete")
 	}
 	if r.Best != nil {
-		name := describe(r.Best.what(), r.Best.C, 0, 0) + ", " + r.Best.Scheme
+		name := describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon)
+		if r.Best.Scheme != "" {
+			name += ", " + r.Best.Scheme
+		}
 		if r.Best.NGrams != "" {
 			name += ", " + r.Best.NGrams + "-grams"
 		}

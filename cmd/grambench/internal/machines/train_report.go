@@ -110,7 +110,7 @@ func (r *trainReport) fillMachines(t *train, m learn.Machines, j *job) {
 			r.Corpus.Values = found.Values
 		}
 		r.Choice.linear(found.Linear, cutFlags(found.Chosen, found.Terms))
-		r.Choice.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
+		r.Choice.Train = t.commandLine([]string{"scheme", "epsilon", "nu", "o", "choose-time", "thresholds", "q", "json"},
 			append(settings, "-o", t.out))
 	}
 	r.Rows = machineRows(m.Model)
