@@ -36,7 +36,7 @@ type TrainOptions struct {
 	Probabilities bool               // train for probabilities, too, calibrated on five folds: svm.Problem.Train
 	Reject        string             // error=2% or coverage=90%: no class below a probability that is learnt on folds
 	Thresholds    bool               // tune the threshold of each label; always where C is chosen for labels
-	Tolerance     float64            // default that of the learner; 10⁻³ for support vector machines, of a chosen regression 10⁻³ units
+	Tolerance     float64            // default that of the learner; of support vector machines 10⁻³, or 10⁻³ units
 	Seed          uint64             // of folds and samples; default 1
 
 	// DocumentWeights multiply the price of each document of the corpus,

@@ -370,7 +370,8 @@ func TestChooseSameTargets(t *testing.T) {
 		c.Documents = musttest.Get(sparse.FromDense(n, 2, counts))(t)
 		got, err := Choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Tolerance: 1}, Candidates{C: []float64{1, 10}},
 			Options{})
-		if err != nil || n >= fewDocuments && len(got.Rounds) != 1 || n < fewDocuments && got.Why != "90 documents are too few" {
+		few := n < fewDocuments
+		if err != nil || !few && len(got.Rounds) != 1 || few && got.Why != "90 documents are too few" {
 			t.Errorf("%d documents: %+v, %v", n, got, err)
 		}
 	}
