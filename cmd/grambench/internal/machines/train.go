@@ -28,7 +28,7 @@ var Train = &cli.Command{
 	Args:    "[SOURCE [MODEL]]",
 	Help: `
 Trains a support vector machine on documents and writes a model for grambench predict. For text and
-numbers it chooses embedding, kernel, C, scheme and epsilon by folds on samples unless you give them.`,
+numbers it chooses embedding, kernel, C, scheme, epsilon by folds on samples unless you give them.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
 grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
