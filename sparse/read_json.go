@@ -174,12 +174,16 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	var text string
 	if k.rows != nil {
 		row := map[string]json.RawMessage{}
-		for _, name := range k.rows.Names() {
-			raw, ok := firstKey(object, []string{name})
-			if !ok {
+		names := k.rows.Names()
+		for i, name := range names {
+			if raw, ok := firstKey(object, []string{name}); ok {
+				row[name] = raw
+			} else if !k.rows.MayMiss(i) {
 				return missing([]string{name}, "Tokenizer")
 			}
-			row[name] = raw
+		}
+		if len(row) == 0 {
+			return missing(names, "Tokenizer")
 		}
 		all, err := json.Marshal(row)
 		if err != nil {

@@ -71,6 +71,10 @@ func (r *Rows) Names() []string {
 	return slices.Clone(r.names)
 }
 
+// MayMiss reports whether a row need not have column i: one of numbers, which are missing then. It must have one of its
+// columns. False for columns that aren't there.
+func (r *Rows) MayMiss(i int) bool { return r != nil && i >= 0 && i < len(r.numbers) && r.numbers[i] }
+
 // HasNumbers reports whether a view counts numbers, not terms of text.
 func (r *Rows) HasNumbers() bool { return r != nil && slices.Contains(r.numbers, true) }
 
@@ -122,10 +126,10 @@ func (r *Rows) values(text []byte) ([]string, error) {
 	if _, end := d.Token(); err != nil || object == nil || end != io.EOF {
 		return nil, &RowError{fmt.Sprintf("the text %.60q", text), expected}
 	}
-	values := make([]string, len(r.names))
+	values, none := make([]string, len(r.names)), true
 	for i, name := range r.names {
 		value, ok := object[name]
-		if !ok {
+		if none = none && !ok; !ok && (!r.MayMiss(i) || none && i == len(r.names)-1) {
 			return nil, &RowError{"no " + name + " in an object", expected}
 		}
 		switch v := value.(type) {

@@ -2,6 +2,7 @@ package token
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -88,8 +89,20 @@ func TestColumnsScan(t *testing.T) {
 			t.Errorf("%s counts %v", far, got)
 		}
 	}
+	// Without the key a number is missing, as with null, but not in a row that has no number at all.
+	null, absent := `{"title":"a","body":"b","price":1,"age":null}`, `{"title":"a","body":"b","price":1}`
+	if missing, err := spec.Rows().Check([]byte(absent)); missing != 1 || err != nil {
+		t.Errorf("%d missing, %v, expected one", missing, err)
+	}
+	if x, y := scanned(t, fitted, null), scanned(t, fitted, absent); !maps.Equal(x, y) {
+		t.Errorf("%v with null, %v without the key", x, y)
+	}
+	numbers := Tokenizer{Views: "price,age=numbers"}.Rows()
+	if _, err := numbers.Check([]byte(`{"title":"a"}`)); err == nil || !strings.Contains(err.Error(), "no age") {
+		t.Errorf("no number: %v", err)
+	}
 	for text, want := range map[string]string{
-		"Bike": "a JSON object", `{"title":"a","body":"b","price":1}`: "no age",
+		"Bike": "a JSON object", `{"title":"a","price":1}`: "no body", `{}`: "no title",
 		`{"title":["a"],"body":"b","price":1,"age":2}`:     "title",
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `"cheap" in the column price`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `"Inf" in the column price`, "null": "a JSON object",
