@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
@@ -15,8 +18,9 @@ import (
 
 // What is chosen from where nothing is given, what the others are tried with first.
 var (
-	chosenC      = []float64{10, 1, 100}     // for a regression in units, see spread
-	chosenZones  = []float64{0.1, 0.3, 0.03} // epsilon, in units
+	chosenC      = []float64{10, 1, 100}
+	chosenPrices = []float64{1, 10, 100}     // C of a regression, in units, see spread
+	chosenZones  = []float64{0.1, 0.3, 0.03} // and epsilon
 	chosenScales = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
@@ -68,7 +72,7 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 	regression := s.Measure() == svm.MeanSquaredError
 	if regression {
 		out.Unit = spread(c)
-		out.C, out.Epsilon = times(out.Unit, chosenC), times(out.Unit, chosenZones)
+		out.C, out.Epsilon = times(out.Unit, chosenPrices), times(out.Unit, chosenZones)
 		if g.Epsilon != 0 {
 			out.Epsilon = nil
 		}
@@ -124,31 +128,42 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 	return out, err
 }
 
-// spread is the standard deviation of the targets with one digit, 1 where there is none: the unit of C and epsilon,
-// which grow as the targets do.
+// spread is half of what lies between the targets of ranks 16 and 84 %, with one digit: the standard deviation of
+// normal ones, which a few targets far from the others don't move. Where two thirds of the targets are the same it is
+// the standard deviation, 1 where all are. It is the unit of C, epsilon and tolerance, which grow as the targets do.
 func spread(c *sparse.Corpus) float64 {
-	var sum, squares, n float64
+	var targets []float64
 	for i := range c.Documents.Rows() {
 		for _, id := range c.Labels.Of(i) {
 			v, _ := strconv.ParseFloat(c.Classes[id], 64) // what isn't a number is refused elsewhere
-			n++
-			d := v - sum
-			sum += d / n
-			squares += d * (v - sum)
+			targets = append(targets, v)
 		}
 	}
-	v, err := strconv.ParseFloat(strconv.FormatFloat(math.Sqrt(squares/n), 'e', 0, 64), 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+	if len(targets) == 0 {
 		return 1
 	}
+	slices.Sort(targets)
+	rank := func(percent int) float64 { return targets[(len(targets)-1)*percent/100] }
+	v := rank(84)/2 - rank(16)/2
+	if v == 0 {
+		v = math.Sqrt(stat.PopVariance(targets, nil))
+	}
+	if v = rounded(v, 1); !(v > 0) || math.IsInf(v, 0) {
+		return 1
+	}
+	return v
+}
+
+// rounded returns a number with so many digits.
+func rounded(v float64, digits int) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', digits-1, 64), 64)
 	return v
 }
 
 // times returns numbers, each so many times, without the digits that rounding adds.
 func times(by float64, numbers []float64) (out []float64) {
 	for _, v := range numbers {
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(by*v, 'g', 12, 64), 64)
-		out = append(out, v)
+		out = append(out, rounded(by*v, 12))
 	}
 	return out
 }

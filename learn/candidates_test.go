@@ -1,8 +1,12 @@
 package learn
 
 import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
 
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -62,6 +66,44 @@ func TestCandidatesSupervised(t *testing.T) {
 		}
 		if err != nil || first != of.want {
 			t.Errorf("%s: %q, %v, expected %q", what, first, err, of.want)
+		}
+	}
+}
+
+// The unit of a regression is that of its targets, whatever a few of them are; C and epsilon are so many units.
+func TestCandidatesOfRegression(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	normal := make([]float64, 1000)
+	for i := range normal {
+		normal[i] = 50 + 20*r.NormFloat64()
+	}
+	far := slices.Clone(normal)
+	for i := range 100 {
+		far[10*i] = 1e9
+	}
+	same := make([]float64, 1000)
+	same[0], same[1] = 1, -1
+	for name, of := range map[string]struct {
+		targets []float64
+		unit    float64
+	}{
+		"normal": {normal, 20}, "some far away": {far, 20}, "mostly the same": {same, 0.04}, "all the same": {same[2:], 1},
+		"none": {nil, 1}, "infinite": {[]float64{-1e308, 1e308, -1e308, 1e308}, 1e308},
+	} {
+		c := &sparse.Corpus{Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: make([]int64, len(of.targets)+1)},
+			Labels: sparse.Labels{Offsets: []int64{0}}}
+		for i, v := range of.targets {
+			c.Classes = append(c.Classes, strconv.FormatFloat(v, 'g', -1, 64))
+			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
+		}
+		got, err := (&Given{}).Candidates(c, svm.Settings{Type: model.EpsilonSVR})
+		if err != nil || got.Unit != of.unit || got.C[0] != of.unit || got.Epsilon[0] != rounded(of.unit/10, 12) ||
+			got.Supervised != nil || len(got.Schemes) != 1 {
+			t.Errorf("%s: %+v, %v, expected the unit %v", name, got, err, of.unit)
+		}
+		given, err := (&Given{C: 3, Epsilon: 5}).Candidates(c, svm.Settings{Type: model.EpsilonSVR, Epsilon: 5})
+		if err != nil || len(given.C) != 1 || given.C[0] != 3 || given.Epsilon != nil {
+			t.Errorf("%s: C and epsilon that are given are %v and %v, %v", name, given.C, given.Epsilon, err)
 		}
 	}
 }

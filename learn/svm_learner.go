@@ -185,7 +185,7 @@ func (o *Options) spec() string {
 // mayChoose says whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
 func (t machines) mayChoose(o *Options) bool {
 	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed && !kernel.IsHyperbolic(o.Kernel) &&
-		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed() && (o.Epsilon != 0 || t.kind != model.EpsilonSVR))
+		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed())
 }
 
 // Chooses says whether a training of the type may choose what isn't given: nu_svc has no C, and for one_class there is
@@ -196,10 +196,10 @@ func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSV
 func (o *Options) candidates(
 	c *sparse.Corpus, s svm.Settings, embeddings []string,
 ) (svm.Candidates, svm.Settings, error) {
-	s.Thresholds = s.Scheme == solver.Labels && !o.NoThresholds
+	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && !o.NoThresholds
 	from, err := o.given(embeddings).Candidates(c, s)
 	if s.Measure() == svm.MeanSquaredError && o.Tolerance == 0 {
-		s.Tolerance *= from.Unit // scores have the unit of the targets
+		s.Tolerance = times(from.Unit, []float64{s.Tolerance})[0] // scores have the unit of the targets
 	}
 	return from, s, err
 }
@@ -383,7 +383,7 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 		return nil, err
 	}
 	trained.Report = *report
-	if n := int(m.Documents); t.kind == model.EpsilonSVR && n > 0 {
+	if n := int(m.Documents); t.kind == model.EpsilonSVR && n > 0 && trained.Chosen == nil {
 		if bounded := m.Classifier.Machines[0].Bounded; bounded >= n-n/10 {
 			o.Warning("%d of %d documents are at the bound C = %g, which may be small for values as far apart as these: "+
 				"a search over C and epsilon (grid) tries greater ones", bounded, n, s.C)

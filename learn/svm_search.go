@@ -96,7 +96,7 @@ func (t machines) searchSamples(
 	if err != nil {
 		return nil, err
 	}
-	if len(g.machines.Schemes) > 0 && len(c.Classes) > 2 {
+	if len(g.machines.Schemes) > 0 && len(c.Classes) > 2 && t.kind.Classifies() {
 		from.Schemes = g.machines.Schemes
 	}
 	from.Cuts, from.Near, from.Final, from.Folds = g.Cuts, Near, Finalists, g.Folds

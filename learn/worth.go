@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -74,15 +75,27 @@ func (t Terms) parts() (parts []string) {
 	return parts
 }
 
-// Train trains the best point of a search on all documents of the corpus that was searched. o are the options
-// of the search.
+// point is what Train trains.
+func (f *Found) point() (p Point, ok bool) {
+	if f.Best >= 0 && f.Best < len(f.Points) {
+		p = f.Points[f.Best].Point
+	} else if f.Chosen != nil && f.Chosen.Why != "" {
+		s := &f.Chosen.Settings
+		p = ValidationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme, C: s.C, Nu: s.Nu,
+			Epsilon: s.Epsilon}}, f.Measure).Point
+	}
+	return p, p.Trainer != nil
+}
+
+// Train trains the best point of a search on all documents of the corpus that was searched, or the first where
+// Chosen says why nothing was compared. o are the options of the search.
 //
 // Errors: a search without a best point, those of [Trainer].
 func (f *Found) Train(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (_ Model, err error) {
-	if f.Best < 0 || f.Best >= len(f.Points) || f.Points[f.Best].Trainer == nil || g == nil {
+	p, ok := f.point()
+	if !ok || g == nil {
 		return nil, errors.New("learn: a search without a best point to train, or its grid, expected one")
 	}
-	p := f.Points[f.Best]
 	if p.Cut > 0 && c != nil && c.Documents != nil { // which stay beside those that are cut anew
 		o.HeldBytes += c.Documents.Bytes()
 		for _, text := range c.Texts {

@@ -179,6 +179,9 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if len(g.C) == 0 {
 		g.C = []float64{s.C}
 	}
+	if s.Measure() == MeanSquaredError {
+		g.Supervised = nil // there are no classes
+	}
 	if s.Type != model.EpsilonSVR || len(g.Epsilon) == 0 {
 		g.Epsilon = []float64{s.Epsilon}
 	}

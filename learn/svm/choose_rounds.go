@@ -47,7 +47,7 @@ func (h *choosing) run(ctx context.Context) error {
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]
-		r.Best = leastC(r.Points, r.Best, r.Chance()/2)
+		r.Best = leastC(r.Measure, r.Points, r.Best, r.Chance()/2)
 		h.take(r.Points[r.Best].Candidate)
 	}
 	if len(h.out.Rounds) > 0 {
@@ -143,14 +143,26 @@ func (h *choosing) take(q Candidate) {
 	s.Kernel, s.Scheme, s.C, s.Epsilon, h.out.Cut = q.Kernel, q.Scheme, q.C, q.Epsilon, q.Cut
 }
 
+// A regression whose C is too great for noisy targets takes steps without end: a fit of a choice ends after stepsEach
+// for each document, leastSteps at least, and is worse than one that reaches the tolerance.
+const stepsEach, leastSteps = 200, 50_000
+
+// ranks says whether point a is better than b.
+func (h *choosing) ranks(a, b *Point) bool {
+	if h.out.Measure == MeanSquaredError && (a.Unfinished > 0) != (b.Unfinished > 0) {
+		return b.Unfinished > 0
+	}
+	return h.out.Measure.ranks(a, b)
+}
+
 // ranked returns the candidates of points, the best first; of equal ones those that were tried first.
 func (h *choosing) ranked(points []Point) (all []Candidate) {
 	points = slices.Clone(points)
 	slices.SortStableFunc(points, func(a, b Point) int {
-		switch m := h.out.Measure; {
-		case m.ranks(&a, &b):
+		switch {
+		case h.ranks(&a, &b):
 			return -1
-		case m.ranks(&b, &a):
+		case h.ranks(&b, &a):
 			return 1
 		}
 		return 0
@@ -164,7 +176,7 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 // leastC returns which of some points has the least C of those that differ from the best in C alone
 // and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
 // fold, and by no more than most, since few folds say little of that. best is the index of the best point.
-func leastC(points []Point, best int, most float64) int {
+func leastC(m Measure, points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
 		other := p.Candidate
@@ -176,7 +188,10 @@ func leastC(points []Point, best int, most float64) int {
 			lost = append(lost, top.Figures[fold]-figure)
 		}
 		mean, sd := meanAndDeviation(lost)
-		if math.Abs(mean) <= min(sd/math.Sqrt(float64(len(lost))), most) {
+		if m == MeanSquaredError {
+			mean = -mean
+		}
+		if p.Unfinished <= top.Unfinished && mean <= min(sd/math.Sqrt(float64(len(lost))), most) {
 			best = i
 		}
 	}
@@ -200,7 +215,8 @@ const mostWider = 8
 
 // wider returns the neighbours of the best candidate of a round that haven't been tried in it.
 func (h *choosing) wider(r *Round) (more []Candidate) {
-	if h.from.Near == nil {
+	stuck := h.out.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too great for such values
+	if h.from.Near == nil && !stuck {
 		return nil
 	}
 	best := r.Points[r.Best].Candidate
@@ -217,14 +233,20 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 			add(q)
 		}
 	case len(h.from.C) > 1 && (r.Compares == "C" || r.Compares == "all"):
-		by := 2 // powers of 10
+		steps := []int{-2, 2} // powers of 10
 		if r.Compares == "all" {
-			by = 1
+			steps = []int{-1, 1}
 		}
-		for _, steps := range []int{-by, by} {
+		if stuck {
+			for _, p := range r.Points {
+				best.C = min(best.C, p.C)
+			}
+			steps = []int{-4}
+		}
+		for _, steps := range steps {
 			q := best
 			c := stepC(best.C/h.from.Unit, steps)
-			if q.C = c * h.from.Unit; c >= lowestC && c <= highestC {
+			if q.C = rounded(c * h.from.Unit); c >= lowestC && c <= highestC {
 				add(q)
 			}
 		}
@@ -240,6 +262,12 @@ func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]
 	v, _ := strconv.ParseFloat(fmt.Sprintf("%se%d", digit, (at-at&1)/2), 64)
+	return v
+}
+
+// rounded returns a number without the digits that a product's rounding adds.
+func rounded(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
 	return v
 }
 
@@ -277,7 +305,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 			return errors.Join(err, own.close())
 		}
 		for i, p := range r.Points {
-			if h.out.Measure.ranks(&p, &r.Points[r.Best]) {
+			if h.ranks(&p, &r.Points[r.Best]) {
 				r.Best = i
 			}
 		}
@@ -352,6 +380,9 @@ func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *
 	}
 	s := h.s
 	s.Probabilities = s.Probabilities && r.Compares == "all"
+	if h.out.Measure == MeanSquaredError {
+		s.steps = max(leastSteps, stepsEach*r.Documents)
+	}
 	result, err := search(ctx, s, all, r.Folds, h.from.Seed, func(cut int, e sparse.Embedding) (*Problem, error) {
 		return own.next(ctx, cut, e)
 	}, func(Point) { h.tried.Add(1) })

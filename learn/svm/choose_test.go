@@ -261,15 +261,38 @@ func TestChooseLeastC(t *testing.T) {
 		10:  {point(10, 0.8, 0.9, 0.7), point(1, 0.79, 0.89, 0.68), point(100, 0.79, 0.9, 0.7)},
 		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
 	} {
-		r := Round{Points: points}
-		for i, p := range points {
-			if p.Mean > points[r.Best].Mean {
-				r.Best = i
+		for _, m := range []Measure{Accuracy, MeanSquaredError} {
+			of := slices.Clone(points)
+			r, best := SearchResult{Points: of, Measure: m}, 0
+			for i := range of {
+				if m == MeanSquaredError {
+					of[i].Figures = slices.Clone(of[i].Figures)
+					for fold := range of[i].Figures {
+						of[i].Figures[fold] = 1 - of[i].Figures[fold]
+					}
+				}
+				if of[i].Mean > of[best].Mean {
+					best = i
+				}
+			}
+			if r.Best = best; of[r.LeastC()].C != want {
+				t.Errorf("%s: C = %v, expected %v", m, of[r.LeastC()].C, want)
 			}
 		}
-		if at := (&SearchResult{Points: points, Best: r.Best}).LeastC(); points[at].C != want {
-			t.Errorf("C = %v, point %d, expected %v", points[at].C, at, want)
-		}
+	}
+	// A smaller C that is better in each fold is taken, though another stays as what was first.
+	points := []Point{point(100, 0.6, 0.7, 0.5), point(10, 0.61, 0.71, 0.51)}
+	if at := leastC(Accuracy, points, 0, 0.1); points[at].C != 10 {
+		t.Errorf("C = %v, expected 10", points[at].C)
+	}
+	points[1].Unfinished = 1
+	if at := leastC(Accuracy, points, 0, 0.1); points[at].C != 100 {
+		t.Errorf("C = %v, expected 100, whose searches ended", points[at].C)
+	}
+	h := &choosing{out: &Chosen{Measure: MeanSquaredError}}
+	ended, less := Point{Mean: 2}, Point{Mean: 1, Unfinished: 3}
+	if !h.ranks(&ended, &less) || h.ranks(&less, &ended) {
+		t.Error("a search that didn't end is better than one that did")
 	}
 }
 
@@ -349,6 +372,30 @@ func TestChooseRegression(t *testing.T) {
 		if kind == model.EpsilonSVR && (s.Epsilon != 0.4 || thousand.Settings.Epsilon != 0.4*1024) {
 			t.Errorf("epsilon %v and %v", s.Epsilon, thousand.Settings.Epsilon)
 		}
+	}
+}
+
+// Where C is so great that a search doesn't end within a choice's steps, a regression takes one at which it does,
+// however small; and kernels that learn from classes are left out.
+func TestChooseStuck(t *testing.T) {
+	const n = 120
+	r := rand.New(rand.NewPCG(1, 2))
+	c := &sparse.Corpus{Source: "noise", Labels: sparse.Labels{Offsets: []int64{0}}}
+	counts := make([]float32, 3*n)
+	for i := range n {
+		for k := range 3 {
+			counts[3*i+k] = float32(100 + r.IntN(50))
+		}
+		c.Classes = append(c.Classes, strconv.FormatFloat(r.NormFloat64(), 'g', -1, 64))
+		c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
+	}
+	c.Documents = musttest.Get(sparse.FromDense(n, 3, counts))(t)
+	got := musttest.Get(Choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Kernel: kernel.MustParse("linear")},
+		Candidates{C: []float64{100, 1000}, Supervised: kernelsFor("diffusion:t=1,embed=tfkl-l1-sqrt")}, Options{}))(t)
+	last := got.Rounds[len(got.Rounds)-1]
+	if last.Compares != "C" || last.Points[0].Unfinished == 0 || last.Points[last.Best].Unfinished > 0 ||
+		!(got.Settings.C < 10) {
+		t.Errorf("C = %v by %+v", got.Settings.C, last)
 	}
 }
 

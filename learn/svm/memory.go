@@ -258,7 +258,7 @@ func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	opt := solver.Options{
 		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.KeepAll, Workers: p.Engine().Workers(),
-		RowBytes: p.budget.rows, Kernels: k, Progress: p.solving,
+		RowBytes: p.budget.rows, Kernels: k, Progress: p.solving, MaxIterations: t.Settings.steps,
 	}
 	if p.opt.MemoryBytes == 0 {
 		return opt, nil

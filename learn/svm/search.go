@@ -84,7 +84,7 @@ func (r *SearchResult) LeastC() int {
 	if r.Best < 0 || r.Best >= len(r.Points) {
 		return -1
 	}
-	return leastC(r.Points, r.Best, math.Inf(1))
+	return leastC(r.Measure, r.Points, r.Best, math.Inf(1))
 }
 
 // Fits is how many classifiers were trained, one per point and fold.

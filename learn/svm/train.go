@@ -40,6 +40,7 @@ type Settings struct {
 	Seed          uint64                 // of the folds behind probabilities and thresholds
 
 	start *solver.Classifier // of Problem.Update: where the searches begin
+	steps int                // that each problem may take; 0 for the solver's default
 }
 
 // rejects says whether some documents get no class.

@@ -34,13 +34,18 @@ class SearchResult:
         }
         self.best_estimator_ = estimator
 
+    def _order(self) -> np.ndarray:
+        """The points, the best first: those of the least error, or of the greatest share."""
+        sign = 1 if self.about["measure"] == "mean_squared_error" else -1
+        return np.argsort(sign * self.cv_results_["mean_test_score"], kind="stable")
+
     def __repr__(self) -> str:
         return f"SearchResult({self.about['measure']} {self.best_score_:.4f}, {self.best_params_})"
 
     def _repr_html_(self) -> str:
         import html
 
-        order = np.argsort(-self.cv_results_["mean_test_score"], kind="stable")[:20]
+        order = self._order()[:20]
         rows = "".join(f"<tr><td>{self.cv_results_['mean_test_score'][i]:.4f} ± {self.cv_results_['std_test_score'][i]:.4f}"
                        f"</td><td>{html.escape(str(self.cv_results_['params'][i]))}</td></tr>" for i in order)
         return f"<table><thead><tr><th>{html.escape(self.about['measure'])}</th><th>parameters</th></tr></thead>{rows}</table>"
@@ -50,7 +55,7 @@ class SearchResult:
         import matplotlib.pyplot as plt
 
         ax = ax or plt.gca()
-        order = np.argsort(-self.cv_results_["mean_test_score"], kind="stable")
+        order = self._order()
         ax.errorbar(range(len(order)), self.cv_results_["mean_test_score"][order], self.cv_results_["std_test_score"][order],
                     fmt="o", capsize=3)
         ax.set_xlabel("points, best first")

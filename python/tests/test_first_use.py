@@ -88,6 +88,8 @@ def test_search_of_a_regression(counts, texts):
     best = found.best_estimator_
     assert isinstance(best, g.KernelSVR) and found.best_params_["C"] == best.C
     assert np.array_equal(clone(best).fit(x, y).predict(x), best.predict(x))
+    shown = [found.cv_results_["mean_test_score"][i] for i in found._order()]
+    assert shown == sorted(shown) and f"<tr><td>{shown[0]:.4f} ±" in found._repr_html_().split("</tr>")[1]
     one = g.cross_validate(x, y, folds=3, type="epsilon_svr", **found.best_params_)
     assert one["mean"] == pytest.approx(found.best_score_, rel=1e-4)  # the solver starts elsewhere
     with pytest.raises(ValueError, match="expected a matrix"):

@@ -192,7 +192,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	complete := err == nil
-	if complete && kept != nil && found.Best >= 0 {
+	if complete && kept != nil && (found.Best >= 0 || found.Chosen != nil) {
 		err = g.train(ctx, r, kept, found, points, j)
 	}
 	r.fill(e, j, found, complete)

@@ -59,9 +59,12 @@ func (r *gridReport) writeParts(w io.Writer) {
 	}
 	t := report.NewTable("terms", ">best with", ">best without", ">difference").Named("What terms are worth")
 	for _, p := range r.Parts {
-		se := strings.TrimSuffix(r.Measure.Format(float64(p.SE)), "%")
+		difference := r.Measure.Format(float64(p.Difference))
+		if p.Difference >= 0 {
+			difference = "+" + difference
+		}
 		t.Add(p.Part, r.Measure.Format(float64(p.With)), r.Measure.Format(float64(p.Without)),
-			fmt.Sprintf("%+.2f ± %s", 100*float64(p.Difference), se))
+			strings.TrimSuffix(difference, "%")+" ± "+strings.TrimSuffix(r.Measure.Format(float64(p.SE)), "%"))
 	}
 	t.Write(w)
 }
@@ -69,6 +72,10 @@ func (r *gridReport) writeParts(w io.Writer) {
 // writeModel says what was trained.
 func (r *gridReport) writeModel(w io.Writer) {
 	if r.File != "" {
-		fmt.Fprintf(w, "%s: model of the best, %s, trained in %.2f s\n", r.File, report.Bytes(r.FileBytes), r.SecondsTrain)
+		which := "the best"
+		if r.Best == nil {
+			which = "the first candidate"
+		}
+		fmt.Fprintf(w, "%s: model of %s, %s, trained in %.2f s\n", r.File, which, report.Bytes(r.FileBytes), r.SecondsTrain)
 	}
 }
