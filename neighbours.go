@@ -46,7 +46,7 @@ func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ []
 		return nil, err
 	}
 	if o.Of == nil && o.Min == nil { // else the documents aren't each other's, or pairs are found by lists
-		opt.Numbers = c.Documents.ByLength()
+		opt.Numbers = engine.LongestFirst(c.Documents)
 	}
 	if o.Of != nil {
 		columns = o.Of

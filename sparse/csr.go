@@ -1,14 +1,11 @@
 package sparse
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
-
-	"github.com/gramengine/gram/internal/run"
 )
 
 // CSR is a sparse matrix in compressed sparse row form: row i, a document, holds the value
@@ -332,12 +329,4 @@ func (t *termTable) find(term uint32) (uint32, bool) {
 	}
 	j, ok := slices.BinarySearch(t.terms, term)
 	return uint32(j), ok
-}
-
-// ByLength returns the rows in an order: those with the most values first, of equally many in their own order.
-func (m *CSR) ByLength() []int {
-	rows := run.Numbers(0, m.Rows())
-	length := func(i int) int64 { return m.Offsets[i+1] - m.Offsets[i] }
-	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(length(b), length(a)) })
-	return rows
 }

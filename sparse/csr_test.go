@@ -62,23 +62,3 @@ func TestTermFrequencies(t *testing.T) {
 		t.Errorf("no documents have the terms %v, %v", columns, df)
 	}
 }
-
-// The rows with the most values come first, those of a length in their own order.
-func TestByLength(t *testing.T) {
-	m := &CSR{Cols: 3, Offsets: []int64{0}}
-	var want []int
-	for i := range 40 {
-		for term := range uint32(i % 4) {
-			m.Terms, m.Values = append(m.Terms, term), append(m.Values, 1)
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
-	for length := 3; length >= 0; length-- {
-		for i := length; i < 40; i += 4 {
-			want = append(want, i)
-		}
-	}
-	if got := m.ByLength(); !slices.Equal(got, want) || len((&CSR{}).ByLength()) != 0 {
-		t.Errorf("%v, expected %v", got, want)
-	}
-}

@@ -23,6 +23,10 @@ const mostChooseTime = 1000
 // declareChoice declares -choose-time.
 func (m *machine) declareChoice(work float64, usage string) {
 	kernel := m.f.Lookup("kernel") // on one line of the help
+	for _, name := range []string{"c", "epsilon"} {
+		fl := m.f.Lookup(name)
+		fl.DefValue += ", or chosen"
+	}
 	kernel.Usage = "compute `SPEC`, or several (default: chosen for text, else " + svm.DefaultKernel + ")"
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {

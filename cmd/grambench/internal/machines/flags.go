@@ -62,7 +62,7 @@ func (m *machine) declare(f *cli.Flags) {
 		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner")
 	f.Choose(&m.scheme, "scheme", "", "machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`",
 		[]string{"one-vs-one", "one-vs-rest", "labels"})
-	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin: c_svc, epsilon_svr, nu_svr")
+	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin: c_svc, regressions")
 	f.Float64Var(&m.nu, "nu", 0.5, "`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr")
 	f.Float64Var(&m.eps, "epsilon", 0.1, "`WIDTH` of the zone without loss of epsilon_svr")
 	f.Var(&m.weights, "weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes")

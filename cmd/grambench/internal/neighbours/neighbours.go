@@ -289,7 +289,7 @@ func (n *neighbours) embed(
 	}
 	isa := n.Pairs(float64(pairs))
 	if corpus == columns && n.opt.Least == nil && isa != backend.CUDA {
-		n.opt.Numbers = columns.Documents.ByLength()
+		n.opt.Numbers = engine.LongestFirst(columns.Documents)
 	}
 	x, err := source.EmbedRows(ctx, columns, n.kernel.Embedding(), n.opt.Numbers, n.Workers)
 	if err == nil {
