@@ -132,10 +132,10 @@ const longMean = 32
 // values first, of equally many in their own order, so that the shorter one of a pair is what passes by the other. It
 // returns nil for their own order, where documents are short. It panics where an offset is missing.
 func LongestFirst(m *sparse.CSR) []int {
-	n := m.Rows()
-	if m.NNZ() < longMean*int64(n) {
+	if m == nil || m.NNZ() < longMean*int64(m.Rows()) {
 		return nil
 	}
+	n := m.Rows()
 	order := run.Numbers(0, n)
 	length := func(i int) int64 { return m.Offsets[i+1] - m.Offsets[i] }
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(length(b), length(a)) })
