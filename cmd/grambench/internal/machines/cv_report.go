@@ -150,7 +150,7 @@ func (r *cvReport) curveTable() *report.Table {
 
 // writeMean prints the figure by which a validation is judged.
 func writeMean(w io.Writer, m svm.Measure, mean, sd float64) {
-	fmt.Fprintf(w, "mean %s %s, standard deviation %s over the folds\n", m, m.Format(mean), m.Format(sd))
+	fmt.Fprintf(w, "%s %s, standard deviation %s over the folds\n", meanOf(m), m.Format(mean), m.Format(sd))
 }
 
 // writeLines prints what svm-train -v prints: the figures of all documents together.
@@ -162,4 +162,12 @@ func (r *cvReport) writeLines(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", 100*float64(*r.Accuracy))
+}
+
+// meanOf names the mean of figures.
+func meanOf(m svm.Measure) string {
+	if m == svm.MeanSquaredError { // one already
+		return m.String()
+	}
+	return "mean " + m.String()
 }

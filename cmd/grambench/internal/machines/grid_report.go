@@ -242,7 +242,7 @@ func (r *gridReport) WriteText(w io.Writer) {
 		kernels = report.Counted(n, "kernel", "kernels") + ", "
 	}
 	fmt.Fprintf(w, "%s\n%s%s\n", r.Corpus, kernels, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
-	fmt.Fprintf(w, "mean %s ± standard deviation over the folds\n", r.Measure)
+	fmt.Fprintf(w, "%s ± standard deviation over the folds\n", meanOf(r.Measure))
 	r.table().Write(w)
 	if !r.Complete {
 		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
