@@ -25,7 +25,7 @@ import (
 // than there is, values that aren't finite.
 func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *engine.Symmetric, err error) {
 	defer facade(&err)
-	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix", nil)
+	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 // GramTo is [Gram] into an existing matrix with one row per document. After an error its content is undefined.
 func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Symmetric, o Options) (err error) {
 	defer facade(&err)
-	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix", nil)
+	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (o *Options) crossing(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	x, k, e, err := o.engineFor(ctx, columns, spec, "computing the matrix", nil)
+	x, k, e, err := o.engineFor(ctx, columns, spec, "computing the matrix")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -99,9 +99,9 @@ func (o *Options) crossing(
 // defaultKernel is the kernel where none is named, as for the command gram.
 const defaultKernel = "diffusion:t=0.5"
 
-// engineFor embeds documents as a kernel wants them, in an order, nil for their own, and makes the engine on them.
+// engineFor embeds documents as a kernel wants them, and makes the engine on them.
 func (o *Options) engineFor(
-	ctx context.Context, c *sparse.Corpus, spec, stage string, order []int,
+	ctx context.Context, c *sparse.Corpus, spec, stage string,
 ) (*sparse.Embedded, kernel.Kernel, *engine.Engine, error) {
 	if spec == "" {
 		spec = defaultKernel
@@ -110,16 +110,16 @@ func (o *Options) engineFor(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return o.engineOn(ctx, c, k, stage, order)
+	return o.engineOn(ctx, c, k, stage)
 }
 
 func (o *Options) engineOn(
-	ctx context.Context, c *sparse.Corpus, k kernel.Kernel, stage string, order []int,
+	ctx context.Context, c *sparse.Corpus, k kernel.Kernel, stage string,
 ) (*sparse.Embedded, kernel.Kernel, *engine.Engine, error) {
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, nil, nil, err
 	}
-	x, err := k.Embedding().FitCorpus(c).TransformRows(ctx, c.Documents, order, o.Workers)
+	x, err := k.Embedding().FitCorpus(c).TransformRows(ctx, c.Documents, nil, o.Workers)
 	if err != nil {
 		return nil, nil, nil, c.NameValue(err)
 	}

@@ -42,19 +42,13 @@ func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ []
 	opt := engine.NeighbourOptions{Count: o.K, Least: o.Min}
 	columns := c
 	var test *sparse.CSR
-	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
-		return nil, err
-	}
-	if o.Of == nil && o.Min == nil { // else the documents aren't each other's, or pairs are found by lists
-		opt.Numbers = engine.LongestFirst(c.Documents)
-	}
 	if o.Of != nil {
 		columns = o.Of
 		if test, err = sameTerms(ctx, c, columns); err != nil {
 			return nil, err
 		}
 	}
-	x, k, e, err := o.engineFor(ctx, columns, spec, "neighbours", opt.Numbers)
+	x, k, e, err := o.engineFor(ctx, columns, spec, "neighbours")
 	if err != nil {
 		return nil, err
 	}

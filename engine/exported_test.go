@@ -69,7 +69,7 @@ func TestDoors(t *testing.T) {
 			{"Engine.BlockTiles", k, all, all}, {"Engine.NeighbourBlock", k, all, all},
 			{"Engine.PairsWithin", 0.5}, {engine.GroupsWithin, x, 0.5, engine.Options{}}, {engine.GroupsBytes, n, 9},
 			{engine.NewIndex}, {"Index.Nearest", x, 0, 2}, {"Index.Within", x, 0, 0.5}, {engine.CompareRows, x, 0, x, 1, 0.5},
-			{engine.LongestFirst, &x.CSR}, {engine.SortMatches, []engine.Match{{1, 0.5}, {0, 0.5}}},
+			{engine.SortMatches, []engine.Match{{1, 0.5}, {0, 0.5}}},
 			{engine.CrossWithin, x, x, 0.5, engine.Options{}}, {"Rectangle.Multiply", dense(n, 2), dense(n, 2)},
 			{"Rectangle.Pass", dense(n, 2), turn, dense(n, 2)}, {"HyperbolicGram.Against", normals, 1, []float32{0, 0}},
 			{"HyperbolicGram.Rows", 0, engine.NewDense(1, 2)}, {"Reference.Row", 1, make([]float64, n)},

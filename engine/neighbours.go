@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"sync"
 
@@ -35,12 +33,6 @@ type NeighbourOptions struct {
 	// cross-validation, neighbours are training documents. Default: every document its own.
 	// CrossNeighbours takes none.
 	Groups []int32
-
-	// Numbers are what the engine's documents are called, a permutation of 0 to n-1, where they are in another order
-	// than the caller's, such as [LongestFirst]. Neighbours are by these numbers, equal values in their order, and so
-	// the same in any order of the documents. Groups are in the engine's order. They take 4 bytes a document more; a
-	// device isn't asked for a selection. Default: the places in the engine. CrossNeighbours takes none.
-	Numbers []int
 
 	// C asks for c in the place of values, for kernels that fall with c: neighbours are the same
 	// for all of these, and so is Least.
@@ -100,9 +92,6 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 	if opt.Groups != nil && len(opt.Groups) != n {
 		return nil, fmt.Errorf("engine: groups of %d documents, expected of %d", len(opt.Groups), n)
 	}
-	if opt.Numbers != nil && !permutes(opt.Numbers, n) {
-		return nil, fmt.Errorf("engine: %d numbers of documents, expected each of 0 to %d once", len(opt.Numbers), n-1)
-	}
 	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
 }
@@ -116,52 +105,12 @@ func (e *Engine) CrossNeighbours(
 	if k, err = e.bindCross(k, test); err != nil {
 		return nil, err
 	}
-	if err := opt.ofAll("test documents"); err != nil {
-		return nil, err
+	if opt.Groups != nil {
+		return nil, fmt.Errorf("engine: groups of %d documents, expected none for test documents", len(opt.Groups))
 	}
 	n, m := e.Len(), test.Rows()
 	r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
-}
-
-// longMean is the mean number of values from which the order of documents pays: of 34 words, reviews, it takes 0.93 of
-// the time, of 12 random ones 1.2, since what is near a document comes later, and more enters lists before (Zen 5).
-const longMean = 32
-
-// LongestFirst returns the order of documents in which [Engine.Neighbours] takes the least time: those with the most
-// values first, of equally many in their own order, so that the shorter one of a pair is what passes by the other. It
-// returns nil for their own order, where documents are short. It panics where an offset is missing.
-func LongestFirst(m *sparse.CSR) []int {
-	if m == nil || m.NNZ() < longMean*int64(m.Rows()) {
-		return nil
-	}
-	n := m.Rows()
-	order := run.Numbers(0, n)
-	length := func(i int) int64 { return m.Offsets[i+1] - m.Offsets[i] }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(length(b), length(a)) })
-	return order
-}
-
-// ofAll returns an error where options say something of all documents of an engine.
-func (o *NeighbourOptions) ofAll(others string) error {
-	for what, n := range map[string]int{"groups": len(o.Groups), "numbers": len(o.Numbers)} {
-		if n > 0 {
-			return fmt.Errorf("engine: %s of %d documents, expected none for %s", what, n, others)
-		}
-	}
-	return nil
-}
-
-// permutes says whether numbers are each of 0 to n-1 once.
-func permutes(numbers []int, n int) bool {
-	seen := make([]bool, n)
-	for _, v := range numbers {
-		if v < 0 || v >= n || seen[v] {
-			return false
-		}
-		seen[v] = true
-	}
-	return len(numbers) == n
 }
 
 // NeighboursBytes returns the memory that Neighbours allocates for so many neighbours of so many
@@ -190,7 +139,7 @@ func (e *Engine) neighbours(
 		s.rows = rows
 	}
 	m, count := len(r.Docs), min(opt.Count, most)
-	held := nearest.Bytes(m, count) + 4*int64(len(opt.Numbers))
+	held := nearest.Bytes(m, count)
 	if r.From != nil {
 		held = run.AddBytes(held, NewBytes(m, r.From.Cols, r.From.NNZ()))
 	}
@@ -202,12 +151,9 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	lists := nearest.NewLists(m, count, s.most, opt.Groups)
-	if opt.Numbers != nil {
-		lists.Number(opt.Numbers)
-	}
 	if j != nil {
 		copies := math.MaxInt
-		if opt.Groups == nil && opt.Numbers == nil {
+		if opt.Groups == nil {
 			copies = count + 1 // of equal documents the first ones count
 		}
 		err = s.join(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
@@ -218,7 +164,7 @@ func (e *Engine) neighbours(
 			return nil
 		})
 	} else {
-		err = s.listed(ctx, lists, r, count, opt.Groups == nil && opt.Numbers == nil, pairs)
+		err = s.listed(ctx, lists, r, count, opt.Groups != nil, pairs)
 	}
 	if err != nil {
 		return nil, err
@@ -231,13 +177,13 @@ func (e *Engine) neighbours(
 
 // listed fills lists by tiles.
 func (s *search) listed(
-	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, onDevice bool, pairs int64,
+	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, grouped bool, pairs int64,
 ) (err error) {
 	ctx, report := s.e.c.Start(ctx, pairs)
 	defer report.Finish(&err)
 	s.scan.Half = r.Half
 	done := false
-	if onDevice {
+	if !grouped {
 		done, err = s.onDevice(ctx, lists, r, count, report)
 	}
 	if !done && err == nil {

@@ -43,8 +43,8 @@ func (e *Engine) NeighbourBlock(
 		return nil, fmt.Errorf("engine: a block of rows %d and columns %d, expected the same ranges or some that have "+
 			"nothing in common", rows, columns)
 	}
-	if err := opt.ofAll("a block"); err != nil {
-		return nil, err
+	if opt.Groups != nil {
+		return nil, fmt.Errorf("engine: groups of %d documents, expected none for a block", len(opt.Groups))
 	}
 	s, err := e.searchFor(ctx, k, opt)
 	if err != nil {
@@ -125,8 +125,8 @@ func (e *Engine) MergeNeighbours(
 	if len(parts) == 0 {
 		return nil, errors.New("engine: no lists of neighbours to merge, expected those of a block or more")
 	}
-	if err := opt.ofAll("blocks"); err != nil {
-		return nil, err
+	if opt.Groups != nil {
+		return nil, fmt.Errorf("engine: groups of %d documents, expected none for blocks", len(opt.Groups))
 	}
 	s, err := e.searchFor(ctx, k, opt)
 	if err != nil {

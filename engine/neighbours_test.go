@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -359,73 +357,5 @@ func TestNeighboursCounted(t *testing.T) {
 	}
 	if d := e.Stats().Sub(e.Stats()); d != (Stats{}) {
 		t.Errorf("%+v more than the same, expected nothing", d)
-	}
-}
-
-// The documents with the most values come first, those of a length in their own order; short ones stay where they are.
-func TestLongestFirst(t *testing.T) {
-	const most = 2 * longMean
-	m := &sparse.CSR{Cols: most, Offsets: []int64{0}}
-	var want []int
-	for i := range 3 * (most + 1) {
-		for term := range uint32(i % (most + 1)) {
-			m.Terms, m.Values = append(m.Terms, term), append(m.Values, 1)
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
-	for length := most; length >= 0; length-- {
-		want = append(want, length, length+most+1, length+2*(most+1))
-	}
-	if got := LongestFirst(m); !slices.Equal(got, want) {
-		t.Errorf("%v, expected %v", got, want)
-	}
-	if got := LongestFirst(m.SelectRows(run.Numbers(0, most))); got != nil {
-		t.Errorf("%v of shorter documents, expected none", got)
-	}
-}
-
-// Whatever the order of the documents in the engine, neighbours are the same by their numbers: of equal ones, of which
-// there are many, those of the least numbers, by tiles and by a join, in groups or not.
-func TestNeighboursByNumber(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 9))
-	var joins, none atomic.Int64
-	for _, size := range []int{1, 40, 600} {
-		counts := enginetest.Zipf(size, 400, 60, 5)
-		copies := make([]int, size/4) // of the first
-		counts = counts.SelectRows(slices.Concat(run.Numbers(0, counts.Rows()), copies))
-		n := counts.Rows()
-		fit := sparse.Sphere.Fit(counts)
-		least, groups := 0.6, make([]int32, n)
-		for i := range groups {
-			groups[i] = int32(i % 3)
-		}
-		for at, opt := range []NeighbourOptions{
-			{Count: 9}, {Count: 80}, {Count: 9, Least: &least}, {Count: 5, Groups: groups},
-		} {
-			var want *Neighbours
-			for _, order := range [][]int{run.Numbers(0, n), LongestFirst(counts), r.Perm(n)} {
-				x := musttest.Get(fit.TransformRows(t.Context(), counts, order, 2))(t)
-				own := opt
-				if own.Groups = run.Pick(opt.Groups, order); want != nil {
-					own.Numbers = order
-				}
-				how := forced(byTiles, &none)
-				if opt.Least != nil {
-					how = forced(byJoin, &joins)
-				}
-				got := musttest.Get(newEngine(t, x, how).Neighbours(t.Context(), kernel.MustParse("bhattacharyya"), own))(t)
-				if want == nil {
-					want = got
-				}
-				for i := range n {
-					if !slices.Equal(got.Of(i), want.Of(i)) {
-						t.Fatalf("%d documents, options %d, document %d: %v, expected %v", n, at, i, got.Of(i), want.Of(i))
-					}
-				}
-			}
-		}
-	}
-	if joins.Load() == 0 {
-		t.Error("no join")
 	}
 }

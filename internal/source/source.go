@@ -395,14 +395,7 @@ func ShortName(c *sparse.Corpus, i int) string { return cmp.Or(FileOf(c, i), str
 
 // Embed fits an embedding on the corpus and embeds it.
 func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
-	return EmbedRows(ctx, c, emb, nil, workers)
-}
-
-// EmbedRows is Embed with the documents in an order.
-func EmbedRows(
-	ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, order []int, workers int,
-) (*sparse.Embedded, error) {
-	x, err := emb.FitCorpus(c).TransformRows(ctx, c.Documents, order, workers)
+	x, err := emb.FitCorpus(c).TransformRows(ctx, c.Documents, nil, workers)
 	if err != nil {
 		return nil, c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
 	}

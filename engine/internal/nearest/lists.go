@@ -51,8 +51,6 @@ type Lists struct {
 	count   []int32 // of neighbours; once the lists are in order
 	limit   []float32
 	groups  []int32 // nil, or for each document its group, in which it has no neighbours
-	numbers []int   // nil, or what documents are called
-	places  []int32 // and by number the document
 	locks   []sync.Mutex
 }
 
@@ -80,24 +78,8 @@ func NewLists(n, k int, most float32, groups []int32) *Lists {
 // Len returns the number of lists.
 func (l *Lists) Len() int { return len(l.count) }
 
-// Number gives documents other numbers than those that they are offered by, a permutation of these. Lists have
-// them, are found by them, and order equal keys by them.
-func (l *Lists) Number(numbers []int) {
-	l.numbers, l.places = numbers, make([]int32, len(numbers))
-	for i, number := range numbers {
-		l.places[number] = int32(i)
-	}
-}
-
-// Of returns the list of a document, by its number, which Sort has put in order.
-func (l *Lists) Of(number int) []Neighbour {
-	if l.places != nil {
-		number = int(l.places[number])
-	}
-	return l.of(number)
-}
-
-func (l *Lists) of(i int) []Neighbour { return l.lists(i, i+1)[:l.count[i]:l.count[i]] }
+// Of returns the list of a document, which Sort has put in order.
+func (l *Lists) Of(i int) []Neighbour { return l.lists(i, i+1)[:l.count[i]:l.count[i]] }
 
 // lists returns the memory of the lists first <= i < end as that of neighbours.
 func (l *Lists) lists(first, end int) []Neighbour {
@@ -122,9 +104,6 @@ func (l *Lists) offer(i int, key float32, j int) bool {
 func (l *Lists) enter(i int, key float32, j int) {
 	if l.k == 0 || l.groups != nil && l.groups[i] == l.groups[j] {
 		return
-	}
-	if l.numbers != nil {
-		j = l.numbers[j]
 	}
 	list, e := l.entries[i*l.k:][:l.k:l.k], newEntry(key, uint32(j))
 	worst := len(list) - 1
@@ -191,7 +170,7 @@ func (l *Lists) Sort(ctx context.Context, workers int, values func(keys []float3
 			return err
 		}
 		for i := first; i < end; i++ {
-			l.count[i] = int32(len(kept(l.of(i), keepKeys)))
+			l.count[i] = int32(len(kept(l.Of(i), keepKeys)))
 		}
 		return nil
 	})

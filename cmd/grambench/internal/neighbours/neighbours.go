@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -212,14 +211,8 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	begin := time.Now()
-	most := columns.Documents.Rows()
-	r.Pairs = int64(corpus.Documents.Rows()) * int64(most)
-	if others == nil {
-		r.Pairs = int64(most) * int64(most-1) / 2
-		most-- // not the document itself
-	}
 	var test *sparse.Embedded // of other documents
-	x, isa, err := n.embed(ctx, e, corpus, columns, r.Pairs)
+	x, err := n.embed(ctx, e, corpus, columns)
 	if err != nil {
 		return err
 	}
@@ -232,10 +225,20 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	k := kernel.Resolve(n.kernel, len(x.Embedder.Terms))
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
+	rows := x.Rows()
+	r.Pairs = int64(rows) * int64(rows-1) / 2
+	if test != nil {
+		rows = test.Rows()
+		r.Pairs = int64(rows) * int64(x.Rows())
+	}
+	most := x.Rows()
+	if test == nil {
+		most-- // not the document itself
+	}
 	if n.k > most {
 		e.Warn("-k %d, and each document has %s", n.k, report.Counted(most, "neighbour", "neighbours"))
 	}
-	near, seconds, err := n.find(ctx, p, x, test, k, isa, r)
+	near, seconds, err := n.find(ctx, p, x, test, k, r)
 	if err != nil {
 		return err
 	}
@@ -270,11 +273,8 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	return n.Report(e, n.f, r)
 }
 
-// embed embeds the documents that are neighbours, within the memory that there is, and says by what their pairs are
-// to be computed. Where the processor merges tiles of documents with each other, the longest come first.
-func (n *neighbours) embed(
-	ctx context.Context, e *cli.Env, corpus, columns *sparse.Corpus, pairs int64,
-) (*sparse.Embedded, asm.ISA, error) {
+// embed embeds the documents that are neighbours, within the memory that there is.
+func (n *neighbours) embed(ctx context.Context, e *cli.Env, corpus, columns *sparse.Corpus) (*sparse.Embedded, error) {
 	embedded, inEngine := source.WorkBytes(columns.Documents)
 	lists := engine.NeighboursBytes(corpus.Documents.Rows(), min(n.k, columns.Documents.Rows()))
 	held := columns.Documents.Bytes()
@@ -285,24 +285,20 @@ func (n *neighbours) embed(
 	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
 		report.Documents(corpus.Documents.Rows()))
 	if err := n.Fits(what, backend.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	isa := n.Pairs(float64(pairs))
-	if corpus == columns && n.opt.Least == nil && isa != backend.CUDA {
-		n.opt.Numbers = engine.LongestFirst(columns.Documents)
-	}
-	x, err := source.EmbedRows(ctx, columns, n.kernel.Embedding(), n.opt.Numbers, n.Workers)
+	x, err := source.Embed(ctx, columns, n.kernel.Embedding(), n.Workers)
 	if err == nil {
 		source.WarnEmptied(e, columns, x)
 	}
-	return x, isa, err
+	return x, err
 }
 
 // find finds the neighbours of the documents of test, nil for x itself, among those of x.
 func (n *neighbours) find(
-	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, isa asm.ISA, r *neighboursReport,
+	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (near *engine.Neighbours, seconds float64, err error) {
-	eng, err := n.Engine(x, isa, p)
+	eng, err := n.Engine(x, n.Pairs(float64(r.Pairs)), p)
 	if err != nil {
 		return nil, 0, err
 	}
