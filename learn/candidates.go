@@ -19,8 +19,8 @@ import (
 // What is chosen from where nothing is given, what the others are tried with first.
 var (
 	chosenC      = []float64{10, 1, 100}
-	chosenPrices = []float64{1, 10, 100}     // C of a regression, in units, see spread
-	chosenZones  = []float64{0.1, 0.3, 0.03} // and epsilon
+	chosenPrices = []float64{1, 10, 100, 0.1} // C of a regression, in units, see spread
+	chosenZones  = []float64{0.1, 0.3, 0.03}  // and epsilon
 	chosenScales = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}

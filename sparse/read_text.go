@@ -146,7 +146,7 @@ func readTexts(
 			lines = append(lines, firstLine+int64(line))
 		}
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
-		warn.lines("number missing, which counts as a term of its own", p.missing, in.name, firstLine)
+		warn.lines("number missing, a term of its own where training had one missing", p.missing, in.name, firstLine)
 		warn.warn(badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first))))
 		classes.append(&p.labels)
 		look.add(&p.look)

@@ -126,10 +126,21 @@ func (r *Rows) values(text []byte) ([]string, error) {
 	if _, end := d.Token(); err != nil || object == nil || end != io.EOF {
 		return nil, &RowError{fmt.Sprintf("the text %.60q", text), expected}
 	}
+	unknown := "" // the least key that isn't a column: perhaps one that is misspelt
+	for key := range object {
+		if !slices.Contains(r.names, key) && (unknown == "" || key < unknown) {
+			unknown = key
+		}
+	}
 	values, none := make([]string, len(r.names)), true
 	for i, name := range r.names {
 		value, ok := object[name]
-		if none = none && !ok; !ok && (!r.MayMiss(i) || none && i == len(r.names)-1) {
+		none = none && !ok
+		switch {
+		case ok:
+		case unknown != "":
+			return nil, &RowError{fmt.Sprintf("no %s in an object with %.60q", name, unknown), expected}
+		case !r.MayMiss(i) || none && i == len(r.names)-1:
 			return nil, &RowError{"no " + name + " in an object", expected}
 		}
 		switch v := value.(type) {

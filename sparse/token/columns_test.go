@@ -98,11 +98,12 @@ func TestColumnsScan(t *testing.T) {
 		t.Errorf("%v with null, %v without the key", x, y)
 	}
 	numbers := Tokenizer{Views: "price,age=numbers"}.Rows()
-	if _, err := numbers.Check([]byte(`{"title":"a"}`)); err == nil || !strings.Contains(err.Error(), "no age") {
+	if _, err := numbers.Check([]byte(`{}`)); err == nil || !strings.Contains(err.Error(), "no age") {
 		t.Errorf("no number: %v", err)
 	}
 	for text, want := range map[string]string{
 		"Bike": "a JSON object", `{"title":"a","price":1}`: "no body", `{}`: "no title",
+		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `no age in an object with "aeg"`,
 		`{"title":["a"],"body":"b","price":1,"age":2}`:     "title",
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `"cheap" in the column price`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `"Inf" in the column price`, "null": "a JSON object",
