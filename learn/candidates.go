@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -148,22 +149,16 @@ func spread(c *sparse.Corpus) float64 {
 	if v == 0 {
 		v = math.Sqrt(stat.PopVariance(targets, nil))
 	}
-	if v = rounded(v, 1); !(v > 0) || math.IsInf(v, 0) {
+	if v = run.Round(v, 1); !(v > 0) || math.IsInf(v, 0) {
 		return 1
 	}
-	return v
-}
-
-// rounded returns a number with so many digits.
-func rounded(v float64, digits int) float64 {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', digits-1, 64), 64)
 	return v
 }
 
 // times returns numbers, each so many times, without the digits that rounding adds.
 func times(by float64, numbers []float64) (out []float64) {
 	for _, v := range numbers {
-		out = append(out, rounded(by*v, 12))
+		out = append(out, run.Round(by*v, 12))
 	}
 	return out
 }

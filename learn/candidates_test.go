@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -97,7 +98,7 @@ func TestCandidatesOfRegression(t *testing.T) {
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
 		got, err := (&Given{}).Candidates(c, svm.Settings{Type: model.EpsilonSVR})
-		if err != nil || got.Unit != of.unit || got.C[0] != of.unit || got.Epsilon[0] != rounded(of.unit/10, 12) ||
+		if err != nil || got.Unit != of.unit || got.C[0] != of.unit || got.Epsilon[0] != run.Round(of.unit/10, 12) ||
 			got.Supervised != nil || len(got.Schemes) != 1 {
 			t.Errorf("%s: %+v, %v, expected the unit %v", name, got, err, of.unit)
 		}

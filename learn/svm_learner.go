@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -199,7 +200,7 @@ func (o *Options) candidates(
 	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && !o.NoThresholds
 	from, err := o.given(embeddings).Candidates(c, s)
 	if s.Measure() == svm.MeanSquaredError && o.Tolerance == 0 {
-		s.Tolerance = times(from.Unit, []float64{s.Tolerance})[0] // scores have the unit of the targets
+		s.Tolerance = run.Round(from.Unit*s.Tolerance, 12) // scores have the unit of the targets
 	}
 	return from, s, err
 }
@@ -281,10 +282,7 @@ func (t machines) chosenProblem(
 			o.HeldBytes += c.Documents.Bytes()
 			c = cut
 		}
-		if t.kind == model.CSVC {
-			trained.Linear, err = o.lineAlternative(ctx, c, trained.Chosen)
-		}
-		if err != nil {
+		if trained.Linear, err = o.lineAlternative(ctx, c, trained.Chosen); err != nil {
 			return nil, err
 		}
 		if v := trained.Linear; v != nil {
@@ -311,7 +309,7 @@ var manyDocuments = 20000
 // lineAlternative cross-validates linear machines on the documents and folds of a choice's last round, if kernel
 // machines are far more costly, and returns nil unless their figure is within a standard error of the best.
 func (o Options) lineAlternative(ctx context.Context, c *sparse.Corpus, chosen *svm.Chosen) (*Validation, error) {
-	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Settings.Scheme == solver.Labels ||
+	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Measure != svm.Accuracy ||
 		c.Vocabulary == nil {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -174,5 +175,11 @@ func TestLineAlternative(t *testing.T) {
 			t.Errorf("case %d: linear machines %+v, %d documents, the best %+v", i, own.Linear, len(own.Chosen.Sample),
 				last.Points[last.Best])
 		}
+	}
+	manyDocuments = 400 // of a regression, which linear machines can't do, none
+	c := musttest.Get(sparse.FromTexts(ctx, apart, labels, sparse.Options{}))(t)
+	m := musttest.Get(machines{model.EpsilonSVR}.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
+	if own := m.(Machines).Trained; own.Linear != nil || own.Chosen.Measure != svm.MeanSquaredError {
+		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Chosen.Measure)
 	}
 }

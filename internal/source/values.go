@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // MostValues is how many values a list may have: more are a slip in a step.
@@ -106,8 +107,7 @@ func stepSign(s string) int {
 func steps(n int, value func(i float64) float64) []float64 {
 	var out []float64
 	for i := range n {
-		v, _ := strconv.ParseFloat(strconv.FormatFloat(value(float64(i)), 'g', 12, 64), 64)
-		out = append(out, v)
+		out = append(out, run.Round(value(float64(i)), 12))
 	}
 	return out
 }

@@ -182,18 +182,21 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if s.Measure() == MeanSquaredError {
 		g.Supervised = nil // there are no classes
 	}
-	if s.Type != model.EpsilonSVR || len(g.Epsilon) == 0 {
-		g.Epsilon = []float64{s.Epsilon}
-	}
 	if g.Unit == 0 {
 		g.Unit = 1
 	}
-	for name, list := range map[string][]float64{"C": g.C, "epsilon": g.Epsilon, "unit": {g.Unit}} {
-		for _, v := range list {
-			if !(v > 0 || name == "epsilon" && s.Type != model.EpsilonSVR) || math.IsInf(v, 0) {
-				return g, fmt.Errorf("svm: %s %v among the candidates, expected a number above 0", name, v)
+	for _, list := range []struct {
+		name   string
+		values []float64
+	}{{"C", g.C}, {"epsilon", g.Epsilon}, {"unit", []float64{g.Unit}}} {
+		for _, v := range list.values {
+			if !(v > 0) || math.IsInf(v, 0) {
+				return g, fmt.Errorf("svm: %s %v among the candidates, expected a number above 0", list.name, v)
 			}
 		}
+	}
+	if s.Type != model.EpsilonSVR || len(g.Epsilon) == 0 {
+		g.Epsilon = []float64{s.Epsilon}
 	}
 	if len(g.Schemes) == 0 {
 		g.Schemes = []solver.Scheme{s.Scheme}

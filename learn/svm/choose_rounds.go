@@ -246,7 +246,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 		for _, steps := range steps {
 			q := best
 			c := stepC(best.C/h.from.Unit, steps)
-			if q.C = rounded(c * h.from.Unit); c >= lowestC && c <= highestC {
+			if q.C = run.Round(c*h.from.Unit, 12); c >= lowestC && c <= highestC {
 				add(q)
 			}
 		}
@@ -262,12 +262,6 @@ func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]
 	v, _ := strconv.ParseFloat(fmt.Sprintf("%se%d", digit, (at-at&1)/2), 64)
-	return v
-}
-
-// rounded returns a number without the digits that a product's rounding adds.
-func rounded(v float64) float64 {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
 	return v
 }
 

@@ -333,9 +333,6 @@ func TestChooseRegression(t *testing.T) {
 		from := Candidates{LeastC: true, Unit: 4 * by, Near: nearC,
 			Kernels: kernelsFor("diffusion:t=0.001", "diffusion:t=2", "linear:embed=tf-l2"),
 			C:       []float64{0.04 * by, 0.4 * by}, Epsilon: []float64{0.4 * by, 40 * by}}
-		if kind == model.NuSVR {
-			from.Epsilon = nil
-		}
 		out := musttest.Get(Choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-3 * by}, from, Options{}))(t)
 		if out.Measure != MeanSquaredError || out.Why != "" {
 			t.Fatalf("%s: by %s, %q", kind, out.Measure, out.Why)

@@ -22,11 +22,10 @@ const mostChooseTime = 1000
 
 // declareChoice declares -choose-time.
 func (m *machine) declareChoice(work float64, usage string) {
-	kernel := m.f.Lookup("kernel") // on one line of the help
 	for _, name := range []string{"c", "epsilon"} {
-		fl := m.f.Lookup(name)
-		fl.DefValue += ", or chosen"
+		m.f.Lookup(name).DefValue += ", or chosen"
 	}
+	kernel := m.f.Lookup("kernel") // on one line of the help
 	kernel.Usage = "compute `SPEC`, or several (default: chosen for text, else " + svm.DefaultKernel + ")"
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {
@@ -165,7 +164,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	own := "scheme"
 	if r.Measure == svm.MeanSquaredError {
 		own = ">epsilon"
-		if r.Rows[0].Nu > 0 {
+		if len(r.Rows) > 0 && r.Rows[0].Nu > 0 {
 			own = ">nu"
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -232,13 +232,13 @@ func (r *predictReport) writeScore(w io.Writer) {
 	if r.MSE != nil {
 		fmt.Fprintf(w, "Mean squared error = %g (regression)\nSquared correlation coefficient = %g (regression)\n"+
 			"Coefficient of determination = %g (0 is the mean for each, 1 no error)\n",
-			round6(float64(*r.MSE)), round6(float64(*r.R2)), round6(float64(*r.Determination)))
+			run.Round(float64(*r.MSE), 6), run.Round(float64(*r.R2), 6), run.Round(float64(*r.Determination), 6))
 		return
 	}
 	if r.Accuracy == nil {
 		return
 	}
-	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", round6(100*float64(*r.Accuracy)), r.Right, r.Scored)
+	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", run.Round(100*float64(*r.Accuracy), 6), r.Right, r.Scored)
 	if a := r.Rejection; a != nil {
 		fmt.Fprintf(w, "Answered: %.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; the accuracy above counts the "+
 			"others by the class that they would have\n",
@@ -322,13 +322,4 @@ func (r *predictReport) writeMatrix(w io.Writer) {
 	}
 	fmt.Fprint(w, "\nConfusion: a row for each class, a column for each class predicted, by number\n")
 	t.Write(w)
-}
-
-// round6 rounds to six significant digits, as C's %g prints.
-func round6(v float64) float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return v
-	}
-	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
-	return out
 }
