@@ -102,6 +102,18 @@ func BenchmarkRows(b *testing.B) {
 	b.ReportMetric(4*float64(some)*float64(docs)/seconds, "copied-B/s")
 }
 
+// BenchmarkLoad measures what comes before the first tile: documents are divided and copied.
+func BenchmarkLoad(b *testing.B) {
+	x := transformed(b, sparse.Sphere, texts(b, onDevice(100_000, 150)))
+	d := musttest.Get(Open(Options{}))(b)
+	defer func() { musttest.Do(b, d.Close()) }()
+	for b.Loop() {
+		cols := musttest.Get(d.Load(b.Context(), x))(b)
+		musttest.Do(b, cols.Close())
+	}
+	b.ReportMetric(float64(x.NNZ())*float64(b.N)/b.Elapsed().Seconds(), "values/s")
+}
+
 // texts makes synthetic documents.
 func texts(b *testing.B, docs int) *sparse.CSR {
 	return read(b, fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs))

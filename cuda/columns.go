@@ -29,6 +29,7 @@ type columns struct {
 type side struct {
 	at   uint64 // address of a Side
 	rows int
+	tail []int64 // of each document, its first value in the tail
 }
 
 // rowSide is a side with memory of its own.
@@ -110,14 +111,18 @@ func (c *columns) uploadSide(
 		return side{}, err
 	}
 	u := uploader{p: p}
+	var longs uint64
+	if bits := s.longs(); bits != nil {
+		longs = send(&u, bits)
+	}
 	fields := []uint64{
 		send(&u, s.head), send(&u, s.entry), send(&u, s.tail), send(&u, s.tailEntry),
 		send(&u, s.list), send(&u, s.posting), send(&u, s.cut),
 		send(&u, s.exact), send(&u, s.exactTerm), send(&u, s.exactValue), dense, denseScale,
-		uint64(s.cutTerms()), uint64(s.cuts), s.wide(),
+		uint64(s.cutTerms()), uint64(s.cuts), longs,
 	}
 	at := send(&u, fields)
-	return side{at, x.Rows()}, u.err
+	return side{at, x.Rows(), s.tail}, u.err
 }
 
 // uploadHead copies how the head is cut.

@@ -261,6 +261,16 @@ func TestLists(t *testing.T) {
 	holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n - 70})
 }
 
+// Rows with the most values in the tail come first, by powers of two; each comes once.
+func TestOrder(t *testing.T) {
+	s := side{tail: []int64{0, 0, 3, 1000, 1001, 3100}} // 0, 3, 997, 1 and 2,099 values
+	before := []uint32{7}
+	got := s.appendOrder(slices.Clone(before), []int{0, 2, 1, 4, 3, 2, 1})
+	if want := append(before, 3, 1, 5, 2, 6, 4, 0); !slices.Equal(got, want) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+}
+
 // The layout is that which the model chooses, and computes what any other does.
 func TestModelLayout(t *testing.T) {
 	noLeaks(t)

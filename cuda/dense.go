@@ -11,15 +11,13 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// quads is how many groups of four terms the dense end has for the kernel, which takes timemodel.DenseStep
-// at a time; those that are missing are zeros.
-func (l *layout) quads() int {
-	return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep * (timemodel.DenseStep / 4)
-}
+// steps is how many steps of timemodel.DenseStep terms the dense end has; terms that are missing in the
+// last one are zeros.
+func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
-// quad is the digits of four terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and
+// step is the digits of as many terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and
 // 1, see kernels/tensor.h.
-type quad [4][4]int8
+type step [4][timemodel.DenseStep]int8
 
 // digitScale is what values, in units of their document's scale, are multiplied with before they
 // are rounded to whole numbers: the greatest for which the first digit fits.
@@ -40,9 +38,9 @@ func digits(v float64) [4]int8 {
 // sums of the first digits' products might not fit, see kernels/tensor.h.
 const leastScale = -4
 
-// fillDense writes the dense end of a document, of the values unit of some terms, to its quads, and
+// fillDense writes the dense end of a document, of the values unit of some terms, to its steps, and
 // returns its scale.
-func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) (scale float32) {
+func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale float32) {
 	var most float64
 	for k, t := range terms {
 		if int(l.rank[t]) < l.dense {
@@ -52,14 +50,14 @@ func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) (scale 
 	_, exponent := math.Frexp(most)
 	exponent = max(min(exponent, 0), leastScale)
 	inverse := math.Ldexp(1, -exponent)
-	clear(quads)
+	clear(steps)
 	for k, t := range terms {
 		r := int(l.rank[t])
 		if r >= l.dense {
 			continue
 		}
 		for n, d := range digits(unit[k] * inverse) {
-			quads[r/4][n][r%4] = d
+			steps[r/timemodel.DenseStep][n][r%timemodel.DenseStep] = d
 		}
 	}
 	return float32(math.Ldexp(1, exponent))
@@ -68,31 +66,31 @@ func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) (scale 
 // densePiece is how many bytes of the dense end are made at a time.
 const densePiece = 4 << 20
 
-// uploadDense copies the dense end of documents, [documents][quads], and their scales, and returns
+// uploadDense copies the dense end of documents, [documents][steps], and their scales, and returns
 // the addresses of both, 0 where there is none.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
-	quads, n := l.quads(), len(s.exact)-1
-	if quads == 0 {
+	steps, n := l.steps(), len(s.exact)-1
+	if steps == 0 {
 		return 0, 0, nil
 	}
-	const size = 16
-	m, err := p.alloc(int64(n) * int64(quads) * size)
+	const size = 4 * timemodel.DenseStep
+	m, err := p.alloc(int64(n) * int64(steps) * size)
 	if err != nil {
 		return 0, 0, err
 	}
 	scale := make([]float32, n+tensorColumns) // a block reads as many, beyond the last document, too
-	piece := make([]quad, min(n, max(densePiece/size/quads, 1))*quads)
+	piece := make([]step, min(n, max(densePiece/size/steps, 1))*steps)
 	for first := 0; first < n; {
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
 		}
-		end := min(first+len(piece)/quads, n)
+		end := min(first+len(piece)/steps, n)
 		for i := first; i < end; i++ {
 			lo, hi := s.exact[i], s.exact[i+1]
-			scale[i] = l.fillDense(piece[(i-first)*quads:][:quads], s.exactTerm[lo:hi], s.exactValue[lo:hi])
+			scale[i] = l.fillDense(piece[(i-first)*steps:][:steps], s.exactTerm[lo:hi], s.exactValue[lo:hi])
 		}
-		place := m.at + cu.DevicePtr(int64(first)*int64(quads)*size)
-		if err := write(memory{at: place}, piece[:(end-first)*quads]); err != nil {
+		place := m.at + cu.DevicePtr(int64(first)*int64(steps)*size)
+		if err := write(memory{at: place}, piece[:(end-first)*steps]); err != nil {
 			return 0, 0, err
 		}
 		first = end

@@ -110,10 +110,10 @@ func TestTensorExact(t *testing.T) {
 	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, counts)
 	cols := loadDense(t, x, 97)
 	all := gather(t, cols, whole(cols), n)
-	quads := cols.layout.quads()
-	dense, scale := make([][]quad, n), make([]float32, n)
+	steps := cols.layout.steps()
+	dense, scale := make([][]step, n), make([]float32, n)
 	for i := range dense {
-		dense[i] = make([]quad, quads)
+		dense[i] = make([]step, steps)
 		terms, _ := x.Row(i)
 		scale[i] = cols.layout.fillDense(dense[i], terms, x.Unit64(i, nil))
 	}
@@ -121,8 +121,8 @@ func TestTensorExact(t *testing.T) {
 	for i := range n {
 		for j := range n {
 			var sum int64
-			for q := range quads {
-				for k := range 4 {
+			for q := range steps {
+				for k := range timemodel.DenseStep {
 					for a := range 4 {
 						for b := range 4 - a {
 							sum += int64(dense[i][q][a][k]) * int64(dense[j][q][b][k]) << (8 * (3 - a - b))
@@ -202,7 +202,7 @@ func TestTensorPieces(t *testing.T) {
 	m := points(n, terms, 0.05, 11)
 	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, m)
 	cols := loadDense(t, x, terms)
-	if size := 16 * n * cols.layout.quads(); size <= 2*densePiece {
+	if size := 4 * timemodel.DenseStep * n * cols.layout.steps(); size <= 2*densePiece {
 		t.Errorf("%d bytes of the dense end, expected more than two pieces of %d", size, densePiece)
 	}
 	lo := n / device.Columns * device.Columns

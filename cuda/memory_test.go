@@ -42,7 +42,7 @@ func TestMemory(t *testing.T) {
 		})
 		return height, err
 	}
-	extra := int64(4*n + 8*tileFields*n) // numbers of rows and descriptions of tiles
+	extra := int64(8*n + 8*tileFields*n) // numbers and order of rows, and descriptions of tiles
 	if height, err := run(Options{}); err != nil || height != n {
 		t.Errorf("without a bound tiles of %d rows, error %v", height, err)
 	}
@@ -162,7 +162,7 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	extra := int64(4*n + 8*tileFields*n) // numbers of rows and descriptions of tiles, were each a row
+	extra := int64(8*n + 8*tileFields*n) // numbers and order of rows, and descriptions of tiles, were each a row
 	d = open(t, Options{MemoryBytes: documents + others + extra + 6*int64(4*padded(n))})
 	err = within(t, d, x, func(cols *columns) error {
 		err := rows(cols, x)

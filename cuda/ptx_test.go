@@ -167,6 +167,7 @@ func TestPTXTensor(t *testing.T) {
 		"halves exchanged":  planted(t, kernel, `(mma\S+ \{[^}]*\}, \{[^}]*\}, \{)(%r\d+), (%r\d+)\}`, "$1$3, $2}", 1),
 		"results exchanged": planted(t, kernel, `(mma\S+ \{)(%r\d+), (%r\d+),`, "$1$3, $2,", 1),
 		"a missing barrier": planted(t, kernel, `bar\.sync 	0;`, "", 1),
+		"places exchanged":  planted(t, kernel, `(ldmatrix\S+ \{)(%r\d+), (%r\d+),`, "$1$3, $2,", 1),
 		"a product for one": planted(t, kernel, `(mma\S+ )`, "@%p1 $1", 1),
 		"another place":     planted(t, kernel, `(mov\.b32 \t%r\d+), 256;`, "$1, 64;", -1),
 	})
@@ -192,9 +193,12 @@ func TestPTXTail(t *testing.T) {
 		return done, err
 	}
 	word := func(v float32) int64 { return int64(int32(cols.layout.word(v))) }
-	for wide := range uint64(2) {
-		const at = 8 * 14 // of Side::wide
-		err := d.do(func() error { return write(memory{at: cu.DevicePtr(cols.own.at) + at}, []uint64{wide}) })
+	for _, longs := range []uint32{0, 0x49249249, math.MaxUint32} {
+		const at = 8 * 14 // of Side::longs
+		err := d.do(func() error {
+			p, err := upload(&cols.pool, []uint32{longs, longs, 0, 0})
+			return errors.Join(err, write(memory{at: cu.DevicePtr(cols.own.at) + at}, []uint64{p}))
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,20 +222,20 @@ func TestPTXTail(t *testing.T) {
 					}
 				}
 				most := matches
-				if wide == 1 {
+				if longs>>(i%32)&longs>>(j%32)&1 == 1 {
 					most = 1
 				}
 				got := int64(sum(i, j)) << 32
 				if e := max(got-want, want-got); !(e <= most<<31) || sum(i, j) != sum(j, i) {
-					t.Fatalf("wide %d, (%d, %d): %d units of 2^-62 from the sum of %d products; and %d, %d", wide,
+					t.Fatalf("long %#x, (%d, %d): %d units of 2^-62 from the sum of %d products; and %d, %d", longs,
 						i, j, e, matches, sum(i, j), sum(j, i))
 				} else if e > 1<<31 {
 					apart++
 				}
 			}
 		}
-		if (apart > 0) != (wide == 0) {
-			t.Errorf("wide %d: %d sums more than half a unit off", wide, apart)
+		if (apart > 0) != (longs != math.MaxUint32) {
+			t.Errorf("long %#x: %d sums more than half a unit off", longs, apart)
 		}
 	}
 }

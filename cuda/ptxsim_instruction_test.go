@@ -32,7 +32,7 @@ func (e *ptxEntry) compile(s string, labels map[string]int) instruction {
 	if guard == nil {
 		return body
 	}
-	if c.parts[0] == "mma" || c.parts[0] == "shfl" || c.parts[0] == "vote" {
+	if c.parts[0] == "mma" || c.parts[0] == "ldmatrix" || c.parts[0] == "shfl" || c.parts[0] == "vote" {
 		c.unknown() // the lanes of a warp execute it together
 	}
 	return func(t *thread) {
@@ -171,6 +171,8 @@ func (c *compiler) instruction() instruction {
 		return c.convert()
 	case "mma":
 		return c.multiplyMatrices()
+	case "ldmatrix":
+		return c.loadMatrices()
 	case "shfl":
 		return c.shuffle()
 	case "vote":

@@ -113,16 +113,19 @@ func (m *ptxModule) Run(name string, g *ptxGrid, arguments ...uint64) (err error
 	return nil
 }
 
-// run runs each thread to its next barrier, in turn, until all are done.
+// run runs each warp to its next barrier, in turn, until all are done: so one that another should wait
+// for is as late as can be.
 func (b *block) run() {
 	for {
-		for _, t := range b.threads {
-			for t.state == ready {
-				b.e.code[t.pc](t)
+		for from := 0; from < len(b.threads); from += warpSize {
+			w := b.threads[from:min(from+warpSize, len(b.threads))]
+			for again := true; again; again = b.together(w) {
+				for _, t := range w {
+					for t.state == ready {
+						b.e.code[t.pc](t)
+					}
+				}
 			}
-		}
-		if b.together() {
-			continue
 		}
 		ended, waits, at := 0, 0, -1
 		for _, t := range b.threads {

@@ -7,36 +7,31 @@ import "strings"
 // warpSize is how many neighbouring threads are a warp.
 const warpSize = 32
 
-// together executes the instructions at which whole warps have come, and says whether there were
-// any. A warp of which some threads are elsewhere is an error.
-func (b *block) together() bool {
-	any := false
-	for from := 0; from < len(b.threads); from += warpSize {
-		w := b.threads[from:min(from+warpSize, len(b.threads))]
-		here := 0
-		for _, t := range w {
-			if t.state == inWarp {
-				here++
-			}
+// together executes the instruction at which a whole warp has come, and says whether there was
+// one. A warp of which some threads are elsewhere is an error.
+func (b *block) together(w []*thread) bool {
+	here := 0
+	for _, t := range w {
+		if t.state == inWarp {
+			here++
 		}
-		if here == 0 {
-			continue
-		}
-		pc := w[0].pc
-		for _, t := range w {
-			if here != warpSize || t.pc != pc {
-				fail("%s: %d of 32 threads of a warp, or not all of them at the same place, come to %q",
-					b.e.Name, here, b.e.text[t.pc])
-			}
-		}
-		b.e.warp[pc](w)
-		for _, t := range w {
-			t.state = ready
-			t.pc++
-		}
-		any = true
 	}
-	return any
+	if here == 0 {
+		return false
+	}
+	pc := w[0].pc
+	for _, t := range w {
+		if here != warpSize || t.pc != pc {
+			fail("%s: %d of 32 threads of a warp, or not all of them at the same place, come to %q",
+				b.e.Name, here, b.e.text[t.pc])
+		}
+	}
+	b.e.warp[pc](w)
+	for _, t := range w {
+		t.state = ready
+		t.pc++
+	}
+	return true
 }
 
 // multiplyMatrices is mma: d = a b + c of matrices of 16 × 32 and 32 × 8 bytes with a sign and of
@@ -117,6 +112,36 @@ func (c *compiler) multiplyMatrices() instruction {
 			}
 			for i, v := range sums {
 				to[i](t, uint64(v))
+			}
+		}
+	}
+	return func(t *thread) { t.state = inWarp }
+}
+
+// loadMatrices is ldmatrix of four matrices of eight lines of 16 bytes, whose places lanes 0 … 7, 8 …
+// 15 and so on say: of each, lane i gets the word i mod 4 of line i / 4.
+func (c *compiler) loadMatrices() instruction {
+	if c.name != "ldmatrix.sync.aligned.m8n8.x4.shared.b16" {
+		c.unknown()
+	}
+	c.need(2)
+	list := operands(strings.Trim(c.operands[0], "{}"))
+	if len(list) != 4 {
+		c.unknown()
+	}
+	var to []func(*thread, uint64)
+	for _, o := range list {
+		to = append(to, c.e.destination(o, "b32"))
+	}
+	at := c.e.source(strings.Trim(c.operands[1], "[]"), "b32")
+	c.e.warp[len(c.e.code)] = func(w []*thread) {
+		var lines [warpSize][]byte
+		for lane, t := range w {
+			lines[lane] = t.memory("shared", at(t), 16)
+		}
+		for lane, t := range w {
+			for q, d := range to {
+				d(t, numberIn(lines[8*q+lane/4][lane%4*4:][:4]))
 			}
 		}
 	}

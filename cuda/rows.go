@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
+	"slices"
 
 	"gorgonia.org/cu"
 
@@ -109,6 +111,7 @@ type job struct {
 	temporary *arena
 	rows      side
 	docs      uint64 // addresses
+	order     uint64
 	program   uint64
 	header    []uint64 // of the program
 	step      uint64   // from the program of one tile to that of the next, 0 where all have the same
@@ -118,12 +121,12 @@ type job struct {
 }
 
 // tileFields is the number of 8-byte fields of Tile in kernels/shape.h.
-const tileFields = 8
+const tileFields = 9
 
 // describeTile returns the fields of a tile's description.
 func (j *job) describeTile(at uint64, b *device.Tile) []uint64 {
-	return []uint64{at, j.docs + 4*uint64(b.First), uint64(b.RowStride), uint64(b.Rows), uint64(b.Lo),
-		uint64(b.Cols()), uint64(b.First), uint64(j.c.tiles.close.at)}
+	return []uint64{at, j.docs + 4*uint64(b.First), j.order + 4*uint64(b.First), uint64(b.RowStride),
+		uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(b.First), uint64(j.c.tiles.close.at)}
 }
 
 // plan divides the rows into tiles and describes them to the kernels.
@@ -132,6 +135,14 @@ func (j *job) plan() error {
 	var fields []uint64
 	var headers []uint64 // of the program, whose attributes of columns begin with the tile's first
 	height := min(int(t.bytes/int64(4*width)), j.c.d.rows)
+	order := make([]uint32, 0, len(j.r.Docs))
+	for docs := range slices.Chunk(j.r.Docs, height) {
+		order = j.rows.appendOrder(order, docs)
+	}
+	var err error
+	if j.order, err = upload(j.temporary, order); err != nil {
+		return err
+	}
 	for first := 0; first < len(j.r.Docs); first += height {
 		b := device.Tile{
 			First: first, Rows: min(height, len(j.r.Docs)-first), Lo: j.r.Lo, Hi: j.r.Hi,
@@ -149,13 +160,32 @@ func (j *job) plan() error {
 		j.tiles = append(j.tiles, b)
 	}
 	if headers != nil && j.r.Half {
-		var err error
 		if j.program, err = upload(j.temporary, headers); err != nil {
 			return err
 		}
 		j.step = 8 * uint64(len(j.header))
 	}
 	return j.describe(fields)
+}
+
+// appendOrder appends numbers of documents among docs, those with the most values in the tail first, by
+// powers of two.
+func (s *side) appendOrder(order []uint32, docs []int) []uint32 {
+	var at [64]int
+	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }
+	for _, d := range docs {
+		at[class(d)]++
+	}
+	place := len(order)
+	for c, n := range at {
+		at[c], place = place, place+n
+	}
+	order = slices.Grow(order, len(docs))[:place]
+	for i, d := range docs {
+		order[at[class(d)]] = uint32(i)
+		at[class(d)]++
+	}
+	return order
 }
 
 // describe copies the descriptions of tiles, the last that kernels need, and waits for all copies.
@@ -283,10 +313,10 @@ func (j *job) compute(k int) error {
 	if err != nil {
 		return err
 	}
-	if quads := c.layout.quads(); quads > 0 {
+	if steps := c.layout.steps(); steps > 0 {
 		parts := (block.Rows + tensorRows - 1) / tensorRows
 		err := c.d.launch("panelTensor", f.panelTensor, grid(tensorColumns), parts, tensorThreads, 0, t.compute,
-			j.rows.at, c.own.at, tile, uint64(quads))
+			j.rows.at, c.own.at, tile, uint64(steps))
 		if err != nil {
 			return err
 		}

@@ -5,9 +5,11 @@ package cuda
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/gramengine/gram/cuda/internal/timemodel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -106,17 +108,24 @@ type split struct {
 // cutTerms is how many lists have such places.
 func (s *split) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
-// wide says whether sums of the tail are taken in two words, 1 for yes, see kernels/tail.h.
-func (s *split) wide() uint64 {
-	for d, at := range s.tail[1:] {
-		if at-s.tail[d] > narrowValues {
-			return 1
+// longs is a bit for each document with more than narrowValues values in the tail; nil where none
+// has.
+func (s *split) longs() (bits []uint32) {
+	n := len(s.tail) - 1
+	for d := range n {
+		if s.tail[d+1]-s.tail[d] <= narrowValues {
+			continue
 		}
+		if bits == nil {
+			bits = make([]uint32, padded(n)/32)
+		}
+		bits[d/32] |= 1 << (d % 32)
 	}
-	return 0
+	return bits
 }
 
-// split divides documents, given by rank; lists says that their posting lists are wanted.
+// split divides documents, given by rank, ranges of them at a time; lists says that their posting
+// lists are wanted.
 func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (*split, error) {
 	n, chunks := x.Rows(), l.chunks()
 	inHead := byRank.Offsets[l.head]
@@ -124,19 +133,21 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 		head: make([]int64, n*chunks+1), tail: make([]int64, n+1), tailEntry: make([]entry, x.NNZ()-inHead),
 		exact: x.Offsets, exactTerm: x.Terms, exactValue: make([]float64, x.NNZ()),
 	}
-	for c, low := range l.base {
-		for r := low; r < low+int(l.terms[c]); r++ {
-			docs, _ := byRank.Row(r)
-			for _, d := range docs {
-				s.head[int(d)*chunks+c+1]++
-			}
-		}
+	workers := runtime.GOMAXPROCS(0)
+	each := func(work func(part documentRange)) error {
+		return run.Tasks(ctx, workers, workers, func(ctx context.Context, _, task int) error {
+			work(documentRange{ctx, byRank, n * task / workers, n * (task + 1) / workers})
+			return nil
+		})
 	}
-	for r := l.head; r < byRank.Rows(); r++ {
-		docs, _ := byRank.Row(r)
-		for _, d := range docs {
-			s.tail[d+1]++
+	err := each(func(part documentRange) {
+		for c, low := range l.base {
+			part.postings(low, low+int(l.terms[c]), func(_ int, d uint32, _ float32) { s.head[int(d)*chunks+c+1]++ })
 		}
+		part.postings(l.head, byRank.Rows(), func(_ int, d uint32, _ float32) { s.tail[d+1]++ })
+	})
+	if err != nil {
+		return nil, err
 	}
 	for i := range n * chunks {
 		s.head[i+1] = s.head[i] + max(s.head[i+1]+timemodel.AtOnce-1, timemodel.AtOnce)/timemodel.AtOnce*timemodel.AtOnce
@@ -145,56 +156,72 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 		s.tail[d+1] += s.tail[d]
 	}
 	s.entry = make([]entry, s.head[n*chunks])
-	for i := range s.entry { // what fills up has the line of zeros, and any value above 0
-		s.entry[i].word = math.Float32bits(1)
-	}
 	fill := make([]uint32, n)
-	for c, low := range l.base {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	err = each(func(part documentRange) {
+		// What fills up has the line of zeros, and any value above 0.
+		for i := s.head[part.first*chunks]; i < s.head[part.end*chunks]; i++ {
+			s.entry[i].word = math.Float32bits(1)
 		}
-		clear(fill)
-		for r := low; r < low+int(l.terms[c]); r++ {
-			docs, values := byRank.Row(r)
-			for k, d := range docs {
-				s.entry[s.head[int(d)*chunks+c]+int64(fill[d])] = entry{uint32(1+r-low) * lineBytes, l.word(values[k])}
+		mine := fill[part.first:part.end]
+		for c, low := range l.base {
+			clear(mine)
+			part.postings(low, low+int(l.terms[c]), func(r int, d uint32, v float32) {
+				s.entry[s.head[int(d)*chunks+c]+int64(fill[d])] = entry{uint32(1+r-low) * lineBytes, l.word(v)}
 				fill[d]++
-			}
+			})
 		}
-	}
-	clear(fill)
-	for r := l.head; r < byRank.Rows(); r++ {
-		docs, values := byRank.Row(r)
-		for k, d := range docs {
-			s.tailEntry[s.tail[d]+int64(fill[d])] = entry{uint32(r - l.head), l.word(values[k])}
+		clear(mine)
+		part.postings(l.head, byRank.Rows(), func(r int, d uint32, v float32) {
+			s.tailEntry[s.tail[d]+int64(fill[d])] = entry{uint32(r - l.head), l.word(v)}
 			fill[d]++
+		})
+		var unit []float64
+		for i := part.first; i < part.end && ctx.Err() == nil; i++ {
+			unit = x.Unit64(i, unit)
+			copy(s.exactValue[x.Offsets[i]:], unit)
+		}
+	})
+	if err == nil && lists {
+		err = l.lists(ctx, workers, s, byRank)
+	}
+	return s, err
+}
+
+// documentRange is documents from the first to before the end of those that are given by rank.
+type documentRange struct {
+	ctx        context.Context
+	byRank     *sparse.CSR
+	first, end int
+}
+
+// postings visits the documents that have terms of ranks from low to before high, and their values,
+// unless the context has ended.
+func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v float32)) {
+	for r := low; r < high && p.ctx.Err() == nil; r++ {
+		docs, values := p.byRank.Row(r)
+		k, _ := slices.BinarySearch(docs, uint32(p.first))
+		for ; k < len(docs) && docs[k] < uint32(p.end); k++ {
+			visit(r, docs[k], values[k])
 		}
 	}
-	if lists {
-		l.lists(s, byRank)
-	}
-	var unit []float64
-	for i := range n {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		unit = x.Unit64(i, unit)
-		copy(s.exactValue[x.Offsets[i]:], unit)
-	}
-	return s, nil
 }
 
 // lists makes the posting lists, and for those with more than cutList postings where they go on at
 // every tailColumns documents: of no document more than one number for each of its values.
-func (l *layout) lists(s *split, byRank *sparse.CSR) {
+func (l *layout) lists(ctx context.Context, workers int, s *split, byRank *sparse.CSR) error {
 	terms, inHead := byRank.Rows()-l.head, byRank.Offsets[l.head]
 	s.list, s.posting = make([]int64, terms+1), make([]entry, byRank.NNZ()-inHead)
 	for t := range s.list {
 		s.list[t] = byRank.Offsets[l.head+t] - inHead
 	}
-	for k, d := range byRank.Terms[inHead:] {
-		s.posting[k] = entry{d, l.word(byRank.Values[inHead+int64(k)])}
-	}
+	all := len(s.posting)
+	err := run.Tasks(ctx, workers, workers, func(_ context.Context, _, task int) error {
+		for k := all * task / workers; k < all*(task+1)/workers; k++ {
+			at := inHead + int64(k)
+			s.posting[k] = entry{byRank.Terms[at], l.word(byRank.Values[at])}
+		}
+		return nil
+	})
 	s.cuts = (byRank.Cols+tailColumns-1)/tailColumns + 1
 	for t := 0; t < terms && s.list[t+1]-s.list[t] > int64(l.cutList); t++ {
 		docs, _ := byRank.Row(l.head + t)
@@ -203,4 +230,5 @@ func (l *layout) lists(s *split, byRank *sparse.CSR) {
 			s.cut = append(s.cut, uint32(at))
 		}
 	}
+	return err
 }

@@ -61,6 +61,16 @@ DEVICE void mmaS8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 		: "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// loadMatrices loads four matrices of eight lines of 16 bytes from shared memory, a warp together:
+// lane 8q+i says where line i of matrix q is, and of each matrix d[q], for lane 4g+t, are the bytes
+// 4t … 4t+3 of line g.
+DEVICE void loadMatrices(unsigned (&d)[4], const uint4 *line) {
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+				 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+				 : "r"((unsigned)(unsigned long long)(const __attribute__((address_space(3))) uint4 *)line)
+				 : "memory");
+}
+
 DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 DEVICE float fminf(float a, float b) { return __builtin_fminf(a, b); }
 DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }

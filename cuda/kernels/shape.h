@@ -36,10 +36,9 @@ enum {
 // document.
 typedef unsigned long long Entry;
 
-// Quad is the digits of a document's values at four terms of the dense end, see tensor.h: a word
-// has the same digit of all four, the first term's in its lowest byte, and the first word the
-// greatest digits.
-typedef uint4 Quad;
+// Digits is a digit of a document's values at 16 terms of the dense end, see tensor.h, the first
+// term's in the lowest byte. Of TENSOR_TERMS terms the greatest digits come first.
+typedef uint4 Digits;
 
 // Side is a set of documents. Offsets have an element more than what they are of.
 struct Side {
@@ -53,10 +52,11 @@ struct Side {
 	const long long GLOBAL *exact;  // of each document, its first value in float64
 	const unsigned GLOBAL *exactTerm; // ascending
 	const double GLOBAL *exactValue; // of unit length together
-	const Quad GLOBAL *dense;       // [documents][quads] of the dense end
+	const Digits GLOBAL *dense;     // [documents][steps of TENSOR_TERMS terms][4 digits][terms / 16] of the dense end
 	const float GLOBAL *denseScale; // [documents + TENSOR_COLUMNS] powers of two, of which the digits are
 	long long cutTerms, cuts;       // the first terms of the tail, and places in each of their lists
-	long long wide;                 // see tail.h
+	const unsigned GLOBAL *longs;   // [documents, up to a multiple of PANEL, / 32] a bit for each with more than
+	                                // NARROW_VALUES values in the tail; null where none has
 };
 
 // Head says how the head is cut into chunks of terms, whose panels fit into shared memory.
@@ -71,6 +71,7 @@ struct Head {
 struct Tile {
 	float GLOBAL *value;
 	const unsigned GLOBAL *docs;
+	const unsigned GLOBAL *order; // of the rows, those with the most values in the tail first
 	long long stride, rows, lo, cols;
 	long long first;        // number of row 0 among the rows of the request, by which programs have their attributes
 	unsigned GLOBAL *close; // [rows][cols, up to a multiple of PANEL, / 32] a bit for each pair with c < 0.1

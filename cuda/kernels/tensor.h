@@ -30,87 +30,88 @@ static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLU
 
 // panelTensor adds the products of the dense end to what is there,
 //
-//	value[r][j] += Σ_t a_t b_t,  t in the dense end, of quads × 4 terms
+//	value[r][j] += Σ_t a_t b_t,  t in the dense end, steps × TENSOR_TERMS terms
 //
 // A block takes TENSOR_ROWS rows and TENSOR_COLUMNS columns, a warp 32 of each: two times four
 // products of 16 by 8. TENSOR_TERMS terms at a time come through shared memory, one half of it
-// being filled while the other is used. There the quads of odd documents have their halves
-// exchanged: eight lanes that load together read two documents, in different banks.
+// being filled while the other is used. There the digits of a document are in an order of its own,
+// so that eight lines that are loaded together are in different banks.
 //
 // Of a product of m16n8k32 (PTX ISA, "Matrix Fragments for mma.m16n8k32"), lane 4g+t has of the
 // left side rows g and g+8 and of the right side column g, of both terms 4t … 4t+3 and 16+4t …
-// 16+4t+3, which are quads t and 4+t; and of the result rows g and g+8, columns 2t and 2t+1.
+// 16+4t+3: what loadMatrices gives it of digits of 16 terms. Of the result it has rows g and g+8,
+// columns 2t and 2t+1.
 extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(
-	const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile, int quads) {
+	const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile, int steps) {
 	enum {
-		QUADS = TENSOR_TERMS / 4,
+		UNITS = TENSOR_TERMS / 4, // of 16 bytes, that a document has of a step
 		LINES = TENSOR_ROWS + TENSOR_COLUMNS,
-		STEP = TENSOR_THREADS / QUADS,
-		LOADS = LINES / STEP,
+		STRIDE = TENSOR_THREADS / UNITS,
+		LOADS = LINES / STRIDE,
 		DOWN = TENSOR_ROWS / 32
 	};
-	__shared__ Quad stage[2][LINES][QUADS];
+	static_assert(STRIDE % UNITS == 0 && UNITS == 8);
+	__shared__ Digits stage[2][LINES][UNITS];
 	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
 	// in the tile
 	const long long r0 = (long long)blockIdx.y * TENSOR_ROWS, c0 = (long long)blockIdx.x * TENSOR_COLUMNS;
 
-	// Of each line that it copies a thread takes one quad a step.
-	const unsigned line = threadIdx.x / QUADS, quad = threadIdx.x % QUADS;
-	const unsigned to = quad ^ (line & 1) * (QUADS / 2); // STEP is even
-	const Quad GLOBAL *from[LOADS];
-	Quad next[LOADS];
+	// Of each line that it copies a thread takes one unit a step.
+	const unsigned line = threadIdx.x / UNITS, unit = threadIdx.x % UNITS, to = unit ^ line % UNITS;
+	const Digits GLOBAL *from[LOADS];
+	Digits next[LOADS];
 #pragma unroll
 	for (int i = 0; i < LOADS; i++) {
-		const bool isRow = i * STEP < TENSOR_ROWS;
+		const bool isRow = i * STRIDE < TENSOR_ROWS;
 		const long long last = (isRow ? tile->rows - r0 : tile->cols - c0) - 1,
-						at = line + i * STEP - (isRow ? 0 : TENSOR_ROWS);
+						at = line + i * STRIDE - (isRow ? 0 : TENSOR_ROWS);
 		// what is computed of the last again is stored nowhere, or beyond the last column
 		const long long place = (isRow ? r0 : c0) + (at < last ? at : last);
-		from[i] = isRow ? rows->dense + (long long)tile->docs[place] * quads + quad
-		                : cols->dense + (tile->lo + place) * quads + quad;
+		const long long doc = isRow ? tile->docs[place] : tile->lo + place;
+		from[i] = (isRow ? rows : cols)->dense + doc * steps * UNITS + unit;
 		next[i] = load4(from[i]);
-		store4(&stage[0][line + i * STEP][to], next[i]);
+		store4(&stage[0][line + i * STRIDE][to], next[i]);
 	}
 	__syncthreads();
 
 	// Warps that have no row or column of the tile only copy.
 	const bool busy = r0 + warp % DOWN * 32 < tile->rows && c0 + warp / DOWN * 32 < tile->cols;
-	const unsigned left = warp % DOWN * 32 + g, right = TENSOR_ROWS + warp / DOWN * 32 + g;
-	const unsigned low = t ^ (g & 1) * (QUADS / 2), high = low ^ (QUADS / 2);
+	// The lines that a lane says: of the left matrices rows 0 … 7 and 8 … 15 with the first 16 terms of
+	// a digit, then with the others; of the right ones both parts of two digits.
+	const unsigned left = warp % DOWN * 32 + lane % 16, right = TENSOR_ROWS + warp / DOWN * 32 + lane % 8;
 	int sum[2][4][4][4] = {}; // [16 rows][8 columns][n of Sn]
-	for (int step = 0; step < quads; step += QUADS) {
-		const bool more = step + QUADS < quads;
+	for (int step = 0; step < steps; step++) {
+		const bool more = step + 1 < steps;
 		if (more) {
 #pragma unroll
-			for (int i = 0; i < LOADS; i++) next[i] = load4(from[i] + step + QUADS);
+			for (int i = 0; i < LOADS; i++) next[i] = load4(from[i] + (step + 1) * UNITS);
 		}
 		if (busy) {
-			const Quad(*now)[QUADS] = stage[step / QUADS % 2];
+			const Digits(*now)[UNITS] = stage[step % 2];
 			unsigned a[2][4][4]; // [16 rows][digit]
 #pragma unroll
-			for (int m = 0; m < 2; m++) {
-				const unsigned at = left + 16 * m;
-				const Quad q[4] = {load4(&now[at][low]), load4(&now[at + 8][low]), load4(&now[at][high]),
-					load4(&now[at + 8][high])};
+			for (int m = 0; m < 2; m++)
 #pragma unroll
-				for (int k = 0; k < 4; k++)
-					a[m][0][k] = q[k].x, a[m][1][k] = q[k].y, a[m][2][k] = q[k].z, a[m][3][k] = q[k].w;
-			}
+				for (int i = 0; i < 4; i++)
+					loadMatrices(a[m][i], &now[left + 16 * m][(2 * i + lane / 16) ^ lane % 8]);
 #pragma unroll
 			for (int n = 0; n < 4; n++) {
-				const Quad p = load4(&now[right + 8 * n][low]), q = load4(&now[right + 8 * n][high]);
-				const unsigned b[4][2] = {{p.x, q.x}, {p.y, q.y}, {p.z, q.z}, {p.w, q.w}};
+				unsigned b[2][4]; // [two digits]
+#pragma unroll
+				for (int j = 0; j < 2; j++) loadMatrices(b[j], &now[right + 8 * n][(4 * j + lane / 8) ^ lane % 8]);
 #pragma unroll
 				for (int i = 0; i < 4; i++)
 #pragma unroll
-					for (int j = 0; i + j < 4; j++)
+					for (int j = 0; i + j < 4; j++) {
+						const unsigned digit[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
 #pragma unroll
-						for (int m = 0; m < 2; m++) mmaS8(sum[m][n][i + j], a[m][i], b[j]);
+						for (int m = 0; m < 2; m++) mmaS8(sum[m][n][i + j], a[m][i], digit);
+					}
 			}
 		}
 		if (more) {
 #pragma unroll
-			for (int i = 0; i < LOADS; i++) store4(&stage[step / QUADS % 2 ^ 1][line + i * STEP][to], next[i]);
+			for (int i = 0; i < LOADS; i++) store4(&stage[step % 2 ^ 1][line + i * STRIDE][to], next[i]);
 		}
 		__syncthreads();
 	}

@@ -159,6 +159,18 @@ inline void mma(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 	}
 }
 
+// loadMatrices is what PTX calls ldmatrix.sync.aligned.m8n8.x4: lane 8q+i has the place of line i of
+// matrix q, and lane 4g+t gets bytes 4t and on of line g of each.
+inline const char *lines[1024 / 32][2][32];
+inline void loadMatrices(unsigned (&d)[4], const void *line) {
+	if ((size_t)line % 16) die("a line of a matrix at an address that is no multiple of 16", 0, 0);
+	const unsigned lane = threadAt.x % 32;
+	auto &l = lines[threadAt.x / 32][products[threadAt.x]++ % 2];
+	l[lane] = (const char *)line;
+	meet();
+	for (int q = 0; q < 4; q++) memcpy(&d[q], l[8 * q + lane / 4] + 4 * (lane % 4), 4);
+}
+
 // shuffle gives each lane of a warp the word of another.
 inline unsigned words[1024 / 32][2][32];
 inline unsigned shuffle(unsigned v, unsigned lane) {
@@ -269,6 +281,7 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 #define blockIdx (cpu::blockAt)
 #define __syncthreads() cpu::wait(__LINE__)
 #define mmaS8(d, a, b) cpu::mma(d, a, b)
+#define loadMatrices(d, line) cpu::loadMatrices(d, line)
 #define shuffle(v, lane) cpu::shuffle(v, lane)
 #define ballot(v) cpu::ballot(v)
 #define KERNEL(name)                                                                                         \

@@ -15,19 +15,20 @@ static bool has(unsigned doc, unsigned term) {
 struct Documents {
 	int terms;
 	std::vector<long long> headAt{0}, tailAt{0}, exactAt{0}, list{0};
-	std::vector<unsigned> cut, exactTerm;
+	std::vector<unsigned> cut, exactTerm, longs;
 	std::vector<Entry> entry, tailEntry, posting;
 	std::vector<float> scale;
 	std::vector<double> exactValue;
 	std::vector<int> chunkTerms;
-	std::vector<Quad> quads; // perDocument of each
+	std::vector<Digits> digits; // perDocument of each
 	int perDocument;
 	Side side;
 	Head cuts;
 
 	static Entry entryOf(unsigned place) { return (Entry)(1u << 28) << 32 | place; }
 
-	Documents(int n, int terms, int dense, int head, int perChunk, bool wide) : terms(terms) {
+	// Of some every third is long.
+	Documents(int n, int terms, int dense, int head, int perChunk, bool some) : terms(terms) {
 		// Chunks from the rarest rank on, at least one.
 		std::vector<int> bound{head};
 		do {
@@ -35,7 +36,7 @@ struct Documents {
 			chunkTerms.push_back(bound[bound.size() - 2] - bound.back());
 		} while (bound.back() > dense);
 		perDocument = (dense + TENSOR_TERMS - 1) / TENSOR_TERMS * (TENSOR_TERMS / 4);
-		quads.resize((size_t)n * perDocument);
+		digits.resize((size_t)n * perDocument);
 		for (int i = 0; i < n; i++) {
 			for (size_t c = 0; c + 1 < bound.size(); c++) {
 				for (int r = bound[c] - 1; r >= bound[c + 1]; r--)
@@ -47,7 +48,10 @@ struct Documents {
 			for (int r = 0; r < terms; r++) {
 				if (!has(i, r)) continue;
 				exactTerm.push_back(r);
-				if (r < dense) quads[(size_t)i * perDocument + r / 4].x |= 127u << (8 * (r % 4)); // 1 in units of the scale
+				if (r < dense) { // 1 in units of the scale
+					const int at = r % TENSOR_TERMS;
+					(&digits[(size_t)i * perDocument + (r - at) / 4 + at / 16].x)[at % 16 / 4] |= 127u << (8 * (at % 4));
+				}
 				if (r >= head) tailEntry.push_back(entryOf(r - head));
 			}
 			tailAt.push_back(tailEntry.size());
@@ -63,13 +67,14 @@ struct Documents {
 							  posting.begin() - list.back());
 			list.push_back(posting.size());
 		}
+		longs.assign((n + PANEL - 1) / PANEL * (PANEL / 32), 0x49249249);
 		scale.assign(n + TENSOR_COLUMNS, 0.125f), exactValue.assign(exactTerm.size(), 0.125);
 		for (auto shrink : {&headAt, &tailAt, &exactAt, &list}) shrink->shrink_to_fit();
 		for (auto shrink : {&cut, &exactTerm}) shrink->shrink_to_fit();
 		for (auto shrink : {&entry, &tailEntry, &posting}) shrink->shrink_to_fit();
 		side = {headAt.data(), entry.data(), tailAt.data(), tailEntry.data(), list.data(), posting.data(),
-			cut.data(), exactAt.data(), exactTerm.data(), exactValue.data(), quads.data(), scale.data(),
-			long_, places, wide};
+			cut.data(), exactAt.data(), exactTerm.data(), exactValue.data(), digits.data(), scale.data(),
+			long_, places, some ? longs.data() : nullptr};
 		cuts = {chunkTerms.data(), (long long)chunkTerms.size()};
 	}
 
@@ -108,12 +113,13 @@ static void tiles(int n, int dense) {
 	const Documents d(n, 300, dense, 90, 37, n % 2);
 	const int lo = n > 128 ? 128 : 0, cols = n - lo;
 	const long long stride = (cols + PANEL - 1) / PANEL * PANEL;
-	std::vector<unsigned> docs;
+	std::vector<unsigned> docs, order;
 	for (int i = n - 1; i >= 0; i -= 1 + i % 2) docs.push_back(i);
+	for (size_t r = 0; r < docs.size(); r++) order.push_back(docs.size() - 1 - r);
 	const int rows = (int)docs.size(), height = 13;
 	float *value = (float *)aligned_alloc(16, rows * stride * sizeof(float));
 	std::vector<unsigned> close(rows * stride / 32);
-	Tile tile = {value, docs.data(), stride, rows, lo, cols, 0, close.data()};
+	Tile tile = {value, docs.data(), order.data(), stride, rows, lo, cols, 0, close.data()};
 	const unsigned codes[] = {C, CONST, MUL, EXP, X | 0 << 8, Y | 0 << 8, MUL, MUL, STORE | 0 << 8, LOCAL | 0 << 8};
 	const double consts[] = {-2};
 	std::vector<double> x(rows, 2), y(cols, 3);
@@ -124,7 +130,7 @@ static void tiles(int n, int dense) {
 		if (d.perDocument)
 			launch("panelTensor", (cols + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS,
 				(rows + TENSOR_ROWS - 1) / TENSOR_ROWS, TENSOR_THREADS, 0, pass(&d.side), pass(&d.side),
-				pass(&tile), d.perDocument);
+				pass(&tile), d.perDocument / (TENSOR_TERMS / 4));
 		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS,
 			(1 + d.chunkTerms[0]) * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cuts), pass(&tile), p,
 			height, 1);
