@@ -55,9 +55,11 @@ func (o *ReadOptions) sparse() sparse.Options {
 	}
 }
 
-// keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them.
+// keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them, or the width of
+// numbers.
 func (o *ReadOptions) keepTexts() int64 {
-	if !o.KeepTexts && (o.Tokenizer != (sparse.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
+	given := o.Tokenizer != (sparse.Tokenizer{}) && o.Tokenizer.WithWidth(1) == o.Tokenizer
+	if !o.KeepTexts && (given || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
 	}
 	return learn.TextsToKeep(o.MemoryBytes)

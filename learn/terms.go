@@ -19,12 +19,14 @@ type Terms struct {
 	MinDF     int // least number of documents with a term; 0 for the default
 }
 
-// String returns the tokenizer's text form and the least number of documents, where it isn't the default.
+// String returns the tokenizer's text form, without the scales of numbers, which training documents give anew, and the
+// least number of documents, where it isn't the default.
 func (t Terms) String() string {
+	tokenizer := t.Tokenizer.Unfit().String()
 	if t.MinDF == 0 {
-		return t.Tokenizer.String()
+		return tokenizer
 	}
-	return fmt.Sprintf("%s, min-df %d", t.Tokenizer, t.MinDF)
+	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
 }
 
 // ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
@@ -56,11 +58,15 @@ func TextsToKeep(memory int64) int64 {
 
 // DefaultTerms are what is chosen from where nothing says how text is cut: terms as they were read first, then
 // words with pairs of words, characters within words, and both. Of a nil corpus, terms were read by
-// the default tokenizer.
+// the default tokenizer. Of columns, which are cut as they were, numbers are tried with the width 2, too, where they
+// give none.
 func DefaultTerms(c *sparse.Corpus) []Terms {
 	var read sparse.Tokenizer
 	if c != nil {
 		read = c.Tokenizer
+	}
+	if read.Rows() != nil {
+		return widths(read, 2)
 	}
 	words := read
 	words.MinN, words.MaxN = 1, 2
@@ -69,8 +75,23 @@ func DefaultTerms(c *sparse.Corpus) []Terms {
 	return []Terms{{Tokenizer: read}, {words, 1}, {chars, 1}, {both, 2}}
 }
 
-// searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without.
+// widths are terms as they were read, and with other widths of numbers, where they give none.
+func widths(read sparse.Tokenizer, others ...float64) []Terms {
+	terms := []Terms{{Tokenizer: read}}
+	for _, width := range others {
+		if t := read.WithWidth(width); t != read {
+			terms = append(terms, Terms{Tokenizer: t})
+		}
+	}
+	return terms
+}
+
+// searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without, or more
+// widths of numbers.
 func searchTerms(c *sparse.Corpus) []Terms {
+	if c.Tokenizer.Rows() != nil {
+		return widths(c.Tokenizer, 0.5, 2, 3)
+	}
 	terms := DefaultTerms(c)
 	for _, t := range terms[:len(terms):len(terms)] {
 		t.MinDF = 3 - cmp.Or(t.MinDF, 2)
@@ -96,7 +117,7 @@ func (o *Options) cutting(
 	ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candidates,
 ) ([]Terms, sparse.Options, error) {
 	reading := sparse.Options{Workers: o.Workers}
-	if c.Texts == nil || c.Tokenizer.Rows() != nil { // columns are cut as they were
+	if c.Texts == nil || len(terms) < 2 {
 		return nil, reading, nil
 	}
 	for _, text := range c.Texts {

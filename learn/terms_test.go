@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // inOrder returns texts of two classes that have the same words in another order.
@@ -73,6 +74,49 @@ func TestTrainChoosesTerms(t *testing.T) {
 		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 		if own := m.(Machines); own.Trained.Terms != nil || own.Tokenizer != (sparse.Tokenizer{}) {
 			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Terms, own.Tokenizer)
+		}
+	}
+}
+
+// Where numbers give no width a training chooses one, of a smooth target the greater; scales are those of all
+// documents.
+func TestTrainChoosesWidth(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var texts, labels []string
+	for range 300 {
+		x := [4]float64{r.Float64(), r.Float64(), r.Float64(), r.Float64()}
+		texts = append(texts, fmt.Sprintf(`{"a":%v,"b":%v,"c":%v,"d":%v}`, x[0], x[1], x[2], x[3]))
+		labels = append(labels, fmt.Sprint(math.Sin(3*x[0]*x[1])+x[2]*x[3]))
+	}
+	ctx := t.Context()
+	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
+		c := musttest.Get(sparse.FromTexts(ctx, texts, labels,
+			sparse.Options{KeepTexts: TextsToKeep(0), Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
+		_, trainer, err := Parse(string(model.EpsilonSVR))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t).(Machines)
+		if len(own.Trained.Terms) != widths {
+			t.Errorf("%s: compared %v", views, own.Trained.Terms)
+		}
+		if want := c.Tokenizer.WithWidth(2); widths > 0 && (own.Tokenizer != want ||
+			own.Trained.Terms[1].String() != "a,b,c,d=numbers:width=2") {
+			t.Errorf("chose %s of %v, expected %s", own.Tokenizer, own.Trained.Terms, want)
+		}
+		prices := map[int]map[float64]bool{0: {}, 1: {}} // C's that the round of C tries with each
+		for _, r := range own.Trained.Chosen.Rounds {
+			for _, p := range r.Points {
+				if r.Compares == "C" {
+					prices[p.Cut][p.C] = true
+				}
+			}
+		}
+		if widths > 0 && !(len(prices[0]) >= len(chosenPrices) && len(prices[1]) >= len(chosenPrices)) {
+			t.Errorf("%s: the round of C tried %v", views, prices)
+		}
+		if got := searchTerms(c); len(got) != 2*widths && len(got) != 1 {
+			t.Errorf("%s: a search compares %v", views, got)
 		}
 	}
 }

@@ -147,6 +147,11 @@ func (h *choosing) steps() (steps []choiceStep) {
 		steps[n].extend = func(best []Candidate) []Candidate {
 			finer := g.Finer(best[0].Kernel)
 			near := extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })
+			if g.Cuts == 2 && h.out.Measure == MeanSquaredError { // smoother kernels want a greater C
+				other := best[0]
+				other.Cut = 1 - other.Cut
+				near = append(near, extended([]Candidate{other}, 1, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })...)
+			}
 			return distinct(append(byC(best), near...))
 		}
 	}

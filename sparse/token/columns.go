@@ -2,6 +2,7 @@ package token
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,13 +19,17 @@ import (
 // Numbers is the analyzer of a view whose columns hold numbers. It stands in views alone.
 //
 // A number becomes places on a scale of knots, which are up to 9 quantiles of the training documents: with u its
-// place among them, linear between neighbours, the term of knot k counts in proportion to exp(-2(u-k)²). The
-// Bhattacharyya product of two numbers is exp(-(u-u')²/2) then, to some percent: a Gaussian kernel (rbf) of
-// scaled numbers, and one of histograms, as those of words are. Source: Jebara, Kondor and Howard, JMLR 5 (2004), §3.1.
+// place among them, linear between neighbours, the term of knot k counts in proportion to exp(-2(u-k)²/w²), w being
+// the view's width, 1 where it isn't given. The Bhattacharyya product of two numbers is exp(-(u-u')²/2w²) then, to some
+// percent: a Gaussian kernel (rbf) of scaled numbers, and one of histograms, as those of words are. Source: Jebara,
+// Kondor and Howard, JMLR 5 (2004), §3.1.
 const Numbers Analyzer = "numbers"
 
 // Knots of a column of numbers, and terms that a number counts.
 const mostKnots, numberTerms = 9, 64
+
+// Bounds of a width: below, a number counts a knot or two, and above all of them alike.
+const leastWidth, mostWidth = 0.25, 8
 
 // ParseNumber reads a value of a view of numbers, which is NaN where it is missing: empty, NA, N/A, NaN, null or a
 // question mark. It reports whether the value is one of these or a finite number.
@@ -209,8 +214,42 @@ func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
 	return t, err
 }
 
-// parseKnots reads the scale of numbers: of each column the knots, ascending, with | between; "" is none yet.
-func (v *View) parseKnots(s string) error {
+// WithWidth returns the tokenizer with the width in views of numbers that give none; without such a view, or where the
+// width isn't one, it is the tokenizer itself.
+func (t Tokenizer) WithWidth(width float64) Tokenizer {
+	return t.eachNumbers(func(v *View) { v.width = cmp.Or(v.width, width) })
+}
+
+// Unfit returns the tokenizer without the scales of columns of numbers, as people write it.
+func (t Tokenizer) Unfit() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
+
+// eachNumbers changes the views of numbers.
+func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
+	views, err := t.Split()
+	some := false
+	for i := range views {
+		if views[i].Analyzer == Numbers {
+			change(&views[i])
+			some = true
+		}
+	}
+	out := t
+	if out.Views = joinViews(views); err != nil || !some || out.Validate() != nil {
+		return t
+	}
+	return out
+}
+
+// parseNumbers reads what follows numbers: the width, and of each column the knots, ascending, with | between; "" is
+// neither yet.
+func (v *View) parseNumbers(s string) error {
+	if width, ok := strings.CutPrefix(s, "width="); ok {
+		width, s, _ = strings.Cut(width, ",")
+		var err error
+		if v.width, err = strconv.ParseFloat(width, 64); err != nil || !(v.width >= leastWidth && v.width <= mostWidth) {
+			return fmt.Errorf("width %q, expected a number from %v to %v", width, leastWidth, float64(mostWidth))
+		}
+	}
 	if s == "" {
 		return nil
 	}
@@ -251,8 +290,14 @@ func (v View) String() string {
 		return b.String() + v.Tokenizer.String()
 	}
 	b.WriteString(string(Numbers))
-	for i, knots := range v.knots {
-		b.WriteByte(":,"[min(i, 1)])
+	sign := ":"
+	if v.width > 0 {
+		fmt.Fprintf(&b, ":width=%v", v.width)
+		sign = ","
+	}
+	for _, knots := range v.knots {
+		b.WriteString(sign)
+		sign = ","
 		for k, x := range knots {
 			if k > 0 {
 				b.WriteByte('|')
@@ -307,7 +352,7 @@ func (v *View) readNumber(term string) string {
 }
 
 // numberCounts returns how often a number counts the term of each knot, numberTerms in all.
-func numberCounts(knots []float64, x float64) []int {
+func numberCounts(knots []float64, width, x float64) []int {
 	u := 0.0 // the place of x among the knots
 	for k := 1; k < len(knots); k++ {
 		u += min(max((x/2-knots[k-1]/2)/(knots[k]/2-knots[k-1]/2), 0), 1) // halves, which don't overflow
@@ -315,7 +360,7 @@ func numberCounts(knots []float64, x float64) []int {
 	var total float64
 	shares := make([]float64, len(knots))
 	for k := range knots {
-		d := u - float64(k)
+		d := (u - float64(k)) / width
 		total += math.Exp(-2 * d * d)
 		shares[k] = total
 	}
@@ -345,7 +390,7 @@ func (v *viewScanners) feedRow(text []byte) {
 		for column := range min(len(of), len(view.knots)) {
 			first, counts := -1, []int{numberTerms}
 			if x, _ := ParseNumber(of[column]); !math.IsNaN(x) {
-				first, counts = 0, numberCounts(view.knots[column], x)
+				first, counts = 0, numberCounts(view.knots[column], cmp.Or(view.width, 1), x)
 			}
 			for k, n := range counts {
 				term := fmt.Appendf(nil, "%s%s\x00%d", prefixOf(i), view.Columns[column], first+k)

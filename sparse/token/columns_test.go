@@ -2,6 +2,7 @@ package token
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"strings"
@@ -17,6 +18,12 @@ func TestColumnsParse(t *testing.T) {
 		`"a + b","c=d"=words + x=numbers:1|2.5`:               `"a + b","c=d"=word + x=numbers:1|2.5`,
 		`"b*c"=words`:                                         `"b*c"=word`,
 		"x,y=numbers:-1|0|1e9,3":                              "x,y=numbers:-1|0|1e09,3",
+		"x=numbers:width=2.0 + y,z=numbers:width=.5,1|2,3":    "x=numbers:width=2 + y,z=numbers:width=0.5,1|2,3",
+		"x=numbers:width=0.2":                                 "",
+		"x=numbers:width=9":                                   "",
+		"x=numbers:width=NaN":                                 "",
+		"x=numbers:width=":                                    "",
+		"x=numbers:1|2,width=2":                               "",
 		"title=words + chars:2":                               "", // of no column
 		"words + title=chars:2":                               "",
 		"title,=words":                                        "",
@@ -129,27 +136,62 @@ func TestColumnsScan(t *testing.T) {
 	}
 }
 
-// The product of two numbers is a Gaussian of the difference of their places.
-func TestNumbersAreGaussian(t *testing.T) {
-	knots := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}
-	for x := 2.0; x <= 6; x += 0.25 {
-		for y := 2.0; y <= 6; y += 0.25 {
-			var product float64
-			b := numberCounts(knots, y)
-			for k, n := range numberCounts(knots, x) {
-				product += math.Sqrt(float64(n)*float64(b[k])) / numberTerms
+// A width is given to views of numbers without one, and scales can be left away; other tokenizers stay.
+func TestWidth(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"word:ngrams=1..2":            {"word:ngrams=1..2", "word:ngrams=1..2"},
+		"title=words + body=chars":    {"title=word + body=char_wb", "title=word + body=char_wb"},
+		"x=numbers:1|2 + title=words": {"x=numbers:width=2,1|2 + title=word", "x=numbers + title=word"},
+		"x=numbers:width=3,1 + 2*y=numbers": {"x=numbers:width=3,1 + 2*y=numbers:width=2",
+			"x=numbers:width=3 + 2*y=numbers"},
+	} {
+		from := musttest.Get(Parse(in))(t)
+		if got := from.WithWidth(2); got.String() != want[0] {
+			t.Errorf("%s with a width: %s, expected %s", in, got, want[0])
+		}
+		if got := from.Unfit(); got.String() != want[1] {
+			t.Errorf("%s without scales: %s, expected %s", in, got, want[1])
+		}
+		for _, width := range []float64{math.NaN(), -1, 100} {
+			if got := from.WithWidth(width); got != from {
+				t.Errorf("%s with the width %v: %s, expected it unchanged", in, width, got)
 			}
-			// Sums over knots differ from integrals by 2exp(-π²/2) = 1.4 %, counts are rounded to 1/64, and below half of
-			// that they are 0, which the square root of a share makes more of.
-			if want := math.Exp(-(x - y) * (x - y) / 2); !(math.Abs(product-want) <= 0.06) {
-				t.Errorf("%v and %v: %v, expected %v", x, y, product, want)
+		}
+	}
+	bad := Tokenizer{Views: "x=numbers + words"}
+	if got := bad.WithWidth(2); got != bad {
+		t.Errorf("a bad tokenizer with a width: %v", got)
+	}
+}
+
+// The product of two numbers is a Gaussian of the difference of their places, as wide as the view says.
+func TestNumbersAreGaussian(t *testing.T) {
+	rows := make([]string, 9)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"x":%d}`, i)
+	}
+	for _, width := range []float64{1, 1.5} {
+		fitted := musttest.Get(musttest.Get(Parse(fmt.Sprintf("x=numbers:width=%v", width)))(t).Fit(rows))(t)
+		for x := 2.0; x <= 6; x += 0.25 {
+			for y := 2.0; y <= 6; y += 0.25 {
+				var product float64
+				b := scanned(t, fitted, fmt.Sprintf(`{"x":%v}`, y))
+				for k, n := range scanned(t, fitted, fmt.Sprintf(`{"x":%v}`, x)) {
+					product += math.Sqrt(float64(n)*float64(b[k])) / numberTerms
+				}
+				// Sums over knots differ from integrals by 2exp(-π²/2) = 1.4 %, counts are rounded to 1/64, and below half
+				// of that they are 0, which the square root of a share makes more of, in as many knots as are near.
+				want := math.Exp(-(x - y) * (x - y) / (2 * width * width))
+				if !(math.Abs(product-want) <= 0.06*width*width) {
+					t.Errorf("width %v, %v and %v: %v, expected %v", width, x, y, product, want)
+				}
 			}
 		}
 	}
 	for _, knots := range [][]float64{{3}, {1, 2}, {-1e308, 1e308}} {
 		for _, x := range []float64{-1e308, 1.5, 1e308} {
 			n := 0
-			for _, c := range numberCounts(knots, x) {
+			for _, c := range numberCounts(knots, 1, x) {
 				n += c
 			}
 			if n != numberTerms {
@@ -162,6 +204,7 @@ func TestNumbersAreGaussian(t *testing.T) {
 // What Check accepts can be cut, and every row that a reader makes is accepted unless a number isn't one.
 func FuzzRows(f *testing.F) {
 	f.Add("title=words + price=numbers", `{"title":"a b","price":1}`, "a", "1")
+	f.Add("x=numbers:width=2,1|2 + y=numbers:width=0.5", `{"x":1,"y":2}`, "3", "")
 	f.Add(`"x y",z=chars:2 + z=numbers:1|2`, `{"x y":"手机","z":null}`, "\xff", "?")
 	f.Fuzz(func(t *testing.T, spec, text, first, second string) {
 		from, err := Parse(spec)

@@ -18,6 +18,7 @@ type View struct {
 	Columns []string // of a row that it cuts; nil where documents are texts
 
 	knots [][]float64 // of columns of numbers; nil where they aren't fitted
+	width float64     // of their Gaussian, in knots; 0 where it isn't given, which means 1
 }
 
 // mostViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
@@ -74,7 +75,7 @@ func (v *View) parse(text string) (err error) {
 	form = strings.TrimSpace(form)
 	if name, scale, _ := strings.Cut(form, ":"); v.Columns != nil && name == string(Numbers) {
 		v.Analyzer = Numbers
-		return v.parseKnots(scale)
+		return v.parseNumbers(scale)
 	}
 	if form == "" {
 		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")

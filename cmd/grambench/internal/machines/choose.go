@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // mostChooseTime bounds -choose-time.
@@ -36,9 +37,14 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts keeps texts where terms are chosen, too.
+// keepTexts keeps texts where terms are chosen, too: where no flag says them, or where views leave the width of numbers
+// open.
 func (m *machine) keepTexts() {
-	if learn.Chooses(m.learner.Type) && m.chooseTime > 0 && !m.f.Given(source.TermFlags...) {
+	flags := source.TermFlags
+	if views, err := token.ParseViews(m.f.Lookup("views").Value.String()); err == nil && views.WithWidth(1) != views {
+		flags = slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return name == "views" })
+	}
+	if learn.Chooses(m.learner.Type) && m.chooseTime > 0 && !m.f.Given(flags...) {
 		m.KeepTexts = learn.TextsToKeep(m.Budget())
 	}
 }
@@ -74,7 +80,11 @@ func cutFlags(c *svm.Chosen, terms []learn.Terms) []string {
 		return nil
 	}
 	t := terms[c.Cut]
-	return []string{"-views", t.Tokenizer.String(), "-min-df", fmt.Sprint(t.MinDF)}
+	flags := []string{"-views", t.Tokenizer.Unfit().String()}
+	if t.MinDF > 0 {
+		flags = append(flags, "-min-df", fmt.Sprint(t.MinDF))
+	}
+	return flags
 }
 
 // linear names linear machines that are as good as what was chosen, if there are any.

@@ -449,6 +449,9 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 // commandLine is a train command, for a shell: with the flags that were given, but for the kernel,
 // C and others that are named, and after them the settings.
 func (m *machine) commandLine(others, settings []string) string {
+	for i := 0; i < len(settings); i += 2 { // flags, each with its value, which may have been given with another
+		others = append(others, settings[i][1:])
+	}
 	words := given([]string{"grambench", "train", "-in", quoted(m.In)}, m.f,
 		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, others...)...)
 	if m.weights.Balanced {
