@@ -88,7 +88,7 @@ func FuzzReadColumns(f *testing.F) {
 	f.Add([]byte("title,price,class\na b,1,x\nc,,y\n"))
 	f.Add([]byte("title;price\n\"a\nb\";1e3\n\xff;2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		const views = "title=words + price,title=chars:2 + price=numbers"
+		const views = "title=words + price,title=chars:2 + price=numbers + title,price=categories"
 		want, wantErr := readBytes(readCSV, data, columnsOptions(t, views, 1))
 		got, err := readBytes(readCSV, bytes.Clone(data), columnsOptions(t, views, 2))
 		switch {
@@ -123,6 +123,9 @@ func TestNumericTable(t *testing.T) {
 		{"a;class\n1;x\n2;y\n", "a=numbers", Options{}},
 		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{LabelColumn: "y"}}, // b has none
 		{"\"a\", \"b\", \"class\"\n1, 2, \"x\"\n2, \"3\", \"y\"\n", "a,b=numbers", Options{}},
+		// What recurs are categories, beside numbers and alone.
+		{"a,b,c,class\n" + strings.Repeat("New York,2,M,x\nOhio,3,,y\n", 4), "a,c=categories + b=numbers", Options{}},
+		{"a,b,class\n" + strings.Repeat("no,red,x\nyes,blue,y\n", 4), "a,b=categories", Options{}},
 	} {
 		got, err := read(c.content, c.opt)
 		if err != nil {
@@ -136,7 +139,7 @@ func TestNumericTable(t *testing.T) {
 			!reflect.DeepEqual(got.Classes, []string{"x", "y"}) {
 			t.Errorf("%q is cut by %s, expected %s", c.content, got.Tokenizer, want.Tokenizer)
 		}
-		if w := got.Warnings[len(got.Warnings)-1].Message; !strings.HasSuffix(w, "those of numbers read as views "+c.view) {
+		if w := got.Warnings[len(got.Warnings)-1].Message; !strings.HasSuffix(w, "the others read as views "+c.view) {
 			t.Errorf("%q: warning %q", c.content, w)
 		}
 	}
@@ -147,6 +150,10 @@ func TestNumericTable(t *testing.T) {
 	}{
 		{"a,b,c,class\n1,big car,3,x\n2,3,NA,y\n", which + "b=word + a,c=numbers", Options{}},
 		{"a,b,class\nred,big car,x\n", which + "a=word + b=word", Options{}},
+		{"a,b,d,class\n" + strings.Repeat("red,a car,1,x\nblue,a bike,2,y\nred,a red car,3,x\n", 3) + "red,a boat,1,x\n",
+			which + "b=word + a=categories + d=numbers", Options{}},
+		{"a,b,class\n" + strings.Repeat(strings.Repeat("far ", 17)+",red,x\n", 8), which + "a=word + b=categories",
+			Options{}},
 		{"a,b,c\n1,2,x\n", which + "price,age=numbers", Options{}},                              // no label
 		{"a,target,class\n1,2,x\n", which + "price,age=numbers", Options{}},                     // which label?
 		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}},                          // numbers of columns
@@ -159,6 +166,15 @@ func TestNumericTable(t *testing.T) {
 		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want+" (") {
 			t.Errorf("%q: %v, expected %s, found %+v", c.content, err, c.want, got)
 		}
+	}
+}
+
+// Of two columns one is still a text, however often its words recur.
+func TestTextsThatRecur(t *testing.T) {
+	text := "label,word\n" + strings.Repeat("x,spam\ny,ham\n", 9)
+	got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{}))(t)
+	if got.Tokenizer.Rows() != nil || len(got.Warnings) > 0 {
+		t.Errorf("cut by %s, warnings %v", got.Tokenizer, got.Warnings)
 	}
 }
 

@@ -32,11 +32,11 @@ type columns struct {
 type tableHeader struct {
 	columns
 	labels  int    // of two columns, the one whose name says that it has labels; -1 where nothing was guessed
-	numbers string // the view of columns that were taken for numbers
+	numbers string // the views of columns that were taken for numbers and categories
 }
 
-// readHeader finds the columns by the options, the first record and those nearby. Where columns are taken for numbers,
-// opt.Tokenizer becomes their view.
+// readHeader finds the columns by the options, the first record and those nearby. Where columns are taken for numbers
+// and categories, opt.Tokenizer becomes their views.
 func (in *input) readHeader(first []string, separator byte, opt *Options) (h tableHeader, bad *SyntaxError) {
 	given := *opt
 	if h.labels = in.headed(first, separator, opt); h.labels >= 0 {
@@ -48,15 +48,14 @@ func (in *input) readHeader(first []string, separator byte, opt *Options) (h tab
 	if !unknown {
 		return h, bad
 	}
-	switch words, numbers := in.viewed(first, separator, &given); {
-	case len(words) == 0 && numbers != "":
-		given.Tokenizer = token.Tokenizer{Views: numbers}
-		opt.Tokenizer, h.numbers = given.Tokenizer, numbers
+	switch words, others, categories := in.viewed(first, separator, &given); {
+	case len(words) == 0 && len(others) > 0 && (bad != nil || !categories): // else of two columns one is a text
+		h.numbers = strings.Join(others, " + ")
+		given.Tokenizer = token.Tokenizer{Views: h.numbers}
+		opt.Tokenizer = given.Tokenizer
 		h.columns, bad = findColumns(first, &given)
 	case bad != nil && len(words) > 0:
-		if numbers != "" {
-			words = append(words, numbers)
-		}
+		words = append(words, others...)
 		bad.Expected = "to know which is the text, or views of columns such as " + strings.Join(words, " + ")
 	}
 	return h, bad
@@ -75,7 +74,7 @@ func (h *tableHeader) warn(c *Corpus, first []string) {
 	at, warn := place(c.Source, 1), (*warnings)(&c.Warnings)
 	if h.numbers != "" {
 		warn.warn(Warning{
-			Message: "no column of texts, those of numbers read as views " + h.numbers, Count: 1, First: at,
+			Message: "no column of texts, the others read as views " + h.numbers, Count: 1, First: at,
 			Option: "TextColumn", Remedy: "names a column of texts",
 		})
 	}
@@ -158,13 +157,16 @@ func (in *input) near(first []string, separator byte, good func(record []string)
 	}
 }
 
+// A column holds categories where its values are short and recur: those of the records nearby often enough in the mean.
+const mostCategoryBytes, leastRecurring = 64, 4
+
 // viewed returns views of all named columns but that of labels, where the first record names them: one of
-// each that has words in the records nearby, and one of those that have numbers. It returns none where that can't be
-// said or the terms are known.
-func (in *input) viewed(first []string, separator byte, opt *Options) (words []string, numbers string) {
+// each that has words in the records nearby, and one of those that have categories, if any, and of those that have
+// numbers. It returns none where that can't be said or the terms are known.
+func (in *input) viewed(first []string, separator byte, opt *Options) (words, others []string, categories bool) {
 	known := opt.TokenizerLater != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
 	if known || opt.TextColumn != "" || opt.Tokenizer != (token.Tokenizer{}).WithPairs(true) {
-		return nil, ""
+		return nil, nil, false
 	}
 	names, labels, blanks := slices.Clone(first), 0, spaced(first)
 	seen, numbered := map[string]bool{}, map[int]bool{} // of columns without labels, whether all there are numbers
@@ -182,11 +184,15 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words []s
 			continue
 		}
 		if _, number := token.ParseNumber(name); number || seen[name] {
-			return nil, "" // no header, or a guess
+			return nil, nil, false // no header, or a guess
 		}
 		seen[name], numbered[i] = true, true
 	}
-	some := map[int]bool{} // whether a number is there that isn't missing
+	some := map[int]bool{}              // whether a number is there that isn't missing
+	values := map[int]map[string]bool{} // that are short; nil after a longer one
+	for i := range numbered {
+		values[i] = map[string]bool{}
+	}
 	all, records := in.near(first, separator, func(record []string) bool {
 		if len(record) != len(first) {
 			return false
@@ -194,25 +200,36 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words []s
 		for i := range numbered {
 			x, ok := token.ParseNumber(record[i])
 			numbered[i], some[i] = numbered[i] && ok, some[i] || !math.IsNaN(x)
+			if len(record[i]) > mostCategoryBytes {
+				values[i] = nil
+			} else if values[i] != nil {
+				values[i][record[i]] = true
+			}
 		}
 		return true
 	})
 	if !all || records == 0 || labels != 1 {
-		return nil, ""
+		return nil, nil, false
 	}
-	var view token.View
+	var columns [2][]string // of categories and of numbers
 	for i, name := range names {
 		switch number, ok := numbered[i]; {
 		case number && some[i]: // a column without any has nothing to tell
-			view.Columns = append(view.Columns, name)
+			columns[1] = append(columns[1], name)
+		case ok && !number && values[i] != nil && leastRecurring*len(values[i]) <= records:
+			columns[0] = append(columns[0], name)
 		case ok && !number:
 			words = append(words, token.View{Columns: []string{name}}.String())
 		}
 	}
-	if view.Analyzer = token.Numbers; view.Columns != nil {
-		numbers = view.String()
+	for k, analyzer := range []token.Analyzer{token.Categories, token.Numbers} {
+		if columns[k] != nil {
+			view := token.View{Columns: columns[k]}
+			view.Analyzer = analyzer
+			others = append(others, view.String())
+		}
 	}
-	return words, numbers
+	return words, others, columns[0] != nil
 }
 
 // columnName returns a name without capitals, blanks, quotes and the mark of the byte order around it.
@@ -349,7 +366,7 @@ func (in *input) separator(opt *Options) (byte, error) {
 			return s, nil
 		}
 		if bad != nil {
-			if words, numbers := in.viewed(first, s, opt); len(words) > 0 || numbers != "" {
+			if words, others, _ := in.viewed(first, s, opt); len(words) > 0 || len(others) > 0 {
 				return s, nil
 			}
 		}

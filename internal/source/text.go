@@ -85,7 +85,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.StringVar(&t.ngrams, "ngrams", "", "count n-grams, such as 1..2 for words and pairs of them; `N` or FROM..TO "+
 		"(default: 1)")
 	f.StringVar(&t.views, "views", "", "cut text into several sets of `TERMS` with + between, each with its share of a "+
-		"document, such as words:1..2 + chars:2..5, or of columns: title=words + price=numbers")
+		"document, such as words:1..2 + chars:2..5, or of columns: title=words + country=categories + price=numbers")
 	f.BoolVar(&t.digits, "digits", false, "keep digits in words")
 	f.BoolVar(&t.keepCase, "case", false, "keep capitals")
 	f.StringVar(&t.pattern, "token-pattern", "", "words are what matches the regular expression `RE`, as in "+

@@ -25,6 +25,10 @@ import (
 // Kondor and Howard, JMLR 5 (2004), §3.1.
 const Numbers Analyzer = "numbers"
 
+// Categories is the analyzer of a view whose columns hold one of some values each, such as countries. It stands in
+// views alone. A value is a term, whatever is in it, but for white space around it, and so is that there is none.
+const Categories Analyzer = "categories"
+
 // Knots of a column of numbers, and terms that a number counts.
 const mostKnots, numberTerms = 9, 64
 
@@ -47,6 +51,7 @@ func ParseNumber(value string) (x float64, ok bool) {
 type Rows struct {
 	names   []string // the columns, each once
 	numbers []bool   // whether they hold numbers
+	mayMiss []bool   // whether they hold numbers or categories
 }
 
 // Rows returns the rows that the views name columns of; nil for a tokenizer of texts.
@@ -60,9 +65,11 @@ func (t Tokenizer) Rows() *Rows {
 		for _, name := range v.Columns {
 			at := slices.Index(r.names, name)
 			if at < 0 {
-				at, r.names, r.numbers = len(r.names), append(r.names, name), append(r.numbers, false)
+				at, r.names = len(r.names), append(r.names, name)
+				r.numbers, r.mayMiss = append(r.numbers, false), append(r.mayMiss, false)
 			}
 			r.numbers[at] = r.numbers[at] || v.Analyzer == Numbers
+			r.mayMiss[at] = r.mayMiss[at] || v.Analyzer == Numbers || v.Analyzer == Categories
 		}
 	}
 	return r
@@ -76,9 +83,9 @@ func (r *Rows) Names() []string {
 	return slices.Clone(r.names)
 }
 
-// MayMiss reports whether a row need not have column i: one of numbers, which are missing then. It must have one of its
-// columns. False for columns that aren't there.
-func (r *Rows) MayMiss(i int) bool { return r != nil && i >= 0 && i < len(r.numbers) && r.numbers[i] }
+// MayMiss reports whether a row need not have column i: one of numbers or categories, which are missing then. It must
+// have one of its columns. False for columns that aren't there.
+func (r *Rows) MayMiss(i int) bool { return r != nil && i >= 0 && i < len(r.mayMiss) && r.mayMiss[i] }
 
 // HasNumbers reports whether a view counts numbers, not terms of text.
 func (r *Rows) HasNumbers() bool { return r != nil && slices.Contains(r.numbers, true) }
@@ -155,6 +162,10 @@ func (r *Rows) values(text []byte) ([]string, error) {
 		case json.Number:
 			values[i] = v.String()
 		default:
+			if b, ok := v.(bool); ok && r.MayMiss(i) && !r.numbers[i] {
+				values[i] = strconv.FormatBool(b)
+				break
+			}
 			return nil, &RowError{fmt.Sprintf("the value %.60q of %s", fmt.Sprint(v), name), "a string, a number or null"}
 		}
 		if _, ok := ParseNumber(values[i]); r.numbers[i] && !ok {
@@ -286,7 +297,11 @@ func (v View) String() string {
 	if v.Columns != nil {
 		b.WriteByte('=')
 	}
-	if v.Analyzer != Numbers {
+	switch v.Analyzer {
+	case Numbers:
+	case Categories:
+		return b.String() + string(Categories)
+	default:
 		return b.String() + v.Tokenizer.String()
 	}
 	b.WriteString(string(Numbers))
@@ -351,6 +366,15 @@ func (v *View) readNumber(term string) string {
 	return fmt.Sprintf("%s ≈ %.6g", name, v.knots[column][k])
 }
 
+// readCategory returns a term of categories, which has a column and a value, as people read it.
+func readCategory(term string) string {
+	name, value, _ := strings.Cut(term, "\x00")
+	if value == "" {
+		return name + " missing"
+	}
+	return name + ": " + value
+}
+
 // numberCounts returns how often a number counts the term of each knot, numberTerms in all.
 func numberCounts(knots []float64, width, x float64) []int {
 	u := 0.0 // the place of x among the knots
@@ -375,7 +399,7 @@ func numberCounts(knots []float64, width, x float64) []int {
 // feedRow hands a row to the views of its columns. Of a text that is no row there are no terms.
 func (v *viewScanners) feedRow(text []byte) {
 	values, err := v.rows.values(text)
-	v.numbers = v.numbers[:0]
+	v.given = v.given[:0]
 	for i, view := range v.views {
 		var of []string
 		for _, name := range view.Columns {
@@ -383,7 +407,15 @@ func (v *viewScanners) feedRow(text []byte) {
 				of = append(of, values[slices.Index(v.rows.names, name)])
 			}
 		}
-		if view.Analyzer != Numbers {
+		switch view.Analyzer {
+		case Numbers:
+		case Categories:
+			for column, value := range of {
+				term := prefixOf(i) + view.Columns[column] + "\x00" + strings.TrimSpace(value)
+				v.given = append(v.given, []byte(term))
+			}
+			continue
+		default:
 			v.scanners[i].Feed([]byte(strings.Join(of, "\n")))
 			continue
 		}
@@ -394,7 +426,7 @@ func (v *viewScanners) feedRow(text []byte) {
 			}
 			for k, n := range counts {
 				term := fmt.Appendf(nil, "%s%s\x00%d", prefixOf(i), view.Columns[column], first+k)
-				v.numbers = append(v.numbers, slices.Repeat([][]byte{term}, n)...)
+				v.given = append(v.given, slices.Repeat([][]byte{term}, n)...)
 			}
 		}
 	}

@@ -77,11 +77,15 @@ func (v *View) parse(text string) (err error) {
 		v.Analyzer = Numbers
 		return v.parseNumbers(scale)
 	}
+	if v.Columns != nil && form == string(Categories) {
+		v.Analyzer = Categories
+		return nil
+	}
 	if form == "" {
 		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
 	}
 	if name, _, _ := strings.Cut(form, ":"); v.Columns != nil && !slices.Contains(viewNames, name) {
-		return fmt.Errorf("%q, expected words, chars or numbers, as in title=words:1..2 or price,age=numbers", name)
+		return fmt.Errorf("%q, expected words, chars, numbers or categories, as in title=words:1..2", name)
 	}
 	one, err := parseOne(viewForm(form))
 	v.Tokenizer = one.Canonical()
@@ -194,13 +198,15 @@ func (t Tokenizer) Term(term string) string {
 		return column + term[1:]
 	case Numbers:
 		return views[v].readNumber(term[1:])
+	case Categories:
+		return readCategory(term[1:])
 	}
 	return fmt.Sprintf("%schars %q", column, term[1:])
 }
 
 // Words returns a function that says whether a term counts as a word of its document: the shortest n-grams of
 // words; of characters the longest n-grams and, of char_wb, whole words; of views the words of the first that isn't of
-// numbers; of numbers alone every term.
+// numbers; of numbers alone, and of categories, every term.
 func (t Tokenizer) Words() func(term []byte) bool {
 	var prefix []byte
 	if views, err := t.Split(); err == nil && len(views) > 0 {
@@ -213,7 +219,7 @@ func (t Tokenizer) Words() func(term []byte) bool {
 		switch {
 		case !first || len(term) == 0:
 			return false
-		case t.Analyzer == Numbers:
+		case t.Analyzer == Numbers, t.Analyzer == Categories:
 			return true
 		case t.Analyzer == Word:
 			return bytes.Count(term, []byte(" ")) < least
@@ -229,16 +235,16 @@ type viewScanners struct {
 	at       int    // the one that is being asked
 	term     []byte // the last term, its view in front
 
-	views   []View
-	rows    *Rows    // nil where documents are texts
-	numbers [][]byte // terms of numbers that come
+	views []View
+	rows  *Rows    // nil where documents are texts
+	given [][]byte // terms of numbers and categories that come
 }
 
 func newViewScanners(views []View) (*viewScanners, error) {
 	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views}
 	out.rows = Tokenizer{Views: joinViews(views)}.Rows()
 	for i, v := range views {
-		if v.Analyzer == Numbers { // which the row gives
+		if v.Analyzer == Numbers || v.Analyzer == Categories { // which the row gives
 			out.scanners[i] = &Scanner{}
 			continue
 		}
@@ -268,11 +274,11 @@ func (v *viewScanners) next() []byte {
 			return v.term
 		}
 	}
-	if len(v.numbers) == 0 {
+	if len(v.given) == 0 {
 		return nil
 	}
-	term := v.numbers[0]
-	v.numbers = v.numbers[1:]
+	term := v.given[0]
+	v.given = v.given[1:]
 	return term
 }
 
