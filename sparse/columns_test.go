@@ -124,7 +124,7 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{LabelColumn: "y"}}, // b has none
 		{"\"a\", \"b\", \"class\"\n1, 2, \"x\"\n2, \"3\", \"y\"\n", "a,b=numbers", Options{}},
 		// What recurs are categories, beside numbers and alone.
-		{"a,b,c,class\n" + strings.Repeat("New York,2,M,x\nOhio,3,,y\n", 4), "a,c=categories + b=numbers", Options{}},
+		{"a,b,c,class\n" + strings.Repeat("New York,2,M,x\nOhio,3,,y\n", 4), "2*a,c=categories + b=numbers", Options{}},
 		{"a,b,class\n" + strings.Repeat("no,red,x\nyes,blue,y\n", 4), "a,b=categories", Options{}},
 	} {
 		got, err := read(c.content, c.opt)

@@ -160,6 +160,9 @@ func (in *input) near(first []string, separator byte, good func(record []string)
 // A column holds categories where its values are short and recur: those of the records nearby often enough in the mean.
 const mostCategoryBytes, leastRecurring = 64, 4
 
+// mostColumnsWeight is the greatest weight of a view.
+const mostColumnsWeight = 1000
+
 // viewed returns views of all named columns but that of labels, where the first record names them: one of
 // each that has words in the records nearby, and one of those that have categories, if any, and of those that have
 // numbers. It returns none where that can't be said or the terms are known.
@@ -223,11 +226,16 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, ot
 		}
 	}
 	for k, analyzer := range []token.Analyzer{token.Categories, token.Numbers} {
-		if columns[k] != nil {
-			view := token.View{Columns: columns[k]}
-			view.Analyzer = analyzer
-			others = append(others, view.String())
+		if columns[k] == nil {
+			continue
 		}
+		view := token.View{Columns: columns[k]}
+		view.Analyzer = analyzer
+		text := view.String()
+		if n := len(columns[k]); n > 1 && len(words) == 0 && columns[1-k] != nil { // each column counts the same
+			text = fmt.Sprintf("%d*%s", min(n, mostColumnsWeight), text)
+		}
+		others = append(others, text)
 	}
 	return words, others, columns[0] != nil
 }
