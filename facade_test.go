@@ -47,17 +47,17 @@ func TestModelPredictsConcurrently(t *testing.T) {
 // Texts are kept where a training may choose terms: where nothing says them, or of numbers no width.
 func TestReadKeepsTexts(t *testing.T) {
 	table := "title,price,class\n" + strings.Repeat("red,1,x\nblue,2,y\n", 3)
-	for views, kept := range map[string]bool{"": true, "title=words": false, "title=words + price=numbers": true,
-		"title=words + price=numbers:width=1": false} {
-		o := gram.ReadOptions{TextColumn: "title"}
-		if views != "" {
-			o = gram.ReadOptions{Tokenizer: gram.Must(sparse.ParseTokenizer(views))}
-		}
-		c := gram.Must(gram.ReadFrom(t.Context(), strings.NewReader(table), "a.csv", o))
-		o.MinDF = 1
-		never := gram.Must(gram.ReadFrom(t.Context(), strings.NewReader(table), "a.csv", o))
-		if (c.Texts != nil) != kept || never.Texts != nil {
-			t.Errorf("views %q: texts %v, of terms of one document %v", views, c.Texts, never.Texts)
+	for views, kept := range map[string][2]bool{"": {true, false}, "title=words": {false, false},
+		"title=words + price=numbers": {true, true}, "title=words + price=numbers:width=1": {false, false}} {
+		for least, kept := range kept {
+			o := gram.ReadOptions{TextColumn: "title", MinDF: least}
+			if views != "" {
+				o = gram.ReadOptions{Tokenizer: gram.Must(sparse.ParseTokenizer(views)), MinDF: least}
+			}
+			c := gram.Must(gram.ReadFrom(t.Context(), strings.NewReader(table), "a.csv", o))
+			if (c.Texts != nil) != kept {
+				t.Errorf("views %q, MinDF %d: texts %v", views, least, c.Texts)
+			}
 		}
 	}
 }

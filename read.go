@@ -20,8 +20,9 @@ type ReadOptions struct {
 
 	Format sparse.Format // of a file; default from its name and its first bytes
 
-	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms. For that
-	// readers keep the texts, up to 256 MiB or a sixteenth of MemoryBytes.
+	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms, and where views of
+	// numbers give no width they choose that. For that readers keep the texts, up to 256 MiB or a sixteenth of
+	// MemoryBytes.
 
 	// MinDF and MaxDF bound the number of documents that have a term; others are left out. By default MinDF is 2 for
 	// text and 1 for vectors, and MaxDF is no limit. [Neighbours] and [Duplicates] distinguish documents by their rare
@@ -50,16 +51,14 @@ func (o *ReadOptions) sparse() sparse.Options {
 		Format: o.Format, Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
 		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
-		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(),
+		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
 		Progress: func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
 	}
 }
 
-// keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them, or the width of
-// numbers.
+// keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them.
 func (o *ReadOptions) keepTexts() int64 {
-	given := o.Tokenizer != (sparse.Tokenizer{}) && o.Tokenizer.WithWidth(1) == o.Tokenizer
-	if !o.KeepTexts && (given || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
+	if !o.KeepTexts && (o.Tokenizer != (sparse.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
 	}
 	return learn.TextsToKeep(o.MemoryBytes)

@@ -70,8 +70,8 @@ type TrainOptions struct {
 // and from run to run.
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too: those of the corpus,
-// pairs of words, characters within words, or words and characters. About().Tokenizer says which; [Model.Predict]
-// cuts documents in the same way.
+// pairs of words, characters within words, or words and characters; of columns of numbers that give no width, the
+// width 1 or 2. About().Tokenizer says which; [Model.Predict] cuts documents in the same way.
 //
 // If there is too little memory for a support vector machine on text, and o doesn't ask for one, Train trains linear
 // machines, with a warning.

@@ -79,8 +79,8 @@ func DefaultTerms(c *sparse.Corpus) []Terms {
 func widths(read sparse.Tokenizer, others ...float64) []Terms {
 	terms := []Terms{{Tokenizer: read}}
 	for _, width := range others {
-		if t := read.WithWidth(width); t != read {
-			terms = append(terms, Terms{Tokenizer: t})
+		if read.WidthOpen() {
+			terms = append(terms, Terms{Tokenizer: read.WithWidth(width)})
 		}
 	}
 	return terms
@@ -90,7 +90,7 @@ func widths(read sparse.Tokenizer, others ...float64) []Terms {
 // widths of numbers.
 func searchTerms(c *sparse.Corpus) []Terms {
 	if c.Tokenizer.Rows() != nil {
-		return widths(c.Tokenizer, 0.5, 2, 3)
+		return widths(c.Tokenizer, 2, 3)
 	}
 	terms := DefaultTerms(c)
 	for _, t := range terms[:len(terms):len(terms)] {
@@ -172,6 +172,7 @@ func over(
 		counted = append(counted, count/float64(n))
 	}
 	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
+	from.Alike = c.Tokenizer.Rows() != nil // widths of numbers
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
 		return c.Recut(ctx, documents, terms[cut].options(opt))
 	}

@@ -89,9 +89,10 @@ func TestTrainChoosesWidth(t *testing.T) {
 		labels = append(labels, fmt.Sprint(math.Sin(3*x[0]*x[1])+x[2]*x[3]))
 	}
 	ctx := t.Context()
+	texts, labels = append(texts, `{"a":7}`), append(labels, "2") // that b, c and d are missing is a term of one document
 	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
-		c := musttest.Get(sparse.FromTexts(ctx, texts, labels,
-			sparse.Options{KeepTexts: TextsToKeep(0), Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
+		c := musttest.Get(sparse.FromTexts(ctx, texts, labels, sparse.Options{KeepTexts: TextsToKeep(0), MinDF: 1,
+			Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
 		_, trainer, err := Parse(string(model.EpsilonSVR))
 		if err != nil {
 			t.Fatal(err)
@@ -104,6 +105,14 @@ func TestTrainChoosesWidth(t *testing.T) {
 			own.Trained.Terms[1].String() != "a,b,c,d=numbers:width=2") {
 			t.Errorf("chose %s of %v, expected %s", own.Tokenizer, own.Trained.Terms, want)
 		}
+		if !slices.Contains(own.Vocabulary, "\x01b\x00-1") {
+			t.Errorf("the documents of the width that was chosen have the terms %q, expected those of one document, too",
+				own.Vocabulary)
+		}
+		if r := own.Trained.Chosen.Rounds[0]; widths > 0 && (r.Compares != "kernel" || len(r.Points) < 10 ||
+			r.Documents < 200) {
+			t.Errorf("first %d candidates are compared by %s on %d documents", len(r.Points), r.Compares, r.Documents)
+		}
 		prices := map[int]map[float64]bool{0: {}, 1: {}} // C's that the round of C tries with each
 		for _, r := range own.Trained.Chosen.Rounds {
 			for _, p := range r.Points {
@@ -115,7 +124,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 		if widths > 0 && !(len(prices[0]) >= len(chosenPrices) && len(prices[1]) >= len(chosenPrices)) {
 			t.Errorf("%s: the round of C tried %v", views, prices)
 		}
-		if got := searchTerms(c); len(got) != 2*widths && len(got) != 1 {
+		if got := searchTerms(c); len(got) != max(widths+widths/2, 1) { // 1, 2 and 3, or what is given
 			t.Errorf("%s: a search compares %v", views, got)
 		}
 	}

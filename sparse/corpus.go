@@ -23,6 +23,8 @@ type Corpus struct {
 	Scripts    []Script  // without spaces, of which the tokenizer made characters and pairs of them
 	Texts      []string  // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
+
+	minDF, maxDF int // of the options that texts were read by
 }
 
 // KernelRows returns the documents as rows of a Gram matrix that was computed elsewhere: column j

@@ -73,6 +73,9 @@ type Options struct {
 	// most half of MemoryBytes. math.MaxInt64 keeps them in any case: what MemoryBytes doesn't hold is an error.
 	KeepTexts int64
 
+	// KeepRows does so with rows whose views of numbers give no width, see [Tokenizer.WidthOpen].
+	KeepRows int64
+
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes

@@ -51,8 +51,8 @@ func (k *keptTexts) of(documents []countedDocument) []string {
 }
 
 // Recut returns documents of c with their texts cut into other terms, as opt.Tokenizer, MinDF, MaxDF and
-// Vocabulary say; documents nil stands for all. Other options but Workers, MemoryBytes and Progress don't
-// count. The classes are those of c.
+// Vocabulary say; documents nil stands for all. Of rows MinDF and MaxDF, where both are 0, are those that c was read
+// with. Other options but Workers, MemoryBytes and Progress don't count. The classes are those of c.
 //
 // Errors: a corpus without Texts, a document that there isn't, those of the tokenizer, ctx.Err().
 func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
@@ -80,6 +80,9 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 	own := Options{Workers: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress, Tokenizer: opt.Tokenizer,
 		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, rows: true}
 	rows := opt.Tokenizer.Rows()
+	if rows != nil && own.MinDF == 0 && own.MaxDF == 0 {
+		own.MinDF, own.MaxDF = c.minDF, c.maxDF
+	}
 	if err := own.check(); err != nil {
 		return nil, err
 	}

@@ -49,8 +49,11 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 			"expected a CSV table or JSON objects", opt.Tokenizer)
 	}
 	keep, fits := *opt, opt.Tokenizer.Unfitted()
-	if fits {
+	switch {
+	case fits:
 		keep.KeepTexts = math.MaxInt64
+	case opt.Tokenizer.WidthOpen() && opt.Vocabulary == nil:
+		keep.KeepTexts = max(keep.KeepTexts, keep.KeepRows)
 	}
 	texts := newKeptTexts(&keep)
 	counters := make([]*termCounter, opt.Workers)
@@ -183,6 +186,7 @@ func (c *Corpus) fillText(
 		}
 	}
 	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
+	c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
 	scanners := make([]*token.Scanner, len(counters))
 	for w, counter := range counters {
 		scanners[w] = &counter.scan

@@ -31,6 +31,7 @@ type Documents struct {
 
 	TokenizerLater  func() (sparse.Tokenizer, error) // if not nil: what cuts text, in place of the flags
 	KeepTexts       int64                            // as of sparse.Options
+	KeepRows        int64                            // the same
 	Form            sparse.Form                      // the same: how the documents of a model were read
 	OnlyReads       bool                             // nothing follows reading that takes memory
 	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
@@ -227,7 +228,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
 		Signed: d.Signed || d.Sets != "", Groups: d.Sets == setsByQID,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
-		KeepTexts: d.KeepTexts, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
+		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
 		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
 		LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,

@@ -34,6 +34,7 @@ type Candidates struct {
 	// dot products cost so much more. Counted, if not nil, has the number of terms per document that Corpus
 	// counts.
 	Cuts            int
+	Alike           bool // cuts cost about the same, such as widths of numbers: they come with all kernels at once
 	Corpus          func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
 	Values, Counted []float64
 
@@ -105,8 +106,8 @@ type Chosen struct {
 // the first kernel; the second best of them is tried once more with the kernels of the first other family, which
 // stay in later rounds while they are among the best. In a search, which has a last round, all cuts come with all
 // kernels, and again in that round, with the best settings. Each round's sample contains the one before, and fewer
-// candidates make it larger. Kernels that learn from labels come last, on a sample that may be smaller. In a regression
-// with two cuts the other one is tried with the best kernel and all C as well.
+// candidates make it larger. Kernels that learn from labels come last, on a sample that may be smaller. Cuts that are
+// alike come with all kernels in any case, and in a regression with the best of them and all C.
 //
 // The work is bounded by counts, not by time: the values of the kernel that are computed, and those
 // that the training of a machine reads, all estimated from numbers of documents. So the choice is

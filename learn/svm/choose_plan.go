@@ -125,9 +125,12 @@ func (h *choosing) steps() (steps []choiceStep) {
 		}
 	}
 	kernels := len(g.Kernels)
-	if g.Final > 0 { // a search tries all of them on all terms
+	switch {
+	case g.Alike:
+		add("kernel", 1, g.Cuts*kernels, func(q *Candidate, i int) { q.Cut, q.Kernel = i%g.Cuts, g.Kernels[i/g.Cuts] })
+	case g.Final > 0: // a search tries all of them on all terms
 		add("kernel", 1, g.Cuts*kernels, func(q *Candidate, i int) { q.Cut, q.Kernel = i/kernels, g.Kernels[i%kernels] })
-	} else {
+	default:
 		add("terms", 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })
 		add("kernel", 1, kernels, func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
 		if kernels > 1 {
@@ -147,9 +150,12 @@ func (h *choosing) steps() (steps []choiceStep) {
 		steps[n].extend = func(best []Candidate) []Candidate {
 			finer := g.Finer(best[0].Kernel)
 			near := extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })
-			if g.Cuts == 2 && h.out.Measure == MeanSquaredError { // smoother kernels want a greater C
-				other := best[0]
-				other.Cut = 1 - other.Cut
+			for cut := range g.Cuts {
+				if !g.Alike || h.out.Measure != MeanSquaredError || cut == best[0].Cut {
+					continue
+				}
+				other := best[0] // smoother kernels want a greater C
+				other.Cut = cut
 				near = append(near, extended([]Candidate{other}, 1, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })...)
 			}
 			return distinct(append(byC(best), near...))
@@ -205,13 +211,16 @@ const nearlyAll = 0.9
 const mostOver, leastWork = 2.5, 24e6
 
 // leastTraining is what a training counts for, at least, where terms are chosen, too: about a second of one
-// core.
-const leastTraining = 6e8
+// core; leastAlike where cuts are alike, and as cheap.
+const leastTraining, leastAlike = 6e8, 1.5e8
 
 // mayTake is what the training of so many documents counts for.
 func (h *choosing) mayTake(n float64) float64 {
 	much := h.trainingWork().on(n)
-	if h.from.Cuts > 1 {
+	switch {
+	case h.from.Alike:
+		much = max(much, leastAlike)
+	case h.from.Cuts > 1:
 		much = max(much, leastTraining)
 	}
 	return much
@@ -219,7 +228,7 @@ func (h *choosing) mayTake(n float64) float64 {
 
 // least is how many documents the first sample has at least. A choice of terms takes all of at most 2·leastSample.
 func (h *choosing) least() int {
-	if n := len(h.order); h.from.Cuts > 1 && n <= 2*leastSample {
+	if n := len(h.order); h.from.Cuts > 1 && !h.from.Alike && n <= 2*leastSample {
 		return min(n, h.most)
 	}
 	return min(len(h.order), leastSample)

@@ -21,8 +21,8 @@ import (
 // A number becomes places on a scale of knots, which are up to 9 quantiles of the training documents: with u its
 // place among them, linear between neighbours, the term of knot k counts in proportion to exp(-2(u-k)²/w²), w being
 // the view's width, 1 where it isn't given. The Bhattacharyya product of two numbers is exp(-(u-u')²/2w²) then, to some
-// percent: a Gaussian kernel (rbf) of scaled numbers, and one of histograms, as those of words are. Source: Jebara,
-// Kondor and Howard, JMLR 5 (2004), §3.1.
+// percent (10 for w = 2, and more where the scale ends or has few knots): a Gaussian kernel (rbf) of scaled numbers,
+// and one of histograms, as those of words are. Source: Jebara, Kondor and Howard, JMLR 5 (2004), §3.1.
 const Numbers Analyzer = "numbers"
 
 // Categories is the analyzer of a view whose columns hold one of some values each, such as countries. It stands in
@@ -32,8 +32,8 @@ const Categories Analyzer = "categories"
 // Knots of a column of numbers, and terms that a number counts.
 const mostKnots, numberTerms = 9, 64
 
-// Bounds of a width: below, a number counts a knot or two, and above all of them alike.
-const leastWidth, mostWidth = 0.25, 8
+// Bounds of a width: below, a number counts a knot or two, and above all of them nearly alike.
+const leastWidth, mostWidth = 1, 4
 
 // ParseNumber reads a value of a view of numbers, which is NaN where it is missing: empty, NA, N/A, NaN, null or a
 // question mark. It reports whether the value is one of these or a finite number.
@@ -225,6 +225,12 @@ func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
 	return t, err
 }
 
+// WidthOpen reports whether a view of numbers gives no width.
+func (t Tokenizer) WidthOpen() bool {
+	views, _ := t.Split()
+	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.width == 0 })
+}
+
 // WithWidth returns the tokenizer with the width in views of numbers that give none; without such a view, or where the
 // width isn't one, it is the tokenizer itself.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
@@ -258,8 +264,10 @@ func (v *View) parseNumbers(s string) error {
 		width, s, _ = strings.Cut(width, ",")
 		var err error
 		if v.width, err = strconv.ParseFloat(width, 64); err != nil || !(v.width >= leastWidth && v.width <= mostWidth) {
-			return fmt.Errorf("width %q, expected a number from %v to %v", width, leastWidth, float64(mostWidth))
+			return fmt.Errorf("width %q, expected a number from %d to %d", width, leastWidth, mostWidth)
 		}
+	} else if strings.Contains(s, "=") {
+		return fmt.Errorf("numbers:%s, expected a width as in numbers:width=2", s)
 	}
 	if s == "" {
 		return nil

@@ -19,8 +19,8 @@ func TestColumnsParse(t *testing.T) {
 		`"a + b","c=d"=words + x=numbers:1|2.5`:               `"a + b","c=d"=word + x=numbers:1|2.5`,
 		`"b*c"=words`:                                         `"b*c"=word`,
 		"x,y=numbers:-1|0|1e9,3":                              "x,y=numbers:-1|0|1e09,3",
-		"x=numbers:width=2.0 + y,z=numbers:width=.5,1|2,3":    "x=numbers:width=2 + y,z=numbers:width=0.5,1|2,3",
-		"x=numbers:width=0.2":                                 "",
+		"x=numbers:width=2.0 + y,z=numbers:width=1.5,1|2,3":   "x=numbers:width=2 + y,z=numbers:width=1.5,1|2,3",
+		"x=numbers:width=0.5":                                 "",
 		"x=numbers:width=9":                                   "",
 		"x=numbers:width=NaN":                                 "",
 		"x=numbers:width=":                                    "",
@@ -205,26 +205,41 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// The product of two numbers is a Gaussian of the difference of their places, as wide as the view says.
+// The product of two numbers is a Gaussian of the difference of their places; the share of a knot is one as wide as
+// the view says, half as wide without the square root.
 func TestNumbersAreGaussian(t *testing.T) {
-	rows := make([]string, 9)
+	knots := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}
+	for x := 2.0; x <= 6; x += 0.25 {
+		for y := 2.0; y <= 6; y += 0.25 {
+			var product float64
+			b := numberCounts(knots, 1, y)
+			for k, n := range numberCounts(knots, 1, x) {
+				product += math.Sqrt(float64(n)*float64(b[k])) / numberTerms
+			}
+			// Sums over knots differ from integrals by 2exp(-π²/2) = 1.4 %, counts are rounded to 1/64, and below half of
+			// that they are 0, which the square root of a share makes more of.
+			if want := math.Exp(-(x - y) * (x - y) / 2); !(math.Abs(product-want) <= 0.06) {
+				t.Errorf("%v and %v: %v, expected %v", x, y, product, want)
+			}
+		}
+	}
+	rows := make([]string, len(knots))
 	for i := range rows {
 		rows[i] = fmt.Sprintf(`{"x":%d}`, i)
 	}
-	for _, width := range []float64{1, 1.5} {
+	for _, width := range []float64{1, 1.25, 2, 3, 4} {
 		fitted := musttest.Get(musttest.Get(Parse(fmt.Sprintf("x=numbers:width=%v", width)))(t).Fit(rows))(t)
-		for x := 2.0; x <= 6; x += 0.25 {
-			for y := 2.0; y <= 6; y += 0.25 {
-				var product float64
-				b := scanned(t, fitted, fmt.Sprintf(`{"x":%v}`, y))
-				for k, n := range scanned(t, fitted, fmt.Sprintf(`{"x":%v}`, x)) {
-					product += math.Sqrt(float64(n)*float64(b[k])) / numberTerms
-				}
-				// Sums over knots differ from integrals by 2exp(-π²/2) = 1.4 %, counts are rounded to 1/64, and below half
-				// of that they are 0, which the square root of a share makes more of, in as many knots as are near.
-				want := math.Exp(-(x - y) * (x - y) / (2 * width * width))
-				if !(math.Abs(product-want) <= 0.06*width*width) {
-					t.Errorf("width %v, %v and %v: %v, expected %v", width, x, y, product, want)
+		for x := 0.0; x <= 8; x += 0.4 {
+			got := scanned(t, fitted, fmt.Sprintf(`{"x":%v}`, x))
+			share := func(k float64) float64 { return math.Exp(-2 * (x - k) * (x - k) / (width * width)) }
+			var all float64
+			for _, k := range knots {
+				all += share(k)
+			}
+			for _, k := range knots {
+				want := numberTerms * share(k) / all
+				if n := got[fmt.Sprintf("x ≈ %v", k)]; !(math.Abs(float64(n)-want) <= 1) { // two ends that are rounded
+					t.Errorf("width %v: %v counts knot %v %d times, expected %.1f", width, x, k, n, want)
 				}
 			}
 		}
@@ -247,7 +262,7 @@ func FuzzRows(f *testing.F) {
 	f.Add("title=words + price=numbers", `{"title":"a b","price":1}`, "a", "1")
 	f.Add("x,y=categories + x=words + n=numbers:1|2", `{"x":"A b","y":true,"n":1}`, "3", "")
 	f.Add("x=numbers", "", "", "0")
-	f.Add("x=numbers:width=2,1|2 + y=numbers:width=0.5", `{"x":1,"y":2}`, "3", "")
+	f.Add("x=numbers:width=2,1|2 + y=numbers:width=3", `{"x":1,"y":2}`, "3", "")
 	f.Add(`"x y",z=chars:2 + z=numbers:1|2`, `{"x y":"手机","z":null}`, "\xff", "?")
 	f.Fuzz(func(t *testing.T, spec, text, first, second string) {
 		from, err := Parse(spec)

@@ -15,7 +15,6 @@ import (
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // mostChooseTime bounds -choose-time.
@@ -37,15 +36,14 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts keeps texts where terms are chosen, too: where no flag says them, or where views leave the width of numbers
-// open.
+// keepTexts keeps texts where terms are chosen, too, and rows where the width of numbers may be.
 func (m *machine) keepTexts() {
-	flags := source.TermFlags
-	if views, err := token.ParseViews(m.f.Lookup("views").Value.String()); err == nil && views.WithWidth(1) != views {
-		flags = slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return name == "views" })
+	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
+		return
 	}
-	if learn.Chooses(m.learner.Type) && m.chooseTime > 0 && !m.f.Given(flags...) {
-		m.KeepTexts = learn.TextsToKeep(m.Budget())
+	m.KeepRows = learn.TextsToKeep(m.Budget())
+	if !m.f.Given(source.TermFlags...) {
+		m.KeepTexts = m.KeepRows
 	}
 }
 
