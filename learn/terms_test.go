@@ -109,9 +109,14 @@ func TestTrainChoosesWidth(t *testing.T) {
 			t.Errorf("the documents of the width that was chosen have the terms %q, expected those of one document, too",
 				own.Vocabulary)
 		}
-		if r := own.Trained.Chosen.Rounds[0]; widths > 0 && (r.Compares != "kernel" || len(r.Points) < 10 ||
-			r.Documents < 200) {
-			t.Errorf("first %d candidates are compared by %s on %d documents", len(r.Points), r.Compares, r.Documents)
+		tried := [2]int{}
+		first := own.Trained.Chosen.Rounds[0]
+		for _, p := range first.Points {
+			tried[p.Cut]++
+		}
+		if widths > 0 && (first.Compares != "kernel" || tried[0] < 5 || tried[1] != tried[0] || first.Documents < 200) {
+			t.Errorf("the first round compares %d and %d candidates by %s on %d documents, expected all kernels of both widths",
+				tried[0], tried[1], first.Compares, first.Documents)
 		}
 		prices := map[int]map[float64]bool{0: {}, 1: {}} // C's that the round of C tries with each
 		for _, r := range own.Trained.Chosen.Rounds {
