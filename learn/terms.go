@@ -29,6 +29,14 @@ func (t Terms) String() string {
 	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
 }
 
+// Brief is String with long lists of columns cut short, for people.
+func (t Terms) Brief() string {
+	if t.Tokenizer.Rows() == nil {
+		return t.String()
+	}
+	return t.Tokenizer.Brief()
+}
+
 // ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
 // [sparse.Tokenizer]), and "" is the default.
 func ParseTerms(s string) (Terms, error) {

@@ -135,6 +135,30 @@ func TestTrainChoosesWidth(t *testing.T) {
 	}
 }
 
+// Classes are tried with each C on the two best candidates alone, whatever their widths.
+func TestWidthOfClasses(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	var texts, labels []string
+	for range 300 {
+		a, b := r.Float64(), r.Float64()
+		texts = append(texts, fmt.Sprintf(`{"a":%v,"b":%v}`, a, b))
+		labels = append(labels, fmt.Sprint(a*b+0.1*r.NormFloat64() > 0.25))
+	}
+	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{KeepRows: 1 << 20,
+		Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
+	_, trainer, _ := Parse(string(model.CSVC))
+	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(Machines)
+	points := 0
+	for _, r := range own.Trained.Chosen.Rounds {
+		if r.Compares == "C" {
+			points = len(r.Points)
+		}
+	}
+	if most := 2*len(chosenC) + 2; len(own.Trained.Terms) != 2 || points == 0 || points > most { // and half and twice t
+		t.Errorf("%v: %d points in the round of C, expected at most %d", own.Trained.Terms, points, most)
+	}
+}
+
 // A search compares all terms with all kernels, says what their parts are worth, and trains its best point.
 func TestSearchTerms(t *testing.T) {
 	texts, labels := inOrder(400)

@@ -109,7 +109,7 @@ func TestNumericTable(t *testing.T) {
 		opt.MinDF = 1
 		return ReadFrom(t.Context(), strings.NewReader(content), "a.csv", opt)
 	}
-	const rows = "1,2.5,7,x\n2,-1e3,NA,y\n"
+	const rows = "1,2.5,7,x\n2,-1e3,None,y\n"
 	for _, c := range []struct {
 		content, view string
 		opt           Options
@@ -144,6 +144,8 @@ func TestNumericTable(t *testing.T) {
 		}
 	}
 	const which = "expected to know which is the text, or views of columns such as "
+	const noLabels = "expected labels in one called label, labels, class, category, target, sentiment, topic, " +
+		"else to know which has them"
 	for _, c := range []struct {
 		content, want string
 		opt           Options
@@ -154,17 +156,45 @@ func TestNumericTable(t *testing.T) {
 			which + "b=word + a=categories + d=numbers", Options{}},
 		{"a,b,class\n" + strings.Repeat(strings.Repeat("far ", 17)+",red,x\n", 8), which + "a=word + b=categories",
 			Options{}},
-		{"a,b,c\n1,2,x\n", which + "price,age=numbers", Options{}},                              // no label
-		{"a,target,class\n1,2,x\n", which + "price,age=numbers", Options{}},                     // which label?
-		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}},                          // numbers of columns
-		{"5.13,NA,x\n4,2,y\n5,3,x\n", which + "price,age=numbers", Options{LabelColumn: "3"}},   // no header
-		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}},                          // twice
-		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},                            // a short record
+		{"a,b,c\n1,2,x\n", noLabels, Options{}},                                               // no label
+		{"a,target,class\n1,2,x\n", noLabels, Options{}},                                      // which label?
+		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}},                        // numbers of columns
+		{"5.13,NA,x\n4,2,y\n5,3,x\n", which + "price,age=numbers", Options{LabelColumn: "3"}}, // no header
+		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}},                        // twice
+		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},                          // a short record
+		{strings.Repeat("male,third,S,no\nfemale,first,C,yes\n", 9), which + "price,age=numbers", // no header
+			Options{LabelColumn: "4"}},
+		{"a,b,class\n" + strings.Repeat("1,red,x\n2,blue,y\nlots,red,y\n", 9), which + "a=word + b=categories", Options{}},
 		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Vocabulary: []string{"z"}}}, // of a model of text
 		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Tokenizer: Tokenizer{Digits: true}}},
 	} {
 		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want+" (") {
 			t.Errorf("%q: %v, expected %s, found %+v", c.content, err, c.want, got)
+		}
+	}
+}
+
+// Cut anew with another width, rows keep the terms that they were read with.
+func TestRecutKeepsFrequencies(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("a,b,class\n")
+	for i := range 40 {
+		fmt.Fprintf(&table, "%d,v%d,x\n", i, max(i, 37))
+	}
+	for _, bounds := range [][2]int{{0, 0}, {1, 0}, {0, 20}, {1, 20}, {3, 20}} {
+		opt := columnsOptions(t, "a=numbers + b=categories", 1)
+		opt.MinDF, opt.MaxDF, opt.KeepRows = bounds[0], bounds[1], 1<<20
+		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(table.String()), "a.csv", opt))(t)
+		own := Options{Tokenizer: c.Tokenizer}
+		if again := musttest.Get(c.Recut(t.Context(), nil, own))(t); !reflect.DeepEqual(again.Vocabulary, c.Vocabulary) {
+			t.Errorf("from %d to %d documents: %q, and cut again %q", bounds[0], bounds[1], c.Vocabulary, again.Vocabulary)
+		}
+		own.MinDF = 2
+		want := opt
+		want.MinDF, want.MaxDF, want.Tokenizer = 2, 0, c.Tokenizer
+		fresh := musttest.Get(ReadFrom(t.Context(), strings.NewReader(table.String()), "a.csv", want))(t)
+		if got := musttest.Get(c.Recut(t.Context(), nil, own))(t); !reflect.DeepEqual(got.Vocabulary, fresh.Vocabulary) {
+			t.Errorf("with MinDF 2: %q, expected %q", got.Vocabulary, fresh.Vocabulary)
 		}
 	}
 }

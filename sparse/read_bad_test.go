@@ -79,8 +79,8 @@ func TestBadInput(t *testing.T) {
 			"text (Options.Encoding names another encoding, such as windows-1252)"},
 
 		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none of them called text: "id, subject, x"`,
-			"to know which is the text, or views of columns such as price,age=numbers (Options.TextColumn names or " +
-				"numbers it)"},
+			"labels in one called label, labels, class, category, target, sentiment, topic, else to know which has them " +
+				"(Options.LabelColumn names or numbers it)"},
 		{"a.csv", "id,body\n1,2\n", Options{LabelColumn: "class"}, `:1: the columns "id, body"`,
 			`one called "class" (Options.LabelColumn names or numbers it)`},
 		{"a.csv", "id,body\n1,2\n", Options{TextColumn: "3"}, ":1: 2 columns",

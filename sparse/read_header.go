@@ -33,6 +33,7 @@ type tableHeader struct {
 	columns
 	labels  int    // of two columns, the one whose name says that it has labels; -1 where nothing was guessed
 	numbers string // the views of columns that were taken for numbers and categories
+	classes string // and the name of the column that labels were then taken from
 }
 
 // readHeader finds the columns by the options, the first record and those nearby. Where columns are taken for numbers
@@ -48,12 +49,25 @@ func (in *input) readHeader(first []string, separator byte, opt *Options) (h tab
 	if !unknown {
 		return h, bad
 	}
-	switch words, others, categories := in.viewed(first, separator, &given); {
+	words, others, categories := in.viewed(first, separator, &given)
+	if bad != nil && bad.Option == "TextColumn" && words == nil && others == nil && given.LabelColumn == "" {
+		like := given // as if the last had them
+		like.LabelColumn = strconv.Itoa(len(first))
+		if words, others, _ := in.viewed(first, separator, &like); len(words) == 0 && len(others) > 0 {
+			bad.Expected = "labels in one called " + strings.Join(labelNames, ", ") + ", else to know which has them"
+			bad.Option = "LabelColumn"
+			return h, bad
+		}
+	}
+	switch {
 	case len(words) == 0 && len(others) > 0 && (bad != nil || !categories): // else of two columns one is a text
 		h.numbers = strings.Join(others, " + ")
 		given.Tokenizer = token.Tokenizer{Views: h.numbers}
 		opt.Tokenizer = given.Tokenizer
 		h.columns, bad = findColumns(first, &given)
+		if bad == nil && opt.LabelColumn == "" && h.label >= 0 {
+			h.classes = first[h.label]
+		}
 	case bad != nil && len(words) > 0:
 		words = append(words, others...)
 		bad.Expected = "to know which is the text, or views of columns such as " + strings.Join(words, " + ")
@@ -73,8 +87,12 @@ func (h *tableHeader) explain(err error) error {
 func (h *tableHeader) warn(c *Corpus, first []string) {
 	at, warn := place(c.Source, 1), (*warnings)(&c.Warnings)
 	if h.numbers != "" {
+		message := "no column of texts, "
+		if h.classes != "" {
+			message = fmt.Sprintf("labels in the column %s, and ", columnName(h.classes)) + message
+		}
 		warn.warn(Warning{
-			Message: "no column of texts, the others read as views " + h.numbers, Count: 1, First: at,
+			Message: message + "the others read as views " + h.numbers, Count: 1, First: at,
 			Option: "TextColumn", Remedy: "names a column of texts",
 		})
 	}
@@ -157,8 +175,9 @@ func (in *input) near(first []string, separator byte, good func(record []string)
 	}
 }
 
-// A column holds categories where its values are short and recur: those of the records nearby often enough in the mean.
-const mostCategoryBytes, leastRecurring = 64, 4
+// A column holds categories where its values are short and recur: those of the records nearby often enough in the mean,
+// and no more than some of them numbers, since a column of numbers with a word among them is none.
+const mostCategoryBytes, leastRecurring, mostNumbers = 64, 4, 0.5
 
 // mostColumnsWeight is the greatest weight of a view.
 const mostColumnsWeight = 1000
@@ -191,7 +210,7 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, ot
 		}
 		seen[name], numbered[i] = true, true
 	}
-	some := map[int]bool{}              // whether a number is there that isn't missing
+	some := map[int]int{}               // how many numbers there are that aren't missing
 	values := map[int]map[string]bool{} // that are short; nil after a longer one
 	for i := range numbered {
 		values[i] = map[string]bool{}
@@ -202,7 +221,9 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, ot
 		}
 		for i := range numbered {
 			x, ok := token.ParseNumber(record[i])
-			numbered[i], some[i] = numbered[i] && ok, some[i] || !math.IsNaN(x)
+			if numbered[i] = numbered[i] && ok; ok && !math.IsNaN(x) {
+				some[i]++
+			}
 			if len(record[i]) > mostCategoryBytes {
 				values[i] = nil
 			} else if values[i] != nil {
@@ -216,10 +237,14 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, ot
 	}
 	var columns [2][]string // of categories and of numbers
 	for i, name := range names {
+		if values[i][first[i]] {
+			return nil, nil, false // the first line is a document
+		}
+		recurs := values[i] != nil && leastRecurring*len(values[i]) <= records
 		switch number, ok := numbered[i]; {
-		case number && some[i]: // a column without any has nothing to tell
+		case number && some[i] > 0: // a column without any has nothing to tell
 			columns[1] = append(columns[1], name)
-		case ok && !number && values[i] != nil && leastRecurring*len(values[i]) <= records:
+		case ok && !number && recurs && float64(some[i]) <= mostNumbers*float64(records):
 			columns[0] = append(columns[0], name)
 		case ok && !number:
 			words = append(words, token.View{Columns: []string{name}}.String())

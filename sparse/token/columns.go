@@ -35,12 +35,12 @@ const mostKnots, numberTerms = 9, 64
 // Bounds of a width: below, a number counts a knot or two, and above all of them nearly alike.
 const leastWidth, mostWidth = 1, 4
 
-// ParseNumber reads a value of a view of numbers, which is NaN where it is missing: empty, NA, N/A, NaN, null or a
-// question mark. It reports whether the value is one of these or a finite number.
+// ParseNumber reads a value of a view of numbers, which is NaN where it is missing: empty, NA, N/A, NaN, null, None,
+// <NA>, #N/A or a question mark. It reports whether the value is one of these or a finite number.
 func ParseNumber(value string) (x float64, ok bool) {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {
-	case "", "na", "n/a", "nan", "null", "?":
+	case "", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "?": // as pandas has it, and R
 		return math.NaN(), true
 	}
 	x, err := strconv.ParseFloat(value, 64)
@@ -50,8 +50,9 @@ func ParseNumber(value string) (x float64, ok bool) {
 // Rows says what rows a tokenizer cuts. It may be used concurrently.
 type Rows struct {
 	names   []string // the columns, each once
-	numbers []bool   // whether they hold numbers
-	mayMiss []bool   // whether they hold numbers or categories
+	place   map[string]int
+	numbers []bool // whether they hold numbers
+	mayMiss []bool // whether they hold numbers or categories
 }
 
 // Rows returns the rows that the views name columns of; nil for a tokenizer of texts.
@@ -60,12 +61,13 @@ func (t Tokenizer) Rows() *Rows {
 	if len(views) == 0 || views[0].Columns == nil {
 		return nil
 	}
-	r := &Rows{}
+	r := &Rows{place: map[string]int{}}
 	for _, v := range views {
 		for _, name := range v.Columns {
-			at := slices.Index(r.names, name)
-			if at < 0 {
+			at, ok := r.place[name]
+			if !ok {
 				at, r.names = len(r.names), append(r.names, name)
+				r.place[name] = at
 				r.numbers, r.mayMiss = append(r.numbers, false), append(r.mayMiss, false)
 			}
 			r.numbers[at] = r.numbers[at] || v.Analyzer == Numbers
@@ -140,7 +142,7 @@ func (r *Rows) values(text []byte) ([]string, error) {
 	}
 	unknown := "" // the least key that isn't a column: perhaps one that is misspelt
 	for key := range object {
-		if !slices.Contains(r.names, key) && (unknown == "" || key < unknown) {
+		if _, known := r.place[key]; !known && (unknown == "" || key < unknown) {
 			unknown = key
 		}
 	}
@@ -235,6 +237,22 @@ func (t Tokenizer) WidthOpen() bool {
 // width isn't one, it is the tokenizer itself.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
 	return t.eachNumbers(func(v *View) { v.width = cmp.Or(v.width, width) })
+}
+
+// Brief returns the text form for people: without scales, and of a view of more than three columns the first and the
+// number of the others, as in "age,… 12 more=numbers:width=2".
+func (t Tokenizer) Brief() string {
+	views, err := t.Unfit().Split()
+	if err != nil || len(views) == 0 {
+		return t.String()
+	}
+	for i := range views {
+		v := &views[i]
+		if more := len(v.Columns) - 1; more > 2 {
+			v.Columns = []string{v.Columns[0], fmt.Sprintf("… %d more", more)}
+		}
+	}
+	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(joinViews(views))
 }
 
 // Unfit returns the tokenizer without the scales of columns of numbers, as people write it.
@@ -380,6 +398,9 @@ func readCategory(term string) string {
 	if value == "" {
 		return name + " missing"
 	}
+	if quoted := strconv.Quote(value); quoted != `"`+value+`"` {
+		value = quoted
+	}
 	return name + ": " + value
 }
 
@@ -412,7 +433,7 @@ func (v *viewScanners) feedRow(text []byte) {
 		var of []string
 		for _, name := range view.Columns {
 			if err == nil {
-				of = append(of, values[slices.Index(v.rows.names, name)])
+				of = append(of, values[v.rows.place[name]])
 			}
 		}
 		switch view.Analyzer {

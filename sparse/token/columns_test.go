@@ -70,7 +70,11 @@ func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 
 // A category is a term, whatever is in it; a view of others beside it has the same value as what it is there.
 func TestCategories(t *testing.T) {
-	for _, bad := range []string{"a=categories:2", "categories", "a=category"} {
+	_, err := Parse("a=categories:2")
+	if err == nil || !strings.Contains(err.Error(), `"2" after categories, expected nothing`) {
+		t.Error(err)
+	}
+	for _, bad := range []string{"categories", "a=category"} {
 		if got, err := Parse(bad); err == nil {
 			t.Errorf("%s is %s", bad, got)
 		}
@@ -81,7 +85,7 @@ func TestCategories(t *testing.T) {
 	}
 	fitted := musttest.Get(spec.Fit([]string{`{"city":"","b c":"","n":1}`}))(t)
 	for text, want := range map[string]string{
-		`{"city":" New  York 1\n","b c":"+\u0000\ud800","n":1}`: "b c: +\x00\uFFFD, city: New  York 1, city: new, " +
+		`{"city":" New  York 1\n","b c":"+\u0000\ud800","n":1}`: `b c: "+\x00` + "\uFFFD\", city: New  York 1, city: new, " +
 			"city: york, n ≈ 1",
 		`{"city":"Ohio","b c":null,"n":1}`: "b c missing, city: Ohio, city: ohio, n ≈ 1",
 		`{"city":"Ohio","b c":true,"n":1}`: "b c: true, city: Ohio, city: ohio, n ≈ 1",
@@ -197,6 +201,15 @@ func TestWidth(t *testing.T) {
 			if got := from.WithWidth(width); got != from {
 				t.Errorf("%s with the width %v: %s, expected it unchanged", in, width, got)
 			}
+		}
+	}
+	for in, want := range map[string]string{
+		"a,b,c=numbers:1|2,3,4 + t=words:1..2":                  "a,b,c=numbers + t=word:ngrams=1..2",
+		`2*"a ","b","c",d=numbers:width=2 + a,b,c,d=categories`: `2*"a ",… 3 more=numbers:width=2 + a,… 3 more=categories`,
+		"word:ngrams=1..2": "word:ngrams=1..2", "words + chars": "word + char_wb",
+	} {
+		if got := musttest.Get(Parse(in))(t).Brief(); got != want {
+			t.Errorf("%s in brief: %s, expected %s", in, got, want)
 		}
 	}
 	bad := Tokenizer{Views: "x=numbers + words"}

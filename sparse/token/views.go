@@ -81,6 +81,9 @@ func (v *View) parse(text string) (err error) {
 		v.Analyzer = Categories
 		return nil
 	}
+	if name, options, _ := strings.Cut(form, ":"); v.Columns != nil && name == string(Categories) {
+		return fmt.Errorf("%q after categories, expected nothing", options)
+	}
 	if form == "" {
 		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
 	}

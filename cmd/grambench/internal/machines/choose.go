@@ -112,7 +112,7 @@ func (m *machine) choiceReport(
 			row := newGridRow(learn.ValidationOf(m.learner.Type, p, c.Measure))
 			row.Round, row.Documents, row.Folds = i+1, round.Documents, round.Folds
 			if terms != nil {
-				row.Terms = terms[p.Cut].String()
+				row.Terms, row.brief = terms[p.Cut].String(), terms[p.Cut].Brief()
 			} else if ngrams != nil {
 				row.NGrams = ngrams[p.Cut]
 			}
@@ -204,7 +204,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own,
 				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark}
 			if cut != "" {
-				cells = slices.Insert(cells, 3, row.NGrams+row.Terms)
+				cells = slices.Insert(cells, 3, row.NGrams+row.brief)
 			}
 			t.Add(cells...)
 		}

@@ -75,6 +75,7 @@ type gridRow struct {
 	Scheme     string          `json:"scheme,omitempty"`
 	NGrams     string          `json:"ngrams,omitempty"`
 	Terms      string          `json:"terms,omitempty"`
+	brief      string          // Terms for people
 	C          float64         `json:"c,omitempty"`
 	Nu         float64         `json:"nu,omitempty"`
 	Epsilon    float64         `json:"epsilon,omitempty"`
@@ -282,7 +283,7 @@ func (r *gridReport) writeSearch(w io.Writer) {
 			name += ", " + r.Best.NGrams + "-grams"
 		}
 		if r.Best.Terms != "" {
-			name += ", " + r.Best.Terms
+			name += ", " + r.Best.brief
 		}
 		r.writeParts(w)
 		r.writeBest(w, name)
