@@ -24,7 +24,7 @@ type Corpus struct {
 	Texts      []string  // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
 
-	minDF, maxDF int // of the options that texts were read by
+	minDF, maxDF int // of the options that rows in Texts were read by
 }
 
 // KernelRows returns the documents as rows of a Gram matrix that was computed elsewhere: column j

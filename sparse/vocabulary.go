@@ -186,14 +186,15 @@ func (c *Corpus) fillText(
 		}
 	}
 	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
-	c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
 	scanners := make([]*token.Scanner, len(counters))
 	for w, counter := range counters {
 		scanners[w] = &counter.scan
 	}
 	c.Scripts = token.Scripts(scanners...)
 	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
-	c.Texts = counters[0].texts.of(documents)
+	if c.Texts = counters[0].texts.of(documents); c.Texts != nil && opt.rows {
+		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
+	}
 	columns, err := c.columns(opt, counters)
 	if err != nil {
 		return err
