@@ -196,13 +196,21 @@ func TestSoak(t *testing.T) {
 		held()
 		q.do(q.n)
 		heap, resident := held()
-		q.do(q.n)
-		after, then := held()
-		t.Logf("after %d %s: heap %s, resident %s; after %d more %s, %s", q.n, q.what, report.Bytes(heap),
-			report.Bytes(resident), q.n, report.Bytes(after), report.Bytes(then))
-		if after > heap+q.most*int64(q.n) {
-			t.Errorf("%d %s: the heap grew from %d to %d bytes, expected %d for each at most", q.n, q.what, heap, after,
-				q.most)
+		const tries = 3 // what leaks does so each time, and noise doesn't
+		for try := 1; ; try++ {
+			q.do(q.n)
+			after, then := held()
+			t.Logf("after %d %s: heap %s, resident %s; after %d more %s, %s", q.n, q.what, report.Bytes(heap),
+				report.Bytes(resident), q.n, report.Bytes(after), report.Bytes(then))
+			if after <= heap+q.most*int64(q.n) {
+				break
+			}
+			if try == tries {
+				t.Errorf("%d %s: the heap grew from %d to %d bytes, expected %d for each at most", q.n, q.what, heap, after,
+					q.most)
+				break
+			}
+			heap, resident = after, then
 		}
 	}
 }
