@@ -261,6 +261,58 @@ func TestLists(t *testing.T) {
 	holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n - 70})
 }
 
+// Long documents have a bit each; where none is long there are no bits.
+func TestLongs(t *testing.T) {
+	s := split{tail: []int64{0}}
+	for d := range 70 {
+		s.tail = append(s.tail, s.tail[d]+narrowValues)
+	}
+	if got := s.longs(); got != nil {
+		t.Errorf("no long document: %x", got)
+	}
+	for d := 38; d <= 70; d++ { // document 37 has one more
+		s.tail[d]++
+	}
+	if got := s.longs(); !slices.Equal(got, []uint32{0, 1 << 5, 0, 0}) {
+		t.Errorf("document 37 is long: %x", got)
+	}
+}
+
+// Documents with many values in the tail, among short ones in both halves of a block of columns and
+// beyond it: sums of two of them are wide, go through the lists twice, and have the bits of the other
+// way round.
+func TestLongRows(t *testing.T) {
+	noLeaks(t)
+	const n, terms = tailColumns + 300, 3 * narrowValues / 2
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	long := []int{3, tailColumns / 2, tailColumns - 1, tailColumns + 200}
+	for i := range n {
+		step := terms / 2 // two or three values
+		if slices.Contains(long, i) {
+			step = 1
+		}
+		for t := i % step; t < terms; t += step {
+			m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, float32(1+(t+i)%7))
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	d := open(t, Options{})
+	d.tailShare = -1 // all in the tail
+	cols := load(t, d, embedded(t, m))
+	docs := append([]int{0, 5000 % n, n - 1}, long...)
+	for _, lo := range []int{0, tailColumns/2 + 128} {
+		all := holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n})
+		at := func(i, j int) float32 { return all[slices.Index(docs, i)*(n-lo)+j-lo] }
+		for _, i := range long {
+			for _, j := range long {
+				if i >= lo && j >= lo && math.Float32bits(at(i, j)) != math.Float32bits(at(j, i)) {
+					t.Errorf("(%d, %d) is %v, and the other way round %v", i, j, at(i, j), at(j, i))
+				}
+			}
+		}
+	}
+}
+
 // Rows with the most values in the tail come first, by powers of two; each comes once.
 func TestOrder(t *testing.T) {
 	s := side{tail: []int64{0, 0, 3, 1000, 1001, 3100}} // 0, 3, 997, 1 and 2,099 values

@@ -184,7 +184,10 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	if err == nil && lists {
 		err = l.lists(ctx, workers, s, byRank)
 	}
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // documentRange is documents from the first to before the end of those that are given by rank.

@@ -49,10 +49,10 @@ func ParseNumber(value string) (x float64, ok bool) {
 
 // Rows says what rows a tokenizer cuts. It may be used concurrently.
 type Rows struct {
-	names   []string // the columns, each once
-	place   map[string]int
-	numbers []bool // whether they hold numbers
-	mayMiss []bool // whether they hold numbers or categories
+	names   []string       // the columns, each once
+	place   map[string]int // of each among names
+	numbers []bool         // whether they hold numbers
+	mayMiss []bool         // whether they hold numbers or categories
 }
 
 // Rows returns the rows that the views name columns of; nil for a tokenizer of texts.
@@ -240,7 +240,7 @@ func (t Tokenizer) WithWidth(width float64) Tokenizer {
 }
 
 // Brief returns the text form for people: without scales, and of a view of more than three columns the first and the
-// number of the others, as in "age,… 12 more=numbers:width=2".
+// number of the others, as in "age,… 12 more=numbers:width=2". It can't be read again.
 func (t Tokenizer) Brief() string {
 	views, err := t.Unfit().Split()
 	if err != nil || len(views) == 0 {
