@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -64,7 +64,7 @@ func TestDocumentWeightsInBits(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			return doortest.Written(t, m.Write)
+			return musttest.Written(t, m.Write)
 		}
 		var ones, some []float64
 		var kept []int

@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// finiteDoors are all methods that hand out values of a kernel, or what is made of them.
-var finiteDoors = map[string]func(ctx context.Context, e *Engine, k kernel.Kernel) error{
+// finiteMethods are all methods that hand out values of a kernel, or what is made of them.
+var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Kernel) error{
 	"Engine.Gram": func(ctx context.Context, e *Engine, k kernel.Kernel) error { _, err := e.Gram(ctx, k); return err },
 	"Engine.GramTo": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.GramTo(ctx, k, &Symmetric{N: e.Len(), Data: make([]float32, e.Len()*e.Len())})
@@ -124,7 +124,7 @@ func withCache(
 	}
 }
 
-// A value that isn't finite is the same error at every door, and a new door that takes a kernel is
+// A value that isn't finite is the same error from every method, and a new method that takes a kernel is
 // tried, too.
 func TestFinite(t *testing.T) {
 	for _, of := range []any{&Engine{}, &Cached{}} {
@@ -132,7 +132,7 @@ func TestFinite(t *testing.T) {
 			m := kind.Method(i)
 			name := kind.Elem().Name() + "." + m.Name
 			for in := range m.Type.NumIn() {
-				if m.Type.In(in) == reflect.TypeFor[kernel.Kernel]() && finiteDoors[name] == nil {
+				if m.Type.In(in) == reflect.TypeFor[kernel.Kernel]() && finiteMethods[name] == nil {
 					t.Errorf("%s takes a kernel and isn't tried", name)
 				}
 			}
@@ -158,7 +158,7 @@ func TestFinite(t *testing.T) {
 		custom("infinite", 1e40), custom("negative", -1e40), custom("no-number", math.NaN()),
 	} {
 		e := newEngine(t, enginetest.Embedded(t, k.Embedding(), copied), Options{ISA: "generic", Workers: 2})
-		for name, call := range finiteDoors {
+		for name, call := range finiteMethods {
 			err := call(t.Context(), e, k)
 			if err == nil || !strings.Contains(err.Error(), k.String()) || !errors.Is(err, ErrNotFinite) {
 				t.Errorf("%s of %s: error %v, expected one of a value that isn't finite", name, k, err)

@@ -1,16 +1,33 @@
 package engine
 
 import (
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/namestest"
 	"github.com/gramengine/gram/sparse"
 )
+
+// names returns n names of three random syllables, of which one in ten is another with a letter changed.
+func names(n int) []string {
+	r := rand.New(rand.NewPCG(3, 1))
+	syllables := strings.Fields("bel cor dan fer gal han jor kal lin mar nor per ros sal tan val win zim")
+	var out []string
+	for len(out) < n {
+		name := []byte(syllables[r.IntN(18)] + syllables[r.IntN(18)] + syllables[r.IntN(18)] + " holdings limited")
+		if len(out) > 0 && r.IntN(10) == 0 {
+			name = []byte(out[r.IntN(len(out))])
+			name[r.IntN(len(name))] = 'q'
+		}
+		out = append(out, string(name))
+	}
+	return out
+}
 
 // Names by three characters, within a cosine of 0.8, are the same by a join and by tiles. GRAM_NAMES=660000
 // has so many, by what is cheaper alone, and prints the time.
@@ -21,7 +38,7 @@ func TestJoinNames(t *testing.T) {
 		methods = []string{""}
 	}
 	tokenizer := musttest.Get(sparse.ParseTokenizer("char:ngrams=3..3"))(t)
-	c, err := sparse.FromTexts(t.Context(), namestest.Names(n), nil, sparse.Options{MinDF: 1, Tokenizer: tokenizer})
+	c, err := sparse.FromTexts(t.Context(), names(n), nil, sparse.Options{MinDF: 1, Tokenizer: tokenizer})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -188,7 +187,7 @@ func TestExplainEveryLearner(t *testing.T) {
 		}
 		tol := 1e-9 * (1 + math.Abs(whole))
 		if spec == "linear" { // predictions round values of length 1 to float32: of two documents, by two weights
-			for _, row := range doortest.Must(learn.Explain(m, 1, nil)).Rows {
+			for _, row := range musttest.Get(learn.Explain(m, 1, nil))(t).Rows {
 				tol = max(tol, 4*0x1p-24*row.Length)
 			}
 		}

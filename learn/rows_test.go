@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn"
@@ -75,12 +74,12 @@ func TestRows(t *testing.T) {
 // Predictions of another model are errors, not panics.
 func TestRowsOfOtherPredictions(t *testing.T) {
 	const source = "synthetic:docs=90,terms=80,length=9,classes=3,seed=1"
-	c := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	_, trainer, err := learn.Parse("c_svc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := doortest.Must(trainer.Train(t.Context(), c, learn.Options{Probabilities: true}))
+	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{Probabilities: true}))(t)
 	for what, spoil := range map[string]func(p *model.Prediction){
 		"2 probabilities":                   func(p *model.Prediction) { p.Probabilities[7] = p.Probabilities[7][:2] },
 		"0 probabilities":                   func(p *model.Prediction) { p.Probabilities[0] = nil },
@@ -90,7 +89,7 @@ func TestRowsOfOtherPredictions(t *testing.T) {
 		"rejections of 1 documents":         func(p *model.Prediction) { p.Rejected = []bool{true} },
 		"classes of 80 documents, expected": func(p *model.Prediction) { p.Class = p.Class[:80] },
 	} {
-		p := doortest.Must(m.Predict(t.Context(), c.Documents, learn.Options{}))
+		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
 		if _, err := learn.RowsOf(m, p, c); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +107,7 @@ func TestRowsOfOtherPredictions(t *testing.T) {
 // Mistakes are wrong answers: a document without an answer is none.
 func TestMistakesAreAnswered(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=14,classes=4,seed=3"
-	all := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	all := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	var train, test []int
 	for i := range all.Documents.Rows() {
 		if i%3 == 0 {
@@ -121,11 +120,11 @@ func TestMistakesAreAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := doortest.Must(trainer.Train(t.Context(), all.Select(train), learn.Options{C: 10, Reject: "coverage=0.6"}))
+	m := musttest.Get(trainer.Train(t.Context(), all.Select(train), learn.Options{C: 10, Reject: "coverage=0.6"}))(t)
 	c := all.Select(test)
-	p := doortest.Must(m.Predict(t.Context(), c.Documents, learn.Options{}))
-	v := doortest.Must(learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{Mistakes: len(test)}))
-	rows := doortest.Must(learn.RowsOf(m, p, c))
+	p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
+	v := musttest.Get(learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{Mistakes: len(test)}))(t)
+	rows := musttest.Get(learn.RowsOf(m, p, c))(t)
 	want, without := []int{}, 0
 	for i, x := range v.Outcomes {
 		if own := c.Classes[p.Class[i]]; p.Rejected[i] && (rows[i].Prediction != "?" || rows[i].Second != own) {
@@ -151,14 +150,14 @@ func TestMistakesAreAnswered(t *testing.T) {
 // Of the most probable class the margin is below 0 where another has the greater decision value.
 func TestMarginOfTheMostProbable(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
-	c := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	_, trainer, err := learn.Parse("c_svc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := learn.Options{C: 10, Reject: "coverage=0.5", Scheme: solver.OneVsRest}
-	m := doortest.Must(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), o))
-	p := doortest.Must(m.Predict(t.Context(), c.Select(run.Numbers(400, 600)).Documents, learn.Options{}))
+	m := musttest.Get(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), o))(t)
+	p := musttest.Get(m.Predict(t.Context(), c.Select(run.Numbers(400, 600)).Documents, learn.Options{}))(t)
 	a, behind := m.About(), 0
 	for i, decisions := range p.Decisions {
 		f, _, err := a.Margin(m, p, i)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -49,7 +48,7 @@ func objectiveOf(m Model) (objective float64, steps int) {
 // workers.
 func TestUpdate(t *testing.T) {
 	const source = "synthetic:docs=400,terms=300,length=20,classes=4,seed=7"
-	all := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	all := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	few := func(i int) bool { return i%20 == 0 }
 	ofClass := func(i int) bool { return all.Labels.Of(i)[0] == 1 }
 	numbers := *all // class names that are targets
@@ -101,11 +100,11 @@ func TestUpdate(t *testing.T) {
 			}
 			const tolerance = 1e-5
 			q.o.Tolerance = tolerance
-			old := doortest.Must(trainer.Train(t.Context(), q.old, q.o))
+			old := musttest.Get(trainer.Train(t.Context(), q.old, q.o))(t)
 			if q.then.C > 0 {
 				q.o.C = q.then.C
 			}
-			scratch := doortest.Must(trainer.Train(t.Context(), q.all, q.o))
+			scratch := musttest.Get(trainer.Train(t.Context(), q.all, q.o))(t)
 			if m, is := loaded(t, old).(landmarkModel); is && q.old != q.all {
 				// From scratch its landmarks would be of all documents: on those of the old ones, from coefficients of 0.
 				for i := range m.Machines {
@@ -134,7 +133,7 @@ func TestUpdate(t *testing.T) {
 				if added := q.all.Documents.Rows() - q.old.Documents.Rows(); u.Documents != added || u.Found > u.Of {
 					t.Errorf("%+v, expected %d new documents", u, added)
 				}
-				written = append(written, doortest.Written(t, m.Write))
+				written = append(written, musttest.Written(t, m.Write))
 			}
 			if written[0] != written[1] {
 				t.Error("other bits from 1 worker than from 3")
@@ -146,14 +145,14 @@ func TestUpdate(t *testing.T) {
 // loaded is a model as a file has it.
 func loaded(t *testing.T, m Model) Model {
 	t.Helper()
-	out := musttest.Get(Read(t.Context(), strings.NewReader(doortest.Written(t, m.Write))))(t)
+	out := musttest.Get(Read(t.Context(), strings.NewReader(musttest.Written(t, m.Write))))(t)
 	return out
 }
 
 // What can't be updated says so.
 func TestUpdateRefuses(t *testing.T) {
 	read := func(source string) *sparse.Corpus {
-		return doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+		return musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	}
 	c, other := read("synthetic:docs=60,terms=50,length=9,classes=2,seed=1"),
 		read("synthetic:docs=60,terms=50,length=9,classes=2,seed=2")
@@ -179,7 +178,7 @@ func TestUpdateRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		old := doortest.Must(first.Train(t.Context(), c, Options{}))
+		old := musttest.Get(first.Train(t.Context(), c, Options{}))(t)
 		_, trainer, err := Parse(q.spec)
 		if err != nil {
 			t.Fatal(err)
@@ -207,18 +206,18 @@ func testUpdateText(t *testing.T, kernel string, read sparse.Options) {
 		texts = append(texts, fmt.Sprintf("zebra%c %s yak%c a", 'a'+i%3, strings.Repeat("common ", i%4), 'a'+i%7))
 		labels = append(labels, []string{"x", "y"}[i%2])
 	}
-	old := doortest.Must(sparse.FromTexts(context.Background(), texts[:56], labels[:56], read))
+	old := musttest.Get(sparse.FromTexts(context.Background(), texts[:56], labels[:56], read))(t)
 	texts[58], labels[59] = "aardvark aardvark zebrab", "added"
-	all := doortest.Must(sparse.FromTexts(context.Background(), append(texts, "aardvark yakc"), append(labels, "x"),
-		read))
+	all := musttest.Get(sparse.FromTexts(context.Background(), append(texts, "aardvark yakc"), append(labels, "x"),
+		read))(t)
 	_, trainer, _ := Parse("c_svc")
 	o := Options{Kernel: kernel, C: 10, Tolerance: 1e-5}
-	m := doortest.Must(trainer.Train(t.Context(), old, o))
+	m := musttest.Get(trainer.Train(t.Context(), old, o))(t)
 	got, u, err := Update(t.Context(), trainer, all, o, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _ := objectiveOf(doortest.Must(trainer.Train(t.Context(), all, o)))
+	want, _ := objectiveOf(musttest.Get(trainer.Train(t.Context(), all, o))(t))
 	found, _ := objectiveOf(got)
 	if !(math.Abs(found-want) <= 1e-5*math.Abs(want)) || u.Found != u.Of || u.Documents != 5 {
 		t.Errorf("objective %v, from scratch %v, %+v", found, want, u)
@@ -239,14 +238,14 @@ func testUpdateText(t *testing.T, kernel string, read sparse.Options) {
 // -reject must be given again.
 func TestUpdateReject(t *testing.T) {
 	const source = "synthetic:docs=240,terms=200,length=14,classes=3,seed=3"
-	all := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	all := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	small := some(all, func(i int) bool { return i%20 == 0 })
 	_, trainer, err := Parse("c_svc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []Options{{C: 10}, {C: 10, Probabilities: true}, {C: 10, Reject: "coverage=0.6"}} {
-		old := loaded(t, doortest.Must(trainer.Train(t.Context(), small, o)))
+		old := loaded(t, musttest.Get(trainer.Train(t.Context(), small, o))(t))
 		var inherited Options
 		if err := inherited.Inherit(old); (err != nil) != (o.Reject != "") {
 			t.Fatalf("%q: %v", o.Reject, err)
@@ -258,7 +257,7 @@ func TestUpdateReject(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range []Model{m, loaded(t, m)} {
-			p := doortest.Must(m.Predict(t.Context(), all.Documents, Options{}))
+			p := musttest.Get(m.Predict(t.Context(), all.Documents, Options{}))(t)
 			calibrated := o.Probabilities || o.Reject != ""
 			got := m.(Machines).Classifier.Rejection
 			if (got != nil) != (o.Reject != "") || (p.Rejected != nil) != (got != nil) ||
@@ -278,7 +277,7 @@ func TestUpdateOfOtherTerms(t *testing.T) {
 			texts = append(texts, strings.Repeat(words[i%2]+" ", 1+i%5)+words[2])
 			labels = append(labels, []string{"x", "y"}[i%2])
 		}
-		return doortest.Must(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))
+		return musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))(t)
 	}
 	c, other := texts("red", "blue", "green"), texts("one", "two", "three")
 	for _, spec := range []string{"c_svc", "landmark:m=4"} {
@@ -286,7 +285,7 @@ func TestUpdateOfOtherTerms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		old := doortest.Must(trainer.Train(t.Context(), c, Options{}))
+		old := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
 		if _, _, err := Update(t.Context(), trainer, other, Options{}, old); err == nil ||
 			!strings.Contains(err.Error(), " holds 0 of the ") {
 			t.Errorf("%s: %v, expected an error that says 0 are held", spec, err)

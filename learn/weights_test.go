@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -41,7 +41,8 @@ func ends(m Model) (objectives, gaps []float64) {
 // documents of length 1, and 2 with the bias, or with the kernel k + 1. Of kernel values in float32, and without near
 // copies among the landmarks, an objective is known to 10⁻⁶ of itself, which counts as a gap.
 func TestWeightsRepeatDocuments(t *testing.T) {
-	c := doortest.Must(sparse.Read(t.Context(), "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))
+	c := musttest.Get(sparse.Read(t.Context(),
+		"synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))(t)
 	c = some(c, func(i int) bool { return i%10 == 9 })
 	weighted, repeated := *c, []int{}
 	for i := range c.Documents.Rows() {
@@ -51,7 +52,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			repeated = append(repeated, i)
 		}
 	}
-	embedding := doortest.Must(sparse.ParseEmbedding("tf-l2"))
+	embedding := musttest.Get(sparse.ParseEmbedding("tf-l2"))(t)
 	const price = 0.7
 	for _, of := range []struct {
 		spec     string
@@ -82,7 +83,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			if a := m.About(); a.Ended.Unfinished > 0 {
 				t.Fatalf("%s: %s", of.spec, a.Ended)
 			}
-			return m, doortest.Must(m.Predict(t.Context(), weighted.Documents, o)).Decisions
+			return m, musttest.Get(m.Predict(t.Context(), weighted.Documents, o))(t).Decisions
 		}
 		a, fa := train(&weighted)
 		b, fb := train(c.Select(repeated))
@@ -119,7 +120,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 // Weights of classes on landmarks are those of their documents, times their own.
 func TestLandmarksWeighClasses(t *testing.T) {
 	ctx := t.Context()
-	c := doortest.Must(sparse.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))
+	c := musttest.Get(sparse.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))(t)
 	c = some(c, func(i int) bool { return i%10 == 9 || i%7 == 0 && c.Labels.Of(i)[0] == 1 })
 	given, balanced, sizes := *c, *c, make([]float64, 3)
 	for i := range c.Documents.Rows() {
@@ -142,15 +143,15 @@ func TestLandmarksWeighClasses(t *testing.T) {
 	weights, equal := o, o
 	weights.Weights, equal.Balanced = map[string]float64{c.Classes[1]: 3}, true
 	decisions := func(c *sparse.Corpus, o Options) [][]float64 {
-		m := doortest.Must(trainer.Train(ctx, c, o))
+		m := musttest.Get(trainer.Train(ctx, c, o))(t)
 		again, _, err := Update(ctx, trainer, c, o, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := doortest.Must(trainer.(PathTrainer).TrainPath(ctx, c, o, []float64{2}))
+		path := musttest.Get(trainer.(PathTrainer).TrainPath(ctx, c, o, []float64{2}))(t)
 		var all [][]float64
 		for _, m := range []Model{m, again, path[0]} {
-			all = append(all, doortest.Must(m.Predict(ctx, c.Documents, Options{})).Decisions...)
+			all = append(all, musttest.Get(m.Predict(ctx, c.Documents, Options{}))(t).Decisions...)
 		}
 		return all
 	}

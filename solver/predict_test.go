@@ -110,7 +110,7 @@ func TestVotes(t *testing.T) {
 
 // Sums refuses what comes out of order, lacks values, or is asked for too early, and goes on as if
 // nothing had been.
-func TestSumsDoors(t *testing.T) {
+func TestSumsArguments(t *testing.T) {
 	const width, columns = 4, 6
 	c := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{
 		{Support: []int{1, 2, 5}, Coef: []float64{1, 2, 3}, Rho: 0.5}, {Support: []int{0, 4}, Coef: []float64{-1, 1}}}}
@@ -130,7 +130,7 @@ func TestSumsDoors(t *testing.T) {
 		return func() error { return s.Result(r, make([]float64, n)) }
 	}
 	for first := 0; first < columns; first += 2 {
-		checkDoors(t, []door{
+		checkArguments(t, []argument{
 			{"gap", "columns from", add(first+1, width)},
 			{"far", "columns from 1000 on", add(1000, width)},
 			{"negative", "columns from -1 on", add(-1, width)},
@@ -139,7 +139,7 @@ func TestSumsDoors(t *testing.T) {
 			{"early result", "columns have been added", result(0, 2)},
 		})
 		musttest.Do(t, s.Add(first, values[first*width:(first+2)*width]))
-		checkDoors(t, []door{{"twice", "columns from", add(first, width)}})
+		checkArguments(t, []argument{{"twice", "columns from", add(first, width)}})
 	}
 	got := make([]float64, 2)
 	for r := range width {
@@ -151,7 +151,7 @@ func TestSumsDoors(t *testing.T) {
 	}
 }
 
-func TestPredictorDoors(t *testing.T) {
+func TestPredictorArguments(t *testing.T) {
 	c := &Classifier{
 		Scheme: OneVsRest, Classes: 2,
 		Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
@@ -168,7 +168,7 @@ func TestPredictorDoors(t *testing.T) {
 		return func() error { s.Start(); return s.AddRows(values, objects) }
 	}
 	row := []float32{1, 2}
-	checkDoors(t, []door{
+	checkArguments(t, []argument{
 		{"column twice", "document 1 has two columns", predictor(c, 0, 1, 1)},
 		{"missing column", "document 0 has a coefficient in machine 1 but no column", predictor(c, 1)},
 		{"coefficients", "machine 0 has 2 support vectors with 1 coefficients", predictor(short, 0, 1)},

@@ -155,9 +155,7 @@ var allowed = map[string][]string{
 		"golang.org/x/term",
 	},
 	"internal/cli/clitest": {shared + "cli", "github.com/rogpeppe/go-internal"}, // for tests
-	"internal/doortest":    {},                                                  // for tests
 	"internal/musttest":    {},                                                  // for tests
-	"internal/namestest":   {},                                                  // for tests and lab
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
 	"internal/host":        {"github.com/klauspost/cpuid/v2", "golang.org/x/sys"},
@@ -180,7 +178,6 @@ var allowed = map[string][]string{
 	own + "spectral":   slices.Concat(framework, []string{"gonum.org/v1"}),
 	own + "bench": slices.Concat(framework, []string{shared + "instrument", module + "/docs/machines",
 		"github.com/klauspost/cpuid/v2", "gonum.org/v1/plot"}),
-	own + "doors": {},
 	own + "serve": slices.Concat(framework, []string{module, "github.com/VictoriaMetrics/metrics"}),
 
 	"testdata": {},

@@ -1,7 +1,12 @@
 // Package musttest ends a test at an error that it doesn't expect.
 package musttest
 
-import "testing"
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
 
 // Get takes a value and its error: Get(f())(t) is f's value, or ends the test with f's error.
 func Get[T any](value T, err error) func(t testing.TB) T {
@@ -18,4 +23,12 @@ func Do(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Written returns what write writes, or ends the test with its error.
+func Written(t testing.TB, write func(context.Context, io.Writer) error) string {
+	t.Helper()
+	var b strings.Builder
+	Do(t, write(t.Context(), &b))
+	return b.String()
 }

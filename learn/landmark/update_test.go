@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
@@ -14,10 +13,10 @@ import (
 // With documents added and a landmark removed an update ends where one from coefficients of 0 does, in fewer passes.
 func TestUpdateFromAnyCoefficients(t *testing.T) {
 	const source = "synthetic:docs=300,terms=200,length=15,classes=3,seed=4"
-	all := doortest.Must(sparse.Read(t.Context(), source, sparse.Options{}))
+	all := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
 	for _, loss := range []Loss{Square, Logistic, Hinge2} {
 		s := Settings{Landmarks: 40, Loss: loss, Tolerance: 1e-6}
-		old := doortest.Must(Train(t.Context(), all.Select(numbers(0, 280)), s, Options{}))
+		old := musttest.Get(Train(t.Context(), all.Select(numbers(0, 280)), s, Options{}))(t)
 		zero := *old
 		zero.Machines = nil
 		for _, m := range old.Machines {

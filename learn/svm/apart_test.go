@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -64,8 +63,8 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 				found := musttest.Get(predictor.Predict(t.Context(), c.Select(test).Documents))(t)
 				tol := func(int) float64 { return 1e-4 } // both are within the tolerance of one optimum
 				if w := predictor.Weights(); w != nil {  // and kernel values of the validation are float32's
-					support := doortest.Must(m.Embedder.Transform(m.Support))
-					x := doortest.Must(m.Embedder.Transform(c.Select(test).Documents))
+					support := musttest.Get(m.Embedder.Transform(m.Support))(t)
+					x := musttest.Get(m.Embedder.Transform(c.Select(test).Documents))(t)
 					size := 0.0
 					for at, s := range m.Classifier.Machines[0].Support {
 						size += abs(m.Classifier.Machines[0].Coef[at]) * support.Norms[s]

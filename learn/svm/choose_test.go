@@ -296,12 +296,12 @@ func TestChooseLeastC(t *testing.T) {
 	}
 }
 
-func TestChooseDoors(t *testing.T) {
+func TestChooseArguments(t *testing.T) {
 	c := noisy(t)
 	call := func(s Settings, from Candidates) func() error {
 		return func() error { _, err := Choose(t.Context(), c, s, from, Options{}); return err }
 	}
-	checkDoors(t, []door{
+	checkArguments(t, []argument{
 		{"nu", "epsilon_svr", call(Settings{Type: model.NuSVC}, choices)},
 		{"epsilon below 0", "epsilon -1", call(Settings{Type: model.EpsilonSVR}, Candidates{Epsilon: []float64{1, -1}})},
 		{"classes", "expected a finite number", call(Settings{Type: model.EpsilonSVR}, choices)},

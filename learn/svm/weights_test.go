@@ -11,7 +11,7 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -42,8 +42,8 @@ func texts(t *testing.T, n, classes int) *sparse.Corpus {
 		}
 		all, labels = append(all, text), append(labels, fmt.Sprint(i%classes))
 	}
-	return doortest.Must(sparse.FromTexts(t.Context(), all, labels, sparse.Options{
-		Tokenizer: sparse.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..4"}}))
+	return musttest.Get(sparse.FromTexts(t.Context(), all, labels, sparse.Options{
+		Tokenizer: sparse.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..4"}}))(t)
 }
 
 // emptied returns a corpus in which two documents of each so many in turn have no terms.
@@ -97,8 +97,8 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 				}
 			}
 			want := byKernelValues(t, m, test.Documents, PredictOptions{})
-			support := doortest.Must(m.Embedder.Transform(m.Support))
-			x := doortest.Must(m.Embedder.Transform(test.Documents))
+			support := musttest.Get(m.Embedder.Transform(m.Support))(t)
+			x := musttest.Get(m.Embedder.Transform(test.Documents))(t)
 			c := distances(x, support)
 			for i := range want.Decisions {
 				for j, machine := range m.Classifier.Machines {
@@ -116,8 +116,8 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 					within(t, place+", kernel values", got.Decisions[i][j], want.Decisions[i][j], (1e-6+8*0x1p-24)*size)
 				}
 			}
-			p := doortest.Must(NewPredictor(m, PredictOptions{}))
-			rows := doortest.Must(p.KernelRows(t.Context(), test.Documents))
+			p := musttest.Get(NewPredictor(m, PredictOptions{}))(t)
+			rows := musttest.Get(p.KernelRows(t.Context(), test.Documents))(t)
 			for i := range c {
 				for s, v := range rows.Row(i) {
 					xn, sn := x.Norms[i], support.Norms[s]

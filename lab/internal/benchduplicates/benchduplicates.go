@@ -29,7 +29,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/gramengine/gram/internal/chart"
-	"github.com/gramengine/gram/internal/namestest"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/lab/internal/peers"
 )
@@ -111,7 +110,7 @@ func (b *bench) corpora() (list []corpus, err error) {
 		c.name, c.source, c.within = "names", b.File("names.txt"), 0.2
 		c.texts, c.embed = c.source, []string{"-embed", "tfidf-l2"}
 		c.read = []string{"-format", "lines", "-analyzer", "char", "-ngrams", "3", "-min-df", "1"}
-		err = peers.WriteLines(c.source, namestest.Names(b.names))
+		err = peers.WriteLines(c.source, names(b.names))
 		list = append(list, c)
 	}
 	return list, err

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -47,7 +47,7 @@ func TestEffects(t *testing.T) {
 	for _, e := range []string{"tf", "tfidf", "tf-l1", "tfidf-l2", "logtfidf-l2", "tf-l1-sqrt", "tfidf-l1-sqrt",
 		"logtf-l1-sqrt", "tf-l2-sqrt", "tf-l1-pow0.75", "tf-sqrt"} {
 		for _, views := range [][]sparse.View{nil, {{First: 0, Weight: 1}, {First: split, Weight: 0.4}}} {
-			embedding := doortest.Must(sparse.ParseEmbedding(e))
+			embedding := musttest.Get(sparse.ParseEmbedding(e))(t)
 			f := embedding.Fit(matrix(views, training...))
 			if f.Validate() != nil {
 				continue
@@ -59,7 +59,7 @@ func TestEffects(t *testing.T) {
 			for _, unit := range []bool{false, true} {
 				l := &Line{f, func(column uint32) float64 { return weights[column] }, unit}
 				value := func(m *sparse.CSR) (sum, size float64) {
-					x := doortest.Must(f.Transform(m))
+					x := musttest.Get(f.Transform(m))(t)
 					terms, _ := x.Row(0)
 					for at, v := range l.vector(x, 0) {
 						sum += weights[terms[at]] * v
@@ -89,7 +89,7 @@ func TestEffects(t *testing.T) {
 					}
 					m := matrix(views, terms)
 					copy(m.Values, counts)
-					effects := doortest.Must(l.Effects(t.Context(), m))
+					effects := musttest.Get(l.Effects(t.Context(), m))(t)
 					if effects == nil {
 						if views == nil || unit {
 							t.Fatalf("%s, unit %v: no effects", e, unit)

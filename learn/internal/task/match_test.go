@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/internal/doortest"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -12,7 +12,7 @@ import (
 // where a corpus shares no term.
 func TestMatch(t *testing.T) {
 	read := func(texts ...string) *sparse.Corpus {
-		return doortest.Must(sparse.FromTexts(t.Context(), texts, nil, sparse.Options{MinDF: 1}))
+		return musttest.Get(sparse.FromTexts(t.Context(), texts, nil, sparse.Options{MinDF: 1}))(t)
 	}
 	old := read("red blue", "red red green", "blue", "red blue")
 	kept := sparse.Sphere.Fit(old.Documents)

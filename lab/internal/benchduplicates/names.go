@@ -1,14 +1,13 @@
-// Package namestest makes names as record linkage meets them, for tests and comparisons.
-package namestest
+package benchduplicates
 
 import (
 	"math/rand/v2"
 	"strings"
 )
 
-// Names returns n names of companies, the same each time: a word or two of syllables, a trade, a form. Some are
+// names returns n names of companies, the same each time: a word or two of syllables, a trade, a form. Some are
 // others with a letter changed, or another form.
-func Names(n int) []string {
+func names(n int) []string {
 	r := rand.New(rand.NewPCG(3, 1))
 	syllables := strings.Fields("al an ar bel bor cal car con dan del dor el en fer gal gen hal han in jor kal kor lan " +
 		"len lin lor mal mar mer mon nal nor ol or pan per ran rel rin ros sal san ser sol tal tan tel tor val van ver vin " +

@@ -12,15 +12,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// door is a call with a bad argument and what its error says.
-type door struct {
+// argument is a call with a bad argument and what its error says.
+type argument struct {
 	name, want string
 	call       func() error
 }
 
-func checkDoors(t *testing.T, doors []door) {
+func checkArguments(t *testing.T, arguments []argument) {
 	t.Helper()
-	for _, d := range doors {
+	for _, d := range arguments {
 		t.Run(d.name, func(t *testing.T) {
 			if err := d.call(); err == nil || !strings.Contains(err.Error(), d.want) {
 				t.Errorf("error %v, expected one with %q", err, d.want)
@@ -132,14 +132,14 @@ var errOwn = errors.New("the caller's own")
 
 // Every function that takes a matrix refuses one whose rows or diagonal have another length, and
 // says which row it is.
-func TestMatrixDoors(t *testing.T) {
+func TestMatrixArguments(t *testing.T) {
 	const n = 256
 	m, _ := gaussian(t, 31, n, 3, 0.3)
 	for name, train := range trainersOf(n) {
 		if err := train(m); err != nil {
 			t.Errorf("%s: error %v of a matrix that is in order", name, err)
 		}
-		checkDoors(t, []door{
+		checkArguments(t, []argument{
 			{name + "/packed triangle", "values, expected 256", func() error { return train(packed{m}) }},
 			{name + "/packed triangle, its row", "solver: row ", func() error { return train(packed{m}) }},
 			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
@@ -166,7 +166,7 @@ func TestDenseRowBeyond(t *testing.T) {
 	}
 }
 
-func TestTrainingDoors(t *testing.T) {
+func TestTrainingArguments(t *testing.T) {
 	const n = 60
 	ctx := context.Background()
 	m, x := gaussian(t, 7, n, 2, 1)
@@ -202,7 +202,7 @@ func TestTrainingDoors(t *testing.T) {
 	from := func(support []int, coef []float64) *Machine { return &Machine{Support: support, Coef: coef} }
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
-	checkDoors(t, []door{
+	checkArguments(t, []argument{
 		{"no document", "0 documents of class 0",
 			func() error { _, err := TrainBinary(ctx, m, BinaryTraining{}, Options{}); return err }},
 		{"weight is NaN", "weight NaN of class 1", binary(Parameters{Weights: []float64{1, nan}}, nil)},
@@ -240,7 +240,7 @@ func TestTrainingDoors(t *testing.T) {
 	})
 }
 
-func TestValidationDoors(t *testing.T) {
+func TestValidationArguments(t *testing.T) {
 	const n = 60
 	ctx := context.Background()
 	m, _ := gaussian(t, 7, n, 2, 1)
@@ -271,7 +271,7 @@ func TestValidationDoors(t *testing.T) {
 		}
 	}
 	one := []Regression{{}}
-	checkDoors(t, []door{
+	checkArguments(t, []argument{
 		{"nothing", "labels for a matrix of 60", validate(&Trial{Classes: 2, Parts: parts}, pars)},
 		{"both", "expected one of them",
 			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Parts: parts}, pars)},
@@ -296,7 +296,7 @@ func TestValidationDoors(t *testing.T) {
 	})
 }
 
-func TestProbabilityDoors(t *testing.T) {
+func TestProbabilityArguments(t *testing.T) {
 	sure := func() *Machine { return &Machine{Sigmoid: &Sigmoid{-1, 0}} }
 	probabilities := func(c *Classifier, room int, decisions ...float64) func() error {
 		return func() error { return c.Probabilities(make([]float64, room), decisions) }
@@ -304,7 +304,7 @@ func TestProbabilityDoors(t *testing.T) {
 	fit := func(positive []bool, decisions ...float64) func() error {
 		return func() error { _, err := FitSigmoid(decisions, positive); return err }
 	}
-	checkDoors(t, []door{
+	checkArguments(t, []argument{
 		{"sigmoid", "machine 0, whose sigmoid has A NaN",
 			probabilities(
 				&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}, 1,

@@ -20,7 +20,7 @@ import (
 )
 
 // No way into an engine takes documents that contradict themselves: unsorted terms gave a wrong
-// value in silence, and the reference had the same. TestDoors spoils them in other ways.
+// value in silence, and the reference had the same.
 func TestDocumentsAreChecked(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 1))
 	e, k, ctx := newEngine(t, x, Options{}), parse(t, "linear"), t.Context()
@@ -183,7 +183,7 @@ func TestCallersThatPanic(t *testing.T) {
 	for way, compute := range ways {
 		var failed *run.PanicError
 		if err := compute(); !errors.As(err, &failed) || !errors.Is(err, errBroken) ||
-			!strings.Contains(string(failed.Stack), "doors_test.go") {
+			!strings.Contains(string(failed.Stack), "arguments_test.go") {
 			t.Errorf("%s: error %v, expected a PanicError", way, err)
 		}
 		reports = false
@@ -254,6 +254,64 @@ func TestPairsOf(t *testing.T) {
 	for n, want := range map[int]int64{0: 0, 1: 1, 2: 3, 3: 6, 4: 10, 1<<32 - 1: 1<<63 - 1<<31} {
 		if got := compute.PairsOf(n); got != want {
 			t.Errorf("%d documents have %d pairs, expected %d", n, got, want)
+		}
+	}
+}
+
+// Each invalid argument is an error that names the argument or its value.
+func TestInvalidArguments(t *testing.T) {
+	x := embedded(t, sparse.Embedding{}, zipf(20, 50, 10, 1))
+	e, k, ctx := newEngine(t, x, Options{}), parse(t, "linear"), t.Context()
+	c := newCached(t, e, CachedOptions{})
+	dst, row, all := NewDense(1, 20), [][]float32{make([]float32, 20)}, [][2]int{{0, 20}}
+	visit := func(*Tile) error { return nil }
+	nan := math.NaN()
+	index, err := NewIndex(ctx, x, Options{})
+	musttest.Do(t, err)
+	for name, test := range map[string]struct {
+		call func() error
+		want string
+	}{
+		"New: nil":             {func() error { _, err := New(nil, Options{}); return err }, "documents"},
+		"New: ISA":             {func() error { _, err := New(x, Options{ISA: "mmx"}); return err }, "mmx"},
+		"New: Workers":         {func() error { _, err := New(x, Options{Workers: -1}); return err }, "-1"},
+		"New: MemoryBytes":     {func() error { _, err := New(x, Options{MemoryBytes: -1}); return err }, "-1"},
+		"Gram: nil":            {func() error { _, err := e.Gram(ctx, nil); return err }, "kernel"},
+		"Gram: precomputed":    {func() error { _, err := e.Gram(ctx, kernel.Precomputed()); return err }, "precomputed"},
+		"GramTo: nil":          {func() error { return e.GramTo(ctx, k, nil) }, "nil"},
+		"GramTo: size":         {func() error { return e.GramTo(ctx, k, &Symmetric{N: 3, Data: make([]float32, 9)}) }, "3"},
+		"Rows: negative":       {func() error { return e.Rows(ctx, k, []int{-1}, dst) }, "-1"},
+		"Rows: too large":      {func() error { return e.Rows(ctx, k, []int{20}, dst) }, "20"},
+		"Rows: destination":    {func() error { return e.Rows(ctx, k, []int{0, 1}, dst) }, "1×20"},
+		"Cross: nil":           {func() error { _, err := e.Cross(ctx, k, nil); return err }, "documents"},
+		"CrossTo: size":        {func() error { return e.CrossTo(ctx, k, x, dst) }, "1×20"},
+		"Tiles: nil":           {func() error { return e.Tiles(ctx, nil) }, "nil"},
+		"CrossTiles: nil":      {func() error { return e.CrossTiles(ctx, k, x, nil) }, "nil"},
+		"Stripes: nil":         {func() error { return e.Stripes(ctx, k, nil) }, "nil"},
+		"WriteTiles: rows":     {func() error { return e.WriteTiles(ctx, 3, 21, io.Discard) }, "21"},
+		"BlockTiles: rows":     {func() error { return e.BlockTiles(ctx, k, [2]int{0, 21}, [2]int{0, 1}, visit) }, "21"},
+		"Cached: TileColumns":  {func() error { _, err := e.Cached(CachedOptions{TileColumns: -1}); return err }, "-1"},
+		"Cached: CacheBytes":   {func() error { _, err := e.Cached(CachedOptions{CacheBytes: -1}); return err }, "-1"},
+		"Cached.Rows: row":     {func() error { return c.Rows(ctx, k, []int{20}, all, row) }, "20"},
+		"Cached.Rows: columns": {func() error { return c.Rows(ctx, k, []int{0}, [][2]int{{0, 21}}, row) }, "21"},
+		"Cached.Rows: short":   {func() error { return c.Rows(ctx, k, []int{0}, all, [][]float32{{0}}) }, "1"},
+		"Neighbours: Count":    {func() error { _, err := e.Neighbours(ctx, k, NeighbourOptions{}); return err }, "0"},
+		"Neighbours: Least": {func() error {
+			_, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 1, Least: &nan})
+			return err
+		}, "NaN"},
+		"GroupsWithin: NaN": {func() error { _, err := GroupsWithin(ctx, x, nan, Options{}); return err }, "NaN"},
+		"PairsWithin: negative": {func() error {
+			return e.PairsWithin(ctx, -1, func(int, int, float32) error { return nil })
+		}, "-1"},
+		"PairsWithin: nil":   {func() error { return e.PairsWithin(ctx, 0.5, nil) }, "nil"},
+		"NewIndex: nil":      {func() error { _, err := NewIndex(ctx, nil, Options{}); return err }, "documents"},
+		"Index.Nearest: row": {func() error { _, err := index.Nearest(ctx, x, 20, 1, nil); return err }, "20"},
+		"Index.Within: NaN":  {func() error { _, err := index.Within(ctx, x, 0, nan, nil); return err }, "NaN"},
+		"CompareRows: row":   {func() error { _, _, err := CompareRows(x, 0, x, -1, 0.5); return err }, "row"},
+	} {
+		if err := test.call(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, expected one with %q", name, err, test.want)
 		}
 	}
 }

@@ -4,28 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse/token"
 )
-
-func TestDoors(t *testing.T) {
-	scanner := func() *token.Scanner {
-		s := musttest.Get(token.Tokenizer{Pattern: "x*|(y)"}.NewScanner())(t)
-		s.Feed([]byte("a x\xff\xc3 y"))
-		return s
-	}
-	rows := func() *token.Rows { return token.Tokenizer{Views: "a=words"}.Rows() }
-	doortest.Run(t, doortest.Package{
-		Good: []any{token.Tokenizer{}, scanner, rows},
-		Bad:  []any{token.Tokenizer{Pattern: "("}, token.Tokenizer{Pattern: "(a)(b)"}, token.Tokenizer{MinN: 3, MaxN: 2}},
-		Calls: [][]any{
-			{token.Parse, "char"}, {token.ParseRange, "1-2"}, {token.StopLists}, {token.Scripts},
-			{token.ParseViews, "words + chars:2"}, {(*token.RowError).Error, &token.RowError{}},
-			{(*token.Rows).Check, rows(), []byte(`{"a":"x"}`)}, {token.ParseNumber, "1"},
-		},
-	})
-}
 
 // A scanner takes any text in any pieces, has no empty term and none behind the end.
 func TestScanAnything(t *testing.T) {
@@ -36,7 +17,7 @@ func TestScanAnything(t *testing.T) {
 		{Normalize: "NFKD", StripAccents: true, StopWords: "a \xff b", Digits: true, KeepCase: true},
 	} {
 		for range 50 {
-			s := doortest.Must(tokenizer.NewScanner())
+			s := musttest.Get(tokenizer.NewScanner())(t)
 			text := make([]byte, r.IntN(200))
 			for i := range text {
 				text[i] = []byte{'a', 'Z', ' ', '\n', 0, 0xff, 0xc3, 0xa9, byte(r.IntN(256))}[r.IntN(9)]

@@ -15,15 +15,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// door is a call with a bad argument and what its error says.
-type door struct {
+// argument is a call with a bad argument and what its error says.
+type argument struct {
 	name, want string
 	call       func() error
 }
 
-func checkDoors(t *testing.T, doors []door) {
+func checkArguments(t *testing.T, arguments []argument) {
 	t.Helper()
-	for _, d := range doors {
+	for _, d := range arguments {
 		t.Run(d.name, func(t *testing.T) {
 			if err := d.call(); err == nil || !strings.Contains(err.Error(), d.want) {
 				t.Errorf("error %v, expected one with %q", err, d.want)
@@ -37,8 +37,8 @@ func sixty(t *testing.T) *sparse.Corpus {
 	return read(t, "synthetic:docs=60,terms=100,length=10,classes=3,seed=3", sparse.Options{})
 }
 
-// What TestDoors doesn't spoil: the order of terms, several settings at once, lists in a grid.
-func TestProblemDoors(t *testing.T) {
+// Refused: the order of terms, several settings at once, lists in a grid.
+func TestProblemArguments(t *testing.T) {
 	k := kernel.MustParse(DefaultKernel)
 	p := musttest.Get(NewProblem(t.Context(), sixty(t), k.Embedding(), Options{Workers: 2}))(t)
 	train := func(s Settings) func() error {
@@ -47,7 +47,7 @@ func TestProblemDoors(t *testing.T) {
 	search := func(s Settings, g Grid) func() error {
 		return func() error { _, err := p.Search(t.Context(), s, g, nil); return err }
 	}
-	checkDoors(t, []door{
+	checkArguments(t, []argument{
 		{"terms in the wrong order", "row 1", func() error {
 			c := sixty(t)
 			slices.Reverse(c.Documents.Terms[c.Documents.Offsets[1]:][:2])
@@ -106,7 +106,7 @@ func TestClosedPredictor(t *testing.T) {
 }
 
 // Labels that are no numbers are no truth of a regression, and two classes of the truth of one name are one.
-func TestScoreDoors(t *testing.T) {
+func TestScoreArguments(t *testing.T) {
 	labels := sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 1}}
 	_, err := ScoreValues([]float64{1, 2}, &sparse.Corpus{Classes: []string{"1", "NaN"}, Labels: labels})
 	if err == nil || !strings.Contains(err.Error(), `label "NaN"`) {

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gramengine/gram/internal/doortest"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -28,7 +27,7 @@ func (b bad) T() mat.Matrix                                       { return b }
 func (b bad) At(i, j int) float64                                 { return b.at() }
 func (b bad) Apply(ctx context.Context, dst, src []float64) error { return b.apply() }
 
-// Vectors of another length and more rows than memory are errors; TestDoors has the others.
+// Vectors of another length and more rows than memory are errors.
 func TestRefuses(t *testing.T) {
 	ctx, one := t.Context(), bad{n: 40, at: func() float64 { return 1 }, apply: func() error { return nil }}
 	for _, n := range [][2]int{{40, 39}, {41, 40}} {
@@ -89,24 +88,4 @@ func TestBytes(t *testing.T) {
 	if b := RademacherBound([]float64{1}, -3, 1, 1, math.Inf(-1), 1); b != 0 {
 		t.Errorf("no documents have the bound %v", b)
 	}
-}
-
-func TestDoors(t *testing.T) {
-	one := bad{n: 40, at: func() float64 { return 1 }, apply: func() error { return nil }}
-	nan := func() float64 { return math.NaN() }
-	eye := mat.NewSymDense(2, []float64{2, 1, 1, 2})
-	doortest.Run(t, doortest.Package{
-		Good: []any{doortest.As[Operator](one), doortest.As[mat.Symmetric](eye), doortest.As[BlockOperator](blocks{eye})},
-		Bad: []any{
-			doortest.As[Operator](bad{n: -1}), doortest.As[Operator](bad{n: math.MaxInt}),
-			doortest.As[Operator](bad{n: 9, apply: func() error { return errors.New("failed") }}),
-			doortest.As[mat.Symmetric](bad{n: 3, at: nan}), doortest.As[mat.Symmetric](bad{}),
-		},
-		Calls: [][]any{
-			{All}, {AllBytes}, {Rounding}, {Centre}, {CentreOperator}, {LanczosBytes}, {Lanczos}, {LeadingBytes}, {Leading},
-			{CoveringRadius, []float64{3, 2, 1}, 1}, {RademacherSum, []float64{3, 2, 1}, 1},
-			{RademacherBound, []float64{3, 2, 1}, 10, 9, 5, 0.1, 1},
-			{RademacherSupremum, []float64{3, 2, 1}, []float64{1, -1, 1}, 1},
-		},
-	})
 }
