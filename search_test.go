@@ -2,12 +2,16 @@ package gram_test
 
 import (
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse"
 )
 
 // A search of texts finds the terms, too, and its options train with them.
@@ -87,4 +91,78 @@ func TestSearchOfNumbers(t *testing.T) {
 			t.Errorf("%s: %v, expected about 0 and 1200", what, p.Values[:2])
 		}
 	}
+}
+
+// On tf-idf vectors of real messages no default is more than two points below the linear kernel, and a warning says
+// what they were taken for.
+func TestWeightsOfTerms(t *testing.T) {
+	path := filepath.Join("..", "shared", "data", "20news-bydate", "train.tsv.gz")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("20 Newsgroups isn't here: ", err)
+	}
+	whole := musttest.Get(gram.Read(t.Context(), path, gram.ReadOptions{MinDF: 2}))(t)
+	var part [2]*gram.Rows // to train and to test
+	for k := range part {
+		var rows []int
+		for i := range 2000 {
+			rows = append(rows, 5*i+k)
+		}
+		part[k] = weighted(t, whole, rows)
+	}
+	train, test := part[0].Corpus(), part[1].Corpus()
+	accuracy := func(o gram.TrainOptions) float64 {
+		m := musttest.Get(gram.Train(t.Context(), train, o))(t)
+		return musttest.Get(m.Evaluate(t.Context(), test, gram.EvaluateOptions{}))(t).Score.Accuracy
+	}
+	validated := func(o gram.TrainOptions) float64 {
+		return musttest.Get(gram.CrossValidate(t.Context(), train, gram.ValidateOptions{TrainOptions: o}))(t).Mean
+	}
+	for _, q := range []struct {
+		what    string
+		o       gram.TrainOptions
+		measure func(gram.TrainOptions) float64
+	}{
+		{"cv", gram.TrainOptions{}, validated},
+		{"knn", gram.TrainOptions{Type: "knn"}, validated},
+		{"landmark", gram.TrainOptions{Type: "landmark:m=512"}, validated},
+		{"KernelSVC", gram.TrainOptions{C: 1, Scheme: "one-vs-rest", ChooseWork: -1}, accuracy},
+		{"train", gram.TrainOptions{}, accuracy},
+	} {
+		var warnings []string
+		q.o.Warn = func(w string) { warnings = append(warnings, w) }
+		own := q.measure(q.o)
+		if q.o.Kernel = "linear"; q.what == "train" {
+			q.o.ChooseWork = -1
+		}
+		linear := q.measure(q.o)
+		t.Logf("%s: %.4f, linear %.4f", q.what, own, linear)
+		if !(own >= linear-0.02) || len(warnings) != 1 || !strings.Contains(warnings[0], "weights of terms") {
+			t.Errorf("%s: accuracy %.4f, expected at least %.4f - 0.02; warnings %q, expected one", q.what, own, linear,
+				warnings)
+		}
+	}
+}
+
+// weighted returns tf-idf vectors of length 1 of some documents of a corpus.
+func weighted(t *testing.T, c *sparse.Corpus, documents []int) *gram.Rows {
+	t.Helper()
+	terms, found := c.Documents.TermFrequencies()
+	idf := make([]float64, c.Documents.Cols)
+	for k, term := range terms {
+		idf[term] = 1 + math.Log(float64(1+c.Documents.Rows())/float64(1+found[k]))
+	}
+	r := gram.NewRows(c.Documents.Cols)
+	for _, i := range documents {
+		columns, counts := c.Documents.Row(i)
+		values, length := make([]float64, len(counts)), 0.0
+		for k, v := range counts {
+			values[k] = float64(v) * idf[columns[k]]
+			length += values[k] * values[k]
+		}
+		for k := range values {
+			values[k] /= math.Sqrt(length)
+		}
+		musttest.Do(t, r.Add(columns, values, c.Classes[c.Labels.Of(i)[0]]))
+	}
+	return r
 }

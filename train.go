@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -24,7 +25,10 @@ type TrainOptions struct {
 	// such as "logistic", "linear:loss=hinge" or "knn:k=7"; learn.Help lists them.
 	Type string
 
-	Kernel    string // specification, or a name whose parameter is chosen; default chosen for text, else diffusion:t=0.5
+	// Kernel is a specification, or a name whose parameter is chosen. By default it is chosen for text and for vectors
+	// that aren't counts. If nothing is chosen it is diffusion:t=0.5 for text and counts, and what [learn.VectorsOf]
+	// returns for other vectors.
+	Kernel    string
 	Embedding string // of documents; default that of the kernel or the learner
 	Scheme    string // one-vs-one, one-vs-rest or labels; default chosen, and labels where documents have several
 
@@ -218,8 +222,11 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 		own.Embedding = new(sparse.Embedding)
 		*own.Embedding, err = sparse.ParseEmbedding(o.Embedding)
 	}
-	if c.Vocabulary == nil && o.Kernel == "" && o.Embedding == "" && c.Documents.NoCounts() != "" {
-		own.Vectors = learn.VectorEmbedding(c)
+	if o.Kernel == "" && o.Embedding == "" {
+		own.Vectors = learn.VectorsOf(c)
+	}
+	if v := own.Vectors; err == nil && v != nil && v.Kernel == learn.WeightsKernel && l.Takes("kernel") {
+		o.warn("%s", flagtext.Words(v.Why))
 	}
 	if err == nil {
 		err = trainer.Check(own)

@@ -187,16 +187,61 @@ func (g *Given) vectorKernels(c *sparse.Corpus) (out []kernel.Kernel, err error)
 	return out, nil
 }
 
-// VectorEmbedding is the default embedding of vectors that are no counts: as they are, or on columns of
-// mean 0 and variance 1 where their scales ask for it. It panics with the error of a corpus that isn't valid.
-func VectorEmbedding(c *sparse.Corpus) *sparse.Embedding {
+// Vectors holds the defaults for vectors that aren't counts.
+type Vectors struct {
+	Kernel    string           // of kernel machines
+	Embedding sparse.Embedding // of linear machines
+	Why       string           // why the vectors aren't counts, and what they are taken for; "" if the user said so
+
+	weights bool // weights of terms, not measurements
+}
+
+// WeightsKernel is the default kernel of weights of terms. It has no scale that would depend on the weights.
+const WeightsKernel = "bhattacharyya"
+
+// Vectors of non-negative fractions are taken for weights of terms, such as tf-idf, if they have at least wideColumns
+// columns, at most sparseShare of their values aren't 0, and the columns that half of the rows have hold less than half
+// of these. Columns of mean 0 and variance 1 would let rare terms decide.
+const (
+	wideColumns = 100
+	sparseShare = 0.1
+)
+
+// VectorsOf returns the defaults for the vectors of a corpus, and nil for text and counts: a kernel of text for weights
+// of terms, else a kernel of measurements. Linear machines take measurements as they are, or on columns of mean 0 and
+// variance 1 if scales differ much. It panics with the error of a corpus that isn't valid.
+func VectorsOf(c *sparse.Corpus) *Vectors {
 	if err := c.Validate(); err != nil {
-		panic(fmt.Errorf("learn: VectorEmbedding: %w", err))
+		panic(fmt.Errorf("learn: VectorsOf: %w", err))
 	}
+	if c.Vocabulary != nil {
+		return nil
+	}
+	why := c.Documents.NoCounts()
+	if why == "" {
+		return nil
+	}
+	columns, rowsWith := c.Documents.TermFrequencies()
+	common := int64(0) // values in columns that half of the rows have
+	for _, n := range rowsWith {
+		if 2*int(n) >= c.Documents.Rows() {
+			common += int64(n)
+		}
+	}
+	values := c.Documents.NNZ()
+	filled := float64(values) / float64(c.Documents.Rows()) / float64(len(columns))
+	if why == sparse.Fractions && len(columns) >= wideColumns && filled <= sparseShare && 2*common < values {
+		return &Vectors{WeightsKernel, sparse.Embedding{Norm: sparse.NormL2},
+			fmt.Sprintf("non-negative fractions in %d columns, %.2g%% filled: weights of terms such as tf-idf, so by default a "+
+				"kernel of text, %s; for measurements use -kernel %s", len(columns), 100*filled, WeightsKernel, VectorKernel),
+			true}
+	}
+	v := &Vectors{Kernel: VectorKernel, Why: why + ": no counts of terms, so a kernel of vectors, by default on columns " +
+		"of mean 0 and variance 1 (-scale standard)"}
 	if c.Documents.Unscaled() != "" {
-		return &sparse.Embedding{Weighting: sparse.Standard}
+		v.Embedding.Weighting = sparse.Standard
 	}
-	return &sparse.Embedding{}
+	return v
 }
 
 // suiting are the kernels of a name with all embeddings of text that suit it, and values of t or

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/run"
@@ -105,6 +106,51 @@ func TestCandidatesOfRegression(t *testing.T) {
 		given, err := (&Given{C: 3, Epsilon: 5}).Candidates(c, svm.Settings{Type: model.EpsilonSVR, Epsilon: 5})
 		if err != nil || len(given.C) != 1 || given.C[0] != 3 || given.Epsilon != nil {
 			t.Errorf("%s: C and epsilon that are given are %v and %v, %v", name, given.C, given.Epsilon, err)
+		}
+	}
+}
+
+// Wide, sparse and non-negative fractions get a kernel of text, unless most values are in columns that most rows have;
+// all other vectors that aren't counts get one of measurements.
+func TestVectorsOf(t *testing.T) {
+	vectors := func(columns, perRow, common int, value func(i int) float32) *sparse.Corpus {
+		random, m := rand.New(rand.NewPCG(1, 2)), &sparse.CSR{Cols: columns, Offsets: []int64{0}}
+		for range 50 {
+			row := random.Perm(columns - common)[:perRow-common]
+			for k := range row {
+				row[k] += common
+			}
+			for k := range common {
+				row = append(row, k)
+			}
+			slices.Sort(row)
+			for _, j := range row {
+				m.Terms, m.Values = append(m.Terms, uint32(j)), append(m.Values, value(len(m.Terms)))
+			}
+			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		return &sparse.Corpus{Documents: m}
+	}
+	fraction := func(i int) float32 { return 0.01 * float32(1+i%37) }
+	words := vectors(500, 8, 1, fraction)
+	words.Vocabulary = make([]string, 500)
+	for _, q := range []struct {
+		what   string
+		corpus *sparse.Corpus
+		kernel string // "" for none
+		why    string
+	}{
+		{"tf-idf", vectors(500, 8, 1, fraction), WeightsKernel, "non-negative fractions in "},
+		{"counts", vectors(500, 8, 1, func(i int) float32 { return float32(1 + i%3) }), "", ""},
+		{"text", words, "", ""},
+		{"narrow", vectors(60, 4, 0, fraction), VectorKernel, "fractions: no counts"},
+		{"dense", vectors(200, 40, 0, fraction), VectorKernel, "fractions: no counts"},
+		{"measurements beside indicators", vectors(500, 8, 5, fraction), VectorKernel, "fractions: no counts"},
+		{"negative", vectors(500, 8, 0, func(i int) float32 { return fraction(i) - 0.1 }), VectorKernel, sparse.Negative},
+	} {
+		v := VectorsOf(q.corpus)
+		if got := v != nil; got != (q.kernel != "") || got && (v.Kernel != q.kernel || !strings.HasPrefix(v.Why, q.why)) {
+			t.Errorf("%s: %+v, expected kernel %q, because %q", q.what, v, q.kernel, q.why)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func lineEmbedding(c *sparse.Corpus, o Options) sparse.Embedding {
 	case c.Vocabulary != nil:
 		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
 	case o.Vectors != nil:
-		return *o.Vectors
+		return o.Vectors.Embedding
 	}
 	return sparse.Embedding{Norm: sparse.NormL2}
 }

@@ -20,7 +20,7 @@ type Options struct {
 	C         float64           // 0 where none is given
 	Embedding *sparse.Embedding // nil where none is given
 	Kernel    string            // specification, "" where none is given
-	Vectors   *sparse.Embedding // suits vectors that are no counts; nil for text and counts
+	Vectors   *Vectors          // defaults for vectors that aren't counts; nil for text and counts
 	Scheme    solver.Scheme     // see [Options.SetScheme]
 	Tolerance float64           // 0 where none is given
 	Seed      uint64
@@ -77,7 +77,7 @@ func (o *Options) kernelOr(counts string) string {
 	case o.Embedding != nil && o.Embedding.Scales():
 		return "rbf"
 	case o.Embedding == nil && o.Vectors != nil:
-		return VectorKernel
+		return o.Vectors.Kernel
 	}
 	return counts
 }

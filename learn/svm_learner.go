@@ -161,7 +161,7 @@ func (o *Options) problem(
 func (o *Options) given(embeddings []string) *Given {
 	g := &Given{
 		Kernel: o.Kernel, Embeddings: embeddings, C: o.C, Epsilon: o.Epsilon, Scheme: o.FixedScheme, Work: o.Work,
-		Seed: o.Seed, Vectors: o.ofVectors() && (len(embeddings) == 0 || o.Embedding != nil),
+		Seed: o.Seed, Vectors: o.ofVectors() && !o.Vectors.weights && (len(embeddings) == 0 || o.Embedding != nil),
 	}
 	if o.Embedding != nil {
 		g.Embeddings = []string{o.Embedding.String()}
@@ -178,7 +178,7 @@ func (o *Options) spec() string {
 	case o.ofVectors() && o.Embedding != nil:
 		return "rbf"
 	case o.ofVectors():
-		return VectorKernel
+		return o.Vectors.Kernel
 	}
 	return cmp.Or(o.Kernel, svm.DefaultKernel)
 }

@@ -179,10 +179,13 @@ func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32,
 // unlikeScales is the ratio of scales from which on they are unlike.
 const unlikeScales = 30
 
-// Negative is the result of [CSR.NoCounts] for a matrix with values below 0.
-const Negative = "values below 0"
+// Results of [CSR.NoCounts] for a matrix with negative values, and with fractions.
+const (
+	Negative  = "values below 0"
+	Fractions = "fractions"
+)
 
-// NoCounts says why values aren't counts of terms, or "" where they may be: [Negative], "fractions",
+// NoCounts says why values aren't counts of terms, or "" where they may be: [Negative], [Fractions],
 // "columns of unlike scales", whose standard deviations differ by a factor of more than 30, or "one
 // column", in which nothing but the length of a vector differs. It looks at the columns that
 // [CSR.Unscaled] does. It panics with the error of [CSR.Validate].
@@ -199,7 +202,7 @@ func (m *CSR) NoCounts() string {
 	unlike, _ := m.unscaled()
 	switch {
 	case fractions:
-		return "fractions"
+		return Fractions
 	case len(m.Values) > 0 && !several:
 		return "one column"
 	case unlike:

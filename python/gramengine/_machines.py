@@ -245,7 +245,8 @@ class KernelSVC(Classifier):
     ----------
     kernel : str, optional
         A specification such as ``"diffusion:t=2"``, ``"arccos"``, ``"chi2:gamma=0.5"`` or ``"rbf:gamma=0.1"``.
-        Default ``"diffusion:t=0.5"`` for counts, and ``"rbf:embed=standard"`` for values that aren't counts.
+        Default ``"diffusion:t=0.5"`` for counts, ``"bhattacharyya"`` with a warning for weights of terms such as tf-idf
+        (wide, sparse, non-negative fractions), and ``"rbf:embed=standard"`` for other values.
     C : float
         Price of a violated margin.
     embedding : str, optional

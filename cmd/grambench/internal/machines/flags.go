@@ -46,8 +46,8 @@ type machine struct {
 	update string      // file of the model that the training begins at
 	old    learn.Model // from it; nil before it is loaded
 
-	scale    string // of columns
-	noCounts string // why vectors get a kernel of vectors by default: see sparse.CSR.NoCounts
+	scale   string         // of columns
+	vectors *learn.Vectors // defaults for vectors that aren't counts; nil for text and counts
 }
 
 // declare declares the flags.
@@ -162,8 +162,8 @@ func (m *machine) kernelsOf(c *sparse.Corpus) ([]kernel.Kernel, error) {
 	switch {
 	case m.scale != "":
 		return m.Parse("rbf")
-	case m.noCounts != "":
-		return m.Parse(learn.VectorKernel)
+	case m.vectors != nil:
+		return m.Parse(m.vectors.Kernel)
 	}
 	return m.Parse(svm.DefaultKernel)
 }
@@ -227,10 +227,8 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 		}
 		o.Embedding = &e
 	}
-	if m.scale != "" {
-		o.Vectors = o.Embedding
-	} else if m.noCounts != "" {
-		o.Vectors = learn.VectorEmbedding(c)
+	if o.Vectors = m.vectors; m.scale != "" {
+		o.Vectors = &learn.Vectors{Kernel: "rbf", Embedding: *o.Embedding}
 	}
 	if o.Weights, err = m.weights.For(c); err != nil {
 		return o, err

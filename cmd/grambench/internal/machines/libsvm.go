@@ -28,9 +28,10 @@ const topic = "svm-train"
 var Topic = cli.Topic{Name: topic, Summary: "the one-letter flags that train, cv and grid share with LIBSVM", Text: `
 svm-train's one-letter flags mean the same in train, cv and grid; -wCLASS W is -weight CLASS=W. The
 source follows the flags, and the model follows the source. -m bounds the memory of the whole
-command, not that of the cache. The default kernel is diffusion:t=0.5, for text, or
-rbf:embed=standard for vectors that aren't counts. With -t 4 the source is a Gram matrix: lines
-label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict takes such rows of test documents.
+command, not that of the cache. The default kernel is diffusion:t=0.5 for text and counts,
+bhattacharyya for tf-idf vectors, rbf:embed=standard for others. With -t 4 the source is a Gram
+matrix: lines label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict takes such rows of test
+documents.
 With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
 	Declare: func(f *cli.Flags) { (&machine{}).declareLetters(f) }}
 

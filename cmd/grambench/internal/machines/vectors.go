@@ -40,8 +40,8 @@ func (m *machine) unnamed() bool {
 	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "") && !m.OfSets(&m.Kernels)
 }
 
-// readVectors reads the documents. If they may say what suits them and are vectors that are no counts,
-// it keeps why, and accepts values below 0.
+// readVectors reads the documents. If may is set and they are vectors that aren't counts, it keeps the defaults for them
+// and accepts negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*sparse.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
@@ -50,11 +50,10 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 	if err != nil || !may || c.Vocabulary != nil {
 		return c, err
 	}
-	m.noCounts = c.Documents.NoCounts()
-	m.Signed = signed || m.noCounts == sparse.Negative
-	if m.noCounts != "" && m.scale == "" && m.learner.Type != "" {
-		e.Say("%s: no counts of terms, so a kernel of vectors, by default on columns of mean 0 and variance 1 "+
-			"(-scale standard)", m.noCounts)
+	m.vectors = learn.VectorsOf(c)
+	m.Signed = signed || c.Documents.NoCounts() == sparse.Negative
+	if m.vectors != nil && m.scale == "" && m.learner.Takes("kernel") {
+		e.Say("%s", m.vectors.Why)
 	}
 	return c, nil
 }
@@ -83,7 +82,7 @@ func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learn.Options) {
 	case slices.Contains(m.learner.Flags, "kernel"):
 		return // its default suits
 	case o.Vectors != nil:
-		embedding = *o.Vectors
+		embedding = o.Vectors.Embedding
 	}
 	m.hintScale(e, c, embedding)
 }
