@@ -19,7 +19,7 @@ import (
 //
 // where kernel is a specification such as "diffusion:t=2" (kernel.Catalogue lists them), "" for
 // diffusion:t=0.5. The matrix is a mat.Symmetric of 4n² bytes; each pair is computed once, in float32, with an
-// absolute error of at most 10⁻⁶ in c = 1 − cosine.
+// absolute error of at most 2.7·10⁻⁶ in c = 1 − cosine.
 //
 // Errors: a kernel that isn't known, values that its embedding refuses, more memory than o allows or
 // than there is, values that aren't finite.

@@ -39,8 +39,7 @@ type Options struct {
 
 // Engine computes kernels on one set of documents, in float32 from head/tail panels.
 //
-// Values carry an absolute error of at most 1e-6 in c and a relative one of at most 1e-5, down to
-// the least normal float32, 2⁻¹²⁶ (below it, half the spacing of float32 there); c is exactly 0 for
+// The error of c is at most 2.7e-6 and at most 2.7e-5 of c, see [device.SlackC]; c is exactly 0 for
 // identical documents. On one instruction set they are the same bits from any number of workers,
 // for (i, j) and (j, i), and from Gram, Rows, Stripes and Cross. An Engine may be used
 // concurrently.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/internal/panel"
@@ -212,6 +213,46 @@ func TestEqualProducts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// One large product that is added before many small ones, each about half a unit in its last place, is the worst
+// case: the error is above 10⁻⁶, and within what device.SlackC says.
+func TestWorstProducts(t *testing.T) {
+	// Documents 0 and 1 share many terms of a small count and one of a large count. others documents have the small
+	// terms, so that the large one is the rarest.
+	type corpus struct {
+		many, others      int
+		small, large, own float32
+	}
+	worst := 0.0
+	for _, c := range []corpus{{44, 0, 11, 46400, 46380}, {44, 3, 11, 46400, 46380}, {27, 60, 11, 46400, 46380},
+		{1200, 70, 1, 4000, 1470}, {40, 1200, 11, 46400, 17000}, {2040, 0, 1, 6500, 2400}} {
+		m := &sparse.CSR{Cols: c.many + 3, Offsets: []int64{0}}
+		for i := range c.others + 2 {
+			for w := range c.many {
+				m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, c.small)
+			}
+			if i < 2 {
+				m.Terms = append(m.Terms, uint32(c.many), uint32(c.many+1+i))
+				m.Values = append(m.Values, c.large, c.own)
+			}
+			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		x := embedded(t, sparse.Embedding{}, m)
+		want := NewReference(x).C(0, 1)
+		eachISA(t, func(t *testing.T, isa string) {
+			for _, head := range []int{-1, 0, c.many, m.Cols} {
+				got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}), cIn(t, sparse.Embedding{})).At(0, 1)
+				err := math.Abs(got - want)
+				if worst = max(worst, err); !(err <= device.SlackC(want)) {
+					t.Errorf("%+v, head=%d: c = %v, expected %v", c, head, got, want)
+				}
+			}
+		})
+	}
+	if !(worst > 1.2e-6) {
+		t.Errorf("the greatest error is %.3g, expected a case above 1.2e-6", worst)
 	}
 }
 

@@ -119,7 +119,7 @@ func (x *Index) Nearest(
 	if err != nil {
 		return nil, err
 	}
-	const rounding = 2*errC + 0x1p-22 // of two c by tiles, and of two in float32
+	const rounding = 2*device.ErrorC + 0x1p-22 // of two c by tiles, and of two in float32
 	// The k-th least c, of those in a list that is sorted when it has grown to twice as many.
 	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
 	full := func() {
@@ -175,7 +175,7 @@ func (x *Index) Within(
 			out = append(out, Match{j, exactMatch(q, i, own, j)})
 		}
 	}
-	const slack = 2 * errC // so that c is no closer to a bound of lists or tiles than it may err
+	const slack = 2 * device.ErrorC // so that c is no closer to a bound of lists or tiles than it may err
 	if c < listedC-slack {
 		x.j.Query(q, i, c+slack, func(j int) {
 			for _, same := range x.j.Copies(j) {

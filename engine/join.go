@@ -167,12 +167,9 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 	return ns / float64(e.c.Workers) / 1e9
 }
 
-// errC is the greatest error of c in a tile.
-const errC = 1e-6
-
 // farC is the c from which on a tile has what its sums in float32 leave: exact values are for c below 0.1,
 // as tiles tell it.
-const farC = 0.1 - 2*errC
+const farC = device.CloseC - 2*device.ErrorC
 
 // mostFar is how many pairs wait for tiles.
 const mostFar = 1 << 21
@@ -320,7 +317,7 @@ func (s *search) join(
 			return nil
 		case c < farC:
 			return found(i, m, float32(c))
-		case c > float64(s.most)+2*errC:
+		case c > float64(s.most)+2*device.ErrorC:
 			return nil
 		}
 		k.mu.Lock()

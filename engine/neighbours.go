@@ -77,7 +77,7 @@ func (n *Neighbours) Of(i int) []Neighbour {
 // Values have the bits of [Engine.Gram] on the processor. They don't depend on the number of workers or on
 // tiles. Where the kernel decreases in c alone, by its [kernel.Properties], the documents of the least c are
 // chosen, and only their c is mapped: equal values are in the order of c, then of number. The error of c is at
-// most 10⁻⁶ and, below 0.1, half a unit in the last place. Of two documents whose c differs by less, either may
+// most [device.ErrorC] and, below 0.1, half a unit in the last place. Of two documents whose c differs by less, either may
 // come first.
 //
 // Every pair is computed once and serves both documents, unless a device selects. Of a tile only what enters a
@@ -264,7 +264,7 @@ func (e *Engine) search(ctx context.Context, k kernel.Kernel, least *float64) (*
 func (s *search) around(sure, most float64) {
 	slack := func(key float64) float64 {
 		if s.byC {
-			return key*0x1p-14 + 0x1p-20
+			return 2*device.SlackC(key) + key*0x1p-22 + 0x1p-40
 		}
 		return min(math.Abs(key), math.MaxFloat64) * 0x1p-14
 	}

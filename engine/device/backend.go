@@ -35,6 +35,16 @@ type Backend interface {
 	Close() error
 }
 
+// ErrorC bounds the absolute error of c from CloseC on: 44 roundings of float32, which docs/design.md derives.
+// A pair whose c is below CloseC is computed again in float64. [SlackC] holds for all c.
+const (
+	ErrorC = 44 * 0x1p-24 // 2.62e-6
+	CloseC = 0.1
+)
+
+// SlackC bounds the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c), and the underflow of float32.
+func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
+
 // Accelerator is a [Backend] with a processor of its own. It may run a request's program, and few
 // large requests suit it better than many small ones.
 type Accelerator interface {

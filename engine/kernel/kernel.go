@@ -68,6 +68,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
@@ -259,15 +260,8 @@ func coangle(c float64) float64 {
 }
 
 // ToleranceReason says in words what [Tolerance] is made of.
-const ToleranceReason = "an error of min(1e-6, 1e-5·c) in c and of one float32 rounding in each norm, " +
+const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one float32 rounding in each norm, " +
 	"carried through the kernel, plus the stated error of the float32 map"
-
-// The errors that c may have, as a whole and relative to itself: what the engine promises of its
-// dot products and their recomputation.
-const (
-	deltaC         = 1e-6
-	deltaCRelative = 1e-5
-)
 
 // Tolerance returns how far a value that the float32 engine computes may be from the float64
 // reference, for a pair with the reference's c and norms x and y,
@@ -275,7 +269,7 @@ const (
 //	max |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
 //	over c′ = c, c ± δ, x′ = x, x ± u(x), y′ = y, y ± u(y)
 //
-// with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and
+// with δ = device.SlackC(c), the bound on the error of c, and
 // u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32, 0 of 0. The terms are largest at corners, since
 // kernels are monotone or convex in each variable over so small a box. It is +Inf where there is no bound, see
 // [Kernel].Error, and for a nil kernel; never NaN. See [ToleranceReason].
@@ -284,7 +278,7 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 		return math.Inf(1)
 	}
 	v := k.Eval(c, x, y)
-	delta := min(deltaC, deltaCRelative*c) + underflow/2
+	delta := device.SlackC(c)
 	tol := k.Error(c, x, y)
 	widen := func(c, x, y float64) { tol = max(tol, math.Abs(k.Eval(c, x, y)-v)+k.Error(c, x, y)) }
 	for _, c := range [2]float64{max(c-delta, 0), min(c+delta, 2)} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/internal/musttest"
 )
@@ -279,7 +280,7 @@ func TestTolerance(t *testing.T) {
 				// documents of about the same length, where the Gaussian kernel isn't 0
 				y = x * (1 + 0.01*r.NormFloat64())
 			}
-			delta := min(deltaC, deltaCRelative*c)
+			delta := device.SlackC(c)
 			want := known.value(func() float64 { return k.Eval(c, x, y) })
 			if math.Abs(want) > math.MaxFloat32/2 {
 				continue

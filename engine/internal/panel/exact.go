@@ -2,10 +2,6 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// closeC is the c below which a pair is recomputed in float64: a relative error of 1e-5 is
-// promised, and the float32 sums behind c = 1 - s err by up to 1e-6 (see planHead).
-const closeC = 0.1
-
 // exactC returns c = 1 - cosine of two unit rows, given their columns (ascending) and float64
 // values, by the difference form
 //

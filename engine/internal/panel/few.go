@@ -186,7 +186,7 @@ func (p *panel) row(
 		p.start()
 		hi := min(lo+blockDocs, n)
 		c := sums[lo:hi]
-		near := p.close[:k.Finish(p.close, c, closeC)]
+		near := p.close[:k.Finish(p.close, c, device.CloseC)]
 		for ; len(far) > 0 && int(far[0]) < hi; far = far[1:] {
 			near = append(near, far[0]-uint32(lo))
 		}

@@ -14,8 +14,8 @@ import (
 // A segment of the head is a block of the sum: each costs every document an addition to memory, and the more values
 // a segment has, the more roundings a product passes through. Let a and b be two documents, product j of their common
 // terms a_j·b_j, and m_j the sums that it enters: those of the values of its segment that are added after it, itself
-// included, and those of the segments from its own on. With u = 2⁻²⁴ a sum s is rounded by u·|s| at most, so that all
-// together err by
+// included, and those of the segments from its own on; of the tail, which comes first, those of all segments. With
+// u = 2⁻²⁴ a sum s is rounded by u·|s| at most, so that all together err by
 //
 //	u·Σ |a_j b_j| m_j  <=  u·√(Σ a_j² m_j)·√(Σ b_j² m_j)
 //
@@ -23,12 +23,12 @@ import (
 // the greatest Σ a_j² m_j of all documents. Where products are equal, as text with its many single words has them,
 // half of that is reached: of the sums between two powers of two all round to one side, those between the two powers
 // below then by nothing. (For if p is half an ulp off the ulps in the upper half, it is a multiple of those in the
-// lower one.) A head has as few segments as keep E within pairing.roundings: 14u, 8.3·10⁻⁷, for equal products, twice
-// as much for the worst ones that can be made.
+// lower one.) A head has as few segments as keep E within pairing.roundings.
 //
-// What else there is: 2u·s of the values' own roundings, u/2 in 1-s; in the tail 3u·s of scaling and product, and
-// 2u·s of making float32; longTail. The terms of histograms, whose m_j weigh a_j since √(a_j b_j) bounds a term, carry
-// roundings of their own: 4u for χ², 8u for Jensen-Shannon. So half of E is 10u and 6u, for 14u as well.
+// What else there is, at most 16u: 2u·s of the values' own roundings, u in 1-s; in the tail 3u·s of scaling and
+// product, 2u·s of making float32, and 8u of longTail whole numbers. Without fused multiply-adds a product of the head
+// has u·s. The terms of histograms, whose m_j weigh a_j since √(a_j b_j) bounds a term, carry roundings of their own:
+// 4u for χ², 8u for Jensen-Shannon. All is within device.ErrorC, 44u.
 const (
 	roundingsDot           = 28
 	roundingsChiSquare     = 20
@@ -174,21 +174,27 @@ func (pair pairing) square(v float32) float64 {
 	return float64(v)
 }
 
-// sums returns the greatest E of all documents.
+// sums returns the greatest E of all documents. The sum of the tail passes through the additions of the segments, or of
+// their groups.
 func (pair pairing) sums(byRank *sparse.CSR, bounds []int) (most float64) {
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
-	for s := range len(bounds) - 1 {
-		after := float64(additions(s, len(bounds)-1))
+	segments := len(bounds) - 1
+	size := groupSize(segments)
+	add := func(first, end int, after, counted float64) {
 		clear(count)
-		for r := bounds[s]; r < bounds[s+1]; r++ {
+		for r := first; r < end; r++ {
 			docs, values := byRank.Row(r)
 			for i, d := range docs {
-				count[d]++
+				count[d] += counted
 				sum[d] += pair.square(values[i]) * (count[d] + after)
 				most = max(most, sum[d])
 			}
 		}
 	}
+	for s := range segments {
+		add(bounds[s], bounds[s+1], float64(additions(s, segments)), 1)
+	}
+	add(bounds[segments], byRank.Rows(), float64((segments+size-1)/size), 0)
 	return most
 }
 

@@ -311,7 +311,7 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 		if own {
 			p.reflect(t)
 		}
-		return p.close[:k.Finish(p.close, t.Value, closeC)]
+		return p.close[:k.Finish(p.close, t.Value, device.CloseC)]
 	}
 	p.head(lo, hi, 1, segments, tile, 0)
 	seg, dense, found := &p.streaming.head[0], p.segment(0), 0
@@ -319,7 +319,7 @@ func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
 	for block := lo; block < hi; block += sparse.Block {
 		end := min(block+sparse.Block, hi)
 		first := (block - lo) * k.Panel
-		found += last(p.close[found:], first, closeC,
+		found += last(p.close[found:], first, device.CloseC,
 			tile[first:], dense, seg.start[block:end+1], seg.doc[block:end], seg.offset, seg.value)
 	}
 	p.lap(&p.stats.Head)

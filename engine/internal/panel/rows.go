@@ -64,7 +64,7 @@ func (p *panel) rowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.Panel, &p.packed, *p.b.kept.panels.Load()
 	found := 0
 	for j := lo; j < t.Hi; j += width {
-		found += p.b.kernels.PanelDotRows(p.close[found:], j-lo, closeC, p.tile[j-lo:], tileStride,
+		found += p.b.kernels.PanelDotRows(p.close[found:], j-lo, device.CloseC, p.tile[j-lo:], tileStride,
 			p.tail[at+j-lo:], p.stride, dense[j/width], s.start, s.doc, s.offset, s.value)
 		p.stats.HeadValues += int64(len(s.value))
 	}
