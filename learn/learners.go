@@ -170,6 +170,7 @@ type About struct {
 	Machines      []string // names of the decision values
 	Votes         bool     // the decision values are votes or energies: no machines were trained
 	Probabilities bool     // whether predictions have them
+	Below         float64  // documents with a smaller greatest probability get no class; 0 for none
 
 	Vocabulary []string // of the documents that it learnt from; nil for vectors
 	Tokenizer  sparse.Tokenizer

@@ -48,6 +48,9 @@ func (m Machines) About() About {
 	if m.Type.Classifies() {
 		a.Classes, a.Scheme = m.Classes, m.Classifier.Scheme
 		a.Machines, a.Probabilities = m.names(), m.probabilities()
+		if r := m.Classifier.Rejection; r != nil {
+			a.Below = r.Below
+		}
 	}
 	if t := m.Trained; t != nil {
 		if c := t.Chosen; c != nil && c.Why != "" {

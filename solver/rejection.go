@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Rejection says which objects get no class: those whose greatest probability is below Below.
@@ -39,79 +37,196 @@ type Answer struct {
 	Part        int // the same number for objects that were held out together
 }
 
-// TuneRejection finds the least threshold that reaches a target on answers: the coverage, or the error, of
-// a new part in 19 of 20 cases, if it differs from the parts as these do from each other. That is
+// Alternative is another target, and the share of answers that it would give.
+type Alternative struct {
+	Error    float64 `json:"error"`
+	Coverage float64 `json:"coverage"`
+}
+
+// Alternatives are what other thresholds would do on the same answers.
+type Alternatives struct {
+	ErrorOfAll float64       `json:"error_of_all"` // without a threshold
+	Targets    []Alternative `json:"targets,omitempty"`
+}
+
+// rejectionLevels are the coverages at which thresholds are tested: 1/50, 2/50, …, all answers.
+const rejectionLevels = 50
+
+// TuneRejection finds the lowest threshold that reaches a target on answers of k parts: the coverage, or the error E.
 //
-//	e + t·s·√(1 + 1/k) <= target,
+// An error is tested at coverages fixed beforehand, from the strictest threshold on. A threshold with w wrong of a
+// answers passes at level α if a new batch of m = a/k answers has more than E·m wrong ones with probability at most α:
 //
-// with e = (wrong + 1) / (answered + 1) over all k parts, the standard deviation s of the parts' errors,
-// and the quantile t of 95 % of Student's distribution of k-1 degrees of freedom. Time: O(n·(k + log n))
-// for n answers.
+//	P(X > E·m) <= α,   X ~ BetaBinomial(m, w + 1, a - w)
 //
-// Errors: a target that is none, answers of fewer than two parts, no probability, an error
-// that no threshold reaches with answers of all parts.
-func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, error) {
+// This is exact for answers that are independent: the ranks of the new ones among all are hypergeometric. If the parts
+// differ by more than chance, a, w and m are divided by their dispersion, Pearson's χ²/(k-1) over all answers.
+//
+// The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has an α of 5% for all thresholds: 3% for the
+// strictest that would pass with two wrong answers (or one, or none), 0.5% for those of 40, 60, 80 and 100% coverage. A
+// threshold that passes leaves its α to the next.
+//
+// Targets of the alternatives are the nearest errors below and above that a threshold keeps with another coverage.
+//
+// Errors: an invalid target, answers of fewer than two parts, no probability, an error that no threshold reaches.
+func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, *Alternatives, error) {
 	if err := target.Validate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	type counts struct{ given, wrong float64 }
 	const most = 1 + 0x1p-24 // one-vs-one divides probabilities by their sum about 2²⁷ times at most, each within 2⁻⁵²
-	place := map[int]int{}   // of a part among those that have answers
+	parts := map[int]*answered{}
 	for i, a := range answers {
 		if !(a.Probability >= 0 && a.Probability <= most) {
-			return nil, errUser("answer %d has probability %v, expected a number from 0 to 1", i, a.Probability)
+			return nil, nil, errUser("answer %d has probability %v, expected a number from 0 to 1", i, a.Probability)
 		}
-		if _, ok := place[a.Part]; !ok {
-			place[a.Part] = len(place)
+		if parts[a.Part] == nil {
+			parts[a.Part] = &answered{}
 		}
+		parts[a.Part].add(a)
 	}
-	parts, k := make([]counts, len(place)), float64(len(place))
-	if k < 2 {
-		return nil, errUser("answers of %d parts, expected two or more", len(place))
+	if len(parts) < 2 {
+		return nil, nil, errUser("answers of %d parts, expected two or more", len(parts))
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: k - 1}.Quantile(0.95) * math.Sqrt(1+1/k)
 	answers = slices.Clone(answers)
 	slices.SortStableFunc(answers, func(a, b Answer) int { return cmp.Compare(b.Probability, a.Probability) })
-	var best *Rejection
-	least, all := math.Inf(1), counts{}
+	t := &rejectionTest{k: float64(len(parts)), dispersion: dispersion(parts)}
+	all, last := answered{}, 0
 	for i, a := range answers {
-		of := &parts[place[a.Part]]
-		of.given++
-		all.given++
-		if !a.Right {
-			of.wrong++
-			all.wrong++
-		}
+		all.add(a)
 		if i+1 < len(answers) && answers[i+1].Probability == a.Probability {
 			continue // all of them, or none
 		}
-		now := &Rejection{min(a.Probability, 1), all.given / float64(len(answers)), all.wrong / all.given}
-		if target.Coverage > 0 {
-			if now.Coverage >= target.Coverage {
-				return now, nil
-			}
-			continue
+		now := Rejection{min(a.Probability, 1), all.given / float64(len(answers)), all.wrong / all.given}
+		if target.Coverage > 0 && now.Coverage >= target.Coverage {
+			return &now, &Alternatives{ErrorOfAll: overall(parts)}, nil
 		}
-		spread := 0.0
-		for _, part := range parts {
-			d := part.wrong/part.given - now.Error // NaN without an answer
-			spread += d * d
-		}
-		bound := (all.wrong+1)/(all.given+1) + t*math.Sqrt(spread/(k-1))
-		if bound <= target.Error {
-			best = now
-		}
-		if bound < least {
-			least = bound
+		if step := (i + 1) * rejectionLevels / len(answers); step > last {
+			t.levels, last = append(t.levels, level{now, all}), step
 		}
 	}
-	if best == nil {
-		few := ""
-		if one := 1 / float64(len(answers)+1); one > target.Error {
-			few = fmt.Sprintf(": %d answers are too few, since even without a mistake the bound is %.3g", len(answers), one)
-		}
-		return nil, errUser("no threshold keeps the error of a new part at %v, expected %.3g or more%s", target.Error, least,
-			few)
+	best := t.at(target.Error)
+	others := &Alternatives{overall(parts), t.alternatives(target.Error, best)}
+	if best != nil {
+		return best, others, nil
 	}
-	return best, nil
+	could := fmt.Sprintf("no other target up to 50%% is kept by %d answers, either", len(answers))
+	if len(others.Targets) > 0 {
+		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.Targets[0].Error, 100*others.Targets[0].Coverage)
+	}
+	return nil, nil, errUser("no threshold keeps the error of a new batch at %.6g%%: answering everything errs %.1f%%; %s",
+		100*target.Error, 100*others.ErrorOfAll, could)
+}
+
+// answered counts answers and the wrong ones among them.
+type answered struct{ given, wrong float64 }
+
+func (c *answered) add(a Answer) {
+	c.given++
+	if !a.Right {
+		c.wrong++
+	}
+}
+
+// overall is the error of all parts.
+func overall(parts map[int]*answered) float64 {
+	var all answered
+	for _, p := range parts {
+		all.given, all.wrong = all.given+p.given, all.wrong+p.wrong
+	}
+	return all.wrong / all.given
+}
+
+// dispersion is Pearson's χ² of the parts' errors divided by its degrees of freedom, at least 1.
+func dispersion(parts map[int]*answered) float64 {
+	e, chi := overall(parts), 0.0
+	if e == 0 || e == 1 {
+		return 1
+	}
+	var terms []float64
+	for _, p := range parts {
+		terms = append(terms, (p.wrong-p.given*e)*(p.wrong-p.given*e)/(p.given*e*(1-e)))
+	}
+	slices.Sort(terms) // the order of a map is random, and so would be the last bits of the sum
+	for _, t := range terms {
+		chi += t
+	}
+	return max(1, chi/float64(len(parts)-1))
+}
+
+// level is a threshold to test, with its answers.
+type level struct {
+	Rejection
+	count answered
+}
+
+// rejectionTest tests thresholds, the strictest first.
+type rejectionTest struct {
+	k, dispersion float64
+	levels        []level
+}
+
+// at returns the lowest threshold that keeps an error; nil for none.
+func (t *rejectionTest) at(target float64) (best *Rejection) {
+	passes := func(given, wrong, alpha float64) bool {
+		m := math.Floor(given / t.dispersion / t.k)
+		return wrong < given && exceeds(target, m, wrong/t.dispersion, given/t.dispersion) <= alpha
+	}
+	first := -1
+	for wrong := 2.0; wrong >= 0 && first < 0; wrong-- {
+		first = slices.IndexFunc(t.levels, func(l level) bool { return passes(l.count.given, wrong, 0.03) })
+	}
+	alpha, next := 0.0, 0.4
+	for i, l := range t.levels {
+		if i == first {
+			alpha += 0.03
+		}
+		for ; next <= l.Coverage+1e-9; next += 0.2 {
+			alpha += 0.005
+		}
+		if alpha > 0 && passes(l.count.given, l.count.wrong, alpha) {
+			best = &t.levels[i].Rejection
+		} else {
+			alpha = 0
+		}
+	}
+	return best
+}
+
+// exceeds returns P(X > target·m) for X ~ BetaBinomial(m, w + 1, a - w).
+func exceeds(target, m, w, a float64) float64 {
+	if m < 1 {
+		return 1
+	}
+	lgamma := func(x float64) float64 { v, _ := math.Lgamma(x); return v }
+	log := lgamma(m+a-w) + lgamma(a+1) - lgamma(a-w) - lgamma(m+a+1) // of P(X = 0)
+	within := math.Exp(log)
+	for x := 0.0; x+1 <= target*m+1e-9; x++ {
+		log += math.Log((m - x) * (x + w + 1) / ((x + 1) * (m - x - 1 + a - w)))
+		within += math.Exp(log)
+	}
+	return 1 - within
+}
+
+// alternatives returns the nearest targets of a fixed list below and above target that are kept with another coverage.
+func (t *rejectionTest) alternatives(target float64, best *Rejection) (out []Alternative) {
+	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
+	other := func(e float64) bool {
+		r := t.at(e)
+		if r == nil || best != nil && r.Coverage == best.Coverage {
+			return false
+		}
+		out = append(out, Alternative{e, r.Coverage})
+		return true
+	}
+	for i := len(list) - 1; i >= 0 && best != nil; i-- {
+		if list[i] < target && other(list[i]) {
+			break
+		}
+	}
+	for _, e := range list {
+		if e > target && other(e) {
+			break
+		}
+	}
+	return out
 }

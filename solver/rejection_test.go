@@ -2,6 +2,8 @@ package solver
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,22 +21,25 @@ func answersOf(wrong ...int) (answers []Answer) {
 }
 
 func TestTuneRejection(t *testing.T) {
-	got, err := TuneRejection(answersOf(2, 2), RejectionTarget{Error: 0.05})
+	// The parts don't differ. Wrong are 20 of the first 450 answers, 25 of all 500.
+	got, others, err := TuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{Error: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Parts do not differ: two of 60 answers are wrong in each, three of 61: 7/123 are more than 5 %.
-	if !(math.Abs(got.Below-0.41) <= 1e-12) || got.Error != 4./120 || got.Coverage != 0.6 {
-		t.Errorf("%+v, expected 0.6 of all", got)
+	want := []Alternative{{0.08, 0.6}, {0.12, 1}}
+	if got.Coverage != 0.9 || got.Error != 20./450 || others.ErrorOfAll != 0.05 || !slices.Equal(others.Targets, want) {
+		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
-	// Parts with errors 0 and 2e have a standard deviation of e√2, and t is 6.3138·√1.5: e(1 + 10.94) <= 0.15.
-	if got, err = TuneRejection(answersOf(0, 4), RejectionTarget{Error: 0.15}); err != nil {
-		t.Fatal(err)
+	// The same errors in one part: χ²/(k-1) is 26.3, and no target of a few per cent is kept.
+	if less, _, err := TuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}); err == nil {
+		t.Errorf("%+v of parts that differ, expected none", less)
 	}
-	if bound := got.Error * (1 + 6.3138*math.Sqrt(3)); !(bound <= 0.15) || !(got.Error > 0) {
-		t.Errorf("%+v: an error of up to %v in a new part, expected at most 0.15", got, bound)
+	// By the hypergeometric distribution: 3 wrong of 120 answers, of 100 of these at most 1.
+	if p := exceeds(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
+		t.Errorf("P(X > 1) = %v", p)
 	}
-	if got, err = TuneRejection(answersOf(2, 2), RejectionTarget{Coverage: 0.905}); err != nil || got.Coverage != 0.91 {
+	got, others, err = TuneRejection(answersOf(2, 2), RejectionTarget{Coverage: 0.905})
+	if err != nil || got.Coverage != 0.91 || others.ErrorOfAll != 0.1 {
 		t.Errorf("%+v, %v, expected the least coverage from 0.905", got, err)
 	}
 	wrong := []Answer{{1, false, 0}, {1, true, 1}}
@@ -42,14 +47,80 @@ func TestTuneRejection(t *testing.T) {
 		answers []Answer
 		target  RejectionTarget
 	}{
-		"expected one share above 0": {wrong, RejectionTarget{}},
-		"an error of 0.1 and a cov":  {wrong, RejectionTarget{0.1, 0.5}},
-		"answers of 1 parts":         {wrong[:1], RejectionTarget{Error: 0.1}},
-		"answer 0 has":               {[]Answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
-		"no threshold keeps":         {wrong, RejectionTarget{Error: 0.1}},
+		"expected one share above 0":           {wrong, RejectionTarget{}},
+		"an error of 0.1 and a cov":            {wrong, RejectionTarget{0.1, 0.5}},
+		"answers of 1 parts":                   {wrong[:1], RejectionTarget{Error: 0.1}},
+		"answer 0 has":                         {[]Answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
+		"at 10%: answering everything errs 50": {wrong, RejectionTarget{Error: 0.1}},
+		"up to 50% is kept by 2 answers":       {wrong, RejectionTarget{Error: 0.1}},
+		"0.1%: answering everything errs 5.0%; error=5% would answer": {answersOf(1, 1, 1, 1, 1),
+			RejectionTarget{Error: 0.001}},
 	} {
-		if _, err := TuneRejection(c.answers, c.target); err == nil || !strings.Contains(err.Error(), what) {
+		if _, _, err := TuneRejection(c.answers, c.target); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, expected %q", err, what)
+		}
+	}
+}
+
+// With exact probabilities, a new batch as large as a part exceeds the target in at most 5 % of cases.
+func TestRejectionHolds(t *testing.T) {
+	const runs, parts = 200, 5
+	// Three standard errors, because 36 rows are tested.
+	most := 0.05 + 3*math.Sqrt(0.05*0.95/runs)
+	for _, shape := range []struct {
+		name string
+		draw func(r *rand.Rand) float64 // the probability of the most probable of four classes
+	}{
+		{"hard", func(r *rand.Rand) float64 { return 0.25 + 0.75*math.Sqrt(r.Float64()) }},
+		{"easy", func(r *rand.Rand) float64 { return 0.25 + 0.75*math.Pow(r.Float64(), 0.05) }},
+		{"sure or lost", func(r *rand.Rand) float64 {
+			if r.Float64() < 0.8 {
+				return 0.997
+			}
+			return 0.25 + 0.75*r.Float64()
+		}},
+	} {
+		for _, n := range []int{200, 1000, 3000} {
+			for _, target := range []float64{0.01, 0.02, 0.05, 0.1} {
+				r := rand.New(rand.NewPCG(uint64(n), 7))
+				batch := func(n int) []Answer {
+					out := make([]Answer, n)
+					for i := range out {
+						p := shape.draw(r)
+						out[i] = Answer{p, r.Float64() < p, i % parts}
+					}
+					return out
+				}
+				exceeded, found, coverage := 0, 0, 0.0
+				for range runs {
+					own, fresh := batch(n), batch(n/parts)
+					rejection, _, err := TuneRejection(own, RejectionTarget{Error: target})
+					if err != nil {
+						continue
+					}
+					found++
+					coverage += rejection.Coverage / runs
+					given, wrong := 0.0, 0.0
+					for _, a := range fresh {
+						if a.Probability >= rejection.Below {
+							given++
+							if !a.Right {
+								wrong++
+							}
+						}
+					}
+					if wrong > target*given {
+						exceeded++
+					}
+				}
+				share := float64(exceeded) / runs
+				t.Logf("%-12s n %4d, target %4.0f%%: a threshold in %3d of %d runs, coverage %5.1f%%, exceeded in %4.1f%%",
+					shape.name, n, 100*target, found, runs, 100*coverage, 100*share)
+				if !(share <= most) {
+					t.Errorf("%s, %d answers, target %v: %.3f of new batches exceed it, expected at most 0.05", shape.name, n,
+						target, share)
+				}
+			}
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (p *Problem) calibrate(
 		return nil, err
 	}
 	if s.rejects() {
-		if c.Rejection, err = solver.TuneRejection(answers, s.Reject); err != nil {
+		if c.Rejection, found.Alternatives, err = solver.TuneRejection(answers, s.Reject); err != nil {
 			return nil, err
 		}
 	}

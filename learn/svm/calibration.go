@@ -22,6 +22,8 @@ type Calibration struct {
 	ECE float64
 
 	Bins []Bin `json:"-"` // those of ECE that have documents, ascending
+
+	Alternatives *solver.Alternatives `json:"-"` // to the threshold of Settings.Reject; nil without
 }
 
 // Bin is a bin of [Calibration].

@@ -190,7 +190,8 @@ func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress
 func (r *evaluateReport) WriteText(w io.Writer) {
 	r.predictReport.WriteText(w)
 	if a := r.Answered; len(a) == 4 {
-		fmt.Fprintf(w, "coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s\n",
+		fmt.Fprintf(w, "coverage by a threshold chosen on these documents, at an error rate of at most 1%%: %s, 2%%: %s, "+
+			"5%%: %s, 10%%: %s\n",
 			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
 	}
 	if c := r.Curves; len(c) > 1 {

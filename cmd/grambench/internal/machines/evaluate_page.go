@@ -109,11 +109,12 @@ func (r *evaluateReport) addFigures(p *page.Page) {
 	}
 	if a := r.Rejection; a != nil {
 		add("Answered", percent(a.Coverage),
-			fmt.Sprintf("%s of these rightly; the accuracy counts the others, ?, by the class that they would have",
+			fmt.Sprintf("by the model's threshold, %s of these rightly; the accuracy counts the others, ?, by the class that "+
+				"they would have",
 				percent(1-float64(a.Error))))
 	}
 	if len(r.Answered) > 1 {
-		add("Answered with 2 % errors", percent(r.Answered[1].Part), "of the documents, the surest")
+		add("Coverage with 2 % errors", percent(r.Answered[1].Part), "by a threshold chosen on these documents")
 	}
 	if r.Apart != nil {
 		add("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",

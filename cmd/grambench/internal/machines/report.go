@@ -155,7 +155,8 @@ type calibrationLine struct {
 	ECE     report.Number `json:"expected_calibration_error"`
 	*solver.Temperature
 
-	Rejection *solver.Rejection `json:"rejection,omitempty"`
+	Rejection *solver.Rejection    `json:"rejection,omitempty"`
+	Others    *solver.Alternatives `json:"rejection_alternatives,omitempty"`
 }
 
 // newCalibrationLine describes a calibration; nil stays nil.
@@ -164,7 +165,8 @@ func newCalibrationLine(r *svm.Report) *calibrationLine {
 	if c == nil {
 		return nil
 	}
-	return &calibrationLine{report.Number(c.LogLoss), report.Number(c.ECE), r.Temperature, r.Rejection}
+	return &calibrationLine{report.Number(c.LogLoss), report.Number(c.ECE), r.Temperature, r.Rejection,
+		c.Alternatives}
 }
 
 func (l *calibrationLine) write(w io.Writer) {
@@ -180,6 +182,13 @@ func (l *calibrationLine) write(w io.Writer) {
 	if r := l.Rejection; r != nil {
 		fmt.Fprintf(w, "no answer (%s) below a probability of %.3g; on folds %s are answered, %s of these wrongly\n",
 			learn.NoAnswer, r.Below, report.Percent(r.Coverage), report.Percent(r.Error))
+	}
+	if o := l.Others; o != nil {
+		fmt.Fprintf(w, "answering everything errs %s on folds", report.Percent(o.ErrorOfAll))
+		for _, t := range o.Targets {
+			fmt.Fprintf(w, "; error=%.6g%% would answer %s", 100*t.Error, report.Percent(t.Coverage))
+		}
+		fmt.Fprintln(w)
 	}
 }
 

@@ -106,7 +106,8 @@ type prediction struct {
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"` // no known word
+	Note        string   `json:"note,omitempty"`      // no known word
+	Threshold   float64  `json:"threshold,omitempty"` // of a text without an answer: Probability, that of Second, is below it
 }
 
 func predict(ctx context.Context, l *loaded, q *request) (any, error) {
@@ -136,7 +137,7 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	out.Labels = append(out.Labels, p.Labels[i]...)
 	label := p.Label(i)
 	if p.Rejected != nil && p.Rejected[i] {
-		label = p.Seconds[i]
+		label, out.Threshold = p.Seconds[i], l.below
 	}
 	class, ok := l.classes[label]
 	if !ok || p.Probabilities == nil {

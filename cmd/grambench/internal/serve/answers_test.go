@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -46,5 +47,11 @@ func TestRefused(t *testing.T) {
 	}
 	if got.Probability == nil || *got.Probability != slices.Max(p.Probabilities[0]) {
 		t.Errorf("%+v, expected the greatest probability of %v", got, p.Probabilities[0])
+	}
+	shown := gram.Must(l.answers(t.Context(), "never seen before"))
+	want := fmt.Sprintf("No answer; closest: %s (%.3g), below the threshold %.3g", got.Second, *got.Probability,
+		l.model.About().Below)
+	if got.Threshold != l.model.About().Below || !(*got.Probability < got.Threshold) || shown[0].Title != want {
+		t.Errorf("threshold %v, title %q, expected %q", got.Threshold, shown[0].Title, want)
 	}
 }

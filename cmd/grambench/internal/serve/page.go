@@ -97,6 +97,9 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 			t.Add(name, fmt.Sprintf(format, *v))
 		}
 	}
+	if p.Threshold > 0 && p.Probability != nil {
+		title = fmt.Sprintf("No answer; closest: %s (%.3g), below the threshold %.3g", p.Second, *p.Probability, p.Threshold)
+	}
 	if p.Value != nil {
 		title = fmt.Sprintf("%.6g", *p.Value)
 	}

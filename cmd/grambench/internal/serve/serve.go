@@ -203,6 +203,7 @@ type loaded struct {
 	names   []string       // of classes
 	classes map[string]int // their places
 	single  bool           // a text has one
+	below   float64        // documents with a smaller greatest probability get no class
 
 	index *gram.Index    // of the texts of -of, nil without them
 	texts *sparse.Corpus // their names and classes
@@ -227,7 +228,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	for i, class := range a.Classes {
 		out.classes[class] = i
 	}
-	out.names, out.single = a.Classes, a.Scheme != solver.Labels
+	out.names, out.single, out.below = a.Classes, a.Scheme != solver.Labels, a.Below
 	if err := out.model.Warm(ctx); err != nil {
 		return nil, fmt.Errorf("-model %s: %w", r.model, err)
 	}
