@@ -91,8 +91,8 @@ func bookPage() (string, error) {
 	var b strings.Builder
 	b.WriteString("# Machines\n\nWhat `grambench bench -suite` measured, made of the files in [machines](machines) by\n" +
 		"`go test ./docs/machines -update-book`; [bench.md](bench.md) says how. A machine is added by its file.\n\n" +
-		"The index is the geometric mean of the workloads' rates on one worker, 100 for " + Reference + ". Where other\n" +
-		"programs kept cores busy, rates are by the process's own processor time, with `*`, and less certain.\n\n")
+		"The index is the geometric mean of the workloads' rates on one worker, 100 for " + Reference + ". Rates with\n" +
+		"`*` were measured while other programs kept cores busy, and are less certain.\n\n")
 	row(&b, "machine", "processor", "sockets, cores, threads", "hypervisor", "instruction set", "date", "busy", "index")
 	row(&b, strings.Fields(strings.Repeat("--- ", 8))...)
 	for i, r := range results {
@@ -114,7 +114,7 @@ func bookPage() (string, error) {
 		for _, r := range results {
 			rate := ""
 			if of := r.Row(w.Name, w.Version, 1); of != nil {
-				rate = report.Rate(of.Undisturbed()) + map[bool]string{true: "*"}[of.Busy()]
+				rate = report.Rate(of.Rate.Median) + map[bool]string{true: "*"}[of.Busy()]
 			}
 			cells = append(cells, rate)
 		}

@@ -35,8 +35,10 @@ func ProcessorSeconds() (seconds float64, known bool) {
 	return float64(t.Nano()) / 1e9, true
 }
 
-// Confine binds all threads of the process, and those that they start, to some logical processors.
+// Confine binds all threads of the process, and those that they start, to some logical processors, and sets GOMAXPROCS
+// to their number: by itself the runtime follows the mask up to a second late.
 func Confine(ids []int) error {
+	runtime.GOMAXPROCS(len(ids))
 	var set unix.CPUSet
 	for _, id := range ids {
 		set.Set(id)

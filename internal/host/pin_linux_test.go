@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"os"
+	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -39,8 +40,14 @@ func TestPin(t *testing.T) {
 		t.Error("pinned to a processor that isn't there")
 		release()
 	}
-	ids := ParseList(m.Allowed)
-	if err := Confine(ids); err != nil {
-		t.Error(err)
+}
+
+// As many goroutines run at a time as the process has processors, at once and not when the runtime next looks.
+func TestConfine(t *testing.T) {
+	ids := ParseList(Describe(os.DirFS("/"), "").Allowed)
+	for _, to := range [][]int{ids[:1], ids} {
+		if err := Confine(to); err != nil || runtime.GOMAXPROCS(0) != len(to) {
+			t.Errorf("on processors %v: GOMAXPROCS is %d, %v", to, runtime.GOMAXPROCS(0), err)
+		}
 	}
 }

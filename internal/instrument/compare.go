@@ -1,6 +1,7 @@
 package instrument
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -30,19 +31,21 @@ type ComparedRow struct {
 	Unit     string     `json:"unit"`
 	Rates    [2]float64 `json:"rates"`
 	Ratio
-	Processor bool `json:"by_processor_time"` // since other programs were busy
-	Cycles    bool `json:"by_cycles"`         // of the cores, whose frequency was measured beside each round
-	Different bool `json:"differs"`
+	RunToRun  float64 `json:"run_to_run"`        // allowed for: a standard deviation
+	Processor bool    `json:"by_processor_time"` // since other programs were busy
+	Cycles    bool    `json:"by_cycles"`         // of the cores, whose frequency was measured beside each round
+	Different bool    `json:"differs"`
 }
 
 // Compare compares the rates of b with those of a, of all workloads of the same name, version and workers: what their
 // ratios are, in intervals that hold together with a probability of 95 %. Rounds of a run follow each other, so that
-// the medians of batches of them are compared, with allowance for what runs on one machine differ by. On one machine
-// cycles are compared: its frequency changes from run to run.
+// batches of them are compared, and each workload has an allowance for what runs of one program differ by. On one
+// machine cycles are compared: its frequency changes from run to run.
 func Compare(a, b *Result) (*Comparison, error) {
 	c := &Comparison{Machine: differences(a, b)}
 	one := maps.Equal(machineFacts(a), machineFacts(b))
 	var as, bs [][]float64
+	var vary [][2]float64
 	for _, row := range a.Rows {
 		other := b.Row(row.Workload, row.Version, row.Workers)
 		if other == nil {
@@ -67,8 +70,9 @@ func Compare(a, b *Result) (*Comparison, error) {
 		busy = busy && len(row.Processor) == len(row.Seconds) && len(other.Processor) == len(other.Seconds)
 		cycles := one && len(row.MHz) == len(row.Seconds) && len(other.MHz) == len(other.Seconds)
 		as, bs = append(as, logBatches(row.times(busy, cycles))), append(bs, logBatches(other.times(busy, cycles)))
+		vary = append(vary, [2]float64{row.runToRun(), other.runToRun()})
 		c.Rows = append(c.Rows, ComparedRow{Workload: row.Workload, Version: row.Version, Workers: row.Workers,
-			Unit:  row.Unit,
+			Unit: row.Unit, RunToRun: max(row.runToRun(), other.runToRun()),
 			Rates: [2]float64{row.Rate.Median, other.Rate.Median}, Processor: busy, Cycles: cycles})
 		if f, g := row.Frequency(), other.Frequency(); !(math.Abs(math.Log(g/f)) <= 0.02) && f > 0 &&
 			g > 0 {
@@ -88,7 +92,7 @@ func Compare(a, b *Result) (*Comparison, error) {
 	if len(c.Rows) == 0 {
 		return nil, fmt.Errorf("no workload of one version and number of workers is in both, expected some")
 	}
-	ratios, mean := compareBatches(as, bs)
+	ratios, mean := compareBatches(as, bs, vary)
 	c.Mean, c.Differs = mean, mean.Differs()
 	for i, r := range ratios {
 		c.Rows[i].Ratio, c.Rows[i].Different = r, r.Differs()
@@ -142,12 +146,26 @@ func machineFacts(r *Result) map[string]string {
 	return out
 }
 
-// compareBatches compares batches of the rows of two runs, and the geometric means of all rows.
-func compareBatches(a, b [][]float64) (ratios []Ratio, mean Ratio) {
+// compareBatches compares batches of the rows of two runs, and the geometric means of all rows, whose allowances are
+// independent.
+func compareBatches(a, b [][]float64, vary [][2]float64) (ratios []Ratio, mean Ratio) {
+	var all [2]float64
 	for i := range a {
-		ratios = append(ratios, ratioOf(a[i], b[i], len(a)+1))
+		ratios = append(ratios, ratioOf(a[i], b[i], vary[i], len(a)+1))
+		all[0], all[1] = math.Hypot(all[0], vary[i][0]/float64(len(a))), math.Hypot(all[1], vary[i][1]/float64(len(a)))
 	}
-	return ratios, ratioOf(meanBatches(a), meanBatches(b), len(a)+1)
+	return ratios, ratioOf(meanBatches(a), meanBatches(b), all, len(a)+1)
+}
+
+// runToRun returns the row's allowance: the one in its file, else the workload's, else the largest of all workloads.
+func (r *Row) runToRun() float64 {
+	most := 0.0
+	for _, w := range Workloads {
+		if most = max(most, w.RunToRun); w.Name == r.Workload && r.RunToRun == 0 {
+			return w.RunToRun
+		}
+	}
+	return cmp.Or(r.RunToRun, most)
 }
 
 // meanBatches are the means of batches over rows, which were measured in turn: as many as all have.
@@ -162,13 +180,13 @@ func meanBatches(rows [][]float64) (mean []float64) {
 	return mean
 }
 
-// Index is the geometric mean of the rates of a run in percent of those of a reference, over all workloads on so many
-// workers that both have, and how many these are.
+// Index returns the geometric mean of the median rates of a run, in percent of those of a reference on one worker, and
+// the number of workloads that both have.
 func Index(r, reference *Result, workers int) (percent float64, workloads int) {
 	sum := 0.0
 	for _, row := range r.Rows {
 		if of := reference.Row(row.Workload, row.Version, 1); of != nil && row.Workers == workers {
-			sum += math.Log(row.Undisturbed() / of.Undisturbed())
+			sum += math.Log(row.Rate.Median / of.Rate.Median)
 			workloads++
 		}
 	}

@@ -51,6 +51,8 @@ type Row struct {
 	MHz       []float64 `json:"mhz"`               // beside each, mean of the workers; nil if unknown
 	Rate      Median    `json:"rate"`              // units per second
 	Precise   bool      `json:"precise"`           // the interval is within 2 %
+	Short     int       `json:"short_passes"`      // passes whose workers waited for processors, in two tries
+	RunToRun  float64   `json:"run_to_run"`        // standard deviation between runs of the log of the lower quartile
 
 	Others float64            `json:"other_cores"` // that other programs kept busy meanwhile; below 0 if unknown
 	Joules float64            `json:"joules"`      // of a pass, of all sockets; 0 if unknown
@@ -63,11 +65,10 @@ func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.Counted(r.Workers, "worker", "workers"))
 }
 
-// mostOthers is how many cores other programs may keep busy before the process's own time counts in place of the
-// clock's.
+// mostOthers is the number of cores kept busy by other programs above which -compare uses processor time.
 const mostOthers = 0.1
 
-// Busy says that other programs took so much that the process's own processor time is compared.
+// Busy reports whether other programs took so much that -compare uses processor time.
 func (r *Row) Busy() bool { return r.Others > mostOthers && len(r.Processor) == len(r.Seconds) }
 
 // times are the seconds of the rounds, of the clock or, divided by the workers, of the process; or millions of cycles
@@ -107,8 +108,17 @@ func (r *Row) addShares(shares map[string]float64, n float64) {
 // Frequency is the median of the cores' frequency in MHz, NaN where it isn't known.
 func (r *Row) Frequency() float64 { return medianOf(r.MHz).Median }
 
-// Undisturbed is the row's rate, by the process's own time where others were busy.
-func (r *Row) Undisturbed() float64 { return r.Units / report.Median(r.times(r.Busy(), false)) }
+// Cores returns the median number of processors that the process kept busy, 0 if unknown.
+func (r *Row) Cores() float64 {
+	if len(r.Processor) != len(r.Seconds) || len(r.Seconds) == 0 {
+		return 0
+	}
+	busy := slices.Clone(r.Processor)
+	for k := range busy {
+		busy[k] /= r.Seconds[k]
+	}
+	return report.Median(busy)
+}
 
 // Roof is what some workers could do at most: multiply-adds in registers, and bytes.
 type Roof struct {
@@ -178,6 +188,8 @@ func (r *Result) check() error {
 			return fmt.Errorf("row %d has no workload, workers or seconds, expected all three", i+1)
 		case seen[row.String()]:
 			return fmt.Errorf("row %d: %s is there twice", i+1, row)
+		case !(row.RunToRun >= 0 && row.RunToRun < 1):
+			return fmt.Errorf("row %d: %s: runs vary by %g, expected a part from 0 to 1", i+1, row, row.RunToRun)
 		case !(row.Units > 0 && row.Units < 1e300) || !(row.Rate.Median > 0):
 			return fmt.Errorf("row %d: %s: %g units at %g a second, expected positive numbers", i+1, row, row.Units,
 				row.Rate.Median)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gramengine/gram/asm"
@@ -29,9 +30,6 @@ type Options struct {
 	Program   string        // its version, for the file
 	Stage     func(string)  // is told what is under way; default none
 }
-
-// Slower has every pass take longer by this part of its time: a planted fault, for tests.
-var Slower float64
 
 const (
 	precision   = 0.02 // that intervals of medians are to be within
@@ -142,7 +140,8 @@ func (m *measuring) prepare(ctx context.Context, o *Options) error {
 				"soak looks for the core", o.ISA, known, want)
 		}
 		for _, workers := range o.Workers {
-			row := &Row{Workload: w.Name, Version: w.Version, Workers: workers, Unit: w.Unit, Known: have}
+			row := &Row{Workload: w.Name, Version: w.Version, Workers: workers, Unit: w.Unit, Known: have,
+				RunToRun: w.RunToRun}
 			if err == nil {
 				err = m.add(ctx, d, w, row)
 			}
@@ -235,38 +234,91 @@ func (m *measuring) confine(workers int) {
 	}
 }
 
-// pinned has each worker run on a processor of its own.
-func (m *measuring) pinned(ctx context.Context) context.Context {
-	if !m.pin {
-		return ctx
-	}
+// pinned has each worker run on a processor of its own, and counts workers in due.
+func (m *measuring) pinned(ctx context.Context, due *dueTime) context.Context {
 	return run.OnWorker(ctx, func(w int) func() {
-		release, _ := host.Pin(m.order[w%len(m.order)].ID) // confined at least
-		return release
+		release := func() {}
+		if m.pin {
+			release, _ = host.Pin(m.order[w%len(m.order)].ID) // confined at least
+		}
+		due.add(1)
+		return func() { due.add(-1); release() }
 	})
 }
 
-// pass measures a row once.
+// dueTime sums the processor time that a pass needs if each worker has a processor: the time with at most one worker,
+// and that with more times their number.
+type dueTime struct {
+	mu      sync.Mutex
+	workers int
+	since   time.Time
+	seconds float64
+}
+
+// add counts workers that begin or end.
+func (d *dueTime) add(workers int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	d.seconds += float64(max(d.workers, 1)) * now.Sub(d.since).Seconds()
+	d.workers, d.since = d.workers+workers, now
+}
+
+// enough is the part of the processor time due below which a pass is measured again, once.
+const enough = 0.8
+
+// once is a pass measured once.
+type once struct {
+	mhz, seconds, due float64
+	before, after     host.Counters
+	did               engine.Stats
+}
+
+// short reports whether workers had to wait for processors.
+func (o *once) short() bool {
+	took := o.after.Processor - o.before.Processor
+	return o.after.Processor > 0 && took < enough*o.due
+}
+
+// once measures a pass of a row.
+func (m *measuring) once(ctx context.Context, row *Row, j *job) (o once, err error) {
+	o.mhz, _ = meanMHz(m.pinned(ctx, &dueTime{since: time.Now()}), row.Workers)
+	runtime.GC() // what others left is no part of this one's time
+	if j.engine != nil {
+		o.did = j.engine.Stats()
+	}
+	o.before = host.ReadCounters(root)
+	begin := time.Now()
+	due := &dueTime{since: begin}
+	if err := j.pass(m.pinned(ctx, due)); err != nil {
+		return o, fmt.Errorf("%s: %w", row, err)
+	}
+	o.seconds = max(time.Since(begin).Seconds(), 1e-9)
+	due.add(0)
+	o.due, o.after = due.seconds, host.ReadCounters(root)
+	if j.engine != nil {
+		o.did = j.engine.Stats().Sub(o.did)
+	}
+	return o, nil
+}
+
+// pass measures a row once, or twice if it is short of processors the first time.
 func (m *measuring) pass(ctx context.Context, i int) error {
 	row, j := m.result.Rows[i], m.jobs[i]
 	m.confine(row.Workers)
-	ctx = m.pinned(ctx)
-	if mhz, known := meanMHz(ctx, row.Workers); known {
-		row.MHz = append(row.MHz, mhz)
+	o, err := m.once(ctx, row, j)
+	if err == nil && o.short() {
+		if o, err = m.once(ctx, row, j); o.short() {
+			row.Short++
+		}
 	}
-	runtime.GC() // what others left is no part of this one's time
-	var stats engine.Stats
-	if j.engine != nil {
-		stats = j.engine.Stats()
+	if err != nil {
+		return err
 	}
-	before, begin := host.ReadCounters(root), time.Now()
-	if err := j.pass(ctx); err != nil {
-		return fmt.Errorf("%s: %w", row, err)
+	if o.mhz > 0 {
+		row.MHz = append(row.MHz, o.mhz)
 	}
-	for own := time.Since(begin); time.Since(begin) < own+time.Duration(Slower*float64(own)); {
-		continue
-	}
-	seconds, after := max(time.Since(begin).Seconds(), 1e-9), host.ReadCounters(root)
+	seconds, before, after := o.seconds, o.before, o.after
 	row.Seconds, m.took[i] = append(row.Seconds, seconds), m.took[i]+seconds
 	n := float64(len(row.Seconds))
 	if row.Others = -1; after.Load != nil && before.Load != nil {
@@ -278,9 +330,8 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	}
 	row.Joules += (after.Energy.Since(before.Energy) - row.Joules) / n
 	if j.engine != nil {
-		did := j.engine.Stats().Sub(stats)
-		work := NewWork(did, m.table.Panel, 0, 0)
-		row.addShares(shares(did, row.Workers, seconds), n)
+		work := NewWork(o.did, m.table.Panel, 0, 0)
+		row.addShares(shares(o.did, row.Workers, seconds), n)
 		row.Work = &work
 	}
 	row.Rate = medianOf(row.rates())

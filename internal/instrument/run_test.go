@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -12,11 +13,15 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 var updateDigests = flag.Bool("update-digests", false, "write digests.json anew")
@@ -209,6 +214,87 @@ func TestCompare(t *testing.T) {
 	}
 	if percent, n := Index(b, a, 1); n != len(c.Rows) || !(math.Abs(percent-100*0.1/0.12) < 1e-9) {
 		t.Errorf("index %v of %d workloads", percent, n)
+	}
+}
+
+var recorded = flag.String("runs", "", "compare the runs in `FILES`, a pattern (TestRecordedRuns)")
+
+// Of all pairs of recorded runs of one program, on one idle machine, at most 1 of 15 differs, and if all times of one run
+// are made 5 % longer, 9 of 10 do. The log has what each workload varies by, which is Workload.RunToRun.
+func TestRecordedRuns(t *testing.T) {
+	if *recorded == "" {
+		t.Skip("needs -runs 'FILES', absolute: make bench-runs")
+	}
+	files := musttest.Get(filepath.Glob(*recorded))(t)
+	runs := make([]*Result, len(files))
+	for i, file := range files {
+		runs[i] = musttest.Get(Load(file))(t)
+	}
+	if len(runs) < 2 {
+		t.Fatalf("%d files match %s, expected two or more", len(runs), *recorded)
+	}
+	for i, row := range runs[0].Rows {
+		var means []float64
+		for _, r := range runs {
+			means = append(means, stat.Mean(logBatches(r.Rows[i].times(false, len(r.Rows[i].MHz) > 0)), nil))
+		}
+		t.Logf("%-25s varies by %.4f from run to run, allowed for %.4f", row, stat.StdDev(means, nil), row.runToRun())
+	}
+	pairs, differ, slowed, found := 0, 0, 0, 0
+	for i, a := range runs {
+		for k := range runs {
+			if k == i {
+				continue
+			}
+			if k > i {
+				pairs++
+				if c := musttest.Get(Compare(a, runs[k]))(t); c.Differs {
+					differ++
+					t.Logf("%s and %s differ: %+v", files[i], files[k], c.Rows)
+				}
+			}
+			slow := musttest.Get(Load(files[k]))(t)
+			for _, row := range slow.Rows {
+				for n := range row.Seconds {
+					row.Seconds[n] *= 1.05
+				}
+				for n := range row.Processor {
+					row.Processor[n] *= 1.05
+				}
+			}
+			if slowed++; musttest.Get(Compare(a, slow))(t).Differs {
+				found++
+			}
+		}
+	}
+	t.Logf("%d of %d pairs differ; %d of %d are found if one is 5 %% slower", differ, pairs, found, slowed)
+	if differ > pairs/15 || found < slowed*9/10 {
+		t.Errorf("expected at most %d of %d, and at least %d of %d", pairs/15, pairs, slowed*9/10, slowed)
+	}
+}
+
+// A pass whose workers wait for processors is measured once more and then counted; the index is made of the rates that
+// the table prints, whatever processor time rows have.
+func TestShortOfProcessors(t *testing.T) {
+	row, passes := &Row{Workload: "w", Version: 1, Workers: 2, Units: 1}, atomic.Int64{}
+	m := &measuring{result: &Result{Rows: []*Row{row}}, others: []float64{0}, took: []float64{0}, jobs: []*job{{
+		units: 1, pass: func(ctx context.Context) error {
+			return run.Tasks(ctx, 2, 2, func(context.Context, int, int) error {
+				passes.Add(1)
+				time.Sleep(50 * time.Millisecond) // as if other programs had the processors
+				return nil
+			})
+		}}}}
+	musttest.Do(t, m.pass(t.Context(), 0))
+	if known := len(row.Processor) > 0; known && (passes.Load() != 4 || row.Short != 1 || len(row.Seconds) != 1) {
+		t.Errorf("%d tasks, row %+v, expected two passes of two tasks and one time", passes.Load(), row)
+	}
+	r, reference := sample(0.1, 1), sample(0.1, 1)
+	for _, row := range r.Rows {
+		row.Others, row.Processor = 1, []float64{0.01}
+	}
+	if percent, _ := Index(r, reference, 1); !(math.Abs(percent-100) < 1e-9) {
+		t.Errorf("index %v of a run with the reference's rates", percent)
 	}
 }
 

@@ -35,8 +35,8 @@ func (r *Result) Scaling() (list []Scaled) {
 // worthwhile is the least part of the time that is named, and what efficiency may miss without a name.
 const worthwhile = 0.03
 
-// bounds names what takes efficiency: cores that are slower together, threads that share a core, workers without work,
-// other programs, the limit of a container, and what is left.
+// bounds names what reduces efficiency: lower frequency, threads that share a core, a container's limit, workers that
+// waited, other programs, idle processors, and the rest.
 func (r *Result) bounds(one, row *Row, efficiency float64) string {
 	var named []string
 	explained := 1.0
@@ -57,13 +57,15 @@ func (r *Result) bounds(one, row *Row, efficiency float64) string {
 	if quota := r.Machine.QuotaCPUs; quota > 0 && quota < workers {
 		take(quota/workers, "the container's limit of %.3g processors", quota)
 	}
-	if row.Others > 0 {
-		most := max(workers, float64(r.Machine.Threads))
-		take(min((most-row.Others)/workers, 1), "other processes took %.1f cores", row.Others)
+	if row.Short > 0 {
+		named = append(named, fmt.Sprintf("workers waited for processors in %d of %s", row.Short,
+			report.Counted(len(row.Seconds), "pass", "passes")))
 	}
-	if row.Shares != nil {
-		take(1-max(row.Shares["idle"]-one.Shares["idle"], 0), "workers without work %s of the time",
-			report.Percent(row.Shares["idle"]))
+	if row.Others > mostOthers {
+		named = append(named, fmt.Sprintf("other processes took %.1f cores", row.Others))
+	}
+	if busy := row.Cores(); busy > 0 {
+		take(busy/workers, "%.2f of %d processors busy", busy, row.Workers)
 	}
 	if efficiency/explained < 1-2*worthwhile {
 		named = append(named, r.left(row))

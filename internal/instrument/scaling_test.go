@@ -39,8 +39,11 @@ func TestConfineNowhere(t *testing.T) {
 func TestScaling(t *testing.T) {
 	row := func(workers int, rate, mhz, others, idle float64) *Row {
 		return &Row{Workload: "w", Version: 1, Workers: workers, Units: 1, Rate: Median{Median: rate}, MHz: []float64{mhz},
-			Others: others, Shares: map[string]float64{"idle": idle}, Work: &Work{Bytes: 10}}
+			Others: others, Work: &Work{Bytes: 10}, Seconds: []float64{2},
+			Processor: []float64{2 * float64(workers) * (1 - idle)}}
 	}
+	waited := row(2, 1, 3000, 0, 0.5)
+	waited.Short = 1
 	for name, c := range map[string]struct {
 		row     *Row
 		quota   float64
@@ -51,7 +54,8 @@ func TestScaling(t *testing.T) {
 		"frequency":   {row(8, 7, 2600, 0, 0), 0, 16, "frequency 2600 instead of 3000 MHz"},
 		"threads":     {row(16, 9, 3000, 0, 0), 0, 16, "16 workers on 8 cores"},
 		"others":      {row(8, 6, 3000, 10, 0), 0, 16, "other processes took 10.0 cores"},
-		"balance":     {row(8, 6, 3000, 0, 0.25), 0, 16, "workers without work 25.0% of the time"},
+		"balance":     {row(8, 6, 3000, 0, 0.25), 0, 16, "6.00 of 8 processors busy"},
+		"waiting":     {waited, 0, 16, "workers waited for processors in 1 of 1 pass; 1.00 of 2 processors busy"},
 		"container":   {row(8, 4, 3000, 0, 0), 4, 16, "the container's limit of 4 processors"},
 		"bandwidth":   {row(8, 6, 3000, 0, 0), 0, 16, "bandwidth, 60.0% of what can be read"},
 		"unexplained": {row(8, 3, 3000, 0, 0), 0, 16, "shared caches or latency (30.0% of the bandwidth)"},

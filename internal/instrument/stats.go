@@ -15,10 +15,11 @@ import (
 // compared by the lower quartiles of batches of rounds, beside what runs differ by of themselves: what others do on a
 // shared machine only adds time, and not to all rounds.
 const (
-	level       = 0.95  // of all intervals
-	batches     = 8     // of a run's rounds, each one stretch of them
-	leastBatch  = 3     // rounds: two of them that something interrupts don't move the quartile, the least of them
-	betweenRuns = 0.008 // standard deviation of the logarithm of a run's times by nothing that can be named
+	level      = 0.95  // of all intervals
+	batches    = 8     // of a run's rounds, each one stretch of them
+	leastBatch = 3     // rounds: two of them that something interrupts don't move the quartile, the least of them
+	drift      = 0.006 // standard deviation of a run's mean by slow changes of the machine's speed
+	runFreedom = 5     // degrees of freedom of Workload.RunToRun, measured on six runs
 )
 
 // Median is the median of some values, and an interval that holds the median of all that could have been measured with
@@ -74,19 +75,22 @@ type Ratio struct {
 // Differs says that the interval excludes equal rates.
 func (r Ratio) Differs() bool { return r.Low > 1 || r.High < 1 }
 
-// ratioOf compares batches of two runs in one of several comparisons that are to hold together: by Welch's t for means
-// of batches, whose variance takes in what follows from round to round, with what runs differ by added,
+// ratioOf compares batches of two runs. Each run has k batches with variance v, an allowance σ for what runs differ by,
+// from vary, and one δ for changes of speed that are slower than a batch:
 //
-//	log ratio ± t·√(v_a/k_a + v_b/k_b + 2σ²),  σ = 0.8 %
+//	log ratio ± √(t²·(v_a/k_a + v_b/k_b) + t₅²·(σ_a² + σ_b²) + z²·2δ²),  δ = 0.6 %
 //
-// at a level of 1 - 0.05/comparisons each (Bonferroni). There must be two batches or more.
-func ratioOf(a, b []float64, comparisons int) Ratio {
+// t has Welch's degrees of freedom, t₅ those of six runs. Each of several comparisons has a level of
+// 1 - 0.05/comparisons (Bonferroni). There must be two batches or more.
+func ratioOf(a, b []float64, vary [2]float64, comparisons int) Ratio {
 	meanA, varA := stat.MeanVariance(a, nil)
 	meanB, varB := stat.MeanVariance(b, nil)
 	ofA, ofB := varA/float64(len(a)), varB/float64(len(b))
-	square := ofA + ofB + 2*betweenRuns*betweenRuns
-	freedom := square * square / max(ofA*ofA/float64(len(a)-1)+ofB*ofB/float64(len(b)-1), 1e-300)
-	t := distuv.StudentsT{Sigma: 1, Nu: min(freedom, 1e6)}.Quantile(1 - (1-level)/2/float64(comparisons))
-	log, half := meanA-meanB, t*math.Sqrt(square)
+	between := vary[0]*vary[0] + vary[1]*vary[1]
+	freedom := (ofA + ofB) * (ofA + ofB) / max(ofA*ofA/float64(len(a)-1)+ofB*ofB/float64(len(b)-1), 1e-300)
+	p := 1 - (1-level)/2/float64(comparisons)
+	t := distuv.StudentsT{Sigma: 1, Nu: min(max(freedom, 1), 1e6)}.Quantile(p)
+	tRuns, z := distuv.StudentsT{Sigma: 1, Nu: runFreedom}.Quantile(p), distuv.UnitNormal.Quantile(p)
+	log, half := meanA-meanB, math.Sqrt(t*t*(ofA+ofB)+tRuns*tRuns*between+2*z*z*drift*drift)
 	return Ratio{math.Exp(log), math.Exp(log - half), math.Exp(log + half)}
 }

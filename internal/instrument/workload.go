@@ -23,6 +23,10 @@ type Workload struct {
 	What    string // what a pass does
 	Unit    string // what it counts
 
+	// RunToRun is the standard deviation, between runs of one program on an idle machine, of the logarithm of the lower
+	// quartile of a run's times. It was measured on six runs of one machine.
+	RunToRun float64
+
 	prepare preparation
 }
 

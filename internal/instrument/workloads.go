@@ -40,18 +40,18 @@ const (
 
 // Workloads are all of them, in the order in which they are measured.
 var Workloads = []*Workload{
-	{"tiles-text", 1, "c of all pairs of 6,144 documents of 200 words", "pairs", tilesOf(textCorpus)},
-	{"tiles-short", 2, "c of all pairs of 12,288 documents of 12 words", "pairs", tilesOf(shortCorpus)},
-	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs", tilesOf(denseCorpus)},
-	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", prepareMap},
-	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents",
+	{"tiles-text", 1, "c of all pairs of 6,144 documents of 200 words", "pairs", 0.008, tilesOf(textCorpus)},
+	{"tiles-short", 2, "c of all pairs of 12,288 documents of 12 words", "pairs", 0.011, tilesOf(shortCorpus)},
+	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs", 0.003, tilesOf(denseCorpus)},
+	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", 0.002, prepareMap},
+	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents", 0.028,
 		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price,
 			ChooseWork: -1}, 1, price*400*2*errorOfValue)},
-	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", prepareNeighbours},
-	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values",
+	{"neighbours", 1, "the 10 nearest of each of 6,144 documents", "pairs", 0.012, prepareNeighbours},
+	{"landmarks", 1, "8 products of conjugate gradients with 2,048 documents and 256 landmarks", "values", 0.015,
 		trainOf(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
 			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*price*2*errorOfValue)},
-	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", prepareRead},
+	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", 0.005, prepareRead},
 }
 
 // tilesOf computes c of all pairs, and stores nothing.

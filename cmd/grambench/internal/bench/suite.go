@@ -36,9 +36,10 @@ geometric mean of the rates in percent of the reference machine's, in docs/machi
   grambench bench -compare a.json b.json -fail-below 0.95  status 1 where b is slower
 
 -compare gives the ratio of each workload's rates, in intervals that hold together with a
-probability of 95 %. "differs" says that an interval excludes 1. Runs on one machine differ by some
-0.8 % by themselves; that is allowed for. Where other programs were busy, the process's own
-processor time is compared, and the table says so. docs/bench.md describes file and method.`,
+probability of 95 %. "differs" says that an interval excludes 1. Runs of one program differ by
+0.2 to 2.8 %, depending on the workload ("varies" in the table); that is allowed for. Where other
+programs were busy, the process's own processor time is compared, and the table says so.
+docs/bench.md describes file and method.`,
 	Declare: func(f *cli.Flags) { (&suite{}).declare(f) }}
 
 func suiteNames() string {
@@ -176,8 +177,8 @@ func (s *suiteReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "memory: %s\nGPU: %s\n", memory, s.GPU)
 	fmt.Fprintf(w, "not known, since the system doesn't tell: %s\n", report.Join(m.Unknown))
 	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
-	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">other cores",
-		">joules", ">error", "digest").Named("Workloads")
+	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">own cores",
+		">other cores", ">joules", ">error", "digest").Named("Workloads")
 	known := func(format string, v float64, known bool) string {
 		if !known {
 			return "unknown"
@@ -185,14 +186,19 @@ func (s *suiteReport) WriteText(w io.Writer) {
 		return fmt.Sprintf(format, v)
 	}
 	wide, busy := 0, 0.0
+	var short []string
 	for _, row := range s.Rows {
+		if row.Short > 0 {
+			short = append(short, fmt.Sprintf("%s, in %d of %s", row, row.Short, report.Counted(len(row.Seconds), "pass",
+				"passes")))
+		}
 		if busy = max(busy, row.Others); !row.Precise {
 			wide++
 		}
 		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
 			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High),
 			report.Percent((row.Rate.High-row.Rate.Low)/2/row.Rate.Median), known("%.0f", row.Frequency(), len(row.MHz) > 0),
-			known("%.2f", row.Others, row.Others >= 0), known("%.3g", row.Joules, row.Joules > 0),
+			known("%.2f", row.Cores(), row.Cores() > 0), known("%.2f", row.Others, row.Others >= 0), known("%.3g", row.Joules, row.Joules > 0),
 			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
 	t.Write(w)
@@ -204,6 +210,9 @@ func (s *suiteReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "wide: %d of %s beyond 2 %% when the time was over\n", wide,
 		report.Counted(len(s.Rows), "interval", "intervals"))
 	others := known("%.1f", busy, s.Rows[0].Others >= 0)
+	if len(short) > 0 {
+		fmt.Fprintf(w, "too slow, since workers waited for processors: %s\n", strings.Join(short, "; "))
+	}
 	fmt.Fprintf(w, "noise: other processes took up to %s cores of %d\n", others, m.Threads)
 	if slices.Contains(m.Unknown, "energy") {
 		fmt.Fprintln(w, "energy: no counter of the sockets (RAPL) can be read here")
@@ -244,10 +253,11 @@ func (b *bench) runCompare(e *cli.Env) error {
 
 func (c *compareReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s against %s: rates, and ratios whose intervals hold together with 95 %%\n\n", c.Names[1], c.Names[0])
-	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", "by", "").
+	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", ">varies", "by",
+		"").
 		Named("Ratios")
-	ratio := func(r instrument.Ratio, by string) []string {
-		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High), by,
+	ratio := func(r instrument.Ratio, varies, by string) []string {
+		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High), varies, by,
 			map[bool]string{true: "differs"}[r.Differs()]}
 	}
 	for _, row := range c.Rows {
@@ -257,9 +267,9 @@ func (c *compareReport) WriteText(w io.Writer) {
 		}
 		t.Add(append([]string{fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
 			report.Rate(row.Rates[0]), report.Rate(row.Rates[1])},
-			ratio(row.Ratio, by)...)...)
+			ratio(row.Ratio, report.Percent(row.RunToRun), by)...)...)
 	}
-	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean, "")...)...)
+	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean, "", "")...)...)
 	t.Write(w)
 	fmt.Fprintln(w)
 	lines := func(name string, list []string) {
