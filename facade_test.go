@@ -328,7 +328,8 @@ func TestPredictColumnsByName(t *testing.T) {
 	}
 }
 
-// Texts for a model of terms that no text has are a warning that names PredictTerms.
+// Texts for a model of terms that can't be words are a warning that names PredictTerms. Texts of which the model knows
+// nothing are one at each call.
 func TestPredictTextsOfTerms(t *testing.T) {
 	labels := []string{"x", "y"}
 	for term, want := range map[string]bool{"net/http": true, "net": false} {
@@ -336,10 +337,18 @@ func TestPredictTextsOfTerms(t *testing.T) {
 		o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}
 		c := gram.Must(gram.Terms([][]string{{term}, {term + "s"}}, labels))
 		m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).With(o)
-		gram.Must(m.PredictTexts(t.Context(), []string{term}))
-		gram.Must(m.PredictTexts(t.Context(), []string{term}))
+		gram.Must(m.PredictTexts(t.Context(), []string{"net"}))
+		gram.Must(m.PredictTexts(t.Context(), []string{"of", "net"}))
+		gram.Must(m.PredictTexts(t.Context(), []string{"of", "others"}))
+		gram.Must(m.Predict(t.Context(), gram.Must(gram.Texts(t.Context(), []string{"of"}, nil, gram.ReadOptions{MinDF: 1}))))
+		gram.Must(m.PredictTerms(t.Context(), [][]string{{"of"}}))
 		all := strings.Join(warnings, "\n")
-		if strings.Contains(all, "PredictTerms") != want || len(warnings) > 1 {
+		empty := 3 // calls
+		if want {
+			empty = 5
+		}
+		if strings.Count(all, "PredictTerms") != len(warnings)-empty || strings.Contains(all, "PredictTerms") != want ||
+			strings.Count(all, "no known word in any of the documents") != empty {
 			t.Errorf("%s: warnings %q", term, all)
 		}
 	}

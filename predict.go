@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -122,7 +123,8 @@ func (m *Model) documents(ctx context.Context, c *sparse.Corpus) (*sparse.CSR, e
 
 // PredictTexts predicts texts, which are cut as those of training were; into words for a model of [Terms].
 //
-// There is a warning if most terms of the model can't be words of a text: use [Model.PredictTerms] then.
+// There is a warning if most terms of the model can't be words of a text: use [Model.PredictTerms] then. There is
+// another if the model knows no term of any of the texts.
 //
 // Errors: a model that learnt from vectors, and those of Predict.
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
@@ -260,6 +262,10 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *sparse.Cou
 			second = a.Classes[found.Class[i]]
 		}
 		out.Margins, out.Seconds = append(out.Margins, f), append(out.Seconds, second)
+	}
+	if len(out.Empty) > 0 && a.Vocabulary != nil && !slices.Contains(out.Empty, false) {
+		m.o.warn("%s in any of the documents (%d), which are predicted as an empty document is", learn.NoKnownWord,
+			len(out.Empty))
 	}
 	return out, nil
 }
