@@ -38,7 +38,6 @@ func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOption
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	learn.MostProbable(p)
 	v, err := learn.Evaluate(ctx, m.m, p, own, m.o.learn(), e)
 	return v, c.NameValue(err)
 }

@@ -328,6 +328,47 @@ func TestPredictColumnsByName(t *testing.T) {
 	}
 }
 
+// With probabilities predictions, explanations and evaluations have the most probable class, whatever the votes say.
+func TestMostProbable(t *testing.T) {
+	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed="
+	train := musttest.Get(gram.Read(t.Context(), source+"8", gram.ReadOptions{}))(t)
+	test := musttest.Get(gram.Read(t.Context(), source+"9", gram.ReadOptions{}))(t)
+	m := musttest.Get(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10,
+		Scheme: "one-vs-one", Probabilities: true}))(t)
+	p := musttest.Get(m.Predict(t.Context(), test))(t)
+	classes, right, byVotes := m.About().Classes, 0, 0
+	for i, own := range p.Probabilities {
+		best, votes := slices.Index(own, slices.Max(own)), make([]int, len(classes))
+		for k, pair := range [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}} {
+			if p.Scores[i][k] > 0 {
+				votes[pair[0]]++
+			} else {
+				votes[pair[1]]++
+			}
+		}
+		if p.Label(i) != classes[best] {
+			t.Fatalf("document %d is of class %s, probabilities %v of %v", i, p.Label(i), own, classes)
+		}
+		if p.Label(i) == test.Classes[test.Labels.Of(i)[0]] {
+			right++
+		}
+		if votes[best] == slices.Max(votes) {
+			continue
+		}
+		if byVotes++; byVotes > 3 {
+			continue
+		}
+		if x, err := m.ExplainDocument(t.Context(), test, i, 1); err != nil || x.Label != p.Label(i) {
+			t.Errorf("document %d is of class %s, the explanation is of %+v, %v", i, p.Label(i), x, err)
+		}
+	}
+	e := musttest.Get(m.Evaluate(t.Context(), test, gram.EvaluateOptions{}))(t)
+	if byVotes == 0 || e.Score.Right != right {
+		t.Errorf("%d documents with other votes, expected some; %d are right, in the evaluation %d", byVotes, right,
+			e.Score.Right)
+	}
+}
+
 // Texts for a model of terms that can't be words are a warning that names PredictTerms. Texts of which the model knows
 // nothing are one at each call.
 func TestPredictTextsOfTerms(t *testing.T) {

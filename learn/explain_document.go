@@ -140,7 +140,6 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	if err != nil {
 		return nil, err
 	}
-	MostProbable(predicted)
 	predicted.Rejected = nil // why the class that it would be
 	x.a = x.m.About()        // what a model is that has predicted
 	f, err := marginOf(&x.a, x.m, predicted, 0)

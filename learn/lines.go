@@ -204,23 +204,3 @@ func (l *Lines) Write(ctx context.Context, w io.Writer) error {
 	}
 	return b.Flush()
 }
-
-// MostProbable gives each document the class of the greatest probability in place of that of the votes or
-// decision values, as svm-predict -b 1 does; of several the one that it has, or else the first. Separate
-// labels stay as they are, and so do predictions without probabilities.
-func MostProbable(p *model.Prediction) {
-	if p == nil || len(p.Probabilities) != len(p.Class) {
-		return
-	}
-	for i := range p.Class {
-		all, best := p.Probabilities[i], 0
-		for k, v := range all {
-			if v > all[best] {
-				best = k
-			}
-		}
-		if own := p.Class[i]; own < 0 || own >= len(all) || all[own] != all[best] {
-			p.Class[i] = best
-		}
-	}
-}

@@ -464,12 +464,19 @@ func (p *predicting) decide(i int) error {
 		out.Value[i] = decisions[0]
 	case out.Labels != nil:
 		out.Labels[i] = c.LabelsOf([]int{}, decisions)
-	case out.Rejected != nil: // whose threshold was learnt on the most probable classes
-		most := slices.Max(out.Probabilities[i])
-		out.Class[i] = slices.Index(out.Probabilities[i], most)
-		out.Rejected[i] = most < c.Rejection.Below
 	default:
 		out.Class[i] = c.Decide(decisions)
+		if out.Probabilities == nil {
+			break
+		}
+		own := out.Probabilities[i]
+		most := slices.Max(own)
+		if own[out.Class[i]] < most {
+			out.Class[i] = slices.Index(own, most)
+		}
+		if out.Rejected != nil {
+			out.Rejected[i] = most < c.Rejection.Below
+		}
 	}
 	return nil
 }

@@ -127,6 +127,8 @@ class Classifier(ClassifierMixin, Engine):
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values: of two classes one, above 0 for the second; else one per class, the greatest of the prediction's.
 
+        With probabilities :meth:`predict` returns the most probable class, which may have another value.
+
         Of two classes one-vs-rest has two machines, and the value is the difference of theirs: twice that of one-vs-one
         and of scikit-learn's ``SVC``. Of more one-vs-one machines it is the votes, two thirds more for the prediction
         (unless that is "?"), which decides ties, and less than a third of the sum of the values.

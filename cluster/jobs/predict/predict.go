@@ -233,9 +233,6 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.Output == probabilities {
-		learn.MostProbable(p)
-	}
 	l := &learn.Lines{What: w.Output, Of: w.about, P: p}
 	if w.Names {
 		l.Name = func(i int) string {

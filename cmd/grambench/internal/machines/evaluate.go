@@ -40,7 +40,7 @@ grambench evaluate test.tsv.gz news.model
 grambench evaluate -report news.html -training train.tsv.gz test.tsv.gz news.model
 grambench evaluate -o predicted.csv -json test.tsv.gz news.model`,
 	Setup: func(f *cli.Flags) cli.Work {
-		r := &evaluate{predict: predict{f: f, output: "labels", evaluates: true}}
+		r := &evaluate{predict: predict{f: f, output: "labels"}}
 		r.declare("Evaluation", "evaluate")
 		f.StringVar(&r.training, "training", "",
 			"report test documents that nearly duplicate a training document of `SOURCE`")

@@ -40,9 +40,10 @@ truth, prediction, its probability, the class that comes second, the decision va
 the nearest training document's kernel value and rank (small is new), terms known, -texts.
 
 A line has the class (several are separated by commas, - means none), the estimate of a regression,
-or 1 for documents like those of training and -1 for others. With -output probabilities it has the
-most probable class and the probability of each class, with -output decisions the decision value of
-each machine; a header names them. A space (a comma in .csv, a TAB in .tsv) separates columns.`,
+or 1 for documents like those of training and -1 for others. With -output probabilities it also has
+the probability of each class, with -output decisions the decision value of each machine; a header
+names them. A space (a comma in .csv, a TAB in .tsv) separates columns. If the model has
+probabilities, the class is the most probable one, as of svm-predict -b 1.`,
 	Examples: `
 grambench predict -in test.tsv.gz -model news.model -o predicted.txt
 grambench predict -b 1 test.tsv news.model probabilities.txt
@@ -77,7 +78,6 @@ type predict struct {
 	names      bool
 	to         string
 	texts      bool
-	evaluates  bool
 }
 
 // declare declares the flags of documents and of the model, whose group and use it is given. An argument may follow
@@ -152,10 +152,6 @@ func (r *predict) check() error {
 	return nil
 }
 
-// byVotes says that a class is that of the machines, as svm-predict has it, even where there are probabilities. Tables
-// and evaluations name the most probable class beside its probability.
-func (r *predict) byVotes() bool { return r.to == "" && !r.evaluates }
-
 // found is what a model has predicted of documents.
 type found struct {
 	*loaded
@@ -194,9 +190,6 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, err))
 	}
 	p.Clear()
-	if r.output == "probabilities" || !r.byVotes() {
-		learn.MostProbable(x.prediction)
-	}
 	unknown := 0
 	if r.Sets == "" && loaded.about.Kernel != model.Precomputed {
 		for i := range corpus.Documents.Rows() {

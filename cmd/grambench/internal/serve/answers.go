@@ -9,7 +9,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -143,12 +142,7 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	if !ok || p.Probabilities == nil {
 		return out
 	}
-	own := p.Probabilities[i]
-	best := slices.Index(own, slices.Max(own))
-	if l.single && label == p.Label(i) && own[best] > own[class] { // as tables have it
-		out.Labels[0], out.Second, out.Margin, class = l.names[best], out.Labels[0], nil, best
-	}
-	out.Probability = &own[class]
+	out.Probability = &p.Probabilities[i][class]
 	return out
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -200,9 +199,7 @@ func reason(err error) error {
 type loaded struct {
 	name    string
 	model   *gram.Model
-	names   []string       // of classes
-	classes map[string]int // their places
-	single  bool           // a text has one
+	classes map[string]int // numbers of the classes in the model
 	below   float64        // documents with a smaller greatest probability get no class
 
 	index *gram.Index    // of the texts of -of, nil without them
@@ -228,7 +225,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	for i, class := range a.Classes {
 		out.classes[class] = i
 	}
-	out.names, out.single, out.below = a.Classes, a.Scheme != solver.Labels, a.Below
+	out.below = a.Below
 	if err := out.model.Warm(ctx); err != nil {
 		return nil, fmt.Errorf("-model %s: %w", r.model, err)
 	}
