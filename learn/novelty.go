@@ -17,7 +17,8 @@ import (
 //
 //	v(x) = max k(x, sᵢ),   v(sᵢ) = max k(sᵢ, sⱼ) over j ≠ i,   rank(x) = (1 + #{i: v(sᵢ) <= v(x)}) / (n + 1)
 //
-// A small rank is new: of documents like those of training, a share of r has a rank of at most r. Kernels that grow
+// A small rank is new: of documents like those of training, a share of r has a rank of at most r. For v(sᵢ), sᵢ loses
+// the terms that the model would not know without it, as new documents lose their unknown terms. Kernels that grow
 // with the lengths of documents find long ones near everything. The documents are the model's support vectors or
 // neighbours, or those that [NewNovelty] is given. v(sᵢ) is computed for 2,000 of them, or all: a rank is within .011
 // of that of all as a standard error. A Novelty may be used concurrently.
@@ -102,16 +103,40 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	for i := range at {
 		at[i] = int(int64(i) * int64(docs.Rows()) / int64(len(at)))
 	}
-	err = n.nearest(ctx, docs.SelectRows(at), 2, func(i int, near []engine.Neighbour) {
+	n.own = slices.Repeat([]float64{math.Inf(-1)}, len(at)) // of documents with no other word that is known
+	err = n.nearest(ctx, n.heldOut(docs, at, m.About().Vocabulary != nil), 2, func(i int, near []engine.Neighbour) {
 		for _, other := range near {
 			if int(other.Document) != at[i] {
-				n.own = append(n.own, float64(other.Value))
+				n.own[i] = float64(other.Value)
 				return
 			}
 		}
 	})
 	slices.Sort(n.own)
 	return n, err
+}
+
+// heldOut returns some training documents as the model would know them if it had not learnt from them: without terms
+// that too few other documents have. New documents lose their unknown terms, too.
+func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
+	least, df := int32(1), map[uint32]int32{}
+	for k, t := range n.f.Terms {
+		df[t] = n.f.DF[k]
+	}
+	if text && len(n.f.DF) > 0 {
+		least = slices.Min(n.f.DF)
+	}
+	out := &sparse.CSR{Cols: docs.Cols, Views: docs.Views, Offsets: []int64{0}}
+	for _, i := range at {
+		terms, values := docs.Row(i)
+		for k, t := range terms {
+			if df[t] > least || n.f.Open {
+				out.Terms, out.Values = append(out.Terms, t), append(out.Values, values[k])
+			}
+		}
+		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	}
+	return out
 }
 
 // nearest calls with the nearest training documents of each document that has terms of them.

@@ -3,6 +3,9 @@ package learn_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
@@ -66,6 +69,7 @@ func TestNovelty(t *testing.T) {
 		}
 		f := k.Embedding().Fit(train.Documents)
 		x, y := transform(t, f, docs), transform(t, f, test.Documents)
+		held := transform(t, f, without(docs, f.Terms, f.DF, train.Vocabulary != nil))
 		greatest := func(a []float64, norm float64, but int) float64 {
 			best := math.Inf(-1)
 			for j := range docs.Rows() {
@@ -83,7 +87,10 @@ func TestNovelty(t *testing.T) {
 			}
 			least, most := 1, 1
 			for j := range docs.Rows() {
-				own := greatest(dense(x, j), x.Norms[j], j)
+				own := greatest(dense(held, j), held.Norms[j], j)
+				if held.EmptyRow(j) {
+					own = math.Inf(-1)
+				}
 				if own <= want-1e-5 {
 					least++
 				}
@@ -101,6 +108,72 @@ func TestNovelty(t *testing.T) {
 		}
 		if err := n.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// without returns documents without the terms that the fewest documents have, or for vectors one.
+func without(docs *sparse.CSR, terms []uint32, df []int32, text bool) *sparse.CSR {
+	least := int32(1)
+	if text {
+		least = slices.Min(df)
+	}
+	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
+	for i := range docs.Rows() {
+		own, values := docs.Row(i)
+		for k, term := range own {
+			if at, ok := slices.BinarySearch(terms, term); ok && df[at] > least {
+				out.Terms, out.Values = append(out.Terms, term), append(out.Values, values[k])
+			}
+		}
+		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	}
+	return out
+}
+
+// Of new documents like those of training, 5 % have a rank of at most .05, though they have words that training lacks.
+func TestNoveltyRanks(t *testing.T) {
+	ctx := t.Context()
+	const n = 1500
+	r := rand.New(rand.NewPCG(3, 4))
+	texts := func() (out []string) {
+		for range n {
+			var words []string
+			for range 3 + r.IntN(8) {
+				words = append(words, fmt.Sprintf("w%d", int(math.Exp(11*r.Float64())))) // Zipf's law
+			}
+			out = append(out, strings.Join(words, " "))
+		}
+		return out
+	}
+	labels := make([]string, n)
+	for i := range labels {
+		labels[i] = string(rune('a' + i%2))
+	}
+	digits := musttest.Get(sparse.ParseTokenizer("word:digits"))(t)
+	train := musttest.Get(sparse.FromTexts(ctx, texts(), labels, sparse.Options{Tokenizer: digits}))(t)
+	counter := musttest.Get(sparse.NewCounter(train.Tokenizer, train.Vocabulary))(t)
+	fresh := musttest.Get(counter.Count(ctx, texts()))(t)
+	_, trainer, err := learn.Parse("knn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := musttest.Get(trainer.Train(ctx, train, learn.Options{Kernel: "bhattacharyya"}))(t)
+	p := musttest.Get(learn.Ready(ctx, m, learn.Options{}))(t)
+	defer p.Close()
+	novelty := musttest.Get(learn.NewNovelty(ctx, m, p, nil, learn.Options{}))(t)
+	var got model.Prediction
+	musttest.Do(t, novelty.Add(ctx, &got, fresh))
+	for _, bound := range []float64{0.01, 0.05, 0.25, 0.5} {
+		share := 0.0
+		for _, rank := range got.Rank {
+			if rank <= bound {
+				share += 1. / n
+			}
+		}
+		// Both samples have n documents: the difference of two shares, three standard errors.
+		if most := 3 * math.Sqrt(2*bound*(1-bound)/n); !(math.Abs(share-bound) <= most) {
+			t.Errorf("%.4f of new documents have a rank of at most %v, expected ± %.4f", share, bound, most)
 		}
 	}
 }

@@ -202,15 +202,14 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "ROC AUC: micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f\n", c[0].AUC, auc,
 			c[0].AveragePrecision, precision)
 	}
-	if n := r.Novel; n != nil {
-		fewer := learn.Novel{Documents: n[0].Documents + n[1].Documents, Right: n[0].Right + n[1].Right}
-		fmt.Fprintf(w, "novelty: %s with a rank of at most 5%% among training documents, %s right\n",
-			report.Documents(fewer.Documents), report.Percent(report.Ratio(float64(fewer.Right), float64(fewer.Documents))))
-	}
 	if r.Apart != nil {
 		fmt.Fprintf(w, "%s with near copies in training; of %s others %s right, %s\n", report.Documents(len(r.Copies)),
 			report.Count(r.Apart.Documents), report.Count(r.Apart.Right),
 			report.Percent(report.Ratio(float64(r.Apart.Right), float64(r.Apart.Documents))))
+	}
+	if r.Novel != nil {
+		fmt.Fprint(w, "\nNovelty: documents by rank among training documents\n")
+		r.noveltyTable().Write(w)
 	}
 	if len(r.Mistakes) == 0 {
 		return

@@ -60,7 +60,10 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 		add(section)
 	}
 	if r.Novel != nil {
-		add(r.noveltySection())
+		add(page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training " +
+			"document among these documents' own. Of documents like those of training, the shares are as expected.",
+			Table: r.noveltyTable()})
+		add(r.mostNovelSection())
 	}
 	if len(r.Mistakes) > 0 {
 		add(r.mistakesSection())
@@ -215,16 +218,29 @@ func curvesSection(curves []learn.Curve) (page.Section, error) {
 	return s, err
 }
 
-// noveltySection counts by rank, and lists the most novel documents.
-func (r *evaluateReport) noveltySection() page.Section {
-	s := page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training " +
-		"document among these documents' own: of documents like those of training 1 % have a rank of at most 1 %. "}
-	var parts []string
+// noveltyTable counts documents by rank, each in one row.
+func (r *evaluateReport) noveltyTable() *report.Table {
+	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">right")
+	above, all := 0.0, 0
 	for _, n := range r.Novel {
-		parts = append(parts, fmt.Sprintf("up to %s: %s, %s right", percent(n.Most), report.Documents(n.Documents),
-			percent(report.Ratio(float64(n.Right), float64(n.Documents)))))
+		all += n.Documents
 	}
-	s.Text += strings.Join(parts, "; ") + fmt.Sprintf(". The %d of the least ranks at most:", mostNovel)
+	for _, n := range r.Novel {
+		right := ""
+		if n.Documents > 0 {
+			right = report.Percent(float64(n.Right) / float64(n.Documents))
+		}
+		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.Most), report.Count(n.Documents),
+			report.Percent(report.Ratio(float64(n.Documents), float64(all))), report.Percent(n.Most-above),
+			right)
+		above = n.Most
+	}
+	return t
+}
+
+// mostNovelSection lists the documents of the lowest ranks.
+func (r *evaluateReport) mostNovelSection() page.Section {
+	s := page.Section{Title: "The most novel documents", Text: fmt.Sprintf("At most %d, of the lowest rank.", mostNovel)}
 	order := run.Numbers(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
