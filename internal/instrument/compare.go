@@ -131,7 +131,7 @@ func differences(a, b *Result) (list []string) {
 func facts(r *Result) map[string]string {
 	out := machineFacts(r)
 	maps.Copy(out, map[string]string{"program": r.Program + " " + r.Go, "isa": string(r.ISA), "gpu": r.GPU,
-		"pinned": fmt.Sprint(r.Pinned), "head": fmt.Sprint(r.Caches, " ", r.Costs)})
+		"pinned": fmt.Sprint(r.Pinned), "incomplete": fmt.Sprint(r.Partial), "head": fmt.Sprint(r.Caches, " ", r.Costs)})
 	return out
 }
 

@@ -30,6 +30,7 @@ type Result struct {
 	Costs   string        `json:"costs"`  // where the head's cost constants come from
 	Pinned  bool          `json:"pinned"`
 	Bound   float64       `json:"bound_seconds"` // most that rounds were to take
+	Partial bool          `json:"incomplete"`    // interrupted: fewer rounds, and no check of results after them
 	Rounds  int           `json:"rounds"`
 	Roofs   []*Roof       `json:"roofs"`
 	Rows    []*Row        `json:"rows"`

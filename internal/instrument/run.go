@@ -40,8 +40,9 @@ const (
 var root = os.DirFS("/")
 
 // Run measures the workloads in turn, round by round, until the interval of each median is within 2 %, for at least 24
-// rounds, or until the bound of time is reached. A workload whose results aren't right is an error. While it runs,
-// package asm goes by other sizes of caches for a moment (asm.UseCaches), so no engine may be made meanwhile.
+// rounds, or until the bound of time is reached. If ctx ends after the first pass, Run returns what was measured, marked
+// as incomplete, with the cause. A wrong result is an error without a result. While Run prepares, package asm uses other
+// cache sizes (asm.UseCaches), so that no engine may be made meanwhile.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}
@@ -79,6 +80,13 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			err = fmt.Errorf("%s: the digest is %s after the rounds and was %s before them: expected the same bits; "+
 				"soak looks for the core", row, after, row.Digest)
 		}
+	}
+	if ctx.Err() != nil {
+		err, r.Partial = context.Cause(ctx), true
+		r.Rows = slices.DeleteFunc(r.Rows, func(row *Row) bool { return len(row.Seconds) == 0 })
+	}
+	if err != nil && (!r.Partial || len(r.Rows) == 0) {
+		return nil, err
 	}
 	return r, err
 }
@@ -188,6 +196,13 @@ func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row
 func (m *measuring) rounds(ctx context.Context, o *Options) error {
 	begin, r := time.Now(), m.result
 	roofs := make([][]Bandwidth, len(r.Roofs))
+	defer func() {
+		for i, roof := range r.Roofs {
+			if len(roofs[i]) > 0 {
+				roof.Bandwidth = Medians(roofs[i])
+			}
+		}
+	}()
 	for ctx.Err() == nil {
 		o.Stage(fmt.Sprintf("round %d, %s of at most %s", r.Rounds+1, report.Wait(time.Since(begin)), report.Wait(o.Bound)))
 		if r.Rounds < 5 { // enough for roofs, which take as long as all workloads
@@ -209,9 +224,6 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 		if took := time.Since(begin); precise && r.Rounds >= leastRounds || took+took/time.Duration(r.Rounds) > o.Bound {
 			break
 		}
-	}
-	for i, roof := range r.Roofs {
-		roof.Bandwidth = Medians(roofs[i])
 	}
 	return context.Cause(ctx)
 }

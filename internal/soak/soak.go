@@ -3,9 +3,9 @@
 // behind it (Hochschild and others, Cores that don't count, HotOS 2021; Dixit and others, Silent data corruptions at
 // scale, 2021).
 //
-// [Run] has every core at once, and then each in turn, compute tiles of several sizes, maps and panels on all
-// instruction sets, and compares every value with that of the first time. work.go has what is computed, core.go how a
-// core does it. Which files the system describes itself by is package host's.
+// [Run] has all cores at once, and for a part of the time one core alone, compute tiles of several sizes, maps and panels
+// on all instruction sets, and compares every value with that of the first time. One corpus is larger than the
+// last-level cache. work.go has what is computed, core.go how a core does it. Package host describes the machine.
 package soak
 
 import (
@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gramengine/gram/asm"
@@ -24,7 +26,9 @@ import (
 // Options say how long and where.
 type Options struct {
 	For    time.Duration // how long; 0 for as many turns as Turns says
-	Turns  int           // most turns, of all cores at once and each alone; 0 for no bound
+	Turns  int           // max. turns, in each of which all cores do all tasks at once; 0 for no bound
+	Alone  float64       // part of the time for one core at a time, below 1; default none
+	Corpus int64         // bytes of the largest corpus; default larger than the last-level cache
 	ISAs   []asm.ISA     // default all that the processor can run
 	Cores  []int         // logical processors; default all that the process may use
 	Seed   uint64        // of what is computed
@@ -45,6 +49,10 @@ type Report struct {
 	Interrupted bool         `json:"interrupted"`
 	Turns       int          `json:"turns"` // that were begun
 	Pinned      bool         `json:"pinned"`
+	Alone       float64      `json:"alone_share"`  // part of the time in which one core computed alone
+	Busy        float64      `json:"cores_busy"`   // part of the other time in which cores were busy; 0 if unknown
+	Corpus      int64        `json:"corpus_bytes"` // the largest corpus
+	Cache       int64        `json:"cache_bytes"`  // the last-level cache; 0 if unknown
 	Celsius     float64      `json:"celsius_most"` // 0 if unknown
 	Inject      *Fault       `json:"inject,omitempty"`
 	Planted     []Count      `json:"planted,omitempty"` // by kind and instruction set
@@ -129,6 +137,10 @@ type state struct {
 	pin   bool
 	begin time.Time
 
+	together, alone time.Duration // with all cores at once, and with one
+	processor       float64       // seconds in together
+	passes          int           // of cores alone
+
 	mu     sync.Mutex
 	report *Report
 	listed int // differences that are in the report, or will be
@@ -151,7 +163,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	var err error
-	if s.tasks, err = newTasks(ctx, o.ISAs, o.Seed); err == nil {
+	s.report.Corpus, s.report.Cache = corpusBytes(m)
+	if o.Corpus > 0 {
+		s.report.Corpus = o.Corpus
+	}
+	if s.tasks, err = newTasks(ctx, o.ISAs, s.report.Corpus, o.Seed); err == nil {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(len(s.cores)))
 		err = s.first(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -212,31 +229,43 @@ func (s *state) first(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// turn has all cores at once go through the tasks, each from another one on, and then each core alone.
+// turn has all cores at once do all tasks, spread evenly over them, so that no core finds a block of the largest corpus
+// in the cache because of another. Then cores take turns alone, as long as their part of the time is not used up.
 func (s *state) turn(ctx context.Context) {
 	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.Found))
+	begin := time.Now()
+	before, _ := host.ProcessorSeconds()
 	var all sync.WaitGroup
+	var left atomic.Int64
+	left.Store(int64(len(s.cores)))
 	for k, c := range s.cores {
-		all.Go(func() { s.through(ctx, c, k) })
+		all.Go(func() { s.through(ctx, c, k*len(s.tasks)/len(s.cores), &left) })
 	}
 	all.Wait()
-	for k, c := range s.cores {
-		if len(s.cores) > 1 && s.goes(ctx) {
-			s.o.Stage(fmt.Sprintf("turn %d, processor %d, %d differences", s.report.Turns+1, c.ID, s.report.Found))
-			s.through(ctx, c, s.report.Turns+k)
-		}
+	after, _ := host.ProcessorSeconds()
+	s.together, s.processor = s.together+time.Since(begin), s.processor+after-before
+	for len(s.cores) > 1 && s.goes(ctx) && float64(s.alone) < s.o.Alone*float64(s.alone+s.together) {
+		c := s.cores[s.passes%len(s.cores)]
+		s.o.Stage(fmt.Sprintf("turn %d, processor %d, %d differences", s.report.Turns+1, c.ID, s.report.Found))
+		begin := time.Now()
+		var one atomic.Int64
+		s.through(ctx, c, s.passes, &one)
+		s.alone, s.passes = s.alone+time.Since(begin), s.passes+1
 	}
 }
 
-// through has a core do all tasks once.
-func (s *state) through(ctx context.Context, c *core, from int) {
-	for k := range s.tasks {
-		if !s.goes(ctx) {
+// through has a core do all tasks once, and then more while other cores are left that do so.
+func (s *state) through(ctx context.Context, c *core, from int, left *atomic.Int64) {
+	for k := 0; s.goes(ctx); k++ {
+		if k == len(s.tasks) {
+			left.Add(-1)
+			c.clock(ctx, s.pin)
+		}
+		if k >= len(s.tasks) && left.Load() <= 0 {
 			return
 		}
 		s.do(ctx, c, s.tasks[(from+k)%len(s.tasks)])
 	}
-	c.clock(ctx, s.pin)
 }
 
 // do has a core do a task, and compares every value.
@@ -308,6 +337,10 @@ func (s *state) again(ctx context.Context, c *core, t *task) (differs int) {
 func (s *state) end(ctx context.Context) *Report {
 	r := s.report
 	r.Seconds, r.Interrupted = time.Since(s.begin).Seconds(), ctx.Err() != nil
+	if together := s.together.Seconds(); together > 0 {
+		r.Alone = s.alone.Seconds() / (s.alone.Seconds() + together)
+		r.Busy = min(s.processor/(together*float64(len(s.cores))), 1)
+	}
 	for _, c := range s.cores {
 		r.Cores = append(r.Cores, c.Core)
 	}

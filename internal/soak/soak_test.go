@@ -29,7 +29,7 @@ func here() (ids []int) {
 // and on no other. Tried again without flips, nothing differs.
 func TestEveryPlantedFlipIsFound(t *testing.T) {
 	bad := here()[len(here())-1]
-	r := musttest.Get(Run(t.Context(), Options{Turns: 3, Seed: 5, Inject: &Fault{bad, 1e-3}}))(t)
+	r := musttest.Get(Run(t.Context(), Options{Turns: 3, Alone: 0.3, Corpus: 1 << 20, Seed: 5, Inject: &Fault{bad, 1e-3}}))(t)
 	kinds := map[string]bool{}
 	total := 0
 	for _, c := range r.Planted {
@@ -57,7 +57,7 @@ func TestEveryPlantedFlipIsFound(t *testing.T) {
 
 // A machine whose bits are right has no difference.
 func TestNoFalseDifference(t *testing.T) {
-	r, err := Run(t.Context(), Options{Turns: 2, Seed: 6})
+	r, err := Run(t.Context(), Options{Turns: 2, Corpus: 1 << 20, Seed: 6})
 	if err != nil || r.Found != 0 || !r.Sound() || len(r.Cores) != len(here()) || r.Turns != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -105,7 +105,7 @@ func TestStuckBit(t *testing.T) {
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	turns := 0
-	r, err := Run(ctx, Options{ISAs: []asm.ISA{asm.Generic}, Stage: func(stage string) {
+	r, err := Run(ctx, Options{ISAs: []asm.ISA{asm.Generic}, Corpus: 1, Stage: func(stage string) {
 		if strings.HasPrefix(stage, "turn") {
 			if turns++; turns == 2 {
 				cancel()
@@ -119,6 +119,51 @@ func TestEnds(t *testing.T) {
 		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "8192") {
 			t.Errorf("%+v: %v", o, err)
 		}
+	}
+}
+
+// Cores compute alone for the part of the time that was asked for: none, or about a tenth.
+func TestAlone(t *testing.T) {
+	for _, part := range []float64{0, 0.1} {
+		together, alone := 0, 0
+		r := musttest.Get(Run(t.Context(), Options{Turns: 10, Alone: part, Corpus: 1, ISAs: []asm.ISA{asm.Generic},
+			Stage: func(stage string) {
+				if strings.Contains(stage, "all cores") {
+					together++
+				} else if strings.HasPrefix(stage, "turn") {
+					alone++
+				}
+			}}))(t)
+		if most := int(part * 100); together != 10 || alone > most || (part > 0 && len(here()) > 1) != (alone > 0) {
+			t.Errorf("a part of %g: %d times all cores and %d times one, expected 10 and up to %d", part, together, alone, most)
+		}
+		if part == 0 && r.Alone != 0 || r.Busy > 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// One corpus is larger than the last-level cache, if memory allows, and a wrong value in any of its blocks is noticed.
+func TestCorpus(t *testing.T) {
+	m := &host.Machine{Caches: []host.Cache{{Bytes: 1 << 20}, {Bytes: 480 << 20}, {Bytes: 2 << 20}}, MemoryBytes: 64 << 30}
+	if corpus, cache := corpusBytes(m); corpus != 720<<20 || cache != 480<<20 {
+		t.Errorf("a corpus of %d bytes, a cache of %d", corpus, cache)
+	}
+	m.LimitBytes = 1 << 30
+	if corpus, _ := corpusBytes(m); corpus != 128<<20 {
+		t.Errorf("a corpus of %d bytes in a container of 1 GiB", corpus)
+	}
+	table := musttest.Get(asm.For(asm.Generic))(t)
+	const bytes = 2 << 20
+	list := corpusTasks(table, bytes, 1)
+	again := corpusTasks(table, bytes-1<<20, 1)
+	want, got, less := make([]float32, list[0].values), make([]float32, list[0].values), make([]float32, list[0].values)
+	list[0].plain(want)
+	list[0].plain(got)
+	again[0].plain(less)
+	if len(list) != 1 || len(differences(want, got)) != 0 || len(differences(want, less)) == 0 {
+		t.Errorf("%d tasks; %d differences from itself, %d from that of fewer blocks", len(list),
+			len(differences(want, got)), len(differences(want, less)))
 	}
 }
 

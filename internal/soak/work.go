@@ -3,12 +3,14 @@ package soak
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -46,8 +48,9 @@ func (t *task) place(at int) string {
 // rowStart is where row i of half a matrix begins.
 func rowStart(i int) int { return i * (i + 1) / 2 }
 
-// newTasks makes all tasks, of changing size, instruction set and kind.
-func newTasks(ctx context.Context, sets []asm.ISA, seed uint64) (list []*task, err error) {
+// newTasks makes all tasks, of changing size, instruction set and kind. The largest corpus has about so many bytes, and
+// is for the last of the sets.
+func newTasks(ctx context.Context, sets []asm.ISA, corpus int64, seed uint64) (list []*task, err error) {
 	for k, n := range []int{65, 300, 513, 900} {
 		// Documents of few words are mostly tail, those of many mostly head; some are close, and take the exact form.
 		s := sparse.Synthetic{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
@@ -78,6 +81,9 @@ func newTasks(ctx context.Context, sets []asm.ISA, seed uint64) (list []*task, e
 		}
 		for _, values := range []int{3, 40, 300} {
 			list = append(list, panelTask(table, values, seed))
+		}
+		if isa == sets[len(sets)-1] {
+			list = append(list, corpusTasks(table, corpus, seed)...)
 		}
 	}
 	// Kinds and sets in turn.
@@ -130,8 +136,73 @@ func mapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
 	return list
 }
 
+// block is a block of documents that streams past a panel.
+type block struct {
+	panel  []float32
+	doc    []uint8
+	start  []int64
+	offset []uint16
+	value  []float32
+}
+
+func (b *block) dot(k *asm.Kernels, out []float32) {
+	clear(out)
+	k.PanelDot(out, b.panel, b.start, b.doc, b.offset, b.value)
+}
+
 // panelTask computes dot products of a block of documents of up to so many values with a panel.
 func panelTask(k *asm.Kernels, most int, seed uint64) *task {
+	b := newBlock(k, most, seed)
+	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
+		values: sparse.Block * k.Panel, columns: k.Panel, plain: func(out []float32) { b.dot(k, out) }}
+}
+
+// corpusBytes returns a size larger than the last-level cache, up to an eighth of memory, and the size of the cache, or
+// 64 MiB and 0 if it is unknown.
+func corpusBytes(m *host.Machine) (corpus, cache int64) {
+	for _, c := range m.Caches {
+		cache = max(cache, c.Bytes)
+	}
+	corpus = max(cache+cache/2, 64<<20)
+	for _, memory := range []int64{m.MemoryBytes, m.LimitBytes} {
+		if memory > 0 {
+			corpus = min(corpus, memory/8)
+		}
+	}
+	return corpus, cache
+}
+
+// corpusTasks compute dot products of all blocks of a corpus with a panel, a part of the blocks each. A value of a task
+// is a digest of its place in all blocks of the part: h ← 31h + bits.
+func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
+	const longest, part = 300, 64 << 20
+	first := newBlock(k, longest, seed)
+	own := int64(6 * len(first.value))
+	for done := int64(0); done < bytes; {
+		var blocks []*block
+		for size := int64(0); done < bytes && size < part; size, done = size+own, done+own {
+			b := *first // the same values at another address
+			b.offset, b.value = slices.Clone(b.offset), slices.Clone(b.value)
+			blocks = append(blocks, &b)
+		}
+		size := fmt.Sprintf("of a large corpus, part %d", len(list)+1)
+		list = append(list, &task{kind: kindPanel, size: size, isa: k.ISA, values: sparse.Block * k.Panel,
+			columns: k.Panel, plain: func(out []float32) {
+				clear(out)
+				dot := make([]float32, len(out))
+				for _, b := range blocks {
+					b.dot(k, dot)
+					for i, v := range dot {
+						out[i] = math.Float32frombits(31*bitsOf(out[i]) + bitsOf(v))
+					}
+				}
+			}})
+	}
+	return list
+}
+
+// newBlock makes a block of documents of up to so many values.
+func newBlock(k *asm.Kernels, most int, seed uint64) *block {
 	const terms = 400
 	r := rand.New(rand.NewPCG(seed, uint64(most)))
 	panel, counts := make([]float32, terms*k.Panel), make([]int, sparse.Block)
@@ -152,9 +223,5 @@ func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 		}
 		start = append(start, int64(len(value)))
 	}
-	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
-		values: sparse.Block * k.Panel, columns: k.Panel, plain: func(out []float32) {
-			clear(out)
-			k.PanelDot(out, panel, start, doc, offset, value)
-		}}
+	return &block{panel, doc, start, offset, value}
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -125,9 +126,10 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
 		Bound: size.bound, Program: cli.Version, Stage: func(stage string) { b.progress.Tell(stage, 0, 0, nil) }})
-	if err != nil {
+	if r == nil {
 		return err
 	}
+	interrupted := err // nil for a run that is complete
 	b.progress.Clear()
 	if b.suite.out != "" {
 		if _, err := matrixio.Make(b.suite.out, r.Write); err != nil {
@@ -138,7 +140,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	return b.Report(e, b.f, s)
+	return cmp.Or(b.Report(e, b.f, s), interrupted)
 }
 
 func newSuiteReport(r *instrument.Result) (*suiteReport, error) {
@@ -176,6 +178,9 @@ func (s *suiteReport) WriteText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "memory: %s\nGPU: %s\n", memory, s.GPU)
 	fmt.Fprintf(w, "not known, since the system doesn't tell: %s\n", report.Join(m.Unknown))
+	if s.Partial {
+		fmt.Fprintln(w, "incomplete: the run was interrupted, and its results were not checked again after the rounds")
+	}
 	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
 	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">own cores",
 		">other cores", ">joules", ">error", "digest").Named("Workloads")

@@ -24,9 +24,9 @@ var Command = &cli.Command{
 	Name:    "soak",
 	Summary: "a burn-in: every core computes known bits, and one that errs is named",
 	Help: `
-Makes all cores, first at once and then each alone, compute tiles of c, maps of kernels and panels
-of dot products, of changing size and on every instruction set, and compares each value bit by bit
-with its first result. Results have the same bits on any core and any day, so a difference is a
+Makes all cores compute at once, and for a tenth of the time (-alone) one core at a time: tiles of
+c, maps of kernels and panels of dot products, of changing size and on every instruction set. One
+corpus is larger than the last-level cache. Each value is compared bit by bit with its first result. Results have the same bits on any core and any day, so a difference is a
 fault of the core or its memory. It is tried again there and on another core.
 
 The report of a difference names core, instruction set, tile and bits. Exit status 1: there was one,
@@ -43,6 +43,7 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 		f.Pages(page.WriteFile)
 		f.Group("Running", "")
 		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h, and each task once at least")
+		f.Float64Var(&s.o.Alone, "alone", 0.1, "compute on one core at a time for this `PART` of the time, the others idle")
 		f.Func("cores", "compute on the logical processors `LIST`, such as 0-3,8 (default: all)", s.setCores)
 		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: "+
 			"each in turn)")
@@ -63,6 +64,9 @@ type work struct {
 func (s *work) check() error {
 	if s.o.For <= 0 {
 		return cli.Usagef("-for %s, expected a time above 0", s.o.For)
+	}
+	if !(s.o.Alone >= 0 && s.o.Alone < 1) {
+		return cli.Usagef("-alone %g, expected a part of at least 0 and below 1", s.o.Alone)
 	}
 	if s.isa != "" {
 		if _, err := asm.For(asm.ISA(s.isa)); err != nil {
@@ -111,6 +115,16 @@ func (r *soakReport) WriteText(w io.Writer) {
 	}
 	fmt.Fprintf(w, "soak %s after %s, %s begun; pinned to processors: %t\n", end,
 		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.Counted(r.Turns, "turn", "turns"), r.Pinned)
+	fmt.Fprintf(w, "all cores at once %s of the time", report.Percent(1-r.Alone))
+	if r.Busy > 0 {
+		fmt.Fprintf(w, ", and then %s busy", report.Percent(r.Busy))
+	}
+	fmt.Fprintf(w, "; one alone %s\n", report.Percent(r.Alone))
+	cache := "last-level cache unknown"
+	if r.Cache > 0 {
+		cache = "last-level cache " + report.Bytes(r.Cache)
+	}
+	fmt.Fprintf(w, "largest corpus: %s, %s\n", report.Bytes(r.Corpus), cache)
 	if r.Celsius > 0 {
 		fmt.Fprintf(w, "temperature: up to %.0f °C\n", r.Celsius)
 	}
