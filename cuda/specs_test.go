@@ -31,9 +31,6 @@ func TestEveryKernel(t *testing.T) {
 		"arccos:n=0,embed=tf-l2", "arccos:n=1,layers=2,embed=tf-l2", "arccos:n=0,sigma=0.5,embed=tf-l2"}}
 	for _, info := range append(kernel.Catalogue(), normalised) {
 		for _, spec := range info.Examples {
-			if kernel.IsHyperbolic(spec) {
-				continue
-			}
 			k, err := kernel.Parse(spec)
 			if err != nil {
 				t.Fatal(err)

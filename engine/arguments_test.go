@@ -13,7 +13,6 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
@@ -34,7 +33,6 @@ func TestDocumentsAreChecked(t *testing.T) {
 			"Cross":      func() error { _, err := e.Cross(ctx, k, bad); return err },
 			"CrossTo":    func() error { return e.CrossTo(ctx, k, bad, NewDense(30, 30)) },
 			"CrossTiles": func() error { return e.CrossTiles(ctx, k, bad, func(*Tile) error { return nil }) },
-			"normal.Of":  func() error { _, err := normal.Of(bad); return err },
 			"NewReference": func() (err error) {
 				defer func() { err, _ = recover().(error) }()
 				NewReference(bad)
@@ -136,8 +134,6 @@ func TestCallersThatPanic(t *testing.T) {
 		}
 	}})
 	onDevice, _ := withDevice(t, x, Options{Workers: 3})
-	h := musttest.Get(NewHyperbolic(ctx, kernel.Hyperbolic{T: 1}, normals(t, 40, 3, 1),
-		Options{Progress: func(Progress) { panic(errBroken) }}))(t)
 	want, tiled := gram(t, e, k), 0
 	ways := map[string]func() error{
 		"Tiles": func() error { return e.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },
@@ -158,7 +154,6 @@ func TestCallersThatPanic(t *testing.T) {
 		"on a device: Stripes": func() error {
 			return onDevice.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) })
 		},
-		"hyperbolic":      func() error { _, err := h.Gram(ctx); return err },
 		"report of Gram":  func() error { reports = true; _, err := e.Gram(ctx, k); return err },
 		"report of Rows":  func() error { reports = true; return e.Rows(ctx, k, []int{1}, NewDense(1, 400)) },
 		"report of Cross": func() error { reports = true; _, err := e.Cross(ctx, k, x); return err },

@@ -4,8 +4,6 @@
 // computation is a tile of c: a panel of documents against a range of others, computed by the inner loops of
 // package asm from head/tail panels; a kernel is a map that is applied when a tile is read. [Reference]
 // computes the same in float64 by a slow and simple algorithm; [Engine] computes it in float32, fast.
-// [HyperbolicGram] has a way of its own: it compares sets of points, as [normal.Distributions], by a distance
-// that is no function of a cosine.
 //
 // Kernels, their algebra and their specifications are in package kernel.
 //

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -290,7 +289,7 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 			}
 		}
 	}
-	if a.Kernel == model.Precomputed || kernel.IsHyperbolic(a.Kernel) || len(v.Mistakes) == 0 {
+	if a.Kernel == model.Precomputed || len(v.Mistakes) == 0 {
 		return nil // documents without terms
 	}
 	quiet := o

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -73,7 +72,7 @@ func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
 			r.Truth = strings.Join(truth, ",")
 		}
 		terms, _ := c.Documents.Row(i)
-		if r.Known = a.Known(terms); r.Known == 0 && a.Kernel != model.Precomputed && !kernel.IsHyperbolic(a.Kernel) {
+		if r.Known = a.Known(terms); r.Known == 0 && a.Kernel != model.Precomputed {
 			r.Note = NoKnownWord
 		}
 		if p.Rank != nil {

@@ -45,12 +45,6 @@ func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
 	switch {
 	case spec == model.Precomputed:
 		return kernel.Precomputed(), nil
-	case kernel.IsHyperbolic(spec):
-		h, err := kernel.ParseHyperbolic(spec)
-		if err != nil {
-			return nil, err
-		}
-		return h.Kernel(), nil
 	case o.Embedding != nil:
 		return kernel.ParseIn(spec, *o.Embedding)
 	}
@@ -185,7 +179,7 @@ func (o *Options) spec() string {
 
 // mayChoose says whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
 func (t machines) mayChoose(o *Options) bool {
-	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed && !kernel.IsHyperbolic(o.Kernel) &&
+	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed &&
 		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed())
 }
 

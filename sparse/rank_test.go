@@ -155,7 +155,6 @@ func TestNoContext(t *testing.T) {
 	m := handFilled()
 	for name, err := range map[string]error{
 		"Read":          second(Read(nothing, "synthetic", Options{})),
-		"ReadSets":      second(ReadSets(nothing, "x", 1, Options{})),
 		"Files":         second(Files(nothing, "x", FormatAuto)),
 		"TransformRows": second(Sphere.Fit(m).TransformRows(nothing, m, nil, 1)),
 		"ByRank":        second(ByRank(nothing, m, []uint32{0, 1, 2, 3, 4}, 1)),

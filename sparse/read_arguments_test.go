@@ -11,7 +11,6 @@ import (
 
 func TestReadRefusesOptions(t *testing.T) {
 	file := writeFile(t, "a.svm", "1 1:2\n2 2:1\n")
-	sets := writeFile(t, "sets", "a\nb\n")
 	for want, opt := range map[string]Options{
 		"twice, expected":      {Vocabulary: []string{"a", "a"}},
 		"Vocabulary and Vocab": {Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
@@ -19,18 +18,10 @@ func TestReadRefusesOptions(t *testing.T) {
 		if _, err := Read(t.Context(), file, opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Read: %v, expected %q", err, want)
 		}
-		if _, err := ReadSets(t.Context(), sets, 2, opt); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("ReadSets: %v, expected %q", err, want)
-		}
 	}
 	if _, err := Files(t.Context(), file, "nonsense"); err == nil ||
 		!strings.Contains(err.Error(), `format "nonsense"`) {
 		t.Errorf("Files: %v", err)
-	}
-	for _, points := range []int{-1, math.MinInt, 0, 1, 3, math.MaxInt} {
-		if _, err := ReadSets(t.Context(), sets, points, Options{}); err == nil {
-			t.Errorf("two lines are accepted as the sets of %d points", points)
-		}
 	}
 	// However many workers are asked for, there are no more than can be of use.
 	text := writeFile(t, "a.tsv", "x\ta a\ny\ta\n")
@@ -73,37 +64,7 @@ func TestReadPanics(t *testing.T) {
 	})
 }
 
-func TestSetsRefuse(t *testing.T) {
-	good := func() *Corpus {
-		return &Corpus{Documents: handFilled(), Classes: []string{"a", "b"}, Groups: []int64{5, 6, 5, 6},
-			Labels: Labels{Offsets: []int64{0, 1, 2, 3, 4}, IDs: []int32{1, 0, 1, 0}}}
-	}
-	for want, spoil := range map[string]func(c *Corpus){
-		"3 groups":                                func(c *Corpus) { c.Groups = c.Groups[:3] },
-		"labels: class 7":                         func(c *Corpus) { c.Labels.IDs[0] = 7 },
-		"labels of 3 documents":                   func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
-		"no matrix":                               func(c *Corpus) { c.Documents = nil },
-		"row 1: index 0 is not above 1":           func(c *Corpus) { c.Documents.Terms[3] = 0 },
-		"labels of document 0 end at offset -107": func(c *Corpus) { c.Labels.Offsets[1] = -107 },
-	} {
-		c := good()
-		spoil(c)
-		for door, err := range map[string]error{
-			"SetsByGroup": second(c.SetsByGroup()), "SetsByLabel": second(c.SetsByLabel()),
-		} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, expected %q", door, err, want)
-			}
-		}
-	}
-	c := good()
-	c.Labels = Labels{}
-	if s, err := c.SetsByGroup(); err != nil || len(s.Names) != 2 || s.Class[0] != -1 {
-		t.Errorf("groups without labels: %v, %v", s, err)
-	}
-	if _, err := c.SetsByLabel(); err == nil || !strings.Contains(err.Error(), "has no label") {
-		t.Errorf("sets by labels that aren't there: %v", err)
-	}
+func TestSyntaxErrorWithoutFlags(t *testing.T) {
 	got := (&SyntaxError{File: "x", Option: "Signed", Remedy: "does"}).Describe(nil)
 	if !strings.Contains(got, "(Options.Signed does)") {
 		t.Errorf("without a function: %q", got)

@@ -9,9 +9,6 @@ import (
 
 // ParseKernel reads -kernel and -embed.
 func ParseKernel(spec, embedding string) (kernel.Kernel, error) {
-	if kernel.IsHyperbolic(spec) {
-		return nil, fmt.Errorf("-kernel %s compares sets of points, expected one of documents", spec)
-	}
 	k, err := kernel.Parse(spec)
 	if embedding != "" {
 		var e sparse.Embedding

@@ -55,18 +55,16 @@ var allowed = map[string][]string{
 	"engine/device":            {module + "/sparse"},
 	"engine/device/devicetest": {module + "/engine/device", module + "/sparse"},
 
-	// Below engine nobody knows engine, and panel, kernel and normal don't know each other.
+	// Below engine nobody knows engine, and panel and kernel don't know each other.
 	"engine/kernel": {
 		module + "/sparse",
 		module + "/asm",
 		module + "/engine/device",
 		module + "/engine/internal/arccosine",
 		module + "/engine/internal/heat",
-		module + "/engine/internal/hyperbolic",
 		module + "/engine/internal/interpolate",
 		module + "/engine/internal/shape",
 	},
-	"engine/normal":               {module + "/sparse", module + "/engine/internal/hyperbolic"},
 	"engine/internal":             {module + "/sparse", module + "/asm", "gonum.org/v1/gonum"},
 	"engine/internal/arccosine":   {module + "/asm", module + "/engine/internal/interpolate", "gonum.org/v1/gonum"},
 	"engine/internal/interpolate": {},

@@ -24,7 +24,7 @@ func TestModelsOfEarlierPrograms(t *testing.T) {
 	const tolerance = 160 * 0x1p-23
 	sources := map[string]string{ // of what is predicted, by the end of the model's name
 		"text": "new.tsv", "rest": "new.tsv", "tfidf": "new.tsv", "ngrams": "new.tsv", "chars": "new.tsv",
-		"labels": "several.tsv", "sets": "points.svm",
+		"labels": "several.tsv",
 	}
 	models, err := filepath.Glob(filepath.Join("testdata", "models", "*.model"))
 	if err != nil || len(models) != 21 {
@@ -42,9 +42,6 @@ func TestModelsOfEarlierPrograms(t *testing.T) {
 			"-model", path}
 		if want[0] == "machines" {
 			args = append(args, "-output", "decisions")
-		}
-		if kind == "sets" {
-			args = append(args, "-sets", "qid")
 		}
 		var stdout, stderr bytes.Buffer
 		if status := run(args, &stdout, &stderr); status != cli.Done || stderr.Len() > 0 {

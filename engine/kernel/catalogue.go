@@ -39,9 +39,7 @@ func Names() []string { return slices.Clone(vocabulary().Names) }
 func Catalogue() []Info {
 	var all []Info
 	for _, f := range families {
-		if !f.sets {
-			all = append(all, f.info())
-		}
+		all = append(all, f.info())
 	}
 	return all
 }
@@ -71,10 +69,6 @@ type family struct {
 
 	single     bool // takes one part only
 	positional int  // so many of the parameters may follow the parts without a key
-
-	// sets says that it compares sets of points, not documents: Parse doesn't know it, and there is
-	// no key embed.
-	sets bool
 }
 
 // param is a number that a family takes, or one of some words: Allowed says in words what the
@@ -115,9 +109,7 @@ var vocabulary = sync.OnceValue(func() *syntax.Vocabulary {
 	}
 	words := map[string]*syntax.Word{}
 	for _, f := range families {
-		if !f.sets {
-			v.Names, words[f.Name] = append(v.Names, f.Name), f.word()
-		}
+		v.Names, words[f.Name] = append(v.Names, f.Name), f.word()
 	}
 	v.Word = func(name string) *syntax.Word { return words[name] }
 	return v
@@ -133,9 +125,6 @@ func (f *family) info() Info {
 	for _, q := range f.params {
 		about.Params = append(about.Params, q.Param)
 	}
-	if f.sets {
-		return about
-	}
 	embedding := f.embedding.String()
 	if f.combine != nil {
 		embedding = "that of the first part"
@@ -150,9 +139,6 @@ func (f *family) keys() []string {
 	var keys []string
 	for _, q := range f.params {
 		keys = append(keys, q.Key)
-	}
-	if f.sets {
-		return keys
 	}
 	return append(keys, "embed")
 }
@@ -199,12 +185,6 @@ func word(key, summary string, words ...string) param {
 func (q param) or(absent string, initial float64) param {
 	q.absent, q.initial, q.Default = absent, initial, absent
 	q.Allowed = absent + ", or " + q.Allowed
-	return q
-}
-
-// because says why there are no other values.
-func (q param) because(why string) param {
-	q.Allowed += " (" + why + ")"
 	return q
 }
 

@@ -95,7 +95,7 @@ func New(c Custom) (k Kernel, err error) {
 // would be read as that.
 func known(name string) bool {
 	_, err := Parse(name)
-	return err == nil || IsHyperbolic(name) || name == precomputedName
+	return err == nil || name == precomputedName
 }
 
 // customRows is a kernel with a map that somebody else wrote, or none.
@@ -147,7 +147,7 @@ func Precomputed() Kernel { return precomputed{} }
 // IsPrecomputed reports whether k is [Precomputed].
 func IsPrecomputed(k Kernel) bool { return k == precomputed{} }
 
-type precomputed struct{ valueless }
+type precomputed struct{}
 
 func (precomputed) String() string { return precomputedName }
 
@@ -156,33 +156,26 @@ func (precomputed) Properties() Properties {
 	return Properties{Condition: "as the matrix is", Unrefuted: true}
 }
 
-// valueless is the part that kernels share that are no functions of c.
-type valueless struct{}
-
 // Embedding implements [Kernel].
-func (valueless) Embedding() sparse.Embedding { return sparse.Embedding{} }
+func (precomputed) Embedding() sparse.Embedding { return sparse.Embedding{} }
 
 // Eval implements [Kernel]: there is no value.
-func (valueless) Eval(c, x, y float64) float64 { return math.NaN() }
+func (precomputed) Eval(c, x, y float64) float64 { return math.NaN() }
 
 // mapTo implements [Kernel]: there is no value.
-func (valueless) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
+func (precomputed) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 	for i := range dst {
 		dst[i] = float32(math.NaN())
 	}
 }
 
 // Error implements [Kernel].
-func (valueless) Error(c, x, y float64) float64 { return math.Inf(1) }
+func (precomputed) Error(c, x, y float64) float64 { return math.Inf(1) }
 
 // Check checks that a kernel is there, and a function of c and norms: others have no values.
 func Check(k Kernel) error {
 	if k == nil {
 		return errNil
-	}
-	if _, sets := HyperbolicOf(k); sets {
-		return fmt.Errorf("engine: kernel %s compares sets of points, found documents: "+
-			"normal.Fit estimates the distributions of sets, and NewHyperbolic compares these", k)
 	}
 	if IsPrecomputed(k) {
 		return fmt.Errorf("engine: kernel %s is a matrix that was computed elsewhere, and can't be computed "+

@@ -34,31 +34,24 @@ var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345
 // Error and Tolerance are numbers from 0 on or +Inf for every kernel, c and norms; and a value that
 // is beyond float32 though its bound is finite is the infinity of its sign.
 func TestErrorIsABound(t *testing.T) {
-	kernels := []Kernel{Hyperbolic{T: 1}.Kernel()}
+	var kernels []Kernel
 	for _, spec := range append(beyondSpecs, mapSpecs()...) {
 		kernels = append(kernels, made(spec))
 	}
 	r := rand.New(rand.NewPCG(3, 1))
 	for _, k := range kernels {
-		_, sets := HyperbolicOf(k)
-		infinite := 0
 		for _, x := range beyondNorms {
 			for _, y := range beyondNorms {
 				for _, c := range []float32{0, 1e-12, 0.3, 0.9, 1, 1.99, 2, 2 * r.Float32()} {
 					c, x, y := float64(c), float64(x), float64(y)
 					if e := k.Error(c, x, y); !(e >= 0) {
 						t.Fatalf("%s: the error at c = %v, norms %v and %v is %v", k, c, x, y, e)
-					} else if math.IsInf(e, 1) {
-						infinite++
 					}
 					if tol := Tolerance(k, c, x, y); !(tol >= 0) {
 						t.Fatalf("%s: the tolerance at c = %v, norms %v and %v is %v", k, c, x, y, tol)
 					}
 				}
 			}
-		}
-		if all := 8 * len(beyondNorms) * len(beyondNorms); sets && infinite != all {
-			t.Errorf("%s, which has no values, has a bound in %d of %d places", k, all-infinite, all)
 		}
 	}
 }

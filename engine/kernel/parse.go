@@ -333,7 +333,7 @@ func (b *builder) values(c *syntax.Call) ([]float64, error) {
 				return nil, b.fail(a.ValuePos, key+"="+a.Value, f.params[i].Allowed)
 			}
 			values[i] = v
-		case key != "embed" || f.sets: // embed is what findEmbedding has read
+		case key != "embed": // embed is what findEmbedding has read
 			return nil, b.fail(a.KeyPos, fmt.Sprintf("the unknown key %q", key), c.KeyList()+syntax.Hint(key, f.keys()))
 		}
 		if slices.Contains(seen, key) {

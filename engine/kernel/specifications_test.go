@@ -28,7 +28,7 @@ func (q param) settings() []string {
 // parameters, with two of them, and with an embedding.
 func leafSpecs() (specs []string) {
 	for _, f := range families {
-		if f.sets || f.combine != nil {
+		if f.combine != nil {
 			continue
 		}
 		specs = append(specs, f.Name, f.Name+":embed=tf-l1-sqrt", f.Name+":embed=tfidf-l1-chi2")
@@ -53,7 +53,7 @@ func madeOf(part string) (specs []string) {
 	lists := []string{part, "linear," + part, part + ",linear", "(" + part + ")", "2*" + part, "linear + " + part,
 		"2*(" + part + ")", "linear,-0.5*(linear + " + part + ")"}
 	for _, f := range families {
-		if f.sets || f.combine == nil {
+		if f.combine == nil {
 			continue
 		}
 		for _, list := range lists {

@@ -52,12 +52,6 @@ func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	}
 	var out []kernel.Kernel
 	for _, spec := range specs {
-		if kernel.IsHyperbolic(spec) {
-			return nil, cli.Usagef(
-				"-kernel %s compares sets of points: gram, spectrum, train, cv and predict take it, with -sets",
-				spec,
-			)
-		}
 		parsed, err := kernel.Parse(spec)
 		if k.Embedding != "" {
 			parsed, err = kernel.ParseIn(spec, embedding)

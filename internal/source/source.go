@@ -1,5 +1,5 @@
-// Package source is what a command works on: documents or sets of points, and the kernels that
-// compare them. Its flag groups are [Documents] and [Kernels].
+// Package source declares and reads the documents and kernels of a command, by its flag groups [Documents]
+// and [Kernels].
 package source
 
 import (
@@ -25,7 +25,6 @@ type Documents struct {
 	MinDF, MaxDF int
 	Signed       bool
 	MaxLine      cli.ByteSize
-	Sets         string // what says which points belong together, for commands that compare sets of them
 
 	text textFlags
 
@@ -47,23 +46,7 @@ const topic = "sources"
 var Argument = cli.Argument{Flag: "in", What: "source"}
 
 // Topic is what help says of sources.
-var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms + `
-
-With -sets the vectors are points of R^P. Each set of points becomes a spherical normal distribution
-(mean and standard deviation by maximum likelihood), and takes the place of a document; sets come in
-the order of their first point, and the kernel is hyperbolic. Coordinates that are 0 for all points
-don't count. Which points belong together:
-  -sets qid       those of one qid in an svmlight file; the set has the class of their labels
-  -sets label     those of one label
-  -sets FILE      has a line for each point: the name of its set and, after a TAB, its class`,
-	Declare: func(f *cli.Flags) {
-		d := &Documents{}
-		d.Declare(f, "", &backend.Limits{})
-		d.DeclareSets(f)
-	}}
-
-// DocumentsTopic is [Topic] for programs that read documents alone.
-var DocumentsTopic = cli.Topic{Name: topic, Summary: Topic.Summary, Text: forms,
+var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms,
 	Declare: func(f *cli.Flags) { (&Documents{}).Declare(f, "", &backend.Limits{}) }}
 
 const forms = `
@@ -226,7 +209,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 	}
 	opt := sparse.Options{
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
-		Signed: d.Signed || d.Sets != "", Groups: d.Sets == setsByQID,
+		Signed:     d.Signed,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
 		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
@@ -257,7 +240,6 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 func flagOf(field string) string {
 	return map[string]string{
 		"Signed":       "-signed",
-		"Groups":       "-sets qid",
 		"MaxLineBytes": "-max-line",
 		"Format":       "-format",
 		"Encoding":     "-encoding",

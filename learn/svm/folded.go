@@ -131,7 +131,7 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 	case err != nil:
 		return nil, err
 	case g.rows == nil:
-		return g.dense(ctx, f.order)
+		return g.dense(f.order)
 	case !f.inMemory:
 		return g.rows, nil
 	}
@@ -303,13 +303,8 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernelAt, keep kee
 		return err
 	}
 	begin := time.Now()
-	if slices.ContainsFunc(kernels, func(at kernelAt) bool {
-		_, sets := kernel.HyperbolicOf(at.kernel)
-		return !sets
-	}) {
-		if err := p.Build(ctx); err != nil {
-			return err
-		}
+	if err := p.Build(ctx); err != nil {
+		return err
 	}
 	w.gram += time.Since(begin)
 	begin = time.Now()

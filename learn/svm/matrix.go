@@ -14,8 +14,7 @@ import (
 // the diagonal.
 type gram struct {
 	p    *Problem
-	rows *engine.Matrix     // one that the engine computes; nil for others
-	sets *kernel.Hyperbolic // one of sets of points; nil for others, as those that were computed elsewhere
+	rows *engine.Matrix // one that the engine computes; nil for others
 }
 
 // gram checks that the problem has the matrix of a kernel that is resolved, and returns it.
@@ -27,9 +26,6 @@ func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 		}
 		return gram{p: p}, nil
 	}
-	if h, ok := kernel.HyperbolicOf(k); ok {
-		return gram{p: p, sets: &h}, nil
-	}
 	m, err := p.cached.Matrix(k)
 	return gram{p: p, rows: m}, err
 }
@@ -39,7 +35,7 @@ func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
 	keep := func() {}
 	if g.rows == nil {
-		m, err := g.dense(ctx, nil)
+		m, err := g.dense(nil)
 		return m, keep, err
 	}
 	if docs != nil {
@@ -65,10 +61,7 @@ func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), err
 
 // dense returns the matrix where the engine doesn't compute it. Document i of it is order[i] of the
 // problem, or i where order is nil.
-func (g gram) dense(ctx context.Context, order []int) (solver.Matrix, error) {
-	if g.sets != nil {
-		return g.p.ofSets(ctx, *g.sets, order)
-	}
+func (g gram) dense(order []int) (solver.Matrix, error) {
 	n, data := g.p.Len(), g.p.values
 	if !slices.IsSorted(order) {
 		data = make([]float32, n*n)
@@ -81,11 +74,8 @@ func (g gram) dense(ctx context.Context, order []int) (solver.Matrix, error) {
 	return solver.NewDense(n, data)
 }
 
-// suits checks that the kernel is one that the problem has values of, and no kernel of sets.
+// suits checks that the problem has values of the kernel.
 func (p *Problem) suits(k kernel.Kernel) error {
-	g, err := p.gram(k)
-	if g.sets != nil {
-		err = kernel.Check(k)
-	}
+	_, err := p.gram(k)
 	return err
 }

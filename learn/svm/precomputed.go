@@ -175,15 +175,8 @@ func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
 // those that the program brings.
 func (p *Predictor) kernel() (kernel.Kernel, error) {
 	spec := p.m.Kernel
-	switch {
-	case spec == model.Precomputed:
+	if spec == model.Precomputed {
 		return kernel.Precomputed(), nil
-	case kernel.IsHyperbolic(spec):
-		h, err := kernel.ParseHyperbolic(spec)
-		if err != nil {
-			return nil, err
-		}
-		return h.Kernel(), nil
 	}
 	for i, k := range p.opt.Kernels {
 		if k == nil {

@@ -251,7 +251,7 @@ func TestOwnKernel(t *testing.T) {
 	if _, err := predictor.Predict(ctx, p.test.Documents); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"linear", "diffusion : t=3", "precomputed", "hyperbolic:t=1"} {
+	for _, name := range []string{"linear", "diffusion : t=3", "precomputed"} {
 		eval := func(c, _, _ float64) float64 { return c }
 		if _, err := kernel.New(kernel.Custom{Name: name, Eval: eval}); err == nil {
 			t.Errorf("a kernel of one's own called %s", name)

@@ -25,7 +25,7 @@ type PredictOptions struct {
 
 	// Device makes the back end that computes kernel values in place of the processor, see
 	// engine.Options. [Predictor.Close] closes it. It isn't made where the model has no support
-	// vectors, or has sets of points, which no device compares. Predictions then have the bits of
+	// vectors. Predictions then have the bits of
 	// the device's values, within its tolerance. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
@@ -56,8 +56,6 @@ type Predictor struct {
 	k   kernel.Kernel
 	p   *solver.Predictor // its columns are the support vectors
 	w   *Weights          // of machines that are linear in a document; nil where kernel values decide
-
-	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
 
 	rows, columns int // of a precomputed kernel: documents that are decided together, kernel values that each has
 
@@ -113,9 +111,6 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	}
 	if kernel.IsPrecomputed(k) {
 		return p, p.precomputed(loops)
-	}
-	if _, sets := kernel.HyperbolicOf(k); sets {
-		return p, p.setPredictor(ctx)
 	}
 	if unit, ok := p.hasWeights(); ok {
 		p.w, err = addUp(ctx, m, unit, opt.Workers)
@@ -231,7 +226,7 @@ func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*model.Pr
 }
 
 // KernelRows returns the kernel's values of documents, rows, with the model's support vectors, columns.
-// It is nil where a model has no support vectors, or learnt from sets or from a precomputed kernel.
+// It is nil where a model has no support vectors or was trained on a precomputed matrix.
 // Errors: those of Predict.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
 	if err := given(ctx); err != nil {
@@ -405,9 +400,6 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 			return err
 		}
 		defer p.sums.end(first, p.width())
-		if p.sets != nil {
-			return p.setChunk(ctx, first, end, sums)
-		}
 		for i := first; i < end; i++ {
 			sums.Start()
 			if err := p.results(sums, i, 1); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// supportEngine is the engine of the support vectors, nil until it is made, or where there are none, or where they are
-// sets of points; and beside weights the lists that explanations want.
+// supportEngine holds the engine of the support vectors, nil until it is made or if there are none, and
+// the lists for explanations.
 type supportEngine struct {
 	mu    sync.Mutex
 	e     *engine.Engine
@@ -34,7 +34,7 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
 	m, opt := p.m, p.opt
-	if p.own.e != nil || m.Support.Rows() == 0 || p.rows > 0 || p.sets != nil {
+	if p.own.e != nil || m.Support.Rows() == 0 || p.rows > 0 {
 		return p.own.e, nil
 	}
 	held := opt.HeldBytes + p.w.Bytes()

@@ -38,7 +38,7 @@ gramcluster gather -store DIR -o K.npy                         what grambench gr
 		Commands: []*cli.Command{
 			planCommand(), driveCommand(), workCommand(stdin), &gatherCommand, &statusCommand, &cleanCommand,
 		},
-		Topics: []cli.Topic{source.DocumentsTopic, source.TextTopic},
+		Topics: []cli.Topic{source.Topic, source.TextTopic},
 		Redact: store.Redact,
 	}
 }

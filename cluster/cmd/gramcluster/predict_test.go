@@ -75,22 +75,21 @@ func TestPredict(t *testing.T) {
 }
 
 // So have those of models of vectors with values below 0 (machines, metrics and multilayer machines) and of
-// documents with several labels or none; matrices and sets of points are refused.
+// documents with several labels or none; matrices are refused.
 func TestPredictOthers(t *testing.T) {
 	bench, dir := grambench(t), t.TempDir()
-	var vectors, texts, points strings.Builder
+	var vectors, texts strings.Builder
 	words := strings.Fields("ant bee cat dog eel fox")
 	for i := range 60 {
 		fmt.Fprintf(&vectors, "c%d 1:%.2f 2:%.2f 3:%.2f\n", i%3, math.Sin(float64(i)), math.Cos(float64(i*i))+float64(i%3),
 			math.Sin(float64(i*i*i))-float64(i%3))
 		fmt.Fprintf(&texts, "%s\t%s %s\n", []string{"a", "b", "a,b", "-"}[i%4],
 			[]string{"ant bee", "dog eel", "ant dog", "gnu hen"}[i%4], words[i%6])
-		fmt.Fprintf(&points, "c%d qid:%d 1:%d 2:%d\n", i/6%2, i/6+1, i*i%7+1+i/6%2*9, i%5+1)
 	}
 	texts.WriteString("-\t\n") // which no label fits
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, text := range map[string]string{
-		"x.svm": vectors.String(), "x.tsv": texts.String(), "points.svm": points.String(),
+		"x.svm": vectors.String(), "x.tsv": texts.String(),
 	} {
 		musttest.Do(t, os.WriteFile(path(name), []byte(text), 0o666))
 	}
@@ -111,10 +110,8 @@ func TestPredictOthers(t *testing.T) {
 	}
 	bench("gram", "-q", "-signed", "-kernel", "rbf", "-in", path("x.svm"), "-o", path("K.npy"), "-o-labels", path("K.tsv"))
 	bench("train", "-q", "-t", "4", "-in", path("K.npy"), "-labels", path("K.tsv"), "-o", path("matrix.model"))
-	bench("train", "-q", "-sets", "qid", "-kernel", "hyperbolic", "-in", path("points.svm"), "-o", path("sets.model"))
 	for args, want := range map[string]string{
 		"plan predict -in " + path("x.svm") + " -model " + path("matrix.model"):                 "from a precomputed kernel",
-		"plan predict -in " + path("x.svm") + " -model " + path("sets.model"):                   "learnt from sets of points",
 		"plan predict -in " + path("x.tsv") + " -output probabilities -model " + path("model4"): "holds no probabilities",
 		"gather -to tsv -o " + path("other"):                                                    `-to "tsv", expected none`,
 	} {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -159,11 +158,8 @@ func read(ctx context.Context, b []byte) (learn.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch spec := m.About().Kernel; {
-	case spec == model.Precomputed:
+	if m.About().Kernel == model.Precomputed {
 		return nil, errors.New("it learnt from a precomputed kernel, expected one of documents")
-	case kernel.IsHyperbolic(spec):
-		return nil, fmt.Errorf("it learnt from sets of points, by the kernel %s, expected one of documents", spec)
 	}
 	return m, nil
 }

@@ -69,7 +69,7 @@ func TestGatherRefuses(t *testing.T) {
 func TestRefused(t *testing.T) {
 	c := &sparse.Corpus{Documents: &sparse.CSR{Offsets: []int64{0, 0}}}
 	for flags, from := range map[string]*sparse.Corpus{
-		"-rows 0": c, "-rows 100000": c, "-kernel x": c, "-embed x": c, "-kernel hyperbolic": c, "-rows 1": nil,
+		"-rows 0": c, "-rows 100000": c, "-kernel x": c, "-embed x": c, "-rows 1": nil,
 		"-rows 2": {Documents: &sparse.CSR{}},
 	} {
 		f := flag.NewFlagSet("tiles", flag.ContinueOnError)

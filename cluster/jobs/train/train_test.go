@@ -65,7 +65,6 @@ func TestRefused(t *testing.T) {
 		"-probabilities x":                 "expected 0 or 1",
 		"-probabilities 1 -type one_class": "probabilities of one_class, expected c_svc or nu_svc",
 		"-tolerance 0":                     "-tolerance 0, expected",
-		"-kernel hyperbolic":               "compares sets of points",
 	})
 }
 

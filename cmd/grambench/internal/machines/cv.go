@@ -31,7 +31,6 @@ grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 		v := &validation{machine: &machine{}}
 		v.declare(f)
 		v.shorthand.declare(f)
-		v.DeclareSets(f)
 		v.declareFolds(f)
 		f.Group("Training", "")
 		f.BoolVar(&v.curve, "learning-curve", false, "validate with 1/8, 1/4, 1/2 and all of the documents of training, too")

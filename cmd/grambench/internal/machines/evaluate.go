@@ -68,8 +68,6 @@ func (r *evaluate) check() error {
 	}
 	r.to, r.Reread = ending(r.out), append(r.Reread, &r.training)
 	switch {
-	case r.Sets != "" && r.training != "":
-		return cli.Usagef("-training with -sets, which has no terms to compare, expected one of them")
 	case r.out != "" && !slices.Contains(tables, r.to):
 		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv, .jsonl or .parquet", r.out)
 	case r.mistakes < 0 || r.mistakes > 1000:

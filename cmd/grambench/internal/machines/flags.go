@@ -53,7 +53,7 @@ type machine struct {
 // declare declares the flags.
 func (m *machine) declare(f *cli.Flags) {
 	m.f = f
-	m.StartsOver, m.Reread = true, []*string{&m.In, &m.Sets}
+	m.StartsOver, m.Reread = true, []*string{&m.In}
 	m.Documents.Declare(f, "", &m.Limits)
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
@@ -142,17 +142,6 @@ func (m *machine) named() error {
 // kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for
 // a check, gives -t its default gamma: one divided by the greatest index, as svm-train has it.
 func (m *machine) kernelsOf(c *sparse.Corpus) ([]kernel.Kernel, error) {
-	if m.ofSets() {
-		if m.number >= 0 {
-			return nil, cli.Usagef("-t %d with -sets: expected the kernel of sets of points, hyperbolic", m.number)
-		}
-		kernels, err := m.Hyperbolic(&m.Kernels, &m.Compute)
-		var out []kernel.Kernel
-		for _, h := range kernels {
-			out = append(out, h.Kernel())
-		}
-		return out, err
-	}
 	if m.precomputed() {
 		return []kernel.Kernel{kernel.Precomputed()}, nil
 	}
@@ -200,7 +189,7 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	if m.f.Given("tolerance", "e") {
 		o.Tolerance = m.tolerance
 	}
-	if m.f.Given("s", "t", "g", "d", "r", "n", "p") || m.ofSets() {
+	if m.f.Given("s", "t", "g", "d", "r", "n", "p") {
 		o.Work = 0
 	}
 	if c == nil {
@@ -217,8 +206,6 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 		o.Kernel = m.spec(c)
 	case len(m.Specs) > 0:
 		o.Kernel = m.Specs[0]
-	case m.ofSets():
-		o.Kernel = kernel.SetKernels()[0].Name
 	}
 	if m.Embedding != "" {
 		e, err := sparse.ParseEmbedding(m.Embedding)
@@ -245,6 +232,3 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 	}
 	return o, err
 }
-
-// ofSets says whether sets of points are compared.
-func (m *machine) ofSets() bool { return m.f.Lookup("sets") != nil && m.OfSets(&m.Kernels) }

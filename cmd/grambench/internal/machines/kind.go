@@ -5,7 +5,6 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn"
@@ -18,15 +17,8 @@ import (
 func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {
-	if spec := m.About().Kernel; r.OnGPU() {
-		switch {
-		case kernel.IsHyperbolic(spec):
-			return nil, cli.Usagef(
-				"-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu",
-			)
-		case spec == model.Precomputed:
-			return nil, cli.Usagef("-backend cuda with a model of a precomputed kernel, whose values are read, expected cpu")
-		}
+	if r.OnGPU() && m.About().Kernel == model.Precomputed {
+		return nil, cli.Usagef("-backend cuda with a model of a precomputed kernel, whose values are read, expected cpu")
 	}
 	o := learn.Options{
 		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
@@ -50,7 +42,7 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 		}
 		return
 	}
-	r.ISA = string(asm.Generic) // sets of points, or nothing to compute
+	r.ISA = string(asm.Generic) // nothing to compute
 	if e := own.Engine(); e != nil {
 		s := e.Stats()
 		r.ISA, r.Workers, r.Why = e.Backend(), e.Workers(), run.Why()

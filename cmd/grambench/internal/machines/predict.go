@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -85,7 +84,6 @@ type predict struct {
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
 	r.f.Arguments(append([]cli.Argument{source.Argument, {Flag: "model", What: "model"}}, others...)...)
-	r.DeclareSets(r.f)
 	r.Compute.Declare(r.f)
 	r.f.Group(group, "")
 	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
@@ -101,7 +99,7 @@ func (r *predict) named(what string) error {
 	case r.model == "-":
 		r.model = "/dev/stdin"
 	}
-	r.StartsOver, r.Reread = true, []*string{&r.In, &r.Sets, &r.model} // what is found is written when all is known
+	r.StartsOver, r.Reread = true, []*string{&r.In, &r.model} // what is found is written when all is known
 	return nil
 }
 
@@ -170,7 +168,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	if r.texts && corpus.Texts == nil {
 		return nil, fmt.Errorf("-texts: %s holds no text", r.In)
 	}
-	if corpus, err = r.objects(ctx, p, loaded.m, corpus); err != nil {
+	if corpus, err = r.objects(loaded.m, corpus); err != nil {
 		return nil, err
 	}
 	x := &found{loaded: loaded, corpus: corpus, report: &predictReport{
@@ -191,7 +189,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	}
 	p.Clear()
 	unknown := 0
-	if r.Sets == "" && loaded.about.Kernel != model.Precomputed {
+	if loaded.about.Kernel != model.Precomputed {
 		for i := range corpus.Documents.Rows() {
 			if terms, _ := corpus.Documents.Row(i); loaded.about.Known(terms) == 0 {
 				unknown++
@@ -284,36 +282,10 @@ func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, tra
 	return errors.Join(n.Add(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
-// objects returns the sets of points of a corpus as documents, where the model learnt from sets, or
-// makes them rows of kernel values, where it learnt from a matrix; otherwise the corpus stays as it
-// is.
-func (r *predict) objects(
-	ctx context.Context, p *cli.Progress, of learn.Model, c *sparse.Corpus,
-) (*sparse.Corpus, error) {
-	machines, ok := of.(learn.Machines)
-	if !ok {
-		if r.Sets != "" {
-			return nil, cli.Usagef("-sets with %s, which learnt from documents", r.model)
-		}
-		return c, nil
-	}
-	m := machines.Model
-	switch sets := kernel.IsHyperbolic(m.Kernel); {
-	case sets && r.Sets == "":
-		return nil, cli.Usagef(
-			"%s learnt from sets of points, by the kernel %s, expected -sets to say which points belong together",
-			r.model,
-			m.Kernel,
-		)
-	case !sets && r.Sets != "":
-		return nil, cli.Usagef("-sets with %s, which learnt from documents, by the kernel %s", r.model, m.Kernel)
-	case m.Kernel == model.Precomputed:
+// objects makes the documents rows of kernel values if the model was trained on a precomputed matrix.
+func (r *predict) objects(of learn.Model, c *sparse.Corpus) (*sparse.Corpus, error) {
+	if of.About().Kernel == model.Precomputed {
 		return c, kernelRows(c)
-	case !sets:
-		return c, nil
-	case len(m.Embedder.Terms) < 2:
-		return nil, fmt.Errorf("%s holds distributions without coordinates", r.model)
 	}
-	out, _, err := r.Distributions(ctx, p, c, m.Embedder.Terms)
-	return out, err
+	return c, nil
 }

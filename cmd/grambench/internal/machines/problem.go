@@ -41,11 +41,6 @@ func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may 
 	if err != nil {
 		return nil, err
 	}
-	if m.ofSets() {
-		if corpus, err = m.distributions(ctx, e, p, corpus); err != nil {
-			return nil, err
-		}
-	}
 	j.read = time.Since(j.begin).Seconds()
 	if j.o, err = m.options(corpus); err != nil {
 		return nil, err
@@ -94,7 +89,7 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 		}
 		m.hintScale(e, j.corpus, asked.Embedding())
 	}
-	if !m.ofSets() && m.Job(j.corpus.Documents.Rows()) == backend.CUDA { // which compares no sets
+	if m.Job(j.corpus.Documents.Rows()) == backend.CUDA {
 		j.o.Device = m.Load
 	}
 	if m.tiles != "" {
@@ -114,9 +109,6 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 			e.Warn("-tiles has no effect: the matrix, %s, doesn't fit into memory (-m)", report.Bytes(4*n*n))
 		}
 		for _, k := range kernels {
-			if m.ofSets() {
-				break
-			}
 			if err := source.WarnZeros(e, problem.Engine(), k); err != nil {
 				return err
 			}
@@ -138,23 +130,6 @@ func (j *job) handOver() *sparse.Corpus {
 
 // named names documents and terms in a learner's errors, and memory that is enough.
 func (j *job) named(err error) error { return learn.Enough(j.corpus.NameValue(err), j.held) }
-
-// distributions returns the distributions of sets of points for documents.
-func (m *machine) distributions(
-	ctx context.Context, e *cli.Env, p *cli.Progress, c *sparse.Corpus,
-) (*sparse.Corpus, error) {
-	out, coordinates, err := m.Distributions(ctx, p, c, nil)
-	if err != nil {
-		return nil, err
-	}
-	k, err := m.kernelOf(out)
-	if err != nil {
-		return nil, err
-	}
-	h, _ := kernel.HyperbolicOf(kernel.Resolve(k, coordinates+1))
-	source.WarnUnproven(e, h, coordinates)
-	return out, nil
-}
 
 // checkLabels checks that the labels of a corpus suit what is to be trained, and that its text has
 // terms, and warns of documents without a label.

@@ -37,7 +37,6 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.declare(f)
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		t.shorthand.declare(f)
-		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
 		f.Reads(&t.update, "update", "begin at the model in `FILE`, with its settings, to add documents to its own")

@@ -37,7 +37,7 @@ func (m *machine) unnamed() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && slices.Contains(m.learner.Flags, "embed")
 	}
-	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "") && !m.OfSets(&m.Kernels)
+	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
 }
 
 // readVectors reads the documents. If may is set and they are vectors that aren't counts, it keeps the defaults for them
@@ -61,7 +61,7 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 // hintScale warns of columns that want to be scaled where they are taken as they are.
 func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding) {
 	asIs := embedding.Norm == sparse.NormNone && !embedding.Scales()
-	if c.Vocabulary != nil || !asIs || m.precomputed() || m.OfSets(&m.Kernels) {
+	if c.Vocabulary != nil || !asIs || m.precomputed() {
 		return
 	}
 	if why := c.Documents.Unscaled(); why != "" {

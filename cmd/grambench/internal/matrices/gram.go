@@ -38,11 +38,10 @@ grambench gram -in train.tsv -test test.tsv -o-train K.npy -o K-test.npy -o-labe
 grambench gram -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed`,
 	Setup: func(f *cli.Flags) cli.Work {
 		g := &gram{f: f}
-		g.StartsOver, g.Reread = true, []*string{&g.In, &g.Sets}
+		g.StartsOver, g.Reread = true, []*string{&g.In}
 		g.Documents.Declare(f, "goroot", &g.Limits)
 		f.StringVar(&g.test, "test", "", "compare the documents of `SOURCE` with those of -in")
 		f.ReadsFiles(&g.test, "test", g.Files(&g.test))
-		g.DeclareSets(f)
 		f.Group("Kernel", "")
 		g.Kernels.Declare(f, "diffusion:t=0.5")
 		g.Compute.Declare(f)
@@ -111,9 +110,8 @@ type gram struct {
 	f                     *cli.Flags
 	test                  string
 	out, outTrain, format string
-	labels, labelsTrain   string            // files
-	kernel                kernel.Kernel     // of documents
-	ofSet                 kernel.Hyperbolic // of sets of points, where these were asked for
+	labels, labelsTrain   string // files
+	kernel                kernel.Kernel
 }
 
 // check checks that the flags make sense together, and takes the format from the file's name where
@@ -126,10 +124,6 @@ func (g *gram) check() error {
 		return cli.Usagef("-o-train without -test, expected -o for the matrix of -in")
 	case g.outTrain == "" && g.labelsTrain != "":
 		return cli.Usagef("-o-train-labels without -o-train, whose rows they belong to")
-	case g.test != "" && g.OfSets(&g.Kernels):
-		return cli.Usagef("-test with sets of points, expected documents")
-	case g.labels != "" && g.OfSets(&g.Kernels):
-		return cli.Usagef("-o-labels with sets of points, expected documents")
 	}
 	if g.test != "" {
 		g.Reread = append(g.Reread, &g.test)
@@ -148,22 +142,12 @@ func (g *gram) check() error {
 	if _, err := matrixio.NewWriter(g.format, io.Discard, h); err != nil {
 		return cli.UsageError{Err: fmt.Errorf("-to: %w", err)}
 	}
-	count := 0
-	if g.OfSets(&g.Kernels) {
-		kernels, err := g.Hyperbolic(&g.Kernels, &g.Compute)
-		if err != nil {
-			return err
-		}
-		count, g.ofSet = len(kernels), kernels[0]
-	} else {
-		kernels, err := g.Parse("diffusion:t=0.5")
-		if err != nil {
-			return err
-		}
-		count, g.kernel = len(kernels), kernels[0]
+	kernels, err := g.Parse("diffusion:t=0.5")
+	if err != nil {
+		return err
 	}
-	if count > 1 {
-		return cli.Usagef("%d kernels, expected one: a file holds one matrix", count)
+	if g.kernel = kernels[0]; len(kernels) > 1 {
+		return cli.Usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
 	}
 	return nil
 }
@@ -174,9 +158,6 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	corpus, err := g.Read(ctx, e, p)
 	if err != nil {
 		return err
-	}
-	if g.kernel == nil {
-		return g.runSets(ctx, e, p, corpus)
 	}
 	test, err := g.readTest(ctx, e, p, corpus)
 	if err != nil {

@@ -87,7 +87,6 @@ type kernelsReport struct {
 // kernelRow is one kernel, or one specification of it.
 type kernelRow struct {
 	Name    string `json:"kernel"`
-	Sets    bool   `json:"of_sets"` // compares sets of points instead of documents
 	Formula string `json:"formula,omitempty"`
 	What    string `json:"what,omitempty"`
 	// what stands between the parentheses of a kernel that is made of others
@@ -125,10 +124,7 @@ func newKernelSpec(spec string, p kernel.Properties) kernelSpec {
 func newKernelsReport(args []string) (*kernelsReport, error) {
 	r := &kernelsReport{detail: len(args) > 0}
 	for _, info := range kernel.Catalogue() {
-		r.Rows = append(r.Rows, newKernelRow(info, false))
-	}
-	for _, info := range kernel.SetKernels() {
-		r.Rows = append(r.Rows, newKernelRow(info, true))
+		r.Rows = append(r.Rows, newKernelRow(info))
 	}
 	if !r.detail {
 		return r, nil
@@ -141,16 +137,6 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 		}
 	}
 	row := kernelRow{Name: asked}
-	if kernel.IsHyperbolic(asked) {
-		h, err := kernel.ParseHyperbolic(asked)
-		if err != nil {
-			return nil, cli.UsageError{Err: err}
-		}
-		row = r.Rows[len(r.Rows)-1] // what is known of it depends on the points, as the row says
-		row.Name, row.Variants[0].Spec = h.String(), h.String()
-		r.Rows = []kernelRow{row}
-		return r, nil
-	}
 	k, err := kernel.Parse(asked)
 	if err != nil {
 		return nil, cli.UsageError{Err: err}
@@ -169,10 +155,9 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 	return r, nil
 }
 
-func newKernelRow(info kernel.Info, sets bool) kernelRow {
+func newKernelRow(info kernel.Info) kernelRow {
 	row := kernelRow{
 		Name:    info.Name,
-		Sets:    sets,
 		Formula: info.Summary,
 		What:    info.What,
 		Parts:   info.Parts,
@@ -182,11 +167,7 @@ func newKernelRow(info kernel.Info, sets bool) kernelRow {
 		row.Params = append(row.Params, kernelKey{q.Key, q.Aliases, q.Default, q.Allowed, q.Summary})
 	}
 	for _, spec := range info.Examples {
-		known := info.Properties
-		if !sets {
-			known = kernel.PropertiesOf(kernel.MustParse(spec))
-		}
-		row.Variants = append(row.Variants, newKernelSpec(spec, known))
+		row.Variants = append(row.Variants, newKernelSpec(spec, kernel.PropertiesOf(kernel.MustParse(spec))))
 	}
 	return row
 }
@@ -220,9 +201,6 @@ func (row kernelRow) WriteText(w io.Writer, detail bool) {
 	if row.Formula != "" {
 		report.Wrap(w, report.Pad(name, kernelIndent), row.Formula, kernelWidth)
 	}
-	if row.Sets {
-		line("compares sets of points: grambench gram, spectrum, train and cv take it, with -sets")
-	}
 	if detail && row.What != "" {
 		line(row.What)
 	}
@@ -244,9 +222,9 @@ func (row kernelRow) WriteText(w io.Writer, detail bool) {
 		known := v.known()
 		switch {
 		case detail && row.Name == v.Spec:
-			line(known + v.traits(row.Sets))
+			line(known + v.traits())
 		case detail:
-			line("example " + v.Spec + ": " + known + v.traits(row.Sets))
+			line("example " + v.Spec + ": " + known + v.traits())
 		case known != last: // the first stands for the others that the same is known of
 			if last != "" || row.Parts != "" {
 				line(v.Spec + ": " + known)
@@ -273,14 +251,11 @@ func (v kernelSpec) known() string {
 	return text
 }
 
-// traits says what else is known; sets have neither a cosine nor norms.
-func (v kernelSpec) traits(sets bool) string {
-	text := ""
-	switch {
-	case v.UsesNorms:
+// traits returns the other known properties.
+func (v kernelSpec) traits() string {
+	text := "; of the cosine alone"
+	if v.UsesNorms {
 		text = "; uses norms"
-	case !sets:
-		text = "; of the cosine alone"
 	}
 	if v.NonNegative {
 		text += "; nowhere below 0"

@@ -62,11 +62,7 @@ func (r *spectra) families() (list []string) {
 
 // decay draws the eigenvalues above 0 by their number; the largest alone where others aren't known.
 func (r *spectra) decay() *plot.Plot {
-	subjects := report.Documents(r.Corpus.Documents)
-	if r.Sets > 0 {
-		subjects = report.Counted(r.Sets, "set", "sets")
-	}
-	title := report.Shorten(r.Corpus.Source, 32) + ", " + subjects
+	title := report.Shorten(r.Corpus.Source, 32) + ", " + report.Documents(r.Corpus.Documents)
 	p := chart.New(title, "number of the eigenvalue", "eigenvalue")
 	p.Legend.Left = true // below the curves, which fall
 	drawn := false

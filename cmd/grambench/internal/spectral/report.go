@@ -15,12 +15,10 @@ import (
 
 // spectra is the report of the command.
 type spectra struct {
-	Corpus      source.Line `json:"corpus"`
-	Sets        int         `json:"sets,omitempty"` // of points, which are the rows of the matrices then
-	Coordinates int         `json:"coordinates,omitempty"`
-	Centred     bool        `json:"centred"`
-	Seed        uint64      `json:"seed"`
-	Rows        []*row      `json:"rows"`
+	Corpus  source.Line `json:"corpus"`
+	Centred bool        `json:"centred"`
+	Seed    uint64      `json:"seed"`
+	Rows    []*row      `json:"rows"`
 }
 
 // What was computed.
@@ -40,8 +38,8 @@ const (
 // row is one matrix.
 type row struct {
 	Kernel    string          `json:"kernel"`
-	T         float64         `json:"t,omitempty"`         // the kernel's, 0 where it has none
-	Embedding string          `json:"embedding,omitempty"` // sets of points have none
+	T         float64         `json:"t,omitempty"` // the kernel's, 0 where it has none
+	Embedding string          `json:"embedding"`
 	ISA       string          `json:"isa"`
 	Why       string          `json:"backend_reason,omitempty"` // why -backend auto took it
 	Documents int             `json:"documents"`
@@ -194,11 +192,7 @@ func (row *row) judge(squares float64) {
 }
 
 func (r *spectra) WriteText(w io.Writer) {
-	if r.Sets > 0 {
-		fmt.Fprintln(w, source.SetsLine(r.Corpus, r.Sets, r.Coordinates))
-	} else {
-		fmt.Fprintln(w, r.Corpus)
-	}
+	fmt.Fprintln(w, r.Corpus)
 	if r.Centred {
 		fmt.Fprintln(w, "centred: means are taken off rows and columns, so one eigenvalue is 0")
 	}

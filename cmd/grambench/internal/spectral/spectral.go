@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -34,13 +33,11 @@ An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign
   not converged     Lanczos has not reached it: give more -steps`,
 	Examples: `
 grambench spectrum -in train.svm -kernel diffusion -t 0.1,0.5,1,2,8 -plot spectrum.png
-grambench spectrum -in points.svm -sets qid -kernel hyperbolic -t 0.1,1,10
 grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 20 -json`,
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &call{f: f}
-		c.StartsOver, c.Reread = true, []*string{&c.In, &c.Sets}
+		c.StartsOver, c.Reread = true, []*string{&c.In}
 		c.Documents.Declare(f, "goroot", &c.Limits)
-		c.DeclareSets(f)
 		f.Group("Kernels", "")
 		c.Kernels.Declare(f, "diffusion:t=0.5")
 		f.StringVar(&c.t, "t", "", "the values of t of each kernel: `LIST`, such as 0.5,1,2 or 0.1..10*10")
@@ -74,7 +71,6 @@ type call struct {
 	whole           bool // all eigenvalues are asked for
 
 	asked []kernel.Kernel
-	ofSet []kernel.Hyperbolic // the kernels asked for where they compare sets of points
 	radii []float64
 	logs  []float64 // ln n of covering numbers; nil where no bounds are asked for
 }
@@ -89,12 +85,7 @@ func (c *call) check() (err error) {
 	case c.whole && c.lanczos:
 		return cli.Usagef("-all and -lanczos, expected one of them")
 	}
-	if c.OfSets(&c.Kernels) {
-		c.ofSet, err = c.Hyperbolic(&c.Kernels, &c.Compute)
-	} else {
-		c.asked, err = c.Parse("diffusion:t=0.5")
-	}
-	if err != nil {
+	if c.asked, err = c.Parse("diffusion:t=0.5"); err != nil {
 		return err
 	}
 	if c.radii, err = list("r", c.r); err != nil {
@@ -125,10 +116,6 @@ func (c *call) check() (err error) {
 	if err != nil {
 		return err
 	}
-	if c.ofSet != nil {
-		c.ofSet, err = hyperbolicOn(c.ofSet, ts)
-		return err
-	}
 	var unused []string
 	if c.asked, unused, err = kernel.Vary(c.asked, []kernel.List{{Name: "t", Values: ts}}); err != nil {
 		return cli.Usagef("-t: %w", err)
@@ -148,20 +135,6 @@ func list(flag, text string) ([]float64, error) {
 	return values.Values, nil
 }
 
-// hyperbolicOn gives each kernel all values of t.
-func hyperbolicOn(kernels []kernel.Hyperbolic, ts []float64) (out []kernel.Hyperbolic, err error) {
-	for _, h := range kernels {
-		for _, t := range ts {
-			h.T = t
-			if h, err = kernel.ParseHyperbolic(h.String()); err != nil { // which knows what a t may be
-				return nil, cli.Usagef("-t: %w", err)
-			}
-			out = append(out, h)
-		}
-	}
-	return out, nil
-}
-
 func (c *call) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
@@ -173,11 +146,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("%s holds no documents, expected 1 or more", corpus.Source)
 	}
 	r := &spectra{Corpus: source.NewLine(corpus), Centred: c.centre, Seed: c.seed}
-	rows := c.documents
-	if c.ofSet != nil {
-		rows = c.sets
-	}
-	if err := rows(ctx, e, p, corpus, r); err != nil {
+	if err := c.documents(ctx, e, p, corpus, r); err != nil {
 		return err
 	}
 	p.Clear()
@@ -237,38 +206,6 @@ func (c *call) documents(
 			stripes: func(ctx context.Context, visit func(int, *engine.Dense) error) error {
 				return eng.Stripes(ctx, k, visit)
 			},
-		}
-		if err := c.measure(ctx, e, p, m, row); err != nil {
-			return err
-		}
-		r.Rows = append(r.Rows, row)
-	}
-	return nil
-}
-
-// sets adds the rows of kernels of sets of points, whose matrices are kept whole.
-func (c *call) sets(ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, r *spectra) error {
-	sets, err := c.SetsOf(ctx, corpus)
-	if err != nil {
-		return err
-	}
-	x, held, err := c.Normals(ctx, p, corpus, sets, nil)
-	if err != nil {
-		return err
-	}
-	n := x.Len()
-	r.Sets, r.Coordinates = n, x.P()
-	for _, h := range c.ofSet {
-		g, err := engine.NewHyperbolic(ctx, h, x, c.Options("", p))
-		if err != nil {
-			return err
-		}
-		source.WarnUnproven(e, g.Kernel(), x.P())
-		row := newRow(g.Kernel(), g.Kernel().PropertiesFor(x.P()), n)
-		row.ISA = string(asm.Generic)
-		m := &matrix{
-			what: "a Gram matrix of " + report.Counted(n, "set", "sets"), n: n, workers: c.NumWorkers(),
-			held: held, bytes: g.GramBytes(), stripesBytes: g.GramBytes(), compute: g.Gram,
 		}
 		if err := c.measure(ctx, e, p, m, row); err != nil {
 			return err

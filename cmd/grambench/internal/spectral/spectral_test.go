@@ -201,7 +201,7 @@ func TestParameterT(t *testing.T) {
 		"diffusion:t=0.25":            {0.25, "diffusion"},
 		"ngd-exp:t=2,embed=tf-l2":     {2, "ngd-exp embed=tf-l2"},
 		"linear":                      {0, "linear"},
-		"hyperbolic:t=3,n=5":          {3, "hyperbolic n=5"},
+		"diffusion:t=3,n=5":           {3, "diffusion n=5"},
 		"product(ngd-exp:t=1,linear)": {0, "product(ngd-exp:t=1,linear)"},
 	} {
 		if got, family := parameterT(spec); got != want.t || family != want.family {
@@ -271,23 +271,5 @@ func TestBounds(t *testing.T) {
 	cancel()
 	if _, err := newBounds(ctx, m, 1e-6, nil, nil, 1); err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// A matrix of sets that -m doesn't hold is an error, no report without its row.
-func TestSpectrumOfSetsNeedsMemory(t *testing.T) {
-	var b bytes.Buffer
-	for set := range 900 {
-		fmt.Fprintf(&b, "1 qid:%d 1:%d\n1 qid:%d 1:%d\n", set+1, set+1, set+1, 2*set+3)
-	}
-	path := filepath.Join(t.TempDir(), "sets.svm")
-	musttest.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
-	for memory, want := range map[string]int{"36M": cli.Failed, "1G": cli.Done} {
-		program := cli.Program{Commands: []*cli.Command{Command}}
-		var out, diagnostics bytes.Buffer
-		args := []string{"spectrum", "-in", path, "-sets", "qid", "-kernel", "hyperbolic:t=1", "-lanczos", "-m", memory}
-		if status := program.Run(args, &out, &diagnostics); status != want {
-			t.Errorf("-m %s: status %d, expected %d: %s", memory, status, want, &diagnostics)
-		}
 	}
 }

@@ -34,8 +34,8 @@ and for every kernel, with the float64 reference. Exit status 1: a value is out 
 For up to ` + report.Count(allPairsUpTo) +
 		` documents it compares all pairs; for more, rows chosen at random, about 4
 million pairs, and the 1,000 closest pairs. If no kernel is named, it compares c, which all kernels
-are computed from, on all of these, other kernels and embeddings on an eighth of them, and the
-kernel of sets of points with its definition. It also checks that c is 0 for identical documents,
+are computed from, on all of these, other kernels and embeddings on an eighth of them.
+It also checks that c is 0 for identical documents,
 that (i, j) and (j, i) have the same bits, and that a matrix of up to ` +
 		report.Count(sameBitsDocuments) + ` documents has the same
 bits from 1, 2 and 7 workers, in stripes, by rows and with test documents as rows.
@@ -128,11 +128,6 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 		}
 		// When nothing of the above is held any more.
 		if err := v.sameBits(ctx, group[0], limit); err != nil {
-			return err
-		}
-	}
-	if byDefault && !v.OnGPU() {
-		if err := v.sets(ctx); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func geometry(ctx context.Context, seed uint64) ([]*repro.Figure, error) {
 func halfPlane() *repro.Panel {
 	a, b := [2]float64{0.3, 0.25}, [2]float64{0.75, 0.6} // μ, σ
 	flat := func(p, q [2]float64) float64 { return math.Hypot(p[0]-q[0], p[1]-q[1]) }
-	// cosh d = 1 + (|μ-μ′|²/2 + (σ-σ′)²)/(2σσ′), see engine/internal/hyperbolic
+	// cosh d = 1 + (|μ-μ′|²/2 + (σ-σ′)²)/(2σσ′), see lab/internal/hyperbolic
 	curved := func(p, q [2]float64) float64 {
 		mean, spread := p[0]-q[0], p[1]-q[1]
 		return (mean*mean/2 + spread*spread) / (2 * p[1] * q[1])
