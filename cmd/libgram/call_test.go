@@ -7,6 +7,23 @@ import (
 	"time"
 )
 
+// A length that no memory has is an error, before anything of it is read.
+func TestLengthsAreThoseOfMemory(t *testing.T) {
+	data, number := byte(1), int64(1)
+	for _, n := range []int64{-1, maxBytes + 1, 1 << 62, 1<<63 - 1} {
+		if _, err := (text{&data, n}).string("text"); err == nil {
+			t.Errorf("no error for a text of %d bytes", n)
+		}
+		if _, err := (span[int64]{&number, n / 8}).slice("numbers"); err == nil && n > 0 && n/8 > maxBytes/8 {
+			t.Errorf("no error for %d numbers", n/8)
+		}
+		list := stringList{data: &[]*byte{&data}[0], sizes: &n, count: 1}
+		if _, err := list.list("texts"); err == nil {
+			t.Errorf("no error for a list with a text of %d bytes", n)
+		}
+	}
+}
+
 // A timer that fires at once, before it is stored, finds it stored: on its goroutine a panic would end the process.
 func TestWatchFiresAtOnce(t *testing.T) {
 	every := everyPoll

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"runtime"
 	"slices"
@@ -268,12 +267,15 @@ type span[T any] struct {
 	count int64
 }
 
+// maxBytes is more than a process can hold: processors have addresses of 47 to 56 bits.
+const maxBytes = 1 << 47
+
 // slice returns the numbers, which are the caller's memory. what names them.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {
-	case s.count < 0 || s.count > math.MaxInt/int64(max(size, 1)):
-		return nil, fmt.Errorf("gram: %s: a length of %d, expected 0 or more", what, s.count)
+	case s.count < 0 || s.count > maxBytes/int64(size):
+		return nil, fmt.Errorf("gram: %s: a length of %d, expected 0 to %d", what, s.count, maxBytes/int64(size))
 	case s.count == 0:
 		return nil, nil
 	case s.data == nil:

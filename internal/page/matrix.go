@@ -82,7 +82,11 @@ func (m *Matrix) Cells() [][]cell {
 
 // Data is what the page's script knows of the matrix.
 func (m *Matrix) Data() any {
-	return map[string]any{"names": m.Names, "documents": m.shown()}
+	names := make([]string, len(m.Names))
+	for i, name := range m.Names {
+		names[i] = Short(name)
+	}
+	return map[string]any{"names": names, "documents": m.shown()}
 }
 
 // shown returns the documents that the page holds, excerpts of them: of each cell as many, the most with
@@ -112,11 +116,19 @@ func (m *Matrix) shown() []CellDocument {
 	for _, d := range sorted {
 		at := [2]int{d.Class, d.Given}
 		if of[at]++; of[at] <= most && len(out) < mostDocuments {
-			d.Text = Excerpt(d.Text, mostExcerpt)
+			d.Name, d.Text, d.Note = Short(d.Name), Excerpt(d.Text, mostExcerpt), Short(d.Note)
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// Short cuts a name or a cell that is longer than an excerpt.
+func Short(text string) string {
+	if len(text) <= mostExcerpt {
+		return text
+	}
+	return Excerpt(text, mostExcerpt)
 }
 
 // Excerpt is the beginning of a text, of so many characters at most, its white space made single blanks.

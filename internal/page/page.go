@@ -108,6 +108,7 @@ var script string
 
 var parsed = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": func(i int) int { return i + 1 },
+	"short":  Short,
 }).Parse(html))
 
 // policy has a browser refuse whatever isn't in the page: it knows the one script by its digest.

@@ -136,8 +136,7 @@ def matrix(x: Any) -> Held:
                              "Reshape your data, or pass a list of texts")
         bits = 8 * x.dtype.itemsize
         return Held(Matrix(*x.shape, None, None, _address(x), x.size, 0, 0, bits), x)
-    if x.format != "csr":
-        x = x.tocsr()
+    x = _checked(x).tocsr()
     if x.data.dtype not in (np.float32, np.float64):
         x = x.astype(np.float64)
     if not x.has_canonical_format:
@@ -146,6 +145,24 @@ def matrix(x: Any) -> Held:
     offsets, indices, data = (np.ascontiguousarray(a) for a in (x.indptr, x.indices, x.data))
     bits = [8 * a.dtype.itemsize for a in (offsets, indices, data)]
     return Held(Matrix(*x.shape, _address(offsets), _address(indices), _address(data), len(data), *bits), offsets, indices, data)
+
+
+def _checked(x: Any) -> Any:
+    """The sparse matrix with the same arrays, which SciPy has checked: its compiled functions read what the offsets and
+    indices say. Flags such as ``has_canonical_format`` are found again."""
+    if x.ndim != 2:
+        raise ValueError(f"found a sparse array of {x.ndim} dimensions, expected 2: documents × columns")
+    try:
+        if x.format in ("csr", "csc", "bsr"):
+            x = type(x)((x.data, x.indices, x.indptr), shape=x.shape)
+            if np.any(np.diff(x.indptr) < 0):  # which SciPy checks of matrices with values only
+                raise ValueError("indptr must be a non-decreasing sequence")
+            x.check_format(full_check=True)
+        elif x.format == "coo":
+            x = type(x)((x.data, (x.row, x.col)), shape=x.shape)
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(f"found a damaged sparse matrix of format {x.format}: {error}") from None
+    return x
 
 
 def count(x: Any) -> int:

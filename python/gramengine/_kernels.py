@@ -53,6 +53,8 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     shape = (count(X), count(X if Y is None else Y))
     if out is None:
         out = np.empty(shape, np.float32)
+    elif not isinstance(out, np.ndarray):
+        raise ValueError(f"out is of type {type(out).__name__}, expected an array of {shape} and float32")
     elif out.shape != shape or out.dtype != np.float32 or not out.flags.carray:
         found = f"shape {out.shape} and type {out.dtype}{'' if out.flags.writeable else ', read-only'}"
         raise ValueError(f"out has {found}, expected {shape} and float32, writable, aligned and in C order")

@@ -217,6 +217,9 @@ def call(name: str, *arguments: Any, progress: Progress | None = None, long: boo
     On the main thread a long call runs on another, so that ^C ends it: signals wait for calls to return.
     """
     _check_process()
+    for value, kind in zip(arguments, _SIGNATURES[name]):
+        if kind is c_int64 and not -2**63 <= value < 2**63:  # of which ctypes would take the last 64 bits
+            raise ValueError(f"found {value}, expected a whole number of at most 64 bits")
     running, function = _Running(progress, silent), getattr(_library, name)
     if not long or threading.current_thread() is not threading.main_thread():
         running.finish(function(*arguments, byref(running.struct)))

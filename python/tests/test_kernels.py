@@ -108,6 +108,44 @@ def test_bad_input():
         g.gram(sp.csr_matrix((10**6, 10), dtype=np.float32), memory_bytes=10**9)
 
 
+@pytest.mark.parametrize("form, name, change", [
+    ("csr", "indptr", lambda a: np.where(a == a[1], 10**8, a)), ("csr", "indptr", lambda a: a[:10]),
+    ("csr", "indptr", lambda a: a[::-1]), ("csr", "indices", lambda a: a - 10**8), ("csr", "data", lambda a: a[:10]),
+    ("csr", "indices", lambda a: a[:10]), ("csc", "indices", lambda a: a + 10**8), ("csc", "indptr", lambda a: a[:10]),
+    ("bsr", "indices", lambda a: a + 10**8), ("coo", "row", lambda a: a + 10**8), ("coo", "col", lambda a: a - 10**8),
+])
+def test_broken_matrices(counts, form, name, change):
+    """What SciPy's compiled functions, and the library, would read beyond is an error."""
+    for canonical in (False, True):
+        broken = counts[0].asformat(form, copy=True)
+        setattr(broken, name, change(getattr(broken, name)))
+        broken.has_canonical_format = canonical
+        with pytest.raises(ValueError, match=f"damaged sparse matrix of format {form}: "):
+            g.gram(broken)
+
+
+def test_flags_of_matrices_are_found_again(counts):
+    x = counts[0]
+    turned = x.copy()
+    for i, j in zip(x.indptr[:-1], x.indptr[1:]):
+        turned.indices[i:j], turned.data[i:j] = x.indices[i:j][::-1], x.data[i:j][::-1]
+    turned.has_canonical_format = True
+    turned.indices, turned.data = np.append(turned.indices, 1), np.append(turned.data, np.float32(5))  # not pruned
+    stored = turned.nnz, len(turned.data)
+    assert np.array_equal(g.gram(turned), g.gram(x)) and stored == (turned.nnz, len(turned.data))
+    with pytest.raises(ValueError, match="1 dimensions, expected 2"):
+        g.gram(sp.coo_array(np.ones(5)))
+
+
+def test_numbers_beyond_64_bits():
+    x, index = np.eye(3), g.Index(["red green", "green blue"])
+    model = g.TextClassifier("linear", C=1, min_df=1).fit(["red", "blue", "red", "blue"], [0, 1, 0, 1])
+    for call in (lambda n: g.neighbours(x, k=n), lambda n: index.query(["red"], k=n), lambda n: g.gram(x, n_jobs=n),
+                 lambda n: model.explain(["red"], n), lambda n: index.remove([n])):
+        with pytest.raises(ValueError, match="number|k is"):
+            call(2**70)
+
+
 def test_empty_sets():
     x = sp.csr_matrix((0, 4), dtype=np.float32)
     assert g.gram(x).shape == (0, 0)
@@ -147,6 +185,12 @@ def test_out_must_be_writable():
     with pytest.raises(ValueError, match="read-only, expected"):
         g.gram(np.eye(2), kernel="linear", out=out)
     assert not out.any()
+
+
+def test_out_must_be_an_array():
+    for out in ([], sp.eye(2, dtype=np.float32)):
+        with pytest.raises(ValueError, match="expected an array of"):
+            g.gram(np.eye(2), out=out)
 
 
 def test_knn_among_other_documents(counts):

@@ -428,6 +428,8 @@ static void errors(const char *folder)
 	INVALID("of 0 kinds", gram_gram(&(gram_documents){0}, NULL, NONE, out, COUNT(out), fresh()));
 	INVALID("out: NULL, expected 576", gram_gram(&from_matrix, NULL, NONE, NULL, COUNT(out), fresh()));
 	INVALID("out: a length of 575, expected 576", gram_gram(&from_matrix, NULL, NONE, out, COUNT(out) - 1, fresh()));
+	gram_strings huge = {(const char *[]){"a"}, (int64_t[]){INT64_C(1) << 62}, 1};
+	INVALID("texts: a length of 4611686018427387904", gram_index(&huge, NONE, &o, fresh()));
 	INVALID("options: a length of -1", gram_gram(&from_matrix, NULL, "{}", -1, out, COUNT(out), fresh()));
 	INVALID("options: NULL", gram_gram(&from_matrix, NULL, NULL, 2, out, COUNT(out), fresh()));
 	INVALID("NULL for the object", gram_train(&from_matrix, NONE, 0, NULL, fresh()));

@@ -6,14 +6,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"math"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/learn"
 )
 
@@ -22,16 +25,19 @@ const mostTexts, mostNamed, mostExplained = 1000, 1000, 64 << 10
 
 // request is the body of a request.
 type request struct {
-	Text  *string  `json:"text"`
-	Texts []string `json:"texts"`
-	N     *int     `json:"n"` // terms or neighbours, 10 where it isn't given
+	texts []string
+	n     int // terms or neighbours
 }
 
-// decode reads a body of JSON or of plain text, and brings text into Texts and the default into N.
+// byteOrderMark may stand before a body.
+const byteOrderMark = "\ufeff"
+
+// decode reads a body of JSON or of plain text.
 func decode(contentType string, body []byte) (*request, error) {
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	charset := strings.ToLower(parameters["charset"])
-	q := &request{}
+	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
+	q := &request{n: 10}
 	switch {
 	case !utf8.Valid(body):
 		return nil, failed(http.StatusUnsupportedMediaType, "a body that isn't UTF-8, expected UTF-8")
@@ -39,59 +45,98 @@ func decode(contentType string, body []byte) (*request, error) {
 		return nil, failed(http.StatusUnsupportedMediaType, "content type %q, expected application/json or text/plain, "+
 			"in UTF-8", contentType)
 	case kind == "application/json":
-		d := json.NewDecoder(bytes.NewReader(body))
-		d.DisallowUnknownFields()
-		if err := d.Decode(q); err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = errors.New("it ends too soon")
-			}
-			return nil, failed(http.StatusBadRequest, `not the JSON expected, {"text": "..."} or {"texts": [...]}: %s`,
-				strings.TrimPrefix(err.Error(), "json: "))
-		}
-		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return nil, failed(http.StatusBadRequest, "something follows the JSON object, expected one object")
-		}
+		return q, q.parse(body)
 	case kind == "" || kind == "text/plain":
-		text := string(body)
-		q.Text = &text
-	default:
-		return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain",
-			kind)
+		q.texts = []string{string(body)}
+		return q, nil
 	}
-	if (q.Text != nil) == (q.Texts != nil) {
-		return nil, failed(http.StatusBadRequest, `expected "text" or "texts", and not both`)
+	return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain", kind)
+}
+
+// parse reads a body of JSON.
+func (q *request) parse(body []byte) error {
+	bad := func(format string, args ...any) error {
+		return failed(http.StatusBadRequest, `expected {"text": "..."} or {"texts": ["...", ...]}, found `+format, args...)
 	}
-	if q.Text != nil {
-		q.Texts = []string{*q.Text}
+	var fields map[string]json.RawMessage
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(body, &fields); errors.As(err, &syntax) {
+		return bad("no JSON: %v at byte %d", syntax, syntax.Offset)
+	} else if err != nil || fields == nil {
+		return bad("%s", jsonType(body))
 	}
-	if len(q.Texts) < 1 || len(q.Texts) > mostTexts {
-		return nil, failed(http.StatusBadRequest, "%d texts, expected 1 to %d", len(q.Texts), mostTexts)
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[key]
+		switch key {
+		case "text":
+			var text *string
+			if json.Unmarshal(value, &text) != nil || text == nil {
+				return bad(`"text" that is %s`, jsonType(value))
+			}
+			q.texts = []string{*text}
+		case "texts":
+			var texts []*string
+			var wrong *json.UnmarshalTypeError
+			if err := json.Unmarshal(value, &texts); errors.As(err, &wrong) && value[0] == '[' {
+				return bad(`"texts" with a value of type %s`, wrong.Value)
+			} else if err != nil || texts == nil {
+				return bad(`"texts" that is %s`, jsonType(value))
+			}
+			if len(texts) < 1 || len(texts) > mostTexts {
+				return failed(http.StatusBadRequest, "%d texts, expected 1 to %d", len(texts), mostTexts)
+			}
+			if at := slices.Index(texts, nil); at >= 0 {
+				return bad(`null at %d of "texts"`, at)
+			}
+			for _, text := range texts {
+				q.texts = append(q.texts, *text)
+			}
+		case "n":
+			var n *float64
+			if json.Unmarshal(value, &n) != nil || n == nil {
+				return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, jsonType(value), mostNamed)
+			} else if !(*n >= 1 && *n <= mostNamed) || *n != math.Trunc(*n) {
+				return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, value, mostNamed)
+			}
+			q.n = int(*n)
+		default:
+			return bad("the key %q", key)
+		}
 	}
-	if q.N == nil {
-		n := 10
-		q.N = &n
+	if (fields["text"] != nil) == (fields["texts"] != nil) {
+		return failed(http.StatusBadRequest, `expected either "text" or "texts"`)
 	}
-	if *q.N < 1 || *q.N > mostNamed {
-		return nil, failed(http.StatusBadRequest, `"n" is %d, expected 1 to %d`, *q.N, mostNamed)
+	return nil
+}
+
+// jsonType names the type of a JSON value.
+func jsonType(value []byte) string {
+	switch value = bytes.TrimLeft(value, " \t\r\n"); value[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
 	}
-	return q, nil
+	return "a number"
 }
 
 // computing is the handler of a path that answers what a body asks.
-func computing(answer func(context.Context, *loaded, *request) (any, error), explains bool) func(
-	*service, http.ResponseWriter, *http.Request) (*reply, error) {
-	return func(s *service, w http.ResponseWriter, r *http.Request) (*reply, error) {
-		return s.compute(w, r, explains, func(ctx context.Context, body []byte, l *loaded) (*reply, error) {
+func computing(answer func(context.Context, *loaded, *request, *output) error, explains bool) func(
+	*service, http.ResponseWriter, *http.Request, *output) error {
+	return func(s *service, w http.ResponseWriter, r *http.Request, out *output) error {
+		return s.compute(w, r, explains, func(ctx context.Context, body []byte, l *loaded) error {
 			q, err := decode(r.Header.Get("Content-Type"), body)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			s.set.GetOrCreateCounter(fmt.Sprintf("gram_texts_total{path=%q}", r.URL.Path)).Add(len(q.Texts))
-			v, err := answer(ctx, l, q)
-			if err != nil {
-				return nil, err
-			}
-			return jsonReply(v)
+			s.set.GetOrCreateCounter(fmt.Sprintf("gram_texts_total{path=%q}", r.URL.Path)).Add(len(q.texts))
+			return answer(ctx, l, q, out)
 		})
 	}
 }
@@ -105,20 +150,29 @@ type prediction struct {
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"`      // no known word
+	Note        string   `json:"note,omitempty"`      // no known word, no answer
 	Threshold   float64  `json:"threshold,omitempty"` // of a text without an answer: Probability, that of Second, is below it
 }
 
-func predict(ctx context.Context, l *loaded, q *request) (any, error) {
-	p, err := l.model.PredictTexts(ctx, q.Texts)
-	if err != nil {
-		return nil, err
+// atOnce is how many texts are predicted at once: decision values of many classes take more than texts.
+const atOnce = 64
+
+func predict(ctx context.Context, l *loaded, q *request, out *output) error {
+	before := `{"predictions":[`
+	for texts := range slices.Chunk(q.texts, atOnce) {
+		p, err := l.model.PredictTexts(ctx, texts)
+		if err != nil {
+			return err
+		}
+		for i := range texts {
+			if err := out.add(before, l.prediction(p, i), ""); err != nil {
+				return err
+			}
+			before = ","
+		}
 	}
-	out := make([]prediction, len(q.Texts))
-	for i := range out {
-		out[i] = l.prediction(p, i)
-	}
-	return map[string]any{"predictions": out}, nil
+	_, err := out.Write([]byte("]}\n"))
+	return err
 }
 
 func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
@@ -143,18 +197,35 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 		return out
 	}
 	out.Probability = &p.Probabilities[i][class]
+	if refusal := out.refusal(); refusal != "" {
+		out.Note = strings.TrimPrefix(out.Note+"; "+refusal, "; ")
+	}
 	return out
 }
 
-func explain(ctx context.Context, l *loaded, q *request) (any, error) {
-	if len(q.Texts) != 1 {
-		return nil, failed(http.StatusBadRequest, "%d texts to explain, expected 1", len(q.Texts))
+// refusal says why a text has no answer; "" if it has one. It rounds the probability down and the threshold up, so that
+// one is below the other as printed, too.
+func (p *prediction) refusal() string {
+	if p.Threshold == 0 || p.Probability == nil {
+		return ""
 	}
-	if n := len(q.Texts[0]); n > mostExplained {
-		return nil, failed(http.StatusRequestEntityTooLarge, "a text of %d bytes to explain, expected %d at most", n,
+	return fmt.Sprintf("No answer; closest: %s (%.2f), below the threshold %.4g", page.Short(p.Second),
+		math.Floor(100**p.Probability)/100, math.Ceil(1000*p.Threshold)/1000)
+}
+
+func explain(ctx context.Context, l *loaded, q *request, out *output) error {
+	if len(q.texts) != 1 {
+		return failed(http.StatusBadRequest, "%d texts to explain, expected 1", len(q.texts))
+	}
+	if n := len(q.texts[0]); n > mostExplained {
+		return failed(http.StatusRequestEntityTooLarge, "a text of %d bytes to explain, expected %d at most", n,
 			mostExplained)
 	}
-	return l.model.ExplainText(ctx, q.Texts[0], *q.N)
+	why, err := l.model.ExplainText(ctx, q.texts[0], q.n)
+	if err != nil {
+		return err
+	}
+	return out.json(why)
 }
 
 // neighbour is a document of -of.
@@ -164,17 +235,21 @@ type neighbour struct {
 	C        float32  `json:"c"`
 }
 
-func neighbours(ctx context.Context, l *loaded, q *request) (any, error) {
+func neighbours(ctx context.Context, l *loaded, q *request, out *output) error {
 	if l.index == nil {
-		return nil, failed(http.StatusNotFound, "no texts to compare with: serve -of SOURCE has them")
+		return failed(http.StatusNotFound, "no texts to compare with: serve -of SOURCE has them")
 	}
-	found, err := l.index.Query(ctx, q.Texts, gram.IndexQuery{K: *q.N})
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]neighbour, len(found))
-	for i, list := range found {
-		for _, m := range list {
+	before := `{"neighbours":[[`
+	for i := range q.texts {
+		found, err := l.index.Query(ctx, q.texts[i:i+1], gram.IndexQuery{K: q.n})
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write([]byte(before)); err != nil {
+			return err
+		}
+		before = ""
+		for _, m := range found[0] {
 			n := neighbour{Document: strconv.Itoa(m.Document + 1), C: m.C}
 			if l.texts.Names != nil {
 				n.Document = l.texts.Names[m.Document]
@@ -184,8 +259,13 @@ func neighbours(ctx context.Context, l *loaded, q *request) (any, error) {
 					n.Labels = append(n.Labels, l.texts.Classes[id])
 				}
 			}
-			out[i] = append(out[i], n)
+			if err := out.add(before, n, ""); err != nil {
+				return err
+			}
+			before = ","
 		}
+		before = "],["
 	}
-	return map[string]any{"neighbours": out}, nil
+	_, err := out.Write([]byte("]]}\n"))
+	return err
 }

@@ -171,7 +171,7 @@ func TestSoak(t *testing.T) {
 		}
 		all.Wait()
 		client.CloseIdleConnections()
-		for s.connections.Load() > 0 { // each holds buffers
+		for s.open.count() > 0 { // each holds buffers
 			time.Sleep(time.Millisecond)
 		}
 		if answered.Load() != int64(n-n/10) {

@@ -1,15 +1,16 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/page"
@@ -23,7 +24,7 @@ var html string
 var own string
 
 var (
-	parsed = template.Must(template.New("page").Parse(html))
+	parsed = template.Must(template.New("page").Funcs(template.FuncMap{"short": page.Short}).Parse(html))
 	style  = page.Style + own
 )
 
@@ -47,37 +48,47 @@ type answer struct {
 	Table       *report.Table
 }
 
+// formType is the content type of the page's form.
+const formType = "application/x-www-form-urlencoded"
+
 // page shows a form, and what is said of the text that came with it.
-func (s *service) page(w http.ResponseWriter, r *http.Request) (*reply, error) {
+func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) error {
 	h := w.Header()
 	if r.Method != http.MethodPost {
-		return s.show(h, s.current.Load(), &shown{})
+		return s.show(h, s.current.Load(), &shown{}, out)
 	}
-	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) (*reply, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != formType {
+		return failed(http.StatusUnsupportedMediaType, "content type %q, expected %s", r.Header.Get("Content-Type"),
+			formType)
+	}
+	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) error {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return nil, failed(http.StatusBadRequest, "the body is no form")
+			return failed(http.StatusBadRequest, "the body is no form")
 		}
-		out := &shown{Text: form.Get("text")}
+		text := strings.ToValidUTF8(strings.TrimPrefix(form.Get("text"), byteOrderMark), "\ufffd")
+		p := &shown{Text: text}
+		if len(text) > mostExplained {
+			p.Text = strings.ToValidUTF8(text[:mostExplained], "") + "…"
+		}
 		var refused error
-		if out.Answers, refused = l.answers(ctx, out.Text); refused != nil {
-			out.Error = failureOf(refused).text
+		if p.Answers, refused = l.answers(ctx, text); refused != nil {
+			p.Error = failureOf(refused).text
 		}
-		page, err := s.show(h, l, out)
-		if err == nil {
-			page.refused = refused
+		if err := s.show(h, l, p, out); err != nil {
+			return err
 		}
-		return page, err
+		out.refused = refused
+		return nil
 	})
 }
 
-func (s *service) show(h http.Header, l *loaded, out *shown) (*reply, error) {
-	out.Model, out.Kind, out.Style = l.name, l.kind(), template.CSS(style)
+func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
+	p.Model, p.Kind, p.Style = l.name, l.kind(), template.CSS(style)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin")
-	var b bytes.Buffer
-	err := parsed.Execute(&b, out)
-	return &reply{kind: "text/html; charset=utf-8", body: b.Bytes()}, err
+	out.kind = "text/html; charset=utf-8"
+	return parsed.Execute(out, p)
 }
 
 // answers says what the model predicts of a text, and why.
@@ -92,13 +103,13 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 	if len(p.Labels) > 0 {
 		title = report.Join(p.Labels)
 	}
+	if refusal := p.refusal(); refusal != "" {
+		title = refusal
+	}
 	number := func(name string, v *float64, format string) {
 		if v != nil {
 			t.Add(name, fmt.Sprintf(format, *v))
 		}
-	}
-	if p.Threshold > 0 && p.Probability != nil {
-		title = fmt.Sprintf("No answer; closest: %s (%.3g), below the threshold %.3g", p.Second, *p.Probability, p.Threshold)
 	}
 	if p.Value != nil {
 		title = fmt.Sprintf("%.6g", *p.Value)
@@ -106,18 +117,18 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 	number("probability", p.Probability, "%.4f")
 	number("margin", p.Margin, "%.4g")
 	if p.Second != "" {
-		t.Add("second", p.Second)
+		t.Add(map[bool]string{true: "closest", false: "second"}[p.Threshold > 0], p.Second)
 	}
 	t.Add("words", fmt.Sprint(p.Words))
 	t.Add("of these known", fmt.Sprint(p.Known))
 	first := answer{Title: title, Table: t}
-	if p.Note != "" {
+	if found.Empty[0] {
 		first.Note = "No known word: this is what the model says of an empty text."
 	} else if 2*p.Known < p.Words || p.Words == 0 {
 		first.Note = "The model knows less than half of the words, so this says little."
 	}
 	if len(text) > mostExplained {
-		first.Note += fmt.Sprintf(" Texts of more than %s aren't explained.", report.Bytes(mostExplained))
+		first.Note += fmt.Sprintf(" A text of more than %s is shown cut and isn't explained.", report.Bytes(mostExplained))
 		return append(out, first), nil
 	}
 	out = append(out, first)

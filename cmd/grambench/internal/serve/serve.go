@@ -36,15 +36,15 @@ Answers requests with any model of texts, until ^C or SIGTERM:
   POST /neighbours  the nearest documents of -of, by c = 1 - cosine
   GET /healthz      what it serves       GET /metrics   for Prometheus       GET /   a page
 A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
-neighbours to name. Answers and errors are JSON. SIGHUP reads the model and -of again. Requests
-under way end with the old ones, which stay if the new ones can't be read. Only this machine is
-served, unless -addr names another address: then put a proxy in front, since there are no passwords
-and no encryption.`,
+neighbours to name. Answers and errors are JSON. A model file that is replaced is read within two
+seconds, and -of with it; SIGHUP reads them at once. Requests under way end with the old ones, which
+stay if the new ones can't be read. Only this machine is served, unless -addr names another address:
+then put a proxy in front, since there are no passwords and no encryption.`,
 	Examples: `
 grambench serve news.model
 grambench serve -addr localhost:9000 -of train.tsv.gz news.model
 curl --json '{"text": "the shuttle reached orbit"}' localhost:8080/predict
-kill -HUP $(pidof grambench)                 after another train -o news.model`,
+grambench train train.tsv.gz news.model      serve notices the new file`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &run{}
 		f.Group("Model", "")
@@ -103,6 +103,8 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	signal.Notify(again, syscall.SIGHUP)
 	defer signal.Stop(again)
 
+	watch := &watcher{file: r.model}
+	watch.reading()
 	first, err := r.load(ctx)
 	if err != nil {
 		return err
@@ -133,32 +135,37 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	asked := again               // nil while a model is read: a pipe may keep that waiting
 	done := make(chan func(), 1) // tells how reading ended
+	read := func() {
+		next, err := r.load(ctx)
+		done <- func() {
+			if err != nil {
+				s.reloads("failed")
+				tell("%v; still serving what was read at %s", err, s.current.Load().read.Format(time.TimeOnly))
+				return
+			}
+			s.use(next)
+			s.reloads("done")
+			tell("read %s again, %s", r.model, next.kind())
+			if err := r.bound(s); err != nil {
+				tell("%v: requests may be refused", err)
+			}
+		}
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	asked, looks := again, tick.C // nil while a model is read: a pipe may keep that waiting
 	for {
+		wanted := false
 		select {
 		case err := <-ended:
 			return err
 		case <-asked:
-			asked = nil
-			go func() {
-				next, err := r.load(ctx)
-				done <- func() {
-					if err != nil {
-						s.reloads("failed")
-						tell("%v; still serving what was read at %s", err, s.current.Load().read.Format(time.TimeOnly))
-						return
-					}
-					s.use(next)
-					s.reloads("done")
-					tell("read %s again, %s", r.model, next.kind())
-					if err := r.bound(s); err != nil {
-						tell("%v: requests may be refused", err)
-					}
-				}
-			}()
+			wanted = true
+		case <-looks:
+			wanted = watch.replaced()
 		case tells := <-done:
-			asked = again
+			asked, looks = again, tick.C
 			tells()
 		case <-ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
@@ -169,11 +176,47 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 			}
 			return nil
 		}
+		if wanted {
+			asked, looks = nil, nil
+			watch.reading()
+			go read()
+		}
 	}
 }
 
-// bound leaves bodies what the model that is in use leaves of -m. It returns an error where that is less than one
-// may take.
+// lookEvery is how often the service looks whether the model's file was replaced.
+const lookEvery = 500 * time.Millisecond
+
+// watcher looks at a file.
+type watcher struct {
+	file       string
+	read, last os.FileInfo // nil if there is no such file
+}
+
+// reading notes the state of the file that is about to be read.
+func (w *watcher) reading() {
+	w.read, _ = os.Stat(w.file)
+	w.last = w.read
+}
+
+// replaced reports whether the file differs from the one that was read and hasn't changed since the last look, when it
+// may have been half written. A pipe is read on SIGHUP only.
+func (w *watcher) replaced() bool {
+	now, _ := os.Stat(w.file)
+	settled := sameFile(now, w.last)
+	w.last = now
+	return settled && !sameFile(now, w.read) && (now == nil || now.Mode().IsRegular())
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// bound leaves connections and requests three quarters of what -m leaves beside the model that is in use, and the
+// garbage collector the rest. It returns an error if one request of -max-body may take more.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
@@ -181,9 +224,11 @@ func (r *run) bound(s *service) error {
 	}
 	objects := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(objects)
-	most := min(mostHeld, (budget-backend.RuntimeBytes-int64(objects[0].Value.Uint64()))/bodyTimes)
-	s.most.Store(most)
-	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+bodyTimes*(s.body-most))
+	model := max(int64(objects[0].Value.Uint64())-s.memory.used.Load(), 0)
+	limit := max((budget-backend.RuntimeBytes-model)/4*3, 0)
+	s.memory.limit.Store(limit)
+	one := (bodyTimes+workTimes)*s.body + 1<<20
+	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+(one-limit)/3*4)
 }
 
 // reason is what is wrong with an address, without the address.
@@ -261,7 +306,7 @@ func (l *loaded) kind() string {
 // server is the HTTP server, with bounds on all that a client may be slow with.
 func (s *service) server() *http.Server {
 	return &http.Server{
-		Handler: s, ErrorLog: s.errors, ConnState: s.count,
+		Handler: s, ErrorLog: s.errors, ConnState: s.connection,
 		ReadHeaderTimeout: min(s.timeout, 5*time.Second), ReadTimeout: s.timeout, WriteTimeout: 3 * s.timeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}

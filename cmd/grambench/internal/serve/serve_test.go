@@ -135,7 +135,7 @@ func TestAnswers(t *testing.T) {
 // The page shows what came with the form as text, fetches nothing and runs no script.
 func TestPage(t *testing.T) {
 	s := start(t, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1})
-	r := ask(s, "POST", "/", "application/x-www-form-urlencoded", "text=%3Cscript%3Ered%3C/script%3E%20green")
+	r := ask(s, "POST", "/", formType, "text=%3Cscript%3Ered%3C/script%3E%20green")
 	text := bodyOf(t, r)
 	for _, want := range []string{
 		"&lt;script&gt;red&lt;/script&gt; green</textarea>", "<h2>colour</h2>", "<td>green</td>",
@@ -161,12 +161,11 @@ func TestPage(t *testing.T) {
 func TestInternalErrors(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	s.body = 1 << 20
-	const form = "application/x-www-form-urlencoded"
-	if half := bodyOf(t, ask(s, "POST", "/", form, "text=red+oak")); strings.Contains(half, "less than half") {
+	if half := bodyOf(t, ask(s, "POST", "/", formType, "text=red+oak")); strings.Contains(half, "less than half") {
 		t.Errorf("a word of two is less than half:\n%s", half)
 	}
-	long := bodyOf(t, ask(s, "POST", "/", form, "text="+strings.Repeat("red+", 20_000)))
-	if !strings.Contains(long, "Texts of more than 64 KiB aren&#39;t explained.") {
+	long := bodyOf(t, ask(s, "POST", "/", formType, "text="+strings.Repeat("red+", 20_000)))
+	if !strings.Contains(long, "A text of more than 64 KiB is shown cut and isn&#39;t explained.") {
 		t.Errorf("nothing of a long text's terms:\n%.3000s", long)
 	}
 	var said strings.Builder
@@ -175,7 +174,7 @@ func TestInternalErrors(t *testing.T) {
 	broken.model = broken.model.With(gram.Options{MemoryBytes: 1})
 	s.use(&broken)
 	for _, path := range []string{"/", "/predict"} {
-		kind := map[string]string{"/": form}[path]
+		kind := map[string]string{"/": formType}[path]
 		r := ask(s, "POST", path, kind, "text=red")
 		if text := bodyOf(t, r); r.StatusCode != 500 || !strings.Contains(text, "internal error") ||
 			strings.Contains(text, "memory") || strings.Contains(text, "<form") != (path == "/") {
@@ -212,6 +211,8 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/explain", asJSON, `{"text": "a", "n": 0}`, 400},
 		{"POST", "/explain", asJSON, `{"text": "a", "n": 1e9}`, 400},
 		{"POST", "/predict", "text/plain", strings.Repeat("a ", 1<<10), 413},
+		{"POST", "/", asJSON, `{"text": "a"}`, 415}, {"POST", "/", "", "text=a", 415}, {"POST", "/", "image/png", "", 415},
+		{"POST", "/", "multipart/form-data; boundary=a", "", 415},
 	} {
 		r := ask(s, q.method, q.path, q.kind, q.body)
 		var got struct{ Error string }
@@ -252,7 +253,48 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// Who comes when too many wait, when bodies take too much, or whose turn doesn't come, is told to come again.
+// JSON is read as by JSON services: keys are exact, a number is a number however it is written, null is no text. Errors
+// name JSON's types.
+func TestJSONForms(t *testing.T) {
+	s := start(t, gram.TrainOptions{Type: "linear"})
+	for body, want := range map[string]string{
+		`{"text": "red", "n": 1.0}`: "", `{"text": "red", "n": 1e0}`: "", "\ufeff" + `{"text": "red", "n": 1}`: "",
+		` {"texts" : ["red"],"n":1 }` + "\n": "",
+		`{"text": "red", "n": 1.5}`:          `"n" is 1.5, expected a whole number from 1 to 1000`,
+		`{"text": "red", "n": "1"}`:          `"n" is a string, expected a whole number from 1 to 1000`,
+		`{"text": "red", "n": null}`:         `"n" is null, expected a whole number from 1 to 1000`,
+		`{"texts": ["red", null]}`:           `null at 1 of "texts"`,
+		`{"texts": ["red", 1]}`:              `"texts" with a value of type number`,
+		`{"texts": "red"}`:                   `"texts" that is a string`,
+		`{"texts": null}`:                    `"texts" that is null`,
+		`{"text": ["red"]}`:                  `"text" that is an array`,
+		`{"text": null}`:                     `"text" that is null`,
+		`{"TEXT": "red"}`:                    `the key "TEXT"`,
+		`[1]`:                                `found an array`,
+		`null`:                               `found null`,
+		`true`:                               `found a boolean`,
+		`{"text": "red"`:                     `no JSON: unexpected end of JSON input at byte 14`,
+		`{'text': "red"}`:                    `no JSON: invalid character '\'' looking for beginning of object key`,
+		`{"text": "red"} {}`:                 `no JSON: invalid character '{' after top-level value at byte 17`,
+	} {
+		r := ask(s, "POST", "/explain", asJSON, body)
+		var got struct {
+			Error string
+			Terms []any
+		}
+		err := json.Unmarshal([]byte(bodyOf(t, r)), &got)
+		switch {
+		case err != nil || strings.Contains(got.Error, "Go ") || strings.Contains(got.Error, "map["):
+			t.Errorf("%s: %v, error %q", body, err, got.Error)
+		case want == "" && (r.StatusCode != 200 || len(got.Terms) != 1):
+			t.Errorf("%s: %s, %+v, expected one term", body, r.Status, got)
+		case want != "" && (r.StatusCode != 400 || !strings.Contains(got.Error, want)):
+			t.Errorf("%s: %s, error %q, expected %q", body, r.Status, got.Error, want)
+		}
+	}
+}
+
+// A request is told to come again if too much memory is held or its turn doesn't come.
 func TestOverload(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	refused := func(path, what string) {
@@ -261,12 +303,19 @@ func TestOverload(t *testing.T) {
 			t.Errorf("%s: %s", what, r.Status)
 		}
 	}
-	s.waiting.Store(mostWaiting)
-	refused("/predict", "too many wait")
-	s.waiting.Store(0)
-	s.held.Store(mostHeld)
+	limit := s.memory.limit.Load()
+	s.memory.used.Store(limit)
 	refused("/predict", "too much is held")
-	s.held.Store(0)
+	if r := ask(s, "GET", "/healthz", "", ""); r.StatusCode != 200 {
+		t.Errorf("health when too much is held: %s", r.Status)
+	}
+	s.memory.used.Store(0)
+	many := `{"texts": [` + strings.Repeat(`"red",`, 99) + `"red"]}`
+	s.memory.limit.Store((bodyTimes + workTimes) * int64(len(many))) // the body, but not the answer
+	if r := ask(s, "POST", "/predict", asJSON, many); r.StatusCode != 503 {
+		t.Errorf("no room for the answer: %s", r.Status)
+	}
+	s.memory.limit.Store(limit)
 	for range cap(s.slots) {
 		s.slots <- struct{}{}
 	}
@@ -285,39 +334,87 @@ func TestOverload(t *testing.T) {
 	refused("/explain", "all explain")
 	s.timeout = time.Minute
 	r := ask(s, "POST", "/predict", "", "red")
-	if r.StatusCode != 200 || s.waiting.Load() != 0 || s.held.Load() != 0 || len(s.slots) != 0 {
-		t.Errorf("afterwards: %s, %d wait, %d bytes", r.Status, s.waiting.Load(), s.held.Load())
+	if r.StatusCode != 200 || s.waiting.Load() != 0 || s.memory.used.Load() != 0 || len(s.slots) != 0 {
+		t.Errorf("afterwards: %s, %d wait, %d bytes", r.Status, s.waiting.Load(), s.memory.used.Load())
 	}
 }
 
-// Bodies get what the model leaves of -m, and a -max-body beyond that is refused at the start.
-func TestBodiesStayWithinMemory(t *testing.T) {
+// Requests get what the model leaves of -m, and a -max-body beyond that is refused at the start.
+func TestRequestsStayWithinMemory(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	r := &run{body: 1 << 20}
-	r.limits.Memory = 100 << 20
-	if err := r.bound(s); err != nil || s.most.Load() < 1<<20 ||
-		s.most.Load() > (100<<20-backend.RuntimeBytes)/bodyTimes {
-		t.Errorf("%d bytes of bodies, %v", s.most.Load(), err)
+	r.limits.Memory = 200 << 20
+	s.body = 1 << 20
+	if err := r.bound(s); err != nil || s.memory.limit.Load() < 32<<20 ||
+		s.memory.limit.Load() > (200<<20-backend.RuntimeBytes)/4*3 {
+		t.Errorf("%d bytes of requests, %v", s.memory.limit.Load(), err)
 	}
 	s.body, r.body = 900<<20, 900<<20
 	if err := r.bound(s); err == nil || !strings.Contains(err.Error(), "-max-body 900M needs") {
-		t.Errorf("-max-body 900M within 100M: %v", err)
+		t.Errorf("-max-body 900M within 200M: %v", err)
 	}
-	s.most.Store(10)
-	s.body = 1 << 20
-	if r := ask(s, "POST", "/predict", "", "red red red red"); r.StatusCode != 503 {
-		t.Errorf("a body of more than is left: %s", r.Status)
+}
+
+// An answer counts until its client has read it.
+func TestAnswersCountUntilTheyAreWritten(t *testing.T) {
+	s := start(t, gram.TrainOptions{Type: "linear"})
+	r := httptest.NewRequest("POST", "/predict", strings.NewReader(`{"texts": [`+strings.Repeat(`"red",`, 99)+`"red"]}`))
+	r.Header.Set("Content-Type", asJSON)
+	w := &slowWriter{ResponseRecorder: httptest.NewRecorder(), writes: func() {
+		if used := s.memory.used.Load(); used < freePart {
+			t.Errorf("%d bytes are counted while the answer is written, expected %d or more", used, freePart)
+		}
+	}}
+	if s.ServeHTTP(w, r); w.Code != 200 || w.Body.Len() == 0 || s.memory.used.Load() != 0 {
+		t.Errorf("%d, %s, %d bytes afterwards", w.Code, w.Body, s.memory.used.Load())
+	}
+}
+
+type slowWriter struct {
+	*httptest.ResponseRecorder
+	writes func()
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	w.writes()
+	return w.ResponseRecorder.Write(p)
+}
+
+// An output keeps what is written to it, in parts that it counts, and fails beyond the limit.
+func TestOutput(t *testing.T) {
+	m := &memory{}
+	m.limit.Store(300 << 10)
+	o := &output{held: share{of: m}}
+	var want []byte
+	for n := 1; ; n = 3*n + 1 {
+		p := bytes.Repeat([]byte{byte(n)}, n)
+		if _, err := o.Write(p); err != nil {
+			break
+		}
+		want = append(want, p...)
+		if got := bytes.Join(o.parts, nil); !bytes.Equal(got, want) || o.size != len(want) {
+			t.Fatalf("%d bytes, expected %d", len(got), len(want))
+		}
+		if used := m.used.Load(); used < int64(o.size)-freePart || used > 2*int64(o.size)+maxPart {
+			t.Errorf("%d bytes are counted for %d", used, o.size)
+		}
+	}
+	if _, err := o.Write([]byte("a")); !errors.Is(err, errBusy) || len(want) < 80<<10 {
+		t.Errorf("after %d bytes: %v", len(want), err)
+	}
+	if o.reset(); m.used.Load() != 0 {
+		t.Errorf("%d bytes after reset", m.used.Load())
 	}
 }
 
 // A body that can't be read is its client's fault.
 func TestMalformedBodies(t *testing.T) {
 	addr := listen(t, start(t, gram.TrainOptions{Type: "linear"}))
-	for _, path := range []string{"/predict", "/"} {
+	for path, kind := range map[string]string{"/predict": "text/plain", "/": formType} {
 		for _, body := range []string{"zz\r\n", "5\r\nabcdefgh", "\r\n\r\n", "-1\r\n", "fffffffffffffffff\r\n"} {
 			c := musttest.Get(net.Dial("tcp", addr))(t)
-			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n%s",
-				path, body)
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n"+
+				"Connection: close\r\n\r\n%s", path, kind, body)
 			musttest.Do(t, c.(*net.TCPConn).CloseWrite())
 			if got := string(musttest.Get(io.ReadAll(c))(t)); !strings.HasPrefix(got, "HTTP/1.1 400 ") {
 				t.Errorf("%s, %q: %.100q", path, body, got)
@@ -364,22 +461,48 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// Connections beyond the bound are closed, and those that end make room.
+// Beyond the bound, a new connection ends the longest idle one, with a line in the log; if none is idle, itself.
 func TestConnectionsAreBounded(t *testing.T) {
 	s := newService(1, 1, time.Second)
-	s.connections.Store(mostConnections - 1)
-	for i, open := range []bool{true, false} {
+	var said strings.Builder
+	s.errors = log.New(&said, "", 0)
+	s.memory.limit.Store(2 * 3 * connectionBytes) // half has room for three
+	var all []net.Conn
+	isOpen := func(c net.Conn) bool { return c.SetDeadline(time.Now().Add(time.Hour)) == nil }
+	dial := func() net.Conn {
 		ours, theirs := net.Pipe()
-		defer theirs.Close()
-		s.count(ours, http.StateNew)
-		if err := ours.SetDeadline(time.Now()); (err == nil) != open {
-			t.Errorf("connection %d: %v, expected open %v", i, err, open)
+		t.Cleanup(func() { _, _ = theirs.Close(), ours.Close() })
+		s.connection(ours, http.StateNew)
+		all = append(all, ours)
+		return ours
+	}
+	first, second, third := dial(), dial(), dial()
+	s.connection(first, http.StateActive)
+	s.connection(second, http.StateActive)
+	s.connection(first, http.StateIdle) // and third, longer
+	for i, longest := range []net.Conn{third, first} {
+		if before := said.Len(); isOpen(longest) {
+			c := dial()
+			if isOpen(longest) || !isOpen(second) || !isOpen(c) || (said.Len() > before) != (i == 0) {
+				t.Errorf("connection %d: the longest idle is open: %v, the active one %v, the new one %v; log %q", i,
+					isOpen(longest), isOpen(second), isOpen(c), said.String())
+			}
+			s.connection(longest, http.StateClosed)
+			s.connection(c, http.StateActive)
+		} else {
+			t.Errorf("connection %d was closed before", i)
 		}
 	}
-	s.count(nil, http.StateClosed)
-	s.count(nil, http.StateClosed)
-	if n := s.connections.Load(); n != mostConnections-1 {
-		t.Errorf("%d connections", n)
+	if refused := dial(); isOpen(refused) || !strings.Contains(said.String(), "4 connections are open, expected at most 3") {
+		t.Errorf("a new one beside active ones is open: %v; log %q", isOpen(refused), said.String())
+	}
+	for _, c := range all {
+		if isOpen(c) || c == all[5] {
+			s.connection(c, http.StateClosed)
+		}
+	}
+	if n, used := s.open.count(), s.memory.used.Load(); n != 0 || used != 0 {
+		t.Errorf("%d connections, %d bytes after their end", n, used)
 	}
 }
 
@@ -410,8 +533,8 @@ func running(t *testing.T, r *run) (lines *bufio.Scanner, cancel func(), ended c
 	return bufio.NewScanner(said), cancel, ended
 }
 
-// The command reads its model again on SIGHUP while requests are under way, and none is lost; it keeps the old
-// model where the new one is none, and ends with its context.
+// The command reads a model file that was replaced, or when it gets SIGHUP, while requests are under way, and none is
+// lost; it keeps the old model if the new one can't be read, says so once, and ends with its context.
 func TestReload(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
 	swapped, _ := saveOf(t, slices.Concat(labels[3:], labels[:3]), gram.TrainOptions{Kernel: "linear", C: 1})
@@ -469,12 +592,11 @@ func TestReload(t *testing.T) {
 	}
 	predict(answers[0])
 	current := 0
-	for range 5 { // its classes change places each time
+	for range 2 { // its classes change places each time
 		current = 1 - current
 		other := filepath.Join(t.TempDir(), "other")
 		musttest.Do(t, errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)))
 		before := answered.Load()
-		hangUp()
 		next("read " + model + " again, linear")
 		predict(answers[current])
 		for answered.Load() < before+8 {
@@ -483,10 +605,17 @@ func TestReload(t *testing.T) {
 	}
 	for _, bad := range []string{"", string(files[0][:len(files[0])/2]), "svm_type c_svc\n"} {
 		musttest.Do(t, os.WriteFile(model, []byte(bad), 0o600))
-		hangUp()
 		next("still serving what was read at ")
 		predict(answers[current])
 	}
+	musttest.Do(t, os.Remove(model))
+	next("no such file or directory; still serving what was read at ")
+	for range 2 {
+		hangUp()
+		next("still serving what was read at ")
+	}
+	musttest.Do(t, os.WriteFile(model, files[current], 0o600))
+	next("read " + model + " again, linear")
 	close(stop)
 	clients.Wait()
 	cancel()
@@ -531,8 +660,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if len(q.Texts) < 1 || len(q.Texts) > mostTexts || *q.N < 1 || *q.N > mostNamed {
-			t.Errorf("%d texts, n %d", len(q.Texts), *q.N)
+		if len(q.texts) < 1 || len(q.texts) > mostTexts || q.n < 1 || q.n > mostNamed {
+			t.Errorf("%d texts, n %d", len(q.texts), q.n)
 		}
 	})
 }

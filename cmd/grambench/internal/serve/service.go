@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,17 +24,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What all requests may take together. Each computes on one processor, and as many at a time as there are
-// workers; the others wait, which costs little more than their bodies.
+// Each request computes on one processor, and as many at a time as there are workers.
 const (
-	mostWaiting     = 512       // requests whose body is there
-	mostConnections = 4096      // a goroutine and some KiB each
-	mostHeld        = 256 << 20 // bytes of bodies
+	maxConnections  = 4096
+	connectionBytes = 32 << 10 // buffers, stacks, and an answer of up to freePart
+	unboundedBytes  = 1 << 30  // for connections and requests where no bound on memory is known
 )
 
-// bodyTimes is how many times its bytes a body takes at most: while it is read it grows by copies, then its texts are
-// taken out of it.
-const bodyTimes = 4
+// Memory of a request per byte of its body: while the body is read and parsed, and beside that while it is answered.
+const bodyTimes, workTimes = 5, 27
 
 // buckets are bounds of seconds: a text takes half a millisecond.
 var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
@@ -43,25 +40,26 @@ var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
 // service is what the handlers share.
 type service struct {
 	current atomic.Pointer[loaded]
-	body    int64         // most bytes of a request
+	body    int64         // max. bytes of a request
 	timeout time.Duration // until it is there, and until it is answered
 	local   bool          // it serves this machine alone
 	errors  *log.Logger   // of what clients are told nothing about
 	origins *http.CrossOriginProtection
 
-	slots                      chan struct{} // one per request that computes
-	reasons                    chan struct{} // one per request that explains, fewer: others go on meanwhile
-	waiting, connections, held atomic.Int64
-	most                       atomic.Int64 // bytes of bodies, mostHeld or what -m leaves for them
-	set                        *metrics.Set
+	slots   chan struct{} // one per request that computes
+	reasons chan struct{} // one per request that explains, fewer: others go on meanwhile
+	waiting atomic.Int64  // requests for a slot
+	memory  memory
+	open    connections
+	set     *metrics.Set
 }
 
 func newService(workers int, body int64, timeout time.Duration) *service {
 	s := &service{body: body, timeout: timeout, errors: log.Default(), slots: make(chan struct{}, workers),
 		reasons: make(chan struct{}, max(workers/2, 1)), set: metrics.NewSet(), origins: http.NewCrossOriginProtection()}
-	s.most.Store(mostHeld)
+	s.memory.limit.Store(unboundedBytes)
 	for name, of := range map[string]func() int64{
-		"gram_connections": s.connections.Load, "gram_requests_waiting": s.waiting.Load, "gram_body_bytes": s.held.Load,
+		"gram_connections": s.open.count, "gram_requests_waiting": s.waiting.Load, "gram_memory_bytes": s.memory.used.Load,
 		"gram_requests_computing":           func() int64 { return int64(len(s.slots)) },
 		"gram_model_read_timestamp_seconds": func() int64 { return s.current.Load().read.Unix() },
 	} {
@@ -83,18 +81,6 @@ func reloadsName(result string) string { return fmt.Sprintf("gram_reloads_total{
 
 func (s *service) reloads(result string) { s.set.GetOrCreateCounter(reloadsName(result)).Inc() }
 
-// count counts connections, and ends those that are too many.
-func (s *service) count(c net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		if s.connections.Add(1) > mostConnections {
-			_ = c.Close()
-		}
-	case http.StateClosed, http.StateHijacked:
-		s.connections.Add(-1)
-	}
-}
-
 // failure is an error with its status.
 type failure struct {
 	status int
@@ -107,22 +93,10 @@ func failed(status int, format string, args ...any) *failure {
 	return &failure{status, fmt.Sprintf(format, args...)}
 }
 
-// reply is an answer.
-type reply struct {
-	kind    string // of content
-	body    []byte
-	refused error // that the body shows
-}
-
-func jsonReply(v any) (*reply, error) {
-	body, err := json.Marshal(v)
-	return &reply{kind: "application/json", body: append(body, '\n')}, err
-}
-
 // route is what a path takes.
 type route struct {
 	methods []string
-	handle  func(s *service, w http.ResponseWriter, r *http.Request) (*reply, error)
+	handle  func(s *service, w http.ResponseWriter, r *http.Request, out *output) error
 }
 
 var (
@@ -144,11 +118,11 @@ var paths = slices.Sorted(maps.Keys(routes))
 // ServeHTTP answers a request and counts it.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began, path := time.Now(), r.URL.Path
-	out, err := s.answer(w, r)
+	out := &output{kind: "application/json", held: share{of: &s.memory}}
+	defer out.reset() // after the client has read it
 	status := http.StatusOK
-	if err != nil {
-		out, _ = jsonReply(map[string]string{"error": failureOf(err).text})
-		out.refused = err
+	if err := s.answer(w, r, out); err != nil {
+		out.fail(err)
 	}
 	if _, known := routes[path]; !known {
 		path = "other"
@@ -169,31 +143,35 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.set.GetOrCreatePrometheusHistogramExt(seconds, buckets).UpdateDuration(began)
 	h := w.Header()
 	h.Set("Content-Type", out.kind)
-	h.Set("Content-Length", strconv.Itoa(len(out.body)))
+	h.Set("Content-Length", strconv.Itoa(out.size))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.body) // a client that has gone is none of ours
+	for _, part := range out.parts {
+		if _, err := w.Write(part); err != nil {
+			return // a client that has gone is none of ours
+		}
+	}
 }
 
 // answer finds who answers a request. A page of another site that the user's browser shows gets nothing: by
 // its origin or, where its name was made to lead to this machine, by that name.
-func (s *service) answer(w http.ResponseWriter, r *http.Request) (*reply, error) {
+func (s *service) answer(w http.ResponseWriter, r *http.Request, out *output) error {
 	at, known := routes[r.URL.Path]
 	switch {
 	case s.local && !isLocal(r.Host):
-		return nil, failed(http.StatusForbidden, "host %q, expected localhost: -addr names this machine alone", r.Host)
+		return failed(http.StatusForbidden, "host %q, expected localhost: -addr names this machine alone", r.Host)
 	case !known:
-		return nil, failed(http.StatusNotFound, "path %s, expected one of %s", r.URL.Path, report.Join(paths))
+		return failed(http.StatusNotFound, "path %s, expected one of %s", r.URL.Path, report.Join(paths))
 	case !slices.Contains(at.methods, r.Method):
 		w.Header().Set("Allow", strings.Join(at.methods, ", "))
-		return nil, failed(http.StatusMethodNotAllowed, "method %s not allowed for %s, expected %s", r.Method, r.URL.Path,
+		return failed(http.StatusMethodNotAllowed, "method %s not allowed for %s, expected %s", r.Method, r.URL.Path,
 			strings.Join(at.methods, " or "))
 	}
 	if err := s.origins.Check(r); err != nil {
-		return nil, failed(http.StatusForbidden, "cross-origin request refused")
+		return failed(http.StatusForbidden, "cross-origin request refused")
 	}
-	return at.handle(s, w, r)
+	return at.handle(s, w, r, out)
 }
 
 // isLocal says whether a host is this machine by a name that nobody else can give to it.
@@ -230,40 +208,40 @@ func failureOf(err error) *failure {
 // compute reads a body and calls work with it, when it is its turn. Who doesn't send its body is waited for
 // without a slot. Work that explains takes a prediction per term.
 func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
-	work func(ctx context.Context, body []byte, l *loaded) (*reply, error),
-) (*reply, error) {
+	work func(ctx context.Context, body []byte, l *loaded) error,
+) error {
 	if r.ContentLength > s.body {
-		return nil, &http.MaxBytesError{Limit: s.body}
+		return &http.MaxBytesError{Limit: s.body}
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, failed(http.StatusUnsupportedMediaType, "content encoding %s, expected none", e)
+		return failed(http.StatusUnsupportedMediaType, "content encoding %s, expected none", e)
 	}
-	in := &counting{r: http.MaxBytesReader(w, r.Body, s.body), held: &s.held, most: s.most.Load()}
-	defer func() { s.held.Add(-in.n) }()
+	in := &bodyReader{http.MaxBytesReader(w, r.Body, s.body), share{of: &s.memory}}
+	defer in.held.free()
 	body, err := io.ReadAll(in)
 	if err != nil {
-		return nil, unread(err)
+		return unread(err)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
 	defer cancel()
-	if s.waiting.Add(1) > mostWaiting {
-		s.waiting.Add(-1)
-		return nil, errBusy
-	}
 	turns := []chan struct{}{s.slots}
 	if explains {
 		turns = []chan struct{}{s.reasons, s.slots}
 	}
 	for _, turn := range turns {
+		s.waiting.Add(1)
 		select {
 		case turn <- struct{}{}:
+			s.waiting.Add(-1)
 			defer func() { <-turn }()
 		case <-ctx.Done():
 			s.waiting.Add(-1)
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
-	s.waiting.Add(-1)
+	if err := in.held.take(workTimes * int64(len(body))); err != nil {
+		return err
+	}
 	return work(ctx, body, s.current.Load())
 }
 
@@ -275,35 +253,30 @@ func unread(err error) error {
 	return failed(http.StatusBadRequest, "the body can't be read: %v", err)
 }
 
-var errBusy = failed(http.StatusServiceUnavailable, "too many requests at a time")
-
-// counting counts what bodies take, and ends the request with which they take too much.
-type counting struct {
+// bodyReader reads a body and counts the memory that the request takes for it.
+type bodyReader struct {
 	r    io.Reader
-	n    int64
-	held *atomic.Int64
-	most int64
+	held share
 }
 
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	if c.held.Add(int64(n)) > c.most {
-		return n, errBusy
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if refused := b.held.take(bodyTimes * int64(n)); refused != nil {
+		return n, refused
 	}
 	return n, err
 }
 
 // health says what is served.
-func (s *service) health(http.ResponseWriter, *http.Request) (*reply, error) {
+func (s *service) health(_ http.ResponseWriter, _ *http.Request, out *output) error {
 	l := s.current.Load()
-	return jsonReply(map[string]any{"status": "ok", "model": l.name, "kind": l.kind(), "read": l.read.UTC()})
+	return out.json(map[string]any{"status": "ok", "model": l.name, "kind": l.kind(), "read": l.read.UTC()})
 }
 
 // metrics writes the counts, and those of Go and of the process.
-func (s *service) metrics(http.ResponseWriter, *http.Request) (*reply, error) {
-	var b strings.Builder
-	s.set.WritePrometheus(&b)
-	metrics.WriteProcessMetrics(&b)
-	return &reply{kind: "text/plain; version=0.0.4; charset=utf-8", body: []byte(b.String())}, nil
+func (s *service) metrics(_ http.ResponseWriter, _ *http.Request, out *output) error {
+	out.kind = "text/plain; version=0.0.4; charset=utf-8"
+	s.set.WritePrometheus(out)
+	metrics.WriteProcessMetrics(out)
+	return out.refused
 }

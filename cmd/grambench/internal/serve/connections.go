@@ -1,0 +1,73 @@
+package serve
+
+import (
+	"container/list"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/internal/report"
+)
+
+// connections are the open ones. Those that wait for a request, or for the rest of its header, are idle.
+type connections struct {
+	mu     sync.Mutex
+	n      int
+	idle   list.List // of net.Conn, the longest idle first
+	places map[net.Conn]*list.Element
+
+	closed int       // for others, since said
+	said   time.Time // in the log
+}
+
+func (c *connections) count() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return int64(c.n)
+}
+
+// crowdedEvery is the least time between two lines of the log about too many connections.
+const crowdedEvery = time.Minute
+
+// connection is [http.Server.ConnState]: of too many connections it closes the longest idle.
+func (s *service) connection(conn net.Conn, state http.ConnState) {
+	c := &s.open
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at, ok := c.places[conn]; ok {
+		c.idle.Remove(at)
+		delete(c.places, conn)
+	}
+	switch state {
+	case http.StateClosed, http.StateHijacked:
+		c.n--
+		s.memory.used.Add(-connectionBytes)
+		return
+	case http.StateActive:
+		return
+	case http.StateNew:
+		c.n++
+		s.memory.used.Add(connectionBytes)
+	}
+	if c.places == nil {
+		c.places = map[net.Conn]*list.Element{}
+	}
+	c.places[conn] = c.idle.PushBack(conn)
+	if most := s.maxConnections(); state == http.StateNew && c.n > most {
+		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // the new one if no other is idle
+		delete(c.places, longest)
+		_ = longest.Close()
+		s.set.GetOrCreateCounter("gram_connections_closed_total").Inc()
+		if c.closed++; time.Since(c.said) >= crowdedEvery {
+			s.errors.Printf("%s are open, expected at most %d: closed %s that waited longest for a request",
+				report.Counted(c.n, "connection", "connections"), most, report.Count(c.closed))
+			c.closed, c.said = 0, time.Now()
+		}
+	}
+}
+
+// maxConnections is the largest number of connections: they take half of the memory at most.
+func (s *service) maxConnections() int {
+	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
+}
