@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -177,6 +178,11 @@ func (f *Flags) explain(err error) error {
 	if text := err.Error(); len(text) > len(unknown) && text[:len(unknown)] == unknown {
 		var names []string
 		f.VisitAll(func(fl *flag.Flag) { names = append(names, "-"+fl.Name) })
+		for _, name := range slices.Sorted(maps.Keys(f.choices)) {
+			if choice := text[len(unknown):]; slices.Contains(f.choices[name], choice) {
+				return Usagef("%w; did you mean -%s %s?", err, name, choice)
+			}
+		}
 		return Usagef("%w%s", err, meant(text[len(unknown)-1:], names))
 	} else if plain, is := strings.CutSuffix(text, ": parse error"); is {
 		expected := "a number"

@@ -176,7 +176,8 @@ func Parse(name string, text []byte) (*Result, error) {
 func (r *Result) check() error {
 	switch {
 	case r.Schema == 0:
-		return errors.New("no schema, expected a result of bench -suite -o FILE")
+		return errors.New("no result of bench -suite: the schema is missing; reports of bench without -suite can't be " +
+			"compared, write results by bench -suite quick -o FILE")
 	case r.Schema > Schema:
 		return fmt.Errorf("schema %d, expected at most %d: a newer program wrote it", r.Schema, Schema)
 	case r.Schema < 0 || r.Machine == nil || len(r.Rows) == 0:

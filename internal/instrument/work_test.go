@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +32,18 @@ func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
 	}
 	x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
 	return x
+}
+
+// More workers than processors have the processors' rate, since they don't run at the same time.
+func TestRateOfManyWorkers(t *testing.T) {
+	var began atomic.Int64
+	rate := rateOf(1000, func(int) func() float64 {
+		began.Add(1)
+		return func() float64 { return 1 }
+	})
+	if n := int(began.Load()); n != runtime.GOMAXPROCS(0) || !(rate > 0) {
+		t.Errorf("%d of 1,000 workers were measured, a rate of %g, expected one per processor", n, rate)
+	}
 }
 
 // What bench counts is compared with counting pair by pair.
@@ -115,6 +129,7 @@ func TestWork(t *testing.T) {
 // Each worker warms up once; work that takes as long as a measure wants is done once more. What the
 // workers do is added.
 func TestRateOf(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	calls := make([]int, 3)
 	rate := rateOf(len(calls), func(w int) func() float64 {
 		return func() float64 {

@@ -151,6 +151,10 @@ func (b *bench) check() (err error) {
 }
 
 func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
+	if most, have := slices.Max(b.workers), runtime.GOMAXPROCS(0); most > have {
+		e.Warn("-workers %d: the program may use %s, so that workers wait for one another", most,
+			report.Counted(have, "processor", "processors"))
+	}
 	switch {
 	case b.suite.compare != "":
 		return b.runCompare(e)

@@ -26,8 +26,9 @@ var Command = &cli.Command{
 	Help: `
 Makes all cores compute at once, and for a tenth of the time (-alone) one core at a time: tiles of
 c, maps of kernels and panels of dot products, of changing size and on every instruction set. One
-corpus is larger than the last-level cache. Each value is compared bit by bit with its first result. Results have the same bits on any core and any day, so a difference is a
-fault of the core or its memory. It is tried again there and on another core.
+corpus is larger than the last-level cache. Each value is compared bit by bit with its first result.
+Results have the same bits on any core and any day, so a difference is a fault of the core or its
+memory. It is tried again there and on another core.
 
 The report of a difference names core, instruction set, tile and bits. Exit status 1: there was one,
 or a core compared nothing. ^C ends the run with its report, and status 130.
