@@ -25,7 +25,7 @@ import (
 // than there is, values that aren't finite.
 func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *engine.Symmetric, err error) {
 	defer facade(&err)
-	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
+	k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 // GramTo is [Gram] into an existing matrix with one row per document. After an error its content is undefined.
 func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Symmetric, o Options) (err error) {
 	defer facade(&err)
-	_, k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
+	k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
 		return err
 	}
@@ -48,9 +48,10 @@ func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Sym
 //
 //	K[i][j] = k(rowᵢ, columnⱼ),
 //
-// a mat.Matrix of one row per document of rows. Terms, and what the embedding learns of them, are those of columns,
-// the training documents. Accuracy and errors are those of [Gram]; in addition, text compared with vectors, and texts
-// that were cut in different ways.
+// a mat.Matrix of one row per document of rows. What the embedding learns, such as idf, it learns from columns. Terms
+// that only one of both has count in the norms of its documents, as [sparse.NewSpace] says. Accuracy and errors are
+// those of [Gram]; in addition, text compared with vectors, vectors of different numbers of columns, and texts that were
+// cut in different ways.
 func Cross(
 	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
 ) (_ *engine.Dense, err error) {
@@ -77,58 +78,66 @@ func CrossTo(
 	return e.CrossTo(ctx, k, test, to)
 }
 
-// crossing makes the engine on columns, and embeds rows as it has them.
+// crossing makes the engine on columns, and embeds rows into the same space.
 func (o *Options) crossing(
 	ctx context.Context, rows, columns *sparse.Corpus, spec string,
 ) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
-	test, err := sameTerms(ctx, rows, columns)
+	if err := checked(ctx, rows); err != nil {
+		return nil, nil, nil, err
+	}
+	k, err := o.kernelOf(spec)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	x, k, e, err := o.engineFor(ctx, columns, spec, "computing the matrix")
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	embedded, err := x.Embedder.TransformRows(ctx, test, nil, o.Workers)
-	if err != nil {
-		return nil, nil, nil, errors.Join(rows.NameValue(err), e.Close())
-	}
-	return k, e, embedded, nil
+	return o.engineOn(ctx, columns, rows, k, false, "computing the matrix")
 }
 
 // defaultKernel is the kernel where none is named, as for the command gram.
 const defaultKernel = "diffusion:t=0.5"
 
+// kernelOf is the kernel of a specification, by default defaultKernel.
+func (o *Options) kernelOf(spec string) (kernel.Kernel, error) { return o.kernel(cmp.Or(spec, defaultKernel)) }
+
 // engineFor embeds documents as a kernel wants them, and makes the engine on them.
 func (o *Options) engineFor(
 	ctx context.Context, c *sparse.Corpus, spec, stage string,
-) (*sparse.Embedded, kernel.Kernel, *engine.Engine, error) {
-	if spec == "" {
-		spec = defaultKernel
-	}
-	k, err := o.kernel(spec)
+) (kernel.Kernel, *engine.Engine, error) {
+	k, err := o.kernelOf(spec)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	return o.engineOn(ctx, c, k, stage)
+	k, e, _, err := o.engineOn(ctx, c, nil, k, false, stage)
+	return k, e, err
 }
 
+// engineOn embeds documents of columns and, unless nil, of rows in one [sparse.Space], and makes the engine on columns.
 func (o *Options) engineOn(
-	ctx context.Context, c *sparse.Corpus, k kernel.Kernel, stage string,
-) (*sparse.Embedded, kernel.Kernel, *engine.Engine, error) {
-	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
+	ctx context.Context, columns, rows *sparse.Corpus, k kernel.Kernel, apart bool, stage string,
+) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
+	if err := errors.Join(checked(ctx, columns), o.check()); err != nil {
 		return nil, nil, nil, err
 	}
-	x, err := k.Embedding().FitCorpus(c).TransformRows(ctx, c.Documents, nil, o.Workers)
+	s, err := sparse.NewSpace(k.Embedding(), columns, rows, apart)
 	if err != nil {
-		return nil, nil, nil, c.NameValue(err)
+		return nil, nil, nil, columns.NameValue(err)
 	}
-	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
+	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
+	if err != nil {
+		return nil, nil, nil, columns.NameValue(err)
+	}
+	if apart && s.Blank > 0 {
+		o.warn("%d texts without terms, which only equal texts are near to", s.Blank)
+	}
+	var y *sparse.Embedded
+	if rows != nil {
+		if y, err = s.Embedder.TransformRows(ctx, s.Rows, nil, o.Workers); err != nil {
+			return nil, nil, nil, rows.NameValue(err)
+		}
+	} else if n := x.Empty() - columns.Documents.EmptyRows(); n > 0 {
 		o.warn("%s leaves %d documents without terms: orthogonal to all others, identical to each other", x.Embedder, n)
 	}
-	k = kernel.Resolve(k, len(x.Embedder.Terms))
 	e, err := engine.NewContext(ctx, x, o.engine(x, stage))
-	return x, k, e, err
+	return kernel.Resolve(k, s.Terms), e, y, err
 }
 
 // closing closes an engine when its work is done.
@@ -140,26 +149,6 @@ func checked(ctx context.Context, c *sparse.Corpus) error {
 		return err
 	}
 	return inFields(c.Validate())
-}
-
-// sameTerms returns the documents of a corpus with the columns of another, by the texts of their
-// terms; terms that the other doesn't have are left out.
-func sameTerms(ctx context.Context, c, as *sparse.Corpus) (*sparse.CSR, error) {
-	for _, each := range []*sparse.Corpus{c, as} {
-		if err := checked(ctx, each); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case (c.Vocabulary == nil) != (as.Vocabulary == nil):
-		return nil, mixed(c.Source, as.Source, c.Vocabulary != nil)
-	case c.Vocabulary == nil:
-		return c.Documents, nil
-	case !c.Tokenizer.SameCut(as.Tokenizer):
-		return nil, fmt.Errorf("gram: the text of %s was cut by %s and that of %s by %s, expected the same Tokenizer",
-			c.Source, c.Tokenizer, as.Source, as.Tokenizer)
-	}
-	return reordered(c, columnsOf(as.Vocabulary), len(as.Vocabulary))
 }
 
 // mixed is an error of two sources, the first of which has text and the other vectors, or the reverse.

@@ -1,11 +1,13 @@
 package gram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -29,26 +31,25 @@ type Neighbour struct {
 // compares all pairs. Element i of the result has the neighbours of document i, fewer if there are no more, as
 // [engine.Engine.Neighbours] describes them. No matrix is kept.
 //
-// Errors: those of [Gram].
+// Texts without terms have the greatest value with equal texts and the least with others, if the kernel looks at c
+// alone. Terms that only one of c and Of has count, as for [Cross].
+//
+// Errors: those of [Cross].
 func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
 	defer facade(&err)
-	spec := o.Kernel
-	if spec == "" {
-		spec = "bhattacharyya"
+	k, err := o.kernel(cmp.Or(o.Kernel, "bhattacharyya"))
+	if err != nil {
+		return nil, err
 	}
-	if o.K == 0 {
-		o.K = 10
-	}
-	opt := engine.NeighbourOptions{Count: o.K, Least: o.Min}
-	columns := c
-	var test *sparse.CSR
+	opt := engine.NeighbourOptions{Count: cmp.Or(o.K, 10), Least: o.Min}
+	columns, rows := c, (*sparse.Corpus)(nil)
 	if o.Of != nil {
-		columns = o.Of
-		if test, err = sameTerms(ctx, c, columns); err != nil {
+		if err := checked(ctx, c); err != nil {
 			return nil, err
 		}
+		columns, rows = o.Of, c
 	}
-	x, k, e, err := o.engineFor(ctx, columns, spec, "neighbours")
+	k, e, test, err := o.engineOn(ctx, columns, rows, k, !kernel.UsesNorms(k), "neighbours")
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +58,7 @@ func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ []
 	if test == nil {
 		near, err = e.Neighbours(ctx, k, opt)
 	} else {
-		var embedded *sparse.Embedded
-		if embedded, err = x.Embedder.TransformRows(ctx, test, nil, o.Workers); err != nil {
-			return nil, c.NameValue(err)
-		}
-		near, err = e.CrossNeighbours(ctx, k, embedded, opt)
+		near, err = e.CrossNeighbours(ctx, k, test, opt)
 	}
 	out := make([][]Neighbour, near.Len())
 	for i := range out {
@@ -80,9 +77,10 @@ type DuplicateOptions struct {
 	Embedding string   // of the documents; default tf-l1-sqrt
 }
 
-// Duplicates returns the groups of documents that pairs with c = 1 − cosine of at most Within connect,
-// exactly: two documents or more each, increasing, in the order of their first, which is the one to
-// keep. A text without a term, such as one of digits alone, is like no other; a vector of zeros is like another.
+// Duplicates goes through the documents in order and drops each whose c = 1 − cosine with a document kept before it is
+// at most Within, exactly. It returns a group for each kept document that others are dropped for: this one first, the
+// others ascending, each in the group of the first that it may be dropped for. Equal texts are duplicates; texts without
+// a term that differ are like no other; a vector of zeros is like another.
 //
 // Errors: those of [Gram], and a bound that isn't from 0 to below 1.
 func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
@@ -102,13 +100,18 @@ func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ []
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
-	x, err := embedding.FitCorpus(c).TransformRows(ctx, c.Documents, nil, o.Workers)
+	space, err := sparse.NewSpace(embedding, c, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	x, err := space.Embedder.TransformRows(ctx, space.Columns, nil, o.Workers)
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	opt := o.engine(x, "pairs")
-	opt.Texts = c.Vocabulary != nil
-	w, err := engine.GroupsWithin(ctx, x, within, opt)
+	if space.Blank > 0 {
+		o.warn("%d texts without terms, which only equal texts are near to", space.Blank)
+	}
+	w, err := engine.GroupsWithin(ctx, x, within, o.engine(x, "pairs"))
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,6 @@ type Options struct {
 	MemoryBytes int64          // most that the engine holds, documents and results included; default no bound
 	HeadTerms   int            // terms in the dense head, below 0 for none; default from a cost model
 	KeptBytes   int64          // most that a dense copy, for single test documents, may take; default none
-	Texts       bool           // for GroupsWithin, CrossWithin: documents without terms are like no others; default alike
 	Progress    func(Progress) // called every 100 ms and at the end, not concurrently by one computation; default none
 
 	// Device makes the back end that computes c in place of the processor's panels, for the

@@ -3,66 +3,121 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
-// Groups are disjoint sets of documents that grow together, such as those that the pairs of
-// [Engine.PairsWithin] connect. It may not be used concurrently. Source: Galler and Fischer, Comm.
-// ACM 7 (1964).
-type Groups struct {
-	of []int32 // parent of each document in the tree of its group; the root is the least, its own parent
+// Kept goes through documents in order and drops each that is near to a document kept before it, such as by the pairs
+// of [EachNear]. Those that are dropped are near to one that is kept. It may not be used concurrently.
+type Kept struct {
+	first []int32    // the first copy of each document
+	by    []int32    // by document, the first kept one that is known to drop it; its own number if none
+	pairs [][2]int32 // of documents that aren't known to be kept or dropped
+
+	// Pairs beyond room are lost, and full says so: after settle they must come again.
+	room    int
+	full    bool
+	sure    []bool // known to be kept
+	blocked []bool // by a document before it, of which it isn't known whether it is kept
 }
 
-// NewGroups makes n documents of a group each. It panics where n is above 2³¹-1.
-func NewGroups(n int) *Groups {
+// pairsPerRow is how many pairs a search holds per document.
+const pairsPerRow = 4
+
+// NewKept returns n documents, none near to another. It panics if n is above 2³¹-1.
+func NewKept(n int) *Kept {
 	if n > math.MaxInt32 {
-		panic(fmt.Sprintf("engine: NewGroups: %d documents, expected at most %d", n, math.MaxInt32))
+		panic(fmt.Sprintf("engine: NewKept: %d documents, expected at most %d", n, math.MaxInt32))
 	}
-	g := &Groups{of: make([]int32, max(n, 0))}
-	for i := range g.of {
-		g.of[i] = int32(i)
+	n = max(n, 0)
+	k := &Kept{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
+		room: math.MaxInt}
+	for i := range n {
+		k.first[i], k.by[i] = int32(i), int32(i)
 	}
-	return g
+	return k
 }
 
-// least returns the least document of a group, and shortens the way to it.
-func (g *Groups) least(i int32) int32 {
-	for g.of[i] != i {
-		g.of[i] = g.of[g.of[i]]
-		i = g.of[i]
+// ordered panics with an error unless i < j are documents.
+func (k *Kept) ordered(i, j int) {
+	if i < 0 || i >= j || j >= len(k.first) {
+		panic(fmt.Errorf("engine: documents %d and %d, expected two of 0 to %d, ascending", i, j, len(k.first)-1))
 	}
-	return i
 }
 
-// Join makes one group of those of documents i and j. It panics with an error where there is no such
-// document.
-func (g *Groups) Join(i, j int) {
-	if n := len(g.of); uint(i) >= uint(n) || uint(j) >= uint(n) {
-		panic(fmt.Errorf("engine: groups of documents %d and %d, expected from 0 to %d", i, j, n-1))
-	}
-	a, b := g.least(int32(i)), g.least(int32(j))
-	g.of[max(a, b)] = min(a, b)
+// Copy says that document j is a copy of document i < j and so near to the same documents. It panics with an error if
+// there are no such documents.
+func (k *Kept) Copy(i, j int) {
+	k.ordered(i, j)
+	k.first[j] = min(k.first[j], int32(i))
 }
 
-// All returns the groups of two documents or more, each increasing, in the order of their least.
-func (g *Groups) All() [][]int32 {
-	size := make([]int32, len(g.of))
-	for i := range g.of {
-		size[g.least(int32(i))]++
+// Near says that documents i < j are near to each other, and so are their copies if they are the first ones. It panics
+// with an error if there are no such documents.
+func (k *Kept) Near(i, j int) {
+	k.ordered(i, j)
+	switch pair := [2]int32{int32(i), int32(j)}; {
+	case k.sure[i]:
+		k.drop(pair)
+	case k.by[i] != pair[0]: // i is dropped, and drops none
+	case len(k.pairs) < k.room:
+		k.pairs = append(k.pairs, pair)
+		k.blocked[j] = true
+	default:
+		k.full, k.blocked[j] = true, true
+	}
+}
+
+// drop drops the second document of a pair, whose first is kept.
+func (k *Kept) drop(pair [2]int32) {
+	if i, j := pair[0], pair[1]; k.by[j] == j || i < k.by[j] {
+		k.by[j] = i
+	}
+}
+
+// settle makes room after pairs were lost. Documents that nothing blocks are kept; at least the first that wasn't known
+// to be kept or dropped is among those that are known then.
+func (k *Kept) settle() {
+	if !k.full {
+		return
+	}
+	for j := range k.by {
+		k.sure[j] = k.sure[j] || !k.blocked[j] && k.by[j] == int32(j)
+	}
+	clear(k.blocked)
+	k.pairs, k.full = k.pairs[:0], false
+}
+
+// Groups returns the kept documents that stand for others, each followed by those that are dropped for it, ascending.
+// Of several kept documents that are near to one, the first stands for it.
+func (k *Kept) Groups() [][]int32 {
+	for at, p := range k.pairs {
+		i, j := k.first[p[0]], k.first[p[1]]
+		k.pairs[at] = [2]int32{min(i, j), max(i, j)}
+	}
+	slices.SortFunc(k.pairs, func(a, b [2]int32) int { return int(a[0]) - int(b[0]) })
+	for _, p := range k.pairs { // so that whether the first is dropped is known
+		if p[0] != p[1] && k.by[p[0]] == p[0] {
+			k.drop(p)
+		}
+	}
+	size := make([]int32, len(k.by))
+	for j, first := range k.first {
+		if int(first) < j {
+			k.by[j] = k.by[first]
+		}
+		size[k.by[j]]++
 	}
 	var out [][]int32
-	at := map[int32]int{}
-	for i := range g.of {
-		least := g.least(int32(i))
-		if size[least] < 2 {
+	place := make([]int32, len(k.by))
+	for j, i := range k.by {
+		if size[i] < 2 {
 			continue
 		}
-		k, ok := at[least]
-		if !ok {
-			k = len(out)
-			at[least] = k
-			out = append(out, make([]int32, 0, size[least]))
+		if int(i) == j {
+			place[i] = int32(len(out))
+			out = append(out, make([]int32, 0, size[i]))
 		}
-		out[k] = append(out[k], int32(i))
+		out[place[i]] = append(out[place[i]], int32(j))
 	}
 	return out
 }

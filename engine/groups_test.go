@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,67 +11,103 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Groups are the parts that pairs connect, by their first document, in whatever order pairs come.
-func TestGroups(t *testing.T) {
+// greedily returns the groups of n documents by their definition.
+func greedily(n int, pairs []pair) (groups [][]int32) {
+	near, by := map[[2]int]bool{}, make([]int, n)
+	for _, p := range pairs {
+		near[[2]int{min(p.i, p.j), max(p.i, p.j)}] = true
+	}
+	own := make([][]int32, n)
+	for j := range n {
+		for by[j] = 0; by[j] < j && !(by[by[j]] == by[j] && near[[2]int{by[j], j}]); by[j]++ {
+		}
+		own[by[j]] = append(own[by[j]], int32(j))
+	}
+	return slices.DeleteFunc(own, func(group []int32) bool { return len(group) < 2 })
+}
+
+// Groups are those of the definition, in whatever order pairs come, however few of them are held at a time, with copies
+// and without.
+func TestKept(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for pairs := range 300 {
-		const n = 200
-		s, part := NewGroups(n), make([]int, n)
-		for i := range part {
-			part[i] = i
-		}
-		for range pairs {
-			i, j := r.IntN(n), r.IntN(n)
-			s.Join(i, j)
-			old := part[j]
-			for k, p := range part {
-				if p == old {
-					part[k] = part[i]
-				}
+	for size := range 300 {
+		const n = 60
+		var pairs []pair // with those of copies
+		first, near := make([]int, n), map[[2]int]bool{}
+		for j := range first {
+			if first[j] = j; j > 0 && r.IntN(4) == 0 {
+				first[j] = first[r.IntN(j)]
 			}
 		}
-		var want [][]int32
+		for range size {
+			i, j := first[r.IntN(n)], first[r.IntN(n)]
+			if i > j {
+				i, j = j, i
+			}
+			near[[2]int{i, j}] = i < j
+		}
 		for i := range n {
-			if slices.Index(part, part[i]) < i {
-				continue
-			}
-			var group []int32
-			for j, p := range part {
-				if p == part[i] {
-					group = append(group, int32(j))
+			for j := i + 1; j < n; j++ {
+				a, b := min(first[i], first[j]), max(first[i], first[j])
+				if a == b || near[[2]int{a, b}] {
+					pairs = append(pairs, pair{i: i, j: j})
 				}
 			}
-			if len(group) > 1 {
-				want = append(want, group)
-			}
 		}
-		if got := s.All(); !slices.EqualFunc(got, want, slices.Equal) {
-			t.Fatalf("%d pairs: groups %v, expected %v", pairs, got, want)
+		want := greedily(n, pairs)
+		for _, room := range []int{math.MaxInt, 20, 1, 0} {
+			plain, copied := NewKept(n), NewKept(n)
+			plain.room, copied.room = room, room
+			rounds := 0
+			for ; rounds == 0 || plain.full || copied.full; rounds++ {
+				plain.settle()
+				copied.settle()
+				for _, at := range r.Perm(len(pairs)) {
+					p := pairs[at]
+					plain.Near(p.i, p.j)
+					switch {
+					case first[p.i] == first[p.j]:
+						copied.Copy(first[p.i], p.j)
+					case first[p.i] == p.i && first[p.j] == p.j:
+						copied.Near(p.i, p.j)
+					}
+				}
+			}
+			for _, k := range []*Kept{plain, copied} {
+				if got := k.Groups(); !slices.EqualFunc(got, want, slices.Equal) {
+					t.Fatalf("%d pairs, room for %d: groups %v, expected %v", len(pairs), room, got, want)
+				}
+			}
+			if room == math.MaxInt && rounds > 1 || rounds > n+1 {
+				t.Fatalf("%d pairs, room for %d: %d rounds", len(pairs), room, rounds)
+			}
 		}
 	}
 }
 
-// Texts without a term are like no others, by a join and by tiles, in groups and in pairs; vectors of zeros are alike.
-func TestTextsWithoutTerms(t *testing.T) {
-	m := &sparse.CSR{Cols: 3, Offsets: []int64{0, 0, 2, 2, 4, 4, 5}, Terms: []uint32{0, 1, 0, 1, 2},
-		Values: []float32{1, 2, 1, 2, 1}}
-	x := enginetest.Embedded(t, sparse.Sphere, m)
+// The last document of a chain is near to the one before it alone, so it isn't dropped for the first.
+func TestKeptChain(t *testing.T) {
+	var rows [][]float32
+	for i := range 100 {
+		row := make([]float32, 159)
+		for k := range 60 {
+			row[i+k] = 1
+		}
+		rows = append(rows, row)
+	}
+	x := enginetest.Embed(t, sparse.Sphere, rows)
 	for _, method := range []string{byJoin, byTiles} {
-		for _, texts := range []bool{false, true} {
-			opt := Options{Workers: 1, method: method, Texts: texts}
-			w := musttest.Get(GroupsWithin(t.Context(), x, 0.1, opt))(t)
-			want, pairs := [][]int32{{0, 2, 4}, {1, 3}}, int64(4)
-			if texts {
-				want, pairs = want[1:], 1
+		w := musttest.Get(GroupsWithin(t.Context(), x, 0.02, Options{Workers: 2, method: method}))(t)
+		dropped := 0
+		for _, g := range w.Groups {
+			for _, i := range g[1:] {
+				if dropped++; i-g[0] != 1 {
+					t.Errorf("%s: document %d is dropped for %d", method, i, g[0])
+				}
 			}
-			if !slices.EqualFunc(w.Groups, want, slices.Equal) || w.Pairs != pairs || w.Same != pairs {
-				t.Errorf("%s, texts %t: %+v, expected %v and %d pairs", method, texts, w, want, pairs)
-			}
-			cross := 0
-			_, err := CrossWithin(t.Context(), x, x, 0.1, opt, func(int, int, float64) error { cross++; return nil })
-			if want := 9 + 4 + 1; err != nil || !texts && cross != want || texts && cross != want-9 {
-				t.Errorf("%s, texts %t: %d pairs of a set with itself, %v", method, texts, cross, err)
-			}
+		}
+		if dropped != 50 || w.Pairs != 99 {
+			t.Errorf("%s: %d of 100 documents dropped, %d pairs, expected 50 and 99", method, dropped, w.Pairs)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
@@ -17,76 +16,91 @@ import (
 
 // Within is what GroupsWithin finds.
 type Within struct {
-	Groups [][]int32 // of two documents or more that pairs connect, each increasing, in the order of their first
+	Groups [][]int32 // as Kept.Groups returns them
 	Pairs  int64     // within the bound
 	Same   int64     // of these, pairs of the same documents up to a factor: c is 0
 	Plan   *JoinPlan
 	Name   string // of what computed, as of Engine.Backend
 }
 
-// GroupsWithin finds the groups of documents that pairs with c of at most a bound connect, as
-// [Engine.PairsWithin] defines these; Options.Texts leaves out those without terms. Documents are compared by a
-// join or by tiles, whichever is cheaper; for a join no engine is made: it takes what [GroupsBytes] says. Copies cost
-// nothing.
-func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (_ *Within, err error) {
-	e, s, err := bareWithin(ctx, x, c, opt)
-	if err != nil {
-		return nil, err
+// GroupsWithin groups documents by their pairs with c of at most a bound, as [Kept] says, in the memory that
+// [GroupsBytes] returns. More pairs than it holds are searched for again, once or twice.
+func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Within, error) {
+	if x == nil {
+		return nil, errors.New("engine: documents are nil, expected some")
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	groups, out := NewGroups(x.Rows()), &Within{Name: string(e.ISA())}
-	j, plan, err := s.planned(ctx, nil, false, 0)
-	if err != nil {
-		return nil, err
-	}
-	out.Plan = plan
-	if j == nil {
-		if err = e.panels(ctx, opt); err == nil {
-			out.Name = e.Backend()
-			err = s.tiled(ctx, func(i, m int, c float32) error {
-				out.count(1, c == 0)
-				groups.Join(i, m)
-				return nil
-			})
+	kept, out := NewKept(x.Rows()), &Within{}
+	kept.room = pairsPerRow*x.Rows() + 1<<12
+	for first := true; first || kept.full; first = false {
+		kept.settle()
+		count := func(pairs int64, same bool) {
+			if first {
+				if out.Pairs += pairs; same {
+					out.Same += pairs
+				}
+			}
 		}
-	} else {
-		err = j.EachCopied(func(copies []uint32) error {
+		plan, name, err := EachNear(ctx, x, c, opt, func(copies []uint32) error {
 			n := int64(len(copies))
-			out.count(n*(n-1)/2, true)
+			count(n*(n-1)/2, true)
 			for _, i := range copies[1:] {
-				groups.Join(int(copies[0]), int(i))
+				kept.Copy(int(copies[0]), int(i))
 			}
 			return nil
+		}, func(i, j int, pairs int64, same bool) error {
+			count(pairs, same)
+			kept.Near(i, j)
+			return nil
 		})
-		if err == nil {
-			err = s.decide(ctx, j, plan, func(i, m int, same bool) error {
-				out.count(int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
-				groups.Join(i, m)
-				return nil
-			})
+		if err != nil {
+			return nil, err
 		}
+		out.Plan, out.Name = plan, name
 	}
-	if err != nil {
-		return nil, err
-	}
-	out.Groups = groups.All()
-	if opt.Texts {
-		out.Groups = slices.DeleteFunc(out.Groups, func(g []int32) bool {
-			if slices.ContainsFunc(g, func(i int32) bool { return !x.EmptyRow(int(i)) }) {
-				return false
-			}
-			n := int64(len(g))
-			out.count(-n*(n-1)/2, true)
-			return true
-		})
-	}
+	out.Groups = kept.Groups()
 	return out, nil
 }
 
-func (w *Within) count(pairs int64, same bool) {
-	if w.Pairs += pairs; same {
-		w.Same += pairs
+// EachNear calls copies with the documents of each class of copies, ascending, and near for all pairs of documents with
+// c of at most a bound, as [Engine.PairsWithin] defines them, in no particular order, each by one goroutine at a time.
+// The first of a class stands for its copies: pairs is their number, and same reports a c of 0. Documents are compared
+// by a join or by tiles, whichever is cheaper; tiles know no copies. A join needs no engine, and copies cost nothing.
+// It returns how pairs were found and what computed.
+func EachNear(
+	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
+	near func(i, j int, pairs int64, same bool) error,
+) (plan *JoinPlan, name string, err error) {
+	if copies == nil || near == nil {
+		return nil, "", errors.New("engine: copies or near is nil, expected functions that take copies and pairs")
 	}
+	e, s, err := bareWithin(ctx, x, c, opt)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	name = string(e.ISA())
+	j, plan, err := s.planned(ctx, nil, false, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	visit := func(i, m int, pairs int64, same bool) error {
+		return run.Guard("engine: near", func() error { return near(min(i, m), max(i, m), pairs, same) })
+	}
+	if j == nil {
+		if err := e.panels(ctx, opt); err != nil {
+			return nil, "", err
+		}
+		return plan, e.Backend(), s.tiled(ctx, func(i, m int, c float32) error { return visit(i, m, 1, c == 0) })
+	}
+	err = j.EachCopied(func(list []uint32) error {
+		return run.Guard("engine: copies", func() error { return copies(list) })
+	})
+	if err == nil {
+		err = s.decide(ctx, j, plan, func(i, m int, same bool) error {
+			return visit(i, m, int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
+		})
+	}
+	return plan, name, err
 }
 
 // CrossWithin hands all pairs of a document i of rows and a document j of x with c of at most a bound to
@@ -113,9 +127,6 @@ func CrossWithin(
 		return nil, err
 	}
 	found := func(i, m int) error {
-		if opt.Texts && (rows.EmptyRow(i) || x.EmptyRow(m)) {
-			return nil
-		}
 		return run.Guard("engine: visit", func() error { return visit(i, m, panel.C(rows, i, x, m)) })
 	}
 	if j != nil {
@@ -157,7 +168,7 @@ func CrossWithin(
 // GroupsBytes returns the memory that [GroupsWithin] takes by a join at least, beside so many embedded
 // documents of so many columns.
 func GroupsBytes(rows, cols int) int64 {
-	return run.AddBytes(200*int64(max(rows, 0)), 24*int64(max(cols, 0)))
+	return run.AddBytes((210+8*pairsPerRow)*int64(max(rows, 0)), 24*int64(max(cols, 0)))
 }
 
 // bareWithin makes an engine without the processor's back end, and the search for pairs within a bound.

@@ -322,23 +322,18 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 	return nil
 }
 
-// allWords returns two corpora by all their words, whatever a model knows of them, and both as one; where texts weren't
-// kept, and of rows of columns, as they are, the second standing for both.
-func allWords(ctx context.Context, a, b *sparse.Corpus, o Options) (first, second, both *sparse.CSR, err error) {
-	if a.Texts == nil || b.Texts == nil || a.Tokenizer.Rows() != nil {
-		return a.Documents, b.Documents, b.Documents, nil
+// allWords returns a corpus by all words of its texts; as it is if they weren't kept or are rows of columns.
+func allWords(ctx context.Context, c *sparse.Corpus, o Options) (*sparse.Corpus, error) {
+	if c.Texts == nil || c.Tokenizer.Rows() != nil {
+		return c, nil
 	}
-	own := sparse.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes)}
-	c, err := sparse.FromTexts(ctx, slices.Concat(a.Texts, b.Texts), nil, own)
+	own := sparse.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),
+		Tokenizer: sparse.NearTokenizer}
+	all, err := sparse.FromTexts(ctx, c.Texts, nil, own)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("learn: words of %s and %s: %w", a.Source, b.Source, err)
+		return nil, fmt.Errorf("learn: words of %s: %w", c.Source, err)
 	}
-	var rows [2][]int
-	for i := range c.Documents.Rows() {
-		of := min(i/len(a.Texts), 1)
-		rows[of] = append(rows[of], i)
-	}
-	return c.Documents.SelectRows(rows[0]), c.Documents.SelectRows(rows[1]), c.Documents, nil
+	return all, nil
 }
 
 // copies finds documents that are near a training document.
@@ -347,33 +342,40 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 	if err := training.Validate(); err != nil {
 		return fmt.Errorf("learn: Training: %w", err)
 	}
-	docs, of, both, err := allWords(ctx, c, training, o)
-	if err != nil {
-		return err
+	both := [2]*sparse.Corpus{c, training}
+	if c.Texts != nil && training.Texts != nil {
+		for at, one := range both {
+			var err error
+			if both[at], err = allWords(ctx, one, o); err != nil {
+				return err
+			}
+		}
 	}
 	need := o.HeldBytes
-	if both != training.Documents {
-		need += 2 * both.Bytes()
-	}
-	for _, d := range []*sparse.CSR{of, docs} {
-		need += sparse.EmbeddedBytes(d.Rows(), d.NNZ())
+	for at, one := range []*sparse.Corpus{c, training} {
+		m := both[at].Documents
+		if need += sparse.EmbeddedBytes(m.Rows(), m.NNZ()); both[at] != one {
+			need += 2 * m.Bytes()
+		}
 	}
 	if err := run.Fits(need, o.MemoryBytes, "learn: near copies of documents of %s", training.Source); err != nil {
 		return err
 	}
-	f := sparse.Sphere.Fit(both)
-	x, err := f.TransformRows(ctx, of, nil, o.Workers)
+	s, err := sparse.NewSpace(sparse.Sphere, both[1], both[0], true)
+	if err != nil {
+		return fmt.Errorf("learn: near copies: %w", err)
+	}
+	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
 	if err != nil {
 		return training.NameValue(err)
 	}
-	rows, err := f.TransformRows(ctx, docs, nil, o.Workers)
+	rows, err := s.Embedder.TransformRows(ctx, s.Rows, nil, o.Workers)
 	if err != nil {
 		return c.NameValue(err)
 	}
 	nearest := map[int]Copy{}
 	own := engine.Options{ISA: o.ISA, Workers: o.Workers,
 		MemoryBytes: Left(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
-		Texts:       true, // what has no known term is no copy
 		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
 	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
 		if best, known := nearest[i]; !known || near < best.C || near == best.C && j+1 < best.Training {

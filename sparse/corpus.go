@@ -9,20 +9,21 @@ import (
 
 // Corpus is a set of documents as they were read: raw counts or values, labels, and a vocabulary.
 type Corpus struct {
-	Source     string    // what was read, as the user named it
-	Format     Format    // of the file that was read; empty for folders, texts in memory, and what isn't read
-	Documents  *CSR      // one row per document: term counts, or the values of a vector file
-	Vocabulary []string  // Vocabulary[t] is the text of term t; nil if the source has indices only
-	Classes    []string  // names of the classes, in the order of their first document
-	Labels     Labels    // the classes of each document
-	Weights    []float64 // Weights[i] > 0 multiplies the price of document i in training that has one; nil: 1 each
-	Names      []string  // Names[i] is the file of document i; nil if documents are lines of one file
-	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
-	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
-	Form       Form      // what options said of how the source is read, for others like it
-	Scripts    []Script  // without spaces, of which the tokenizer made characters and pairs of them
-	Texts      []string  // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks
-	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
+	Source     string         // what was read, as the user named it
+	Format     Format         // of the file that was read; empty for folders, texts in memory, and what isn't read
+	Documents  *CSR           // one row per document: term counts, or the values of a vector file
+	Vocabulary []string       // Vocabulary[t] is the text of term t; nil if the source has indices only
+	Classes    []string       // names of the classes, in the order of their first document
+	Labels     Labels         // the classes of each document
+	Weights    []float64      // Weights[i] > 0 multiplies the price of document i in training that has one; nil: 1 each
+	Names      []string       // Names[i] is the file of document i; nil if documents are lines of one file
+	Groups     []int64        // Groups[i] is the qid of document i; nil without qids or Options.Groups
+	Tokenizer  Tokenizer      // what cut text into terms; the default for vectors
+	Form       Form           // what options said of how the source is read, for others like it
+	Scripts    []Script       // without spaces, of which the tokenizer made characters and pairs of them
+	Texts      []string       // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks
+	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
+	Warnings   []Warning      // what deserves notice, such as empty documents, each kind once
 
 	minDF, maxDF int // of the options that rows in Texts were read by
 }
@@ -108,6 +109,14 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out.Labels = Labels{}
 	out.Names, out.Groups = run.Pick(c.Names, documents), run.Pick(c.Groups, documents)
 	out.Texts, out.Weights = run.Pick(c.Texts, documents), run.Pick(c.Weights, documents)
+	if out.Blank = nil; c.Blank != nil {
+		out.Blank = map[int]string{}
+		for at, i := range documents {
+			if digest, ok := c.Blank[i]; ok {
+				out.Blank[at] = digest
+			}
+		}
+	}
 	if len(c.Labels.Offsets) > 0 {
 		for _, i := range documents {
 			out.Labels.Add(c.Labels.Of(i)...)

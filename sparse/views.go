@@ -1,10 +1,8 @@
 package sparse
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // View is a block of columns that is embedded apart: the first column, and the weight of its share of each
@@ -172,56 +170,4 @@ func (f *Embedder) eachView(terms []uint32, do func(k, view int)) {
 		}
 		do(k, view)
 	}
-}
-
-// ShareTerms gives two corpora the columns of the terms of both, so that terms which one of them lacks count: of
-// text by their vocabularies, which must be sorted, as those that reading makes are, of vectors by their numbers.
-// Both must be text, cut by one tokenizer, or both vectors. Errors: corpora of which this isn't so; these don't change.
-func ShareTerms(a, b *Corpus) error {
-	if a == nil || b == nil || a.Documents == nil || b.Documents == nil {
-		return errors.New("sparse: a corpus that is nil or has no documents, expected two")
-	}
-	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {
-		return fmt.Errorf("sparse: one of %s and %s holds text and the other vectors, expected the same of both", a.Source,
-			b.Source)
-	}
-	if a.Vocabulary == nil {
-		a.Documents.Cols = max(a.Documents.Cols, b.Documents.Cols)
-		b.Documents.Cols = a.Documents.Cols
-		return nil
-	}
-	if !a.Tokenizer.SameCut(b.Tokenizer) {
-		return fmt.Errorf("sparse: %s is cut by %s and %s by %s, expected one tokenizer", a.Source, a.Tokenizer, b.Source,
-			b.Tokenizer)
-	}
-	all := slices.Concat(a.Vocabulary, b.Vocabulary)
-	slices.Sort(all)
-	all = slices.Compact(all)
-	views, err := ViewsOf(a.Tokenizer, all)
-	if err != nil {
-		return err
-	}
-	var to [2][]uint32 // columns
-	for i, c := range []*Corpus{a, b} {
-		to[i] = make([]uint32, len(c.Vocabulary))
-		column := 0
-		for j, term := range c.Vocabulary {
-			if j > 0 && c.Vocabulary[j-1] >= term {
-				return fmt.Errorf("sparse: term %d of %s, %q, is not after the one before it, expected a sorted vocabulary", j,
-					c.Source, term)
-			}
-			for all[column] != term {
-				column++
-			}
-			to[i][j] = uint32(column)
-		}
-	}
-	for i, c := range []*Corpus{a, b} {
-		m := c.Documents
-		for at, j := range m.Terms {
-			m.Terms[at] = to[i][j]
-		}
-		m.Cols, m.Views, c.Vocabulary = len(all), views, all
-	}
-	return nil
 }

@@ -2,11 +2,17 @@ package sparse
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
+
+	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/sparse/internal/intern"
 	"github.com/gramengine/gram/sparse/token"
@@ -23,8 +29,9 @@ type termCounter struct {
 	done   <-chan struct{}
 	memory *allowance
 	texts  *keptTexts
-	text   []byte // of the open document, where texts are kept
-	fits   bool   // scales of numbers come from the texts
+	text   []byte    // of the open document, where texts are kept
+	fits   bool      // scales of numbers come from the texts
+	blank  hash.Hash // of the open document's text as long as it has no terms
 }
 
 // metTerm is what a counter knows of a term.
@@ -62,7 +69,8 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sparse: Tokenizer: %w", err)
 		}
-		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fits: fits}
+		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fits: fits,
+			blank: sha256.New()}
 	}
 	return counters, nil
 }
@@ -72,7 +80,7 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 const (
 	countedValueBytes    = 8 + 8/joinSteps
 	countedTermBytes     = intern.Bytes + 32
-	countedDocumentBytes = 144
+	countedDocumentBytes = 160
 )
 
 // stopEvery is the number of words between two checks for cancellation: the words of one line may
@@ -84,6 +92,7 @@ type countedDocument struct {
 	counter *termCounter
 	terms   []termCount
 	text    string // where it is kept
+	blank   string // digest; empty if it has terms of the vocabulary
 }
 
 // add counts the terms of text in the open document. It returns early once done is closed or memory
@@ -123,6 +132,16 @@ func (c *termCounter) add(text []byte) {
 		met.count++
 	}
 	c.memory.addTerms(taken)
+	if len(c.opened) == 0 {
+		c.blank.Write(text)
+	}
+}
+
+// blankDigest returns the digest that stands for a document without terms, of what was hashed since the last one.
+func blankDigest(h hash.Hash) string {
+	digest := hex.EncodeToString(h.Sum(nil)[:16])
+	h.Reset()
+	return digest
 }
 
 // endDocument closes the open document and opens the next.
@@ -147,6 +166,10 @@ func (c *termCounter) endDocument() countedDocument {
 		closed.text = string(c.text)
 		c.text = c.text[:0]
 	}
+	if n == 0 {
+		closed.blank = blankDigest(c.blank)
+	}
+	c.blank.Reset()
 	return closed
 }
 
@@ -195,7 +218,7 @@ func (c *Corpus) fillText(
 	if c.Texts = counters[0].texts.of(documents); c.Texts != nil && opt.rows {
 		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
 	}
-	columns, err := c.columns(opt, counters)
+	columns, err := c.columns(opt, counters, documents)
 	if err != nil {
 		return err
 	}
@@ -253,7 +276,15 @@ func (c *Corpus) fillText(
 	if err != nil {
 		return err
 	}
-	c.Documents = m
+	c.Documents, c.Blank = m, nil
+	for i := range documents {
+		if documents[i].blank != "" {
+			if c.Blank == nil {
+				c.Blank = map[int]string{}
+			}
+			c.Blank[i] = documents[i].blank
+		}
+	}
 	warn := warnings(c.Warnings)
 	for i, n := range lost {
 		if n > 0 && opt.Vocabulary != nil {
@@ -349,8 +380,11 @@ func (s *rowSorter) sort(terms []uint32, values []float32) {
 }
 
 // columns makes the vocabulary if none is given, and returns the column of each term of each
-// counter, leftOut for those that have none. The counters' terms are spent.
-func (c *Corpus) columns(opt *Options, counters []*termCounter) (map[*termCounter][]uint32, error) {
+// counter, leftOut for those that have none. It gives documents without any of them a digest of their terms.
+// The counters' terms are spent.
+func (c *Corpus) columns(
+	opt *Options, counters []*termCounter, documents []countedDocument,
+) (map[*termCounter][]uint32, error) {
 	all := &counters[0].terms // to which those of the others come
 	df := make([]uint64, all.Len())
 	joined := make(map[*termCounter][]uint32, len(counters)) // number in all of each term
@@ -377,6 +411,20 @@ func (c *Corpus) columns(opt *Options, counters []*termCounter) (map[*termCounte
 	column, err := columnsOf(all, c.Vocabulary)
 	if err != nil {
 		return nil, err
+	}
+	digest := sha256.New()
+	for i := range documents {
+		terms, number := documents[i].terms, joined[documents[i].counter]
+		if len(terms) == 0 || slices.ContainsFunc(terms, func(t termCount) bool { return column[number[t.term]] != leftOut }) {
+			continue
+		}
+		var list []string
+		for _, t := range terms {
+			list = append(list, strconv.Quote(string(all.Term(number[t.term])))+strconv.Itoa(int(t.count)))
+		}
+		slices.Sort(list)
+		digest.Write([]byte(strings.Join(list, "")))
+		documents[i].blank = blankDigest(digest)
 	}
 	for _, numbers := range joined {
 		for id, n := range numbers {

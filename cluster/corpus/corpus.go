@@ -49,6 +49,7 @@ type meta struct {
 	Values    int64            `json:"values"`
 	Labels    int64            `json:"labels"` // classes of all documents; -1 where there are no labels
 	Groups    bool             `json:"groups,omitempty"`
+	Blank     map[int]string   `json:"blank,omitempty"`
 	Texts     [3]int64         `json:"texts"`  // terms, classes, names; -1 for a nil list
 	Bytes     int64            `json:"bytes"`  // of the stream
 	Shards    []string         `json:"shards"` // their SHA-256
@@ -58,6 +59,7 @@ func metaOf(c *sparse.Corpus) meta {
 	m := meta{
 		Version: version, Source: c.Source, Format: c.Format, Tokenizer: c.Tokenizer, Rows: int64(c.Documents.Rows()),
 		Cols: int64(c.Documents.Cols), Values: c.Documents.NNZ(), Labels: -1, Groups: c.Groups != nil,
+		Blank: c.Blank,
 	}
 	if len(c.Labels.Offsets) > 0 {
 		m.Labels = int64(len(c.Labels.IDs))
@@ -272,7 +274,8 @@ func (m *meta) read(r *joiner) (*sparse.Corpus, error) {
 		return nil, errors.New("more rows or columns than this machine can count")
 	}
 	d := &sparse.CSR{Cols: int(m.Cols)}
-	c := &sparse.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d}
+	c := &sparse.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d,
+		Blank: m.Blank}
 	d.Offsets = read[int64](r, m.Rows+1)
 	d.Terms = read[uint32](r, m.Values)
 	d.Values = read[float32](r, m.Values)

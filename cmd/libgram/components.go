@@ -83,7 +83,9 @@ func project(c *call, a *projectArguments) error {
 	if err != nil {
 		return err
 	}
-	in, err := c.corpusOf(a.x, "x", likewise(p.of, o))
+	read := likewise(p.of, o)
+	read.Vocabulary = p.of.Vocabulary
+	in, err := c.corpusOf(a.x, "x", read)
 	if err != nil {
 		return err
 	}

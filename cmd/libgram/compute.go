@@ -164,21 +164,49 @@ func copied(m *sparse.CSR) *sparse.CSR {
 		Values: slices.Clone(m.Values)}
 }
 
-// likewise are options that cut the texts of x as those of the documents that it is compared with.
+// likewise are options that cut the texts of x as those of the documents that it is compared with; all terms count.
 func likewise(of *sparse.Corpus, o gram.Options) gram.ReadOptions {
-	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, Vocabulary: of.Vocabulary, MinDF: 1}
+	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair returns x, and what it is compared with, nil for itself.
+// pair returns x, and what it is compared with, nil for itself. Terms of a single text of the latter, which read leaves
+// out, are left out of x, too.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *sparse.Corpus, err error) {
-	if of != nil {
-		if columns, err = c.corpusOf(of, name, read); err != nil {
-			return nil, nil, err
-		}
-		read = likewise(columns, read.Options)
+	if of == nil {
+		rows, err = c.corpusOf(x, "x", read)
+		return rows, nil, err
 	}
-	rows, err = c.corpusOf(x, "x", read)
-	return rows, columns, err
+	cut := of.texts != nil && read.MinDF != 1
+	read.MinDF = 1
+	if columns, err = c.corpusOf(of, name, read); err != nil {
+		return nil, nil, err
+	}
+	if rows, err = c.corpusOf(x, "x", likewise(columns, read.Options)); err != nil || !cut {
+		return rows, columns, err
+	}
+	rare := map[string]bool{}
+	terms, df := columns.Documents.TermFrequencies()
+	for k, t := range terms {
+		rare[columns.Vocabulary[t]] = df[k] == 1
+	}
+	return without(rows, rare), without(columns, rare), nil
+}
+
+// without returns a corpus without terms.
+func without(c *sparse.Corpus, terms map[string]bool) *sparse.Corpus {
+	out, m := *c, c.Documents
+	out.Documents = &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
+	for i := range m.Rows() {
+		columns, values := m.Row(i)
+		for k, t := range columns {
+			if !terms[c.Vocabulary[t]] {
+				out.Documents.Terms = append(out.Documents.Terms, t)
+				out.Documents.Values = append(out.Documents.Values, values[k])
+			}
+		}
+		out.Documents.Offsets = append(out.Documents.Offsets, int64(len(out.Documents.Terms)))
+	}
+	return &out
 }
 
 type kernelArguments struct {
@@ -281,7 +309,8 @@ func duplicates(c *call, a *duplicateArguments) error {
 	if err := c.options(a.options, &o, &o.Options); err != nil {
 		return err
 	}
-	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: 1})
+	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: 1,
+		Tokenizer: sparse.NearTokenizer})
 	if err != nil {
 		return err
 	}

@@ -385,6 +385,24 @@ func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers 
 	return x, nil
 }
 
+// EmbedTogether embeds documents in one [sparse.Space]: x those of columns, y those of rows unless nil.
+func EmbedTogether(
+	ctx context.Context, columns, rows *sparse.Corpus, emb sparse.Embedding, apart bool, workers int,
+) (s *sparse.Space, x, y *sparse.Embedded, err error) {
+	if s, err = sparse.NewSpace(emb, columns, rows, apart); err != nil {
+		return nil, nil, nil, err
+	}
+	if x, err = s.Embedder.TransformRows(ctx, s.Columns, nil, workers); err != nil {
+		return nil, nil, nil, columns.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
+	}
+	if rows != nil {
+		if y, err = s.Embedder.TransformRows(ctx, s.Rows, nil, workers); err != nil {
+			return nil, nil, nil, rows.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
+		}
+	}
+	return s, x, y, nil
+}
+
 // WarnEmptied says how many documents an embedding has left without terms, beyond those that had
 // none when they were read.
 func WarnEmptied(e *cli.Env, c *sparse.Corpus, x *sparse.Embedded) {

@@ -15,6 +15,7 @@ import (
 
 // textFlags are the flags that say how text is read, and cut into terms.
 type textFlags struct {
+	near                    bool // words have digits by default
 	encoding, labels        string
 	strict                  bool
 	labelColumn, textColumn string
@@ -112,6 +113,13 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	})
 }
 
+// DefaultDigits has words hold digits unless the flag says otherwise, as texts need whose near copies are looked for.
+func (d *Documents) DefaultDigits(f *cli.Flags) {
+	d.text.near, d.text.digits = true, true
+	digits := f.Lookup("digits")
+	digits.DefValue, digits.Usage = "true", "keep digits in words; -digits=false drops them"
+}
+
 // withoutStopWords returns the tokenizer without the words of a file.
 func (t *textFlags) withoutStopWords() (sparse.Tokenizer, error) {
 	if t.views != "" {
@@ -127,6 +135,9 @@ func (t *textFlags) withoutStopWords() (sparse.Tokenizer, error) {
 	}
 	if t.analyzer == "word" {
 		out.Analyzer = token.Word
+	}
+	if t.near && (out.Analyzer != token.Word || out.Pattern != "") {
+		out.Digits = false
 	}
 	var ok bool
 	if out.MinN, out.MaxN, ok = token.ParseRange(cmp.Or(t.ngrams, "1")); !ok {

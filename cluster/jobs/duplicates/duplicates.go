@@ -1,6 +1,6 @@
-// Package duplicates is the kind of job that finds groups of documents that are nearly the same, exactly: a task
-// is two ranges of documents, and finds the groups among these. Each pair is in a task, so the groups of all
-// tasks together connect what all pairs do.
+// Package duplicates is the kind of job that drops documents which are nearly the same as one that is kept, exactly: a
+// task is two ranges of documents, and finds the copies and the near pairs among these. Each pair is in a task, so
+// those of all tasks together say which documents are kept.
 package duplicates
 
 import (
@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/blocks"
@@ -28,8 +29,8 @@ var Kind = job.Kind{
 	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
-A task finds the groups among two ranges of -block documents each; gather connects them. gather -o
-FILE.tsv writes what grambench duplicates -o FILE.tsv does, to the byte: number of the group,
+A task finds the near pairs among two ranges of -block documents each, by words that may hold
+digits; gather decides by them which documents are kept. gather -o FILE.tsv writes what grambench duplicates -o FILE.tsv does, to the byte: number of the group,
 document, and keep or drop on a line.
 
 Example:
@@ -59,10 +60,15 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader: without the words of one document, different ones would be the same.
+// Reading implements job.Reader: without the words of one document and numbers, different ones would be the same.
 func (p *planner) Reading(_ context.Context, opt *sparse.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
+	}
+	if digits := opt.Tokenizer; digits.Views == "" {
+		if digits.Digits = true; digits.Validate() == nil {
+			opt.Tokenizer = digits
+		}
 	}
 	return nil
 }
@@ -92,9 +98,9 @@ func (s *spec) validate() (sparse.Embedding, error) {
 // opened is a job with its documents, to be embedded.
 type opened struct {
 	spec
-	job      *job.Job
-	corpus   *sparse.Corpus
-	embedder *sparse.Embedder
+	job    *job.Job
+	corpus *sparse.Corpus
+	space  *sparse.Space
 }
 
 func open(ctx context.Context, j *job.Job) (*opened, error) {
@@ -112,8 +118,8 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	if err := o.Check("duplicates", j.Tasks, o.corpus.Documents.Rows()); err != nil {
 		return nil, err
 	}
-	o.embedder = e.Fit(o.corpus.Documents)
-	return o, nil
+	o.space, err = sparse.NewSpace(e, o.corpus, nil, true)
+	return o, err
 }
 
 // Close implements job.Worker.
@@ -136,65 +142,59 @@ func appendSpan(all []int, span [2]int) []int {
 	return all
 }
 
-// Do implements job.Worker. A result is the groups: of each the number of its documents, then these, 32 bits
-// each, little-endian.
+// Do implements job.Worker. A result is a list of pairs of documents, 32 bits each, little-endian: a first copy before
+// each of its copies, then near pairs of first copies, the greater one first.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	documents, h, m := o.documents(task), o.job.Host, o.corpus.Documents
+	documents, h, m := o.documents(task), o.job.Host, o.space.Columns
 	var values int64
 	for _, i := range documents {
 		values += m.Offsets[i+1] - m.Offsets[i]
 	}
 	n := len(documents)
-	if err := h.Fits(o.corpus, engine.NewBytes(n, o.embedder.Cols(), values+int64(n))+engine.GroupsBytes(n, m.Cols),
-		"the pairs of %d documents", n); err != nil {
+	bytes := engine.NewBytes(n, o.space.Embedder.Cols(), values+int64(n)) + engine.GroupsBytes(n, m.Cols)
+	if err := h.Fits(o.corpus, bytes, "the pairs of %d documents", n); err != nil {
 		return nil, err
 	}
-	x, err := o.embedder.TransformRows(ctx, m, documents, h.Workers)
+	x, err := o.space.Embedder.TransformRows(ctx, m, documents, h.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("embedding %s: %w", o.Embedding, err)
 	}
-	within, err := engine.GroupsWithin(ctx, x, o.Within, engine.Options{
-		ISA: o.job.ISA, Workers: h.Workers, MemoryBytes: h.Left(o.corpus), Texts: o.corpus.Vocabulary != nil,
-	})
-	if err != nil {
-		return nil, err
+	var copies, near []byte
+	add := func(b []byte, i, j int) []byte {
+		b = binary.LittleEndian.AppendUint32(b, uint32(documents[i]))
+		return binary.LittleEndian.AppendUint32(b, uint32(documents[j]))
 	}
-	var b []byte
-	for _, group := range within.Groups {
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(group)))
-		for _, i := range group {
-			b = binary.LittleEndian.AppendUint32(b, uint32(documents[i]))
+	_, _, err = engine.EachNear(ctx, x, o.Within, engine.Options{
+		ISA: o.job.ISA, Workers: h.Workers, MemoryBytes: h.Left(o.corpus),
+	}, func(list []uint32) error {
+		for _, i := range list[1:] {
+			copies = add(copies, int(list[0]), int(i))
 		}
-	}
-	return [][]byte{b}, nil
+		return nil
+	}, func(i, j int, _ int64, _ bool) error {
+		if near = add(near, j, i); len(near)%(1<<24) == 0 { // it grows, at most to twice its length, by a copy
+			return h.Fits(o.corpus, bytes+3*int64(len(near)), "the near pairs of %d documents", n)
+		}
+		return nil
+	})
+	return [][]byte{slices.Concat(copies, near)}, err
 }
 
-// connect joins the groups of a result, which are all of b, of n documents.
-func connect(groups *engine.Groups, b []byte, n int) error {
-	next := func() (v uint32) {
-		v, b = binary.LittleEndian.Uint32(b), b[4:]
-		return v
+// connect takes the pairs of a result, of n documents.
+func connect(kept *engine.Kept, b []byte, n int) error {
+	if len(b)%8 != 0 {
+		return fmt.Errorf("%d bytes, expected pairs of 8 bytes", len(b))
 	}
-	for len(b) >= 4 {
-		count := next()
-		if count < 2 || int64(count) > int64(len(b)/4) {
-			return fmt.Errorf("a group of %d documents, expected 2 to %d", count, len(b)/4)
+	for ; len(b) > 0; b = b[8:] {
+		i, j := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
+		switch {
+		case int64(max(i, j)) >= int64(n) || i == j:
+			return fmt.Errorf("documents %d and %d, expected two below %d", i, j, n)
+		case i < j:
+			kept.Copy(int(i), int(j))
+		default:
+			kept.Near(int(j), int(i))
 		}
-		first := -1
-		for range count {
-			i := next()
-			switch {
-			case int64(i) >= int64(n):
-				return fmt.Errorf("document %d, expected below %d", i, n)
-			case first < 0:
-				first = int(i)
-			default:
-				groups.Join(first, int(i))
-			}
-		}
-	}
-	if len(b) > 0 {
-		return fmt.Errorf("%d bytes after its groups", len(b))
 	}
 	return nil
 }
@@ -207,13 +207,13 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 	if err != nil {
 		return err
 	}
-	groups := engine.NewGroups(o.Rows)
-	if err := j.Each(ctx, out, func(_ int, b []byte) error { return connect(groups, b, o.Rows) }); err != nil {
+	kept := engine.NewKept(o.Rows)
+	if err := j.Each(ctx, out, func(_ int, b []byte) error { return connect(kept, b, o.Rows) }); err != nil {
 		return err
 	}
 	return out.File(func(w io.Writer) error {
 		to := bufio.NewWriterSize(w, 1<<16)
-		for k, group := range groups.All() {
+		for k, group := range kept.Groups() {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

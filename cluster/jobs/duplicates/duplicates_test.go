@@ -54,17 +54,17 @@ func TestRefused(t *testing.T) {
 
 func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "g.tsv") }
 
-// Any bytes are groups of documents that are there, or an error.
+// Any bytes are pairs of documents that are there, or an error.
 func FuzzConnect(f *testing.F) {
-	f.Add([]byte{2, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0})
-	f.Add([]byte{255, 255, 255, 255, 1})
-	f.Add([]byte{1, 0, 0, 0, 1, 0, 0, 0})
+	f.Add([]byte{0, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0})
+	f.Add([]byte{255, 255, 255, 255, 1, 0, 0, 0})
+	f.Add([]byte{1, 0, 0, 0, 1, 0, 0, 0, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		groups := engine.NewGroups(5)
-		if err := connect(groups, b, 5); err != nil {
+		kept := engine.NewKept(5)
+		if err := connect(kept, b, 5); err != nil {
 			return
 		}
-		for _, group := range groups.All() {
+		for _, group := range kept.Groups() {
 			if len(group) < 2 || !slices.IsSorted(group) || group[len(group)-1] >= 5 {
 				t.Errorf("%x: group %v", b, group)
 			}

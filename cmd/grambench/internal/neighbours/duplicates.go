@@ -28,17 +28,20 @@ var Duplicates = &cli.Command{
 	Name:    "duplicates",
 	Summary: "write groups of documents that are nearly the same, with one to keep of each",
 	Help: `
-Finds all pairs of documents whose c = 1 - cosine is at most a bound, exactly, and puts documents
-that such pairs connect into one group. The first of each group is the one to keep. Documents are
-named by their file, or by their number from 1:
+Goes through the documents in order and drops each whose c = 1 - cosine with a document kept before
+it is at most a bound, exactly. A group is a document that is kept, with those dropped for it.
+Documents are named by their file, or by their number from 1:
   tsv     number of the group, document, and keep or drop on a line, TABs between
   jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
+Words may hold digits, unlike those of other commands, so that texts which differ in a number
+differ; -digits=false counts letters alone. Equal texts are duplicates, with or without terms.
 -texts adds the beginning of each text. -keep FILE writes the corpus without what is dropped: JSON
 lines with label and text, or svmlight lines of vectors, which -in reads. With -of it names the
 documents of -in within the bound of one of -of, such as test documents that leak into training:
   tsv     document, document of -of, c
   jsonl   {"document": ..., "of": ..., "c": ...}
-c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. Texts that
+c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. With -of, idf
+is that of -of, and terms that only one of both has count. Texts that
 differ only in the order of their words have c = 0. A c equal to the bound counts: two documents of
 twenty words with eighteen in common have c = 0.1 exactly.`,
 	Examples: `
@@ -50,6 +53,7 @@ grambench duplicates -within 0 -embed tf -in train.svm`,
 		d := &duplicates{}
 		d.Reread = []*string{&d.In}
 		d.declare(f)
+		d.DefaultDigits(f)
 		f.StringVar(&d.of, "of", "", "find documents of -in that are near to one of `SOURCE`")
 		f.ReadsFiles(&d.of, "of", d.Files(&d.of))
 		f.Group("Duplicates", "")
@@ -85,6 +89,7 @@ type duplicatesReport struct {
 	Why       string       `json:"backend_reason,omitempty"`
 	Pairs     int64        `json:"pairs_within"`
 	Same      int64        `json:"pairs_of_c_0"`
+	Blank     int          `json:"without_terms,omitempty"` // texts
 
 	Plan      *engine.JoinPlan `json:"plan"`
 	Groups    int              `json:"groups"`
@@ -183,17 +188,12 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	d.keepTexts(d.keep != "")
 	var others *sparse.Corpus
 	if d.of != "" {
-		from := d.Documents
-		from.In = d.of
 		var err error
-		if others, err = from.Read(ctx, e, p); err != nil {
+		if others, err = d.readOf(ctx, e, p, d.of); err != nil {
 			return err
 		}
 	}
 	corpus, err := d.Read(ctx, e, p)
-	if err == nil && others != nil {
-		err = sparse.ShareTerms(corpus, others)
-	}
 	if err != nil {
 		return err
 	}
@@ -227,16 +227,17 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
 		return err
 	}
-	x, err := source.Embed(ctx, corpus, d.embedding, d.Workers)
+	space, x, _, err := source.EmbedTogether(ctx, corpus, nil, d.embedding, true, d.Workers)
 	if err != nil {
 		return err
 	}
-	source.WarnEmptied(e, corpus, x)
+	warnBlank(e, space.Blank)
+	r.Blank, space = space.Blank, nil
 	documents := corpus.Documents
 	if corpus.Documents = nil; d.keep == "" || corpus.Texts != nil {
 		documents = nil
 	}
-	groups, err := d.find(ctx, p, x, corpus.Vocabulary != nil, r)
+	groups, err := d.find(ctx, p, x, r)
 	if err != nil {
 		return err
 	}
@@ -272,12 +273,11 @@ func (d *duplicates) written(
 	return d.Report(e, d.f, r)
 }
 
-// find returns the groups of two documents or more, in the order of their first.
+// find returns the groups, as of [engine.GroupsWithin].
 func (d *duplicates) find(
-	ctx context.Context, p *cli.Progress, x *sparse.Embedded, texts bool, r *duplicatesReport,
+	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
 ) ([][]int32, error) {
 	opt := d.Options(d.Job(x.Rows()), p)
-	opt.Texts = texts
 	p.Stage("pairs within " + report.Float(d.within))
 	begin := time.Now()
 	w, err := engine.GroupsWithin(ctx, x, d.within, opt)
@@ -398,16 +398,6 @@ func writeKept(
 	})
 }
 
-// concatenated returns the documents of two matrices of the same columns.
-func concatenated(a, b *sparse.CSR) *sparse.CSR {
-	m := &sparse.CSR{Cols: a.Cols, Terms: slices.Concat(a.Terms, b.Terms), Values: slices.Concat(a.Values, b.Values),
-		Offsets: slices.Clone(a.Offsets), Views: a.Views}
-	for _, end := range b.Offsets[1:] {
-		m.Offsets = append(m.Offsets, a.NNZ()+end)
-	}
-	return m
-}
-
 // leak is a document that another one is near to.
 type leak struct {
 	i, of int
@@ -429,21 +419,16 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 	if err := d.Fits("pairs with documents of "+d.of, need); err != nil {
 		return err
 	}
-	// Terms that one of them lacks count: weights are those of all documents.
-	embedder := d.embedding.Fit(concatenated(others.Documents, corpus.Documents))
-	x, err := embedder.TransformRows(ctx, others.Documents, nil, d.Workers)
+	space, x, rows, err := source.EmbedTogether(ctx, others, corpus, d.embedding, true, d.Workers)
 	if err != nil {
-		return others.NameValue(err)
+		return err
 	}
-	rows, err := embedder.TransformRows(ctx, corpus.Documents, nil, d.Workers)
-	if err != nil {
-		return corpus.NameValue(err)
-	}
+	warnBlank(e, space.Blank)
+	r.Blank, space = space.Blank, nil
 	var found []leak
 	pairs := float64(rows.Rows()) * float64(x.Rows())
 	p.Stage("pairs within " + report.Float(d.within))
 	opt := d.Options(d.Pairs(pairs), p)
-	opt.Texts = corpus.Vocabulary != nil
 	r.Plan, err = engine.CrossWithin(ctx, rows, x, d.within, opt, func(i, j int, c float64) error {
 		if r.Pairs++; c == 0 {
 			r.Same++

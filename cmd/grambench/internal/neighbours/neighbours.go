@@ -36,8 +36,9 @@ pairs, and keeps no matrix. Documents are named by their file, or by their numbe
 Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
 then the one with the smaller number. -min compares in float64, before values are rounded; if it is
 high, a join leaves out nearly all pairs, as for duplicates, with the same result. -of finds the
-neighbours of -in's documents among other documents, whose terms it counts. -plot draws the
-distribution of the nearest document's value: duplicates are the spike at its end.`,
+neighbours of -in's documents among other documents; terms that only one of both has count, and idf
+is that of -of. Texts without terms are near to equal texts alone, if the kernel looks at c alone.
+-plot draws the distribution of the nearest document's value: duplicates are the spike at its end.`,
 	Examples: `
 grambench neighbours -k 10 -in mail/ -o near.tsv
 grambench neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering
@@ -88,7 +89,8 @@ type neighboursReport struct {
 	ISA        string           `json:"isa"`
 	Why        string           `json:"backend_reason,omitempty"`
 	Neighbours int64            `json:"neighbours"`
-	Lonely     int              `json:"without_neighbours"` // documents
+	Lonely     int              `json:"without_neighbours"`      // documents
+	Blank      int              `json:"without_terms,omitempty"` // texts
 	Nearest    distribution     `json:"nearest_value"`
 	Pairs      int64            `json:"pairs"`
 	PairsPerS  report.Number    `json:"pairs_per_s"` // while neighbours were found
@@ -183,24 +185,16 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
 	n.keepTexts(false)
 	var others *sparse.Corpus
-	documents := n.Documents
 	if n.of != "" {
-		from := n.Documents
-		from.In = n.of
 		var err error
-		if others, err = from.Read(ctx, e, p); err != nil {
+		if others, err = n.readOf(ctx, e, p, n.of); err != nil {
 			return err
 		}
 		r.Of = new(source.NewLine(others))
-		documents.Vocabulary, documents.MinDF, documents.MaxDF = others.Vocabulary, 0, 0
 	}
-	corpus, err := documents.Read(ctx, e, p)
+	corpus, err := n.Read(ctx, e, p)
 	if err != nil {
 		return err
-	}
-	if others != nil && (corpus.Vocabulary == nil) != (others.Vocabulary == nil) {
-		return fmt.Errorf("-in %s and -of %s: one holds text and the other vectors, expected the same of both: indices "+
-			"say nothing about words", n.In, n.of)
 	}
 	r.Corpus = source.NewLine(corpus)
 	columns := corpus
@@ -211,18 +205,17 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	begin := time.Now()
-	var test *sparse.Embedded // of other documents
-	x, err := n.embed(ctx, e, corpus, columns)
+	space, x, test, err := n.embed(ctx, corpus, others)
 	if err != nil {
 		return err
 	}
-	if others != nil {
-		if test, err = x.Embedder.TransformRows(ctx, corpus.Documents, nil, n.Workers); err != nil {
-			return corpus.NameValue(err)
-		}
+	if r.Blank = space.Blank; !kernel.UsesNorms(n.kernel) {
+		warnBlank(e, space.Blank)
+	} else {
+		source.WarnEmptied(e, columns, x)
 	}
-	corpus.Documents, columns.Documents = nil, nil // lists need the room
-	k := kernel.Resolve(n.kernel, len(x.Embedder.Terms))
+	k := kernel.Resolve(n.kernel, space.Terms)
+	corpus.Documents, columns.Documents, space = nil, nil, nil // lists need the room
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -273,25 +266,27 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	return n.Report(e, n.f, r)
 }
 
-// embed embeds the documents that are neighbours, within the memory that there is.
-func (n *neighbours) embed(ctx context.Context, e *cli.Env, corpus, columns *sparse.Corpus) (*sparse.Embedded, error) {
+// embed embeds documents and, unless nil, the others that are their neighbours, within the memory that there is.
+func (n *neighbours) embed(
+	ctx context.Context, corpus, others *sparse.Corpus,
+) (space *sparse.Space, x, test *sparse.Embedded, err error) {
+	columns, rows := corpus, (*sparse.Corpus)(nil)
+	if others != nil {
+		columns, rows = others, corpus
+	}
 	embedded, inEngine := source.WorkBytes(columns.Documents)
 	lists := engine.NeighboursBytes(corpus.Documents.Rows(), min(n.k, columns.Documents.Rows()))
 	held := columns.Documents.Bytes()
-	if corpus != columns {
-		more, _ := source.WorkBytes(corpus.Documents)
-		held += corpus.Documents.Bytes() + more
+	if rows != nil {
+		more, _ := source.WorkBytes(rows.Documents)
+		held = 2*(held+rows.Documents.Bytes()) + more
 	}
 	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
 		report.Documents(corpus.Documents.Rows()))
 	if err := n.Fits(what, backend.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	x, err := source.Embed(ctx, columns, n.kernel.Embedding(), n.Workers)
-	if err == nil {
-		source.WarnEmptied(e, columns, x)
-	}
-	return x, err
+	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
 }
 
 // find finds the neighbours of the documents of test, nil for x itself, among those of x.

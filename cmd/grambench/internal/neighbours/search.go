@@ -60,6 +60,13 @@ func (s *search) check(formats map[string]string) error {
 	return nil
 }
 
+// readOf reads the documents of -of, as those of -in are read.
+func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*sparse.Corpus, error) {
+	from := s.Documents
+	from.In = of
+	return from.Read(ctx, e, p)
+}
+
 func (s *search) declareTexts(f *cli.Flags) {
 	f.BoolVar(&s.texts, "texts", false, "write the beginning of each text, too")
 	f.Pages(page.WriteFile)
@@ -102,6 +109,13 @@ type written struct {
 	Seconds    float64 `json:"seconds"` // from the embedding on
 	PeakBytes  int64   `json:"peak_bytes"`
 	LimitBytes int64   `json:"limit_bytes"`
+}
+
+// warnBlank warns of texts without terms.
+func warnBlank(e *cli.Env, n int) {
+	if n > 0 {
+		e.Warn("%s without terms, which only equal texts are near to", report.Documents(n))
+	}
 }
 
 // planned says how pairs were found.
