@@ -18,7 +18,7 @@ import (
 // IndexOptions say how texts become documents of an index. The zero value works.
 type IndexOptions struct {
 	Options
-	Tokenizer sparse.Tokenizer // how text is cut into terms; default words of letters in lower case
+	Tokenizer sparse.Tokenizer // how text is cut into terms; default words of letters and digits in lower case
 	Embedding string           // of the documents; default tf-l1-sqrt
 }
 
@@ -26,8 +26,8 @@ type IndexOptions struct {
 type Match = engine.Match
 
 // IndexQuery says what is looked for. At least one of K and Within must be given; with both, the K nearest within the
-// bound. With K alone, documents that share no term with the text are found, too, at c = 1; two texts without terms
-// are at c = 0. Give Within to find similar texts only.
+// bound. With K alone, documents that share no term with the text are found, too, at c = 1. Texts without terms are at
+// c = 0 of equal texts and at c = 1 of others. Give Within to find similar texts only.
 type IndexQuery struct {
 	K       int                     // how many documents; default all within the bound
 	Within  *float64                // greatest c; default none
@@ -109,6 +109,9 @@ type IndexAge struct {
 	NewTerms       int // terms of added documents that no document of the build had
 }
 
+// blankTerm begins the term of a text without terms, which only equal texts have.
+const blankTerm = "\x00"
+
 // spareColumns are for terms that come after a build, with as many more as there were.
 const spareColumns = 1 << 16
 
@@ -129,6 +132,9 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if views, err := o.Tokenizer.Split(); err != nil || views != nil {
 		return nil, cmp.Or(err, errors.New("gram: an index of views of text, expected one way to cut it"))
 	}
+	if o.Tokenizer == (sparse.Tokenizer{}) {
+		o.Tokenizer = sparse.NearTokenizer
+	}
 	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as readers cut
 	c, documents := &sparse.Corpus{}, make([]indexed, len(texts))
 	if len(texts) > 0 {
@@ -139,8 +145,17 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if err != nil {
 		return nil, err
 	}
+	column := columnsOf(c.Vocabulary)
 	for i := range documents {
 		terms, counts := c.Documents.Row(i)
+		if digest, blank := c.Blank[i]; blank {
+			at, known := column[blankTerm+digest]
+			if !known {
+				at = uint32(len(c.Vocabulary))
+				column[blankTerm+digest], c.Vocabulary = at, append(c.Vocabulary, blankTerm+digest)
+			}
+			terms, counts = []uint32{at}, []float32{1}
+		}
 		documents[i] = indexed{number: i, terms: terms, counts: counts}
 	}
 	if err := x.build(ctx, c.Vocabulary, documents, nil, len(texts)); err != nil {
@@ -229,6 +244,9 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	}
 	scan.End()
 	x.scanners.Put(scan)
+	if len(terms) == 0 {
+		terms, counts = []string{blankTerm + sparse.BlankDigest(text)}, []float32{1}
+	}
 	return terms, counts, nil
 }
 

@@ -96,7 +96,9 @@ func (o *Options) crossing(
 const defaultKernel = "diffusion:t=0.5"
 
 // kernelOf is the kernel of a specification, by default defaultKernel.
-func (o *Options) kernelOf(spec string) (kernel.Kernel, error) { return o.kernel(cmp.Or(spec, defaultKernel)) }
+func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
+	return o.kernel(cmp.Or(spec, defaultKernel))
+}
 
 // engineFor embeds documents as a kernel wants them, and makes the engine on them.
 func (o *Options) engineFor(

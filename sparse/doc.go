@@ -9,6 +9,6 @@
 // counts. An [Embedder], fitted on the training documents, maps it to an [Embedded] matrix of unit
 // rows, or of histograms, and their norms. The engine reads only that.
 //
-// Functions do not change values that they have returned (exceptions: Corpus.KernelRows, [ShareTerms]); any number
-// of goroutines may read them.
+// Functions do not change values that they have returned (exception: Corpus.KernelRows); any number of
+// goroutines may read them.
 package sparse

@@ -195,8 +195,8 @@ func share(all []*Corpus, documents []*CSR) error {
 			few, many = many, few
 		}
 		if few.Documents.Cols != many.Documents.Cols && few.Format != FormatSVMLight {
-			return fmt.Errorf("sparse: %s has %d columns and %s %d, expected as many", a.Source, a.Documents.Cols, b.Source,
-				b.Documents.Cols)
+			return fmt.Errorf("sparse: %s has %d columns and %s %d, expected as many", b.Source, b.Documents.Cols, a.Source,
+				a.Documents.Cols)
 		}
 		for _, m := range documents {
 			m.Cols = many.Documents.Cols
@@ -204,8 +204,8 @@ func share(all []*Corpus, documents []*CSR) error {
 		return nil
 	}
 	if !a.Tokenizer.SameCut(b.Tokenizer) {
-		return fmt.Errorf("sparse: the text of %s was cut by %s and that of %s by %s, expected one tokenizer", a.Source,
-			a.Tokenizer, b.Source, b.Tokenizer)
+		return fmt.Errorf("sparse: the text of %s was cut by %s and that of %s by %s, expected one tokenizer", b.Source,
+			b.Tokenizer, a.Source, a.Tokenizer)
 	}
 	if slices.Equal(a.Vocabulary, b.Vocabulary) && a.Documents.Cols == b.Documents.Cols {
 		return nil

@@ -137,6 +137,13 @@ func (c *termCounter) add(text []byte) {
 	}
 }
 
+// BlankDigest returns what [Corpus.Blank] has of a text.
+func BlankDigest(text string) string {
+	h := sha256.New()
+	h.Write([]byte(text))
+	return blankDigest(h)
+}
+
 // blankDigest returns the digest that stands for a document without terms, of what was hashed since the last one.
 func blankDigest(h hash.Hash) string {
 	digest := hex.EncodeToString(h.Sum(nil)[:16])

@@ -23,8 +23,9 @@
  * own, what was said when the object was made. Functions without options run by the defaults.
  *
  * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other
- * functions those of two documents or more. Where two sets of documents are compared, and in gram_predict and
- * gram_project, the first is cut as the other, or as the documents that the object was made of. gram_corpus has
+ * functions those of two documents or more; in gram_duplicates and indexes words may hold digits. Where two sets of
+ * documents are compared, the first is cut as the other, and terms that only one has count; gram_predict and
+ * gram_project take the terms of the documents that the object was made of. gram_corpus has
  * options for this.
  *
  * Threads. Functions may be called from any number of threads at a time, on the same objects too. Calls of gram_predict
@@ -156,7 +157,7 @@ int32_t gram_neighbours(const gram_documents *x, const gram_documents *of, const
                         const gram_call *call);
 
 /* Writes for each document the number of its group of duplicates, from 0 in the order of their first documents, or
- * -1. Options: within, embedding. */
+ * -1. The first document of a group is kept, and the others are within the bound of it. Options: within, embedding. */
 int32_t gram_duplicates(const gram_documents *x, const char *options, int64_t options_size,
                         int64_t *out_groups, int64_t out_count, const gram_call *call);
 

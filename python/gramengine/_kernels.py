@@ -18,10 +18,10 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
     ----------
     X, Y : documents
         A SciPy CSR matrix (float32 with int32 indices is read in place), any other matrix, a list of texts, a column
-        of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself. ``Y`` are
-        the training documents: columns that none of them has are left out of ``X``. Texts are cut into words in lower
-        case, and words of a single text (of ``Y`` where that is given) are left out: ``Corpus(texts, min_df=1)`` keeps
-        them.
+        of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself. What
+        the embedding learns, such as idf, it learns from ``Y``; terms that only one of both has count in the norms of
+        its documents. Matrices must have as many columns. Texts are cut into words in lower case, and words of a single
+        text (of ``Y`` where that is given) are left out: ``Corpus(texts, min_df=1)`` keeps them.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
         ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.
@@ -101,7 +101,8 @@ def neighbours(X: Any, of: Any = None, *, k: int = 10, kernel: str | None = None
     X : documents
         As for :func:`gram`, but words of a single text count: ``Corpus(texts, min_df=2)`` leaves them out.
     of : documents, optional
-        Neighbours are documents of this set; default the other documents of ``X``.
+        Neighbours are documents of this set; default the other documents of ``X``. Terms that only one of both has
+        count. Texts without terms are near to equal texts alone, if the kernel looks at c alone.
     k : int
         Neighbours of a document.
     kernel : str, default "bhattacharyya"
@@ -147,12 +148,13 @@ def precomputed_knn(X: Any, n_neighbors: int = 15, **how: Any) -> tuple[np.ndarr
 
 def duplicates(X: Any, *, within: float | None = None, embedding: str | None = None, n_jobs: int | None = None,
                memory_bytes: int | None = None, progress: Progress | None = None) -> list[np.ndarray]:
-    """Groups of documents that pairs with c = 1 - cosine of at most ``within`` connect, exactly.
+    """Near copies: documents are gone through in order, and each is dropped whose c = 1 - cosine with one kept before
+    it is at most ``within``, exactly. Equal texts are duplicates, and other texts without terms are like nothing.
 
     Parameters
     ----------
     X : documents
-        As for :func:`gram`, but words of a single text count: ``Corpus(texts, min_df=2)`` leaves them out.
+        As for :func:`gram`, but words of a single text and words with digits count; a :class:`Corpus` is taken as it is.
     within : float, default 0.02
         Some two words of a hundred.
     embedding : str, default "tf-l1-sqrt"
@@ -163,7 +165,7 @@ def duplicates(X: Any, *, within: float | None = None, embedding: str | None = N
     Returns
     -------
     list of arrays
-        Two documents or more each, increasing; the first is the one to keep.
+        A group for each document that is kept and stands for others: itself, then those that are dropped for it.
     """
     x, groups = documents(X), np.empty(count(X), np.int64)
     call("gram_duplicates", x.pointer, *options(within=within, embedding=embedding, workers=workers(n_jobs),

@@ -1,0 +1,148 @@
+package gram_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// wordsOf draws a text of words, which are in order and often of the vocabulary of other texts.
+func wordsOf(r *rand.Rand, own string) string {
+	var words []string
+	for range r.IntN(12) {
+		word := fmt.Sprintf("w%d", r.IntN(15))
+		if r.IntN(4) == 0 {
+			word = fmt.Sprintf("%s%d", own, r.IntN(8))
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// bhattacharyya is Σ√(θθ′) of two texts in float64; equal texts without words have 1, others 0.
+func bhattacharyya(a, b string) float64 {
+	counts := func(text string) map[string]float64 {
+		n, words := map[string]float64{}, strings.Fields(text)
+		for _, w := range words {
+			n[w] += 1 / float64(len(words))
+		}
+		return n
+	}
+	if a == b {
+		return 1
+	}
+	x, y, sum := counts(a), counts(b), 0.0
+	for w, v := range x {
+		sum += math.Sqrt(v * y[w])
+	}
+	return sum
+}
+
+// Neighbours among others, an index and a matrix of two sets agree on words that only one side has, with c in float64.
+func TestOneSpace(t *testing.T) {
+	r := rand.New(rand.NewPCG(58, 2))
+	read := gram.ReadOptions{MinDF: 1, Tokenizer: sparse.NearTokenizer}
+	var of, in []string
+	for i := range 32 { // so 1,024 pairs
+		of = append(of, wordsOf(r, "old"))
+		in = append(in, wordsOf(r, "new"))
+		if i%8 == 0 {
+			in[i] = of[i]
+		}
+	}
+	of[3], in[3], of[4], in[5] = "- -", "!", "", "" // without words: fields that no word is in
+	columns := musttest.Get(gram.Texts(t.Context(), of, nil, read))(t)
+	rows := musttest.Get(gram.Texts(t.Context(), in, nil, read))(t)
+	near := musttest.Get(gram.Neighbours(t.Context(), rows, gram.NeighbourOptions{K: len(of), Of: columns}))(t)
+	matrix := musttest.Get(gram.Cross(t.Context(), rows, columns, "bhattacharyya", gram.Options{}))(t)
+	index := musttest.Get(gram.NewIndex(t.Context(), of, gram.IndexOptions{}))(t)
+	found := musttest.Get(index.Query(t.Context(), in, gram.IndexQuery{K: len(of)}))(t)
+	words := func(text string) bool { return strings.ContainsAny(text, "wno") }
+	for i := range in {
+		if len(near[i]) != len(of) || len(found[i]) != len(of) {
+			t.Fatalf("%q has %d neighbours, %d in the index", in[i], len(near[i]), len(found[i]))
+		}
+		for k := range of {
+			for what, v := range map[string][2]float64{
+				"neighbours": {float64(near[i][k].Document), float64(near[i][k].Value)},
+				"index":      {float64(found[i][k].Document), 1 - float64(found[i][k].C)},
+				"matrix":     {float64(k), matrix.At(i, k)},
+			} {
+				text := of[int(v[0])]
+				if what == "matrix" && !words(text) && !words(in[i]) {
+					continue // all texts without words are one point to kernels
+				}
+				if want := bhattacharyya(in[i], text); !(math.Abs(v[1]-want) <= 1e-6) {
+					t.Errorf("%s of %q and %q: %v, expected %v", what, in[i], text, v[1], want)
+				}
+			}
+		}
+	}
+}
+
+// Squares of columns that one side lacks belong to distances; matrices have as many columns.
+func TestOneSpaceOfVectors(t *testing.T) {
+	rows := func(columns int, values ...float64) *sparse.Corpus {
+		r := gram.NewRows(columns)
+		var at []uint32
+		for k := range values {
+			at = append(at, uint32(k))
+		}
+		musttest.Do(t, r.Add(at, values))
+		return r.Corpus()
+	}
+	x, y := rows(4, 1, 2, 0, 9), rows(4, 1, 2)
+	for spec, want := range map[string]float64{"ned:embed=tf": -9, "linear:embed=tf-l2": math.Sqrt(5. / 86)} {
+		got := musttest.Get(gram.Cross(t.Context(), x, y, spec, gram.Options{}))(t)
+		if v := got.At(0, 0); !(math.Abs(v-want) <= 1e-5) {
+			t.Errorf("%s: %v, expected %v", spec, v, want)
+		}
+		near := musttest.Get(gram.Neighbours(t.Context(), x, gram.NeighbourOptions{Kernel: spec, Of: y}))(t)
+		if v := float64(near[0][0].Value); !(math.Abs(v-want) <= 1e-5) {
+			t.Errorf("%s: neighbour at %v, expected %v", spec, v, want)
+		}
+	}
+	_, err := gram.Cross(t.Context(), x, rows(2, 1, 2), "", gram.Options{})
+	if err == nil || !strings.Contains(err.Error(), "rows has 4 columns and rows 2, expected as many") {
+		t.Errorf("4 and 2 columns: %v", err)
+	}
+}
+
+// Each document that is dropped is within the bound of one that is kept; equal texts are duplicates, whatever the terms.
+func TestDuplicatesOfKept(t *testing.T) {
+	var chain []string
+	for i := range 100 {
+		var words []string
+		for k := range 60 {
+			words = append(words, fmt.Sprint("w", i+k))
+		}
+		chain = append(chain, strings.Join(words, " "))
+	}
+	c := musttest.Get(gram.Texts(t.Context(), chain, nil, gram.ReadOptions{MinDF: 1, Tokenizer: sparse.NearTokenizer}))(t)
+	dropped := 0
+	for _, group := range musttest.Get(gram.Duplicates(t.Context(), c, gram.DuplicateOptions{}))(t) {
+		for _, i := range group[1:] {
+			dropped++
+			if c := 1 - bhattacharyya(chain[group[0]], chain[i]); c > 0.02 {
+				t.Errorf("document %d is dropped for %d, at c = %v", i, group[0], c)
+			}
+		}
+	}
+	if dropped != 50 {
+		t.Errorf("%d of 100 texts dropped, expected 50", dropped)
+	}
+	cut := sparse.Tokenizer{MinN: 3, MaxN: 3}
+	c = musttest.Get(gram.Texts(t.Context(), []string{"cat", "dog", "cat", "a b c", "", "a b c", ""}, nil,
+		gram.ReadOptions{MinDF: 9, Tokenizer: cut}))(t)
+	groups := musttest.Get(gram.Duplicates(t.Context(), c, gram.DuplicateOptions{}))(t)
+	if want := [][]int32{{0, 2}, {3, 5}, {4, 6}}; !slices.EqualFunc(groups, want, slices.Equal) {
+		t.Errorf("groups %v, expected %v", groups, want)
+	}
+}
