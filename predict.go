@@ -39,8 +39,8 @@ type Predictions struct {
 
 	// Known is, by document, how many of its different words the model knows. Words are n-grams of words of
 	// the least length, or n-grams of characters of the greatest and shorter words, where About().Tokenizer
-	// cuts into these; terms of [Terms]; or
-	// columns, of those that documents of training had. Of several views the first counts.
+	// cuts into these; terms of [Terms]; or columns, of those that documents of training had. Words of several
+	// views are added up, where numbers don't count beside others.
 	Known []int
 
 	// Empty says of each document that the model knows none of its terms, of any view: what it says is what it does of

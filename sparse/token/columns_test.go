@@ -107,8 +107,8 @@ func TestCategories(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
 	}
-	if words := fitted.Words(); !words([]byte("\x01city\x00Ohio")) || words([]byte("\x02ohio")) {
-		t.Error("categories don't count as words of the first view")
+	if words := fitted.Words(); !words([]byte("\x01city\x00Ohio")) || !words([]byte("\x02ohio")) || words([]byte("\x09a")) {
+		t.Error("categories and words don't count as words")
 	}
 }
 

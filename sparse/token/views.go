@@ -207,20 +207,34 @@ func (t Tokenizer) Term(term string) string {
 	return fmt.Sprintf("%schars %q", column, term[1:])
 }
 
-// Words returns a function that says whether a term counts as a word of its document: the shortest n-grams of
-// words; of characters the longest n-grams and, of char_wb, whole words; of views the words of the first that isn't of
-// numbers; of numbers alone, and of categories, every term.
+// Words returns a function that reports whether a term counts as a word of its document: the shortest n-grams of words;
+// of characters the longest n-grams and, of char_wb, whole words; of categories every term. Terms of views count as in
+// their view, but those of numbers only if all views are of numbers.
 func (t Tokenizer) Words() func(term []byte) bool {
-	var prefix []byte
-	if views, err := t.Split(); err == nil && len(views) > 0 {
-		first := max(slices.IndexFunc(views, func(v View) bool { return v.Analyzer != Numbers }), 0)
-		prefix, t = []byte(prefixOf(first)), views[first].Tokenizer
+	views, err := t.Split()
+	if err != nil || len(views) == 0 {
+		return t.words()
 	}
+	numbers := !slices.ContainsFunc(views, func(v View) bool { return v.Analyzer != Numbers })
+	of := make([]func(term []byte) bool, len(views))
+	for i, v := range views {
+		of[i] = func([]byte) bool { return false }
+		if v.Analyzer != Numbers || numbers {
+			of[i] = v.words()
+		}
+	}
+	return func(term []byte) bool {
+		view, size := utf8.DecodeRune(term)
+		return size > 0 && view >= 1 && int(view) <= len(of) && of[view-1](term[size:])
+	}
+}
+
+// words is Words of a tokenizer without views.
+func (t Tokenizer) words() func(term []byte) bool {
 	least, most := t.ngrams()
 	return func(term []byte) bool {
-		term, first := bytes.CutPrefix(term, prefix)
 		switch {
-		case !first || len(term) == 0:
+		case len(term) == 0:
 			return false
 		case t.Analyzer == Numbers, t.Analyzer == Categories:
 			return true

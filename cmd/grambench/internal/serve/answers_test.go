@@ -1,13 +1,16 @@
 package serve
 
 import (
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/sparse/token"
 )
 
 // Of a text that is refused an answer says what it would be, and how likely that is.
@@ -33,5 +36,49 @@ func TestRefused(t *testing.T) {
 	}
 	if got.Probability == nil || *got.Probability != slices.Max(p.Probabilities[0]) {
 		t.Errorf("%+v, expected the greatest probability of %v", got, p.Probabilities[0])
+	}
+}
+
+// Words are counted over all views, so in whatever order these are: all known, none, and half of them.
+func TestWordsOfAllViews(t *testing.T) {
+	const half = "less than half of the words"
+	for _, form := range []string{
+		"", "words", "words + chars:3", "chars:3 + words", "words:1..2 + words", "chars:2..3 + words:2..2",
+		"2*words + chars:4",
+	} {
+		var read gram.ReadOptions
+		if read.MinDF = 1; form != "" {
+			read.Tokenizer = gram.Must(token.ParseViews(form))
+		}
+		c := gram.Must(gram.Texts(t.Context(), texts, labels, read))
+		file := filepath.Join(t.TempDir(), "a.model")
+		musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).Save(file))
+		l := musttest.Get((&run{model: file}).load(t.Context()))(t)
+		for text, want := range map[string]func(known, words int) bool{
+			"red green blue":           func(known, words int) bool { return known == words && known >= 3 },
+			"zzzz vvvv":                func(known, words int) bool { return known == 0 && words >= 1 },
+			"red green zzzz vvvv wwww": func(known, words int) bool { return known >= 1 && 2*known < words },
+		} {
+			p := gram.Must(l.model.PredictTexts(t.Context(), []string{text}))
+			got := l.prediction(p, 0)
+			shown := gram.Must(l.answers(t.Context(), text))
+			if !want(got.Known, got.Words) || strings.Contains(shown[0].Note, half) != (got.Known > 0 && got.Known < got.Words) {
+				t.Errorf("views %q, %q: %d of %d words known; %q", form, text, got.Known, got.Words, shown[0].Note)
+			}
+		}
+		// Swapped views count the same.
+		if one, other, ok := strings.Cut(form, " + "); ok {
+			count := func(form string) (known, words int) {
+				read.Tokenizer = gram.Must(token.ParseViews(form))
+				c := gram.Must(gram.Texts(t.Context(), texts, labels, read))
+				m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
+				p := gram.Must(m.PredictTexts(t.Context(), []string{"red salt zzzz"}))
+				return p.Known[0], p.Words[0]
+			}
+			k, w := count(form)
+			if known, words := count(other + " + " + one); known != k || words != w {
+				t.Errorf("views %q: %d of %d, swapped %d of %d", form, k, w, known, words)
+			}
+		}
 	}
 }
