@@ -1,10 +1,10 @@
-"""Runs peers' own test suites with gramengine in the place of their classes, and writes the table of what passes.
+"""Runs scikit-learn's own tests of its tools with our estimators in the place of its support vector machines.
 
-    python peers.py [--write docs/python-peers.md] [--only NAME]
+    python peers.py [--write docs/python-peers.md] [--only SUITE]
 
-Each suite is that of the installed scikit-learn. It runs in a process of its own, where patch_sklearn() is in force
-before its tests are imported. A test function passes if it does with all its parameters. The exit status is 1 if one
-fails that has no reason below, or a reason has no failure.
+Suites are those of the installed scikit-learn, each in a process of its own. Before its tests are imported, the classes
+below take the names of scikit-learn's in ``sklearn.svm``. A test function passes if it does with all its parameters. The
+exit status is 1 if one fails that has no reason in REASONS, or if one with a reason passes.
 """
 
 from __future__ import annotations
@@ -12,44 +12,99 @@ from __future__ import annotations
 import argparse
 import collections
 import json
-import logging
 import os
-import platform
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-_SKLEARN = {
-    "svm": "sklearn.svm.tests",
-    "neighbors": "sklearn.neighbors.tests.test_neighbors",
-    "kernel_pca": "sklearn.decomposition.tests.test_kernel_pca",
-    "kernel_approximation": "sklearn.tests.test_kernel_approximation",
-}
-_EVERY = "every kernel"  # the mode in which small problems, too, have the engine's kernels
-_FLOAT = "kernel values are float32, the test asks for float64"
-_SOLVED = "two solutions within tol, of a matrix in float64 and of the engine's kernel, are compared to more digits than tol"
-REASONS: dict[tuple[str, str], str] = {
-    **{(_EVERY, f"test_svm.py::{name}"): _FLOAT for name in (
-        "test_custom_kernel_not_array_input", "test_decision_function", "test_libsvm_parameters", "test_svr_predict",
-        "test_tweak_params")},
-    (_EVERY, "test_sparse.py::test_sparse_decision_function"): _FLOAT,
-    (_EVERY, "test_svm.py::test_precomputed"): _SOLVED,
-    (_EVERY, "test_svm.py::test_svc_clone_with_callable_kernel"): _SOLVED,
-}
+import numpy as np
+import sklearn
+import sklearn.svm
+
+import gramengine
+from gramengine._model import Engine
+
+SUITES = [
+    "sklearn.model_selection.tests.test_search", "sklearn.model_selection.tests.test_successive_halving",
+    "sklearn.model_selection.tests.test_validation", "sklearn.model_selection.tests.test_classification_threshold",
+    "sklearn.feature_selection.tests.test_rfe", "sklearn.feature_selection.tests.test_from_model",
+    "sklearn.ensemble.tests.test_bagging", "sklearn.ensemble.tests.test_stacking", "sklearn.ensemble.tests.test_voting",
+    "sklearn.ensemble.tests.test_weight_boosting", "sklearn.ensemble.tests.test_common",
+    "sklearn.semi_supervised.tests.test_self_training", "sklearn.metrics.tests.test_score_objects",
+    "sklearn.metrics._plot.tests.test_confusion_matrix_display", "sklearn.tests.test_base",
+    "sklearn.tests.test_calibration", "sklearn.tests.test_multiclass", "sklearn.tests.test_multioutput",
+    "sklearn.tests.test_pipeline",
+]
+REASONS: dict[str, str] = {}
+
+
+class SVC(gramengine.KernelSVC):
+    """KernelSVC with the parameters of scikit-learn's SVC."""
+
+    def __init__(self, *, C: Any = 1.0, kernel: Any = "rbf", degree: Any = 3, gamma: Any = "scale", coef0: Any = 0.0,
+                 probability: Any = False, tol: Any = 1e-3, class_weight: Any = None, max_iter: Any = -1,
+                 decision_function_shape: Any = "ovr", random_state: Any = None):
+        super().__init__(kernel, C, probability=probability, tol=tol, class_weight=class_weight, random_state=random_state)
+        self.degree, self.gamma, self.coef0, self.max_iter = degree, gamma, coef0, max_iter
+        self.decision_function_shape = decision_function_shape
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self._scale = X
+        return super().fit(X, y, sample_weight)
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "kernel": _specification(self, self.__dict__.pop("_scale"))}
+
+
+class LinearSVC(gramengine.LinearClassifier):
+    """LinearClassifier with the parameters of scikit-learn's LinearSVC."""
+
+    def __init__(self, penalty: Any = "l2", loss: Any = "squared_hinge", *, dual: Any = "auto", tol: Any = 1e-4, C: Any = 1.0,
+                 class_weight: Any = None, random_state: Any = None, max_iter: Any = 1000):
+        super().__init__(C, loss=loss, embedding="tf", class_weight=class_weight, tol=tol, random_state=random_state)
+        self.penalty, self.dual, self.max_iter = penalty, dual, max_iter
+
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "type": f"linear:loss={self.loss.replace('_', '-')}"}
+
+
+class SVR(gramengine.KernelSVR):
+    """KernelSVR with the parameters of scikit-learn's SVR."""
+
+    def __init__(self, *, kernel: Any = "rbf", degree: Any = 3, gamma: Any = "scale", coef0: Any = 0.0, tol: Any = 1e-3,
+                 C: Any = 1.0, epsilon: Any = 0.1, max_iter: Any = -1):
+        super().__init__(kernel, C, epsilon, tol=tol)
+        self.degree, self.gamma, self.coef0, self.max_iter = degree, gamma, coef0, max_iter
+
+    def _train(self, x: Any, **settings: Any) -> None:
+        super()._train(x, **{**settings, "kernel": _specification(self, self.__dict__.pop("_scale"))})
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        self._scale = X
+        return super().fit(X, y, sample_weight)
+
+
+def _specification(self: Any, X: Any) -> str:
+    """The kernel of scikit-learn's parameters, as the engine names it."""
+    if callable(self.kernel):
+        raise ValueError("kernel is a function, expected a name")
+    gamma = self.gamma
+    if self.kernel not in ("linear", "precomputed") and isinstance(gamma, str):
+        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X, float)
+        gamma = 1 / X.shape[1] / (X.var() or 1 if gamma == "scale" else 1)
+    return {"rbf": f"rbf:gamma={gamma}", "poly": f"polynomial:gamma={gamma},r={self.coef0},degree={self.degree}",
+            "sigmoid": f"sigmoid:gamma={gamma},r={self.coef0}"}.get(self.kernel, self.kernel)
 
 
 class Recorder:
-    """A plug-in of pytest that notes outcomes by function, and a handler's view of what ran where."""
+    """A plug-in of pytest that notes outcomes by function, and in which functions our estimators were fitted."""
 
     def __init__(self) -> None:
         self.outcomes: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
         self.errors: dict[str, str] = {}
-        self.engine: collections.Counter = collections.Counter()
-        self.handed: collections.Counter = collections.Counter()
-        self.by_engine: set[str] = set()
+        self.ours: set[str] = set()
         self._now = ""
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -61,157 +116,108 @@ class Recorder:
             self.outcomes[name][report.outcome] += 1
             if report.failed and name not in self.errors:
                 crash = getattr(report.longrepr, "reprcrash", None)
-                self.errors[name] = " ".join(str(crash.message if crash else report.longrepr).split())[:160]
+                self.errors[name] = " ".join(str(crash.message if crash else report.longrepr).split())[:300]
 
-    def heard(self, record: logging.LogRecord) -> bool:
-        what, _, how = record.getMessage().partition(": running by ")
-        if how == "gramengine":
-            self.engine[what] += 1
-            self.by_engine.add(self._now)
-        else:
-            self.handed[re.sub(r"\d+", "N", how.partition(": ")[2])[:100]] += 1
-        return False
+    def watch(self) -> None:
+        """Notes the test of each estimator that is made."""
+        for cls in (SVC, LinearSVC, SVR):
+            def made(estimator: Any, *args: Any, _init: Any = cls.__init__, **kwargs: Any) -> None:
+                self.ours.add(self._now)
+                _init(estimator, *args, **kwargs)
+
+            made.__wrapped__ = cls.__init__  # whose signature scikit-learn reads
+            cls.__init__ = made
 
 
 def _function(nodeid: str) -> str:
     path, _, name = nodeid.partition("::")
-    return f"{Path(path).name}::{name.partition('[')[0]}" if path else name.partition("[")[0]
+    return f"{Path(path).name}::{name.partition('[')[0]}"
 
 
-def run_here(suite: str, mode: str) -> dict[str, Any]:
+def run_here(suite: str) -> dict[str, Any]:
     """Runs a suite in this process."""
     import pytest
 
     recorder = Recorder()
-    if mode != "scikit-learn":
-        import gramengine
-        from gramengine import _patch
-
-        if mode == _EVERY:
-            _patch._SMALL = 0
-        logger = logging.getLogger("gramengine")
-        logger.setLevel(logging.INFO)
-        logger.addFilter(recorder.heard)
-        gramengine.patch_sklearn()
-    status = pytest.main(["--pyargs", _SKLEARN[suite], "-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore"],
-                         plugins=[recorder])
+    recorder.watch()
+    for cls in (SVC, LinearSVC, SVR):
+        setattr(sklearn.svm, cls.__name__, cls)
+    status = pytest.main(["--pyargs", suite, "-q", "-p", "no:cacheprovider", "--tb=short", "-W", "ignore"], plugins=[recorder])
     if status not in (0, 1):
         raise SystemExit(f"pytest ended with status {status} on {suite}")
-    return {"outcomes": recorder.outcomes, "errors": recorder.errors, "engine": recorder.engine,
-            "handed": recorder.handed, "by_engine": sorted(recorder.by_engine)}
+    return {"outcomes": {f: o for f, o in recorder.outcomes.items() if f in recorder.ours}, "errors": recorder.errors}
 
 
-def run(suite: str, mode: str) -> dict[str, Any]:
+def run(suite: str) -> dict[str, Any]:
     """Runs a suite in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-        subprocess.run([sys.executable, __file__, "--run", suite, mode, str(result)], check=True, cwd=folder,
+        subprocess.run([sys.executable, __file__, "--run", suite, str(result)], check=True, cwd=folder,
                        env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path}, stdout=sys.stderr)
         return json.loads(result.read_text())
-
-
-class Table:
-    """The table, and whether each failure has its reason."""
-
-    def __init__(self) -> None:
-        self.rows: list[str] = []
-        self.exceptions: list[str] = []
-        self.ran: list[str] = []
-        self.wrong: list[str] = []
-
-    def add(self, suite: str, mode: str, found: dict[str, Any], alone: set[str]) -> None:
-        counts = collections.Counter(_outcome(o) for o in found["outcomes"].values())
-        cases = sum((collections.Counter(o) for o in found["outcomes"].values()), collections.Counter())
-        ran = counts["passed"] + counts["failed"]
-        name = _SKLEARN[suite] + (f", {mode}" if mode == _EVERY else "")
-        self.rows.append(f"| `{name}` | {ran} | {counts['passed']} | {counts['failed']} | "
-                         f"{100 * counts['passed'] / max(ran, 1):.1f} % | {cases['passed']} of "
-                         f"{cases['passed'] + cases['failed']} | {len(found['by_engine'])} | "
-                         f"{sum(found['engine'].values()):,} | {sum(found['handed'].values()):,} |")
-        for function in failing(found):
-            reason = "fails without the patch, too" if function in alone else REASONS.get((mode, function))
-            if reason is None:
-                self.wrong.append(f"{function} ({mode}) fails for no known reason: {found['errors'].get(function)}")
-            self.exceptions.append(f"| `{function}` | {mode} | {reason} |")
-        for (own, function), _ in REASONS.items():
-            if own == mode and function in found["outcomes"] and _outcome(found["outcomes"][function]) != "failed":
-                self.wrong.append(f"{function} ({mode}) has a reason and passes")
-        why = "; ".join(f"{n:,} × {reason}" for reason, n in collections.Counter(found["handed"]).most_common())
-        what = ", ".join(f"{n:,} × {call}" for call, n in sorted(found["engine"].items()))
-        self.ran.append(f"- `{name}`: by gramengine {what or 'nothing'}. By scikit-learn: {why or 'nothing'}.")
-
-
-def failing(found: dict[str, Any]) -> list[str]:
-    """The functions of a suite that fail."""
-    return sorted(f for f, o in found["outcomes"].items() if _outcome(o) == "failed")
 
 
 def _outcome(outcomes: dict[str, int]) -> str:
     return "failed" if outcomes.get("failed") else "passed" if outcomes.get("passed") else "skipped"
 
 
-_PAGE = """# Peers' own test suites
+_PAGE = """# scikit-learn's own tests
 
-scikit-learn ships its tests. `make python-peers` runs them with `gramengine.patch_sklearn()` in force and writes this page;
-a function counts as passed if it does with all its parameters. Skipped ones, mostly those of other dtypes, aren't counted.
-It fails if a test fails that has no reason here, or if a reason is out of date.
+scikit-learn ships its tests. `make python-peers` runs those of its tools (searches, pipelines, ensembles, calibration, …)
+with `KernelSVC`, `LinearClassifier` and `KernelSVR` in the place of `SVC`, `LinearSVC` and `SVR`, and writes this page.
+Functions that make none of these aren't counted. A function passes if it does with all its parameters. The command fails
+if a function fails that has no reason here, or if a reason is out of date.
 
-scikit-learn {sklearn}, NumPy {numpy}, Python {python}.
+scikit-learn {sklearn}.
 
-| suite | functions | passed | failed | | cases passed | functions that the engine ran in | calls by the engine | by scikit-learn |
-| --- | --: | --: | --: | --: | --- | --: | --: | --: |
+| suite | functions | passed | failed |
+| --- | --: | --: | --: |
 {rows}
-
-In the rows "{every}" problems of any size have the engine's own kernels, in float32. Users have those above 1,024 documents:
-below, the kernel matrix is computed in float64, the engine solves with it, and LIBSVM predicts, which then is as fast.
 
 ## What doesn't pass
 
-| function | mode | reason |
-| --- | --- | --- |
-{exceptions}
-
-## What ran where
-
-Of the classes that are patched; the reasons are those that the logger `gramengine` gives. Other classes, such as `LinearSVC`
-and the approximations of kernels, are scikit-learn's own.
-
-{ran}
+| function | reason |
+| --- | --- |
+{failures}
 """
 
 
-def sklearn_page(only: str | None) -> tuple[str, list[str]]:
-    import numpy
-    import sklearn
-
-    table = Table()
-    for suite in [s for s in _SKLEARN if only in (None, s)]:
-        for mode in ["patched", *([_EVERY] if suite == "svm" else [])]:
-            found = run(suite, mode)
-            unexplained = [f for f in failing(found) if (mode, f) not in REASONS]
-            table.add(suite, mode, found, set(failing(run(suite, "scikit-learn"))) if unexplained else set())
-    page = _PAGE.format(sklearn=sklearn.__version__, numpy=numpy.__version__, python=platform.python_version(), every=_EVERY,
-                        rows="\n".join(table.rows), exceptions="\n".join(table.exceptions) or "| none | | |",
-                        ran="\n".join(table.ran))
-    return page, table.wrong
+def page(suites: list[str]) -> tuple[str, list[str]]:
+    """The page, and what has no reason or needs none."""
+    rows, failures, wrong, total = [], [], [], collections.Counter()
+    for suite in suites:
+        found = run(suite)
+        outcomes = {f: _outcome(o) for f, o in sorted(found["outcomes"].items())}
+        counts = collections.Counter(outcomes.values())
+        total += counts
+        rows.append(f"| `{suite}` | {counts['passed'] + counts['failed']} | {counts['passed']} | {counts['failed']} |")
+        for function, outcome in outcomes.items():
+            if outcome == "failed":
+                failures.append(f"| `{function}` | {REASONS.get(function)} |")
+                if function not in REASONS:
+                    wrong.append(f"{function} fails for no known reason: {found['errors'].get(function)}")
+            elif outcome == "passed" and function in REASONS:
+                wrong.append(f"{function} has a reason and passes")
+    rows.append(f"| all | {total['passed'] + total['failed']} | {total['passed']} | {total['failed']} |")
+    return _PAGE.format(sklearn=sklearn.__version__, rows="\n".join(rows),
+                        failures="\n".join(failures) or "| none | |"), wrong
 
 
 def main() -> int:
     flags = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     flags.add_argument("--write", type=Path, help="write the page to this file")
-    flags.add_argument("--only", choices=_SKLEARN, help="run one suite")
-    flags.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
+    flags.add_argument("--only", choices=SUITES, help="run one suite")
+    flags.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
     given = flags.parse_args()
     if given.run:
-        suite, mode, result = given.run
-        Path(result).write_text(json.dumps(run_here(suite, mode)))
+        Path(given.run[1]).write_text(json.dumps(run_here(given.run[0])))
         return 0
-    page, wrong = sklearn_page(given.only)
+    text, wrong = page([given.only] if given.only else SUITES)
     if given.write:
-        given.write.write_text(page)
+        given.write.write_text(text)
     else:
-        print(page)
+        print(text)
     for line in wrong:
         print(f"peers: {line}", file=sys.stderr)
     return 1 if wrong else 0

@@ -7,7 +7,7 @@
 Functions: :func:`gram`, :func:`neighbours`, :func:`precomputed_knn`, :func:`duplicates`, :func:`search`,
 :func:`cross_validate`. Estimators: :class:`TextClassifier`, :class:`KernelSVC`, :class:`KernelSVR`, :class:`OneClass`,
 :class:`LinearClassifier`, :class:`LandmarkClassifier`, :class:`KernelPCA`, :class:`NeighboursTransformer`,
-:class:`TextVectorizer`. And :class:`Index`, :class:`Corpus`, :func:`load`, :func:`patch_sklearn`.
+:class:`TextVectorizer`. And :class:`Index`, :class:`Corpus` and :func:`load`.
 
 Results don't depend on the number of threads, and are the same from run to run on one instruction set. Calls drop the
 interpreter's lock, and ^C ends them within a second.
@@ -22,7 +22,6 @@ from ._library import (
 from ._library import version as __version__
 from ._machines import KernelSVC, KernelSVR, LandmarkClassifier, LinearClassifier, OneClass
 from ._model import Explanation
-from ._patch import patch_sklearn, unpatch_sklearn
 from ._search import SearchResult, cross_validate, search
 from ._text import TextClassifier, TextVectorizer
 from ._text import load_model as load
@@ -32,6 +31,5 @@ __all__ = [
     "Corpus", "Explanation", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
     "GramWarning", "Index", "KernelPCA", "KernelSVC", "KernelSVR", "LandmarkClassifier", "LinearClassifier", "Match",
     "Neighbours", "NeighboursTransformer", "OneClass", "SearchResult", "TextClassifier", "TextVectorizer", "__version__",
-    "cross_validate", "duplicates", "gram", "load", "neighbours", "patch_sklearn",
-    "precomputed_knn", "search", "unpatch_sklearn",
+    "cross_validate", "duplicates", "gram", "load", "neighbours", "precomputed_knn", "search",
 ]

@@ -291,7 +291,7 @@ class KernelSVC(Classifier):
     """
 
     def __init__(self, kernel: str | None = None, C: float = 1.0, *, embedding: str | None = None,
-                 scheme: str = "one-vs-rest", nu: float | None = None, probability: bool = False, class_weight: Any = None,
+                 scheme: str = "one-vs-one", nu: float | None = None, probability: bool = False, class_weight: Any = None,
                  tol: float = 1e-3, random_state: int = 1, n_jobs: int | None = None, memory_bytes: int | None = None,
                  verbose: Any = False):
         self.kernel, self.C, self.embedding, self.scheme, self.nu = kernel, C, embedding, scheme, nu
@@ -327,6 +327,7 @@ def _seed(state: Any) -> int:
 def _tagged(self: Any, tags: Any) -> Any:
     """Embeddings that take roots or logarithms, or make histograms, take no negative values."""
     tags.input_tags.sparse = True
+    tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
     kernel, own = getattr(self, "kernel", None) or "", getattr(self, "embedding", None)
     if embeddings := re.findall(r"embed=([^,:()]+)", kernel) or ([own] if own else []):
         tags.input_tags.positive_only = any(part in e for e in embeddings for part in _ABOVE)
