@@ -212,6 +212,9 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
 		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)
 	}
+	if err == nil && c.Vocabulary != nil && c.Documents.NNZ() == 0 {
+		err = errors.New("the documents have no terms, expected some to learn from: MinDF 1 keeps terms of one document")
+	}
 	if err == nil {
 		err = own.SetScheme(l, o.Scheme, c)
 	}

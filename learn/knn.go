@@ -99,7 +99,7 @@ func (m neighboursModel) About() About {
 	a := aboutNeighbours(m.Settings)
 	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer, a.Form = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer, m.Form
 	terms, _ := m.Documents.TermFrequencies()
-	a.Terms, a.Columns, a.Bytes = len(terms), terms, m.Bytes()
+	a.Terms, a.Columns, a.Width, a.Bytes = len(terms), terms, m.Documents.Cols, m.Bytes()
 	a.Text = []string{fmt.Sprintf("%s, %d documents", m.Settings.Kernel, m.Documents.Rows())}
 	return a
 }

@@ -238,7 +238,8 @@ func (m landmarkModel) About() About {
 	a := About{
 		Type: "landmark:m=" + strconv.Itoa(s.Landmarks), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
 		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
-		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Bytes: m.Bytes(),
+		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
+		Width: m.Embedder.Width(), Bytes: m.Bytes(),
 	}
 	if s.Scheme != solver.Labels {
 		a.Scheme = solver.OneVsRest

@@ -176,6 +176,7 @@ type About struct {
 	Tokenizer  sparse.Tokenizer
 	Form       sparse.Form // how they were read, where options said so
 	Terms      int         // that it knows
+	Width      int         // columns of the documents that it learnt from; 0 if unknown
 	Columns    []uint32    // of these terms, ascending, not to be changed; nil where all columns count
 	Support    int         // support vectors
 	Bytes      int64       // of memory, about

@@ -129,7 +129,7 @@ func (m linearModel) About() About {
 	a := About{
 		Type: "linear", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes, Machines: m.Classes,
 		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
-		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
+		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
 	}
 	if s.Scheme == solver.OneVsOne {

@@ -124,7 +124,7 @@ func (m metricModel) About() About {
 	s := m.Settings
 	a := About{
 		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
-		Machines: m.Classes, Terms: m.columns(), Bytes: m.Bytes(), Votes: true,
+		Machines: m.Classes, Terms: m.columns(), Width: m.Columns, Bytes: m.Bytes(), Votes: true,
 	}
 	for c := range m.Columns {
 		a.Columns = append(a.Columns, uint32(c))

@@ -209,7 +209,7 @@ func (m *Regression) About() About {
 	a := About{
 		Type: "logistic", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes,
 		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
-		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
+		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),
 	}
 	if s.Scheme == solver.OneVsOne {

@@ -40,7 +40,7 @@ func (m Machines) About() About {
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
 		if !m.Embedder.Open {
-			a.Columns = m.Embedder.Terms
+			a.Columns, a.Width = m.Embedder.Terms, m.Embedder.Width()
 		}
 	}
 	a.OneClass = m.Type == model.OneClass

@@ -405,7 +405,7 @@ func (t machines) CrossValidate(ctx context.Context, c *sparse.Corpus, o Options
 	point := svm.Point{
 		Candidate: svm.Candidate{Kernel: kernel.Resolve(s.Kernel, p.Terms()), Scheme: s.Scheme, C: s.C, Nu: s.Nu,
 			Epsilon: s.Epsilon},
-		Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score, LogLoss: v.LogLoss, Iterations: v.Iterations,
+		Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score, Iterations: v.Iterations,
 		Unfinished: v.Unfinished, Busy: v.Gram + v.Solve,
 	}
 	out := ValidationOf(t.kind, point, v.Measure)
@@ -422,7 +422,7 @@ func ValidationOf(t model.Type, p svm.Point, m svm.Measure) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machines{t}, Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
 		Ended: Ended{Unfinished: p.Unfinished}, Score: p.Score, Measure: m, Figures: p.Figures, Mean: p.Mean, SD: p.SD,
-		Took: p.Busy, LogLoss: p.LogLoss, Iterations: p.Iterations, Support: p.Support,
+		Took: p.Busy, Iterations: p.Iterations, Support: p.Support,
 	}
 	out.C, out.Nu, out.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
 	out.About = About{Type: string(t), Kernel: out.Kernel, Embedding: p.Kernel.Embedding().String(),

@@ -25,7 +25,6 @@ type Validation struct {
 	Score   *svm.Score   // of all documents together
 	ByFold  []*svm.Score // of the documents of each fold; nil where a search has many points on shared tiles
 	Measure svm.Measure  // the figure by which it is judged
-	LogLoss float64      // of Score.Calibration, 0 without probabilities
 
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
@@ -405,9 +404,6 @@ func (v *validating) sum(row *Validation, class []int, labels [][]int, probabili
 	row.Score.Calibration, err = svm.ScoreProbabilities(v.c.Classes, probabilities, v.separate, v.c)
 	if err != nil {
 		return err
-	}
-	if row.Score.Calibration != nil {
-		row.LogLoss = row.Score.Calibration.LogLoss
 	}
 	row.Measure = MeasureOf(v.o.Scheme)
 	for _, f := range row.ByFold {

@@ -16,6 +16,7 @@ type Embedder struct {
 	Documents int       // number of training documents, D
 	Terms     []uint32  // Terms[j] is the term index, in the corpus, of column j
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
+	Trailing  int       // columns of the training documents above the last term
 	Weights   []float64 // Weights[j] is the weight of column j; nil where it is 1, see [Embedding.Weighted]
 	Shifts    []float64 // of Standard and Range: Shifts[j] is taken from values of column j before they are weighted
 
@@ -59,6 +60,7 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	}
 	f.Documents = train.Rows()
 	f.Terms, f.DF = train.termFrequencies()
+	f.Trailing = train.Cols - f.Width()
 	f.columns = newTermTable(f.Terms, train.NNZ())
 	if e.Weighting.IDF() {
 		f.Weights = make([]float64, len(f.DF))
@@ -105,6 +107,7 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 		Documents: from.Documents,
 		Terms:     from.Terms,
 		DF:        from.DF,
+		Trailing:  from.Trailing,
 		Weights:   from.Weights,
 		Shifts:    from.Shifts,
 		Views:     from.Views,
@@ -117,6 +120,14 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f.columns = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
 	f.fill()
 	return f, nil
+}
+
+// Width returns the number of columns of the training documents.
+func (f *Embedder) Width() int {
+	if len(f.Terms) == 0 {
+		return f.Trailing
+	}
+	return int(f.Terms[len(f.Terms)-1]) + 1 + f.Trailing
 }
 
 // Validate returns the error of [Embedding.Fit], or that which [RestoreEmbedder] would return, or
@@ -187,6 +198,9 @@ func (f *Embedder) validateFields() error {
 		if df := f.DF[j]; df < 1 || int64(df) > int64(f.Documents) {
 			return fmt.Errorf("sparse: embedding: term %d is in %d documents of %d", t, df, f.Documents)
 		}
+	}
+	if f.Trailing < 0 || f.Trailing > math.MaxUint32 {
+		return fmt.Errorf("sparse: embedding: %d columns above the last term", f.Trailing)
 	}
 	for _, list := range [][]float64{f.Weights, f.Shifts} {
 		for j, w := range list {

@@ -183,7 +183,7 @@ func (r *request) answer(err error) code {
 	}
 	if r.error != nil && r.errorSize > 0 {
 		to := unsafe.Slice(r.error, r.errorSize)
-		to[copy(to, cut(err.Error(), int(r.errorSize)-1))] = 0
+		to[copy(to, cut(withKeys(err.Error()), int(r.errorSize)-1))] = 0
 	}
 	return codeOf(err)
 }
@@ -248,6 +248,6 @@ func (c *call) use(o *gram.Options) {
 		}
 	}
 	if c.in.warn != nil {
-		o.Warn = func(warning string) { c.tell(func() { c.in.toWarn(append([]byte(warning), 0)) }) }
+		o.Warn = func(warning string) { c.tell(func() { c.in.toWarn(append([]byte(withKeys(warning)), 0)) }) }
 	}
 }

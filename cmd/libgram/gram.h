@@ -270,8 +270,8 @@ typedef struct gram_view {
  *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer,
  *                 labelled, classes, warnings
  *   model         type, kernel, embedding, scheme, c, classes, machines (the names of decision values), numbers
- *                 (regression), one_class, votes, probabilities, text, tokenizer, vocabulary (their number), terms,
- *                 support, bytes, converged, unfinished, notes, warnings, report (lines), rows
+ *                 (regression), one_class, votes, probabilities, text, tokenizer, columns (of vectors; 0 if unknown), vocabulary
+ *                 (number of terms of texts), terms (those that are known), support, bytes, converged, unfinished, notes, warnings, report (lines), rows
  *   index         documents, added, removed, new_terms: the latter three since gram_index or gram_index_refit
  *   predictions   documents, classes, machines, warnings
  *   components    documents, components, landmarks, total (of all eigenvalues), residual (what landmarks leave of it),

@@ -106,14 +106,14 @@ func (m *model) about() any {
 		Classes, Machines                          []string
 		OneClass, Numbers, Votes, Probabilities    bool
 		Text                                       bool
-		Vocabulary, Terms, Support                 int
+		Columns, Vocabulary, Terms, Support        int
 		Bytes                                      int64
 		Converged                                  bool
 		Unfinished                                 int
 		Notes, Report, Warnings                    []string
 		Rows                                       []any
 	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass,
-		a.Numbers, a.Votes, a.Probabilities, a.Vocabulary != nil, len(a.Vocabulary), a.Terms, a.Support, a.Bytes,
+		a.Numbers, a.Votes, a.Probabilities, a.Vocabulary != nil, a.Width, len(a.Vocabulary), a.Terms, a.Support, a.Bytes,
 		a.Ended.Unfinished == 0, a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
 }
 
@@ -149,7 +149,14 @@ func hearing(o *gram.Options, warnings *[]string) {
 
 // training returns the documents of options that train: their text is cut as Terms say, or as training chooses.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, error) {
-	in, err := c.corpusOf(x, "x", gram.ReadOptions{Options: o.Options, KeepTexts: o.Terms != nil})
+	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
+	if fixed { // cut so at once: warnings are about these terms
+		read.Tokenizer, read.MinDF, o.Terms = o.Terms.Tokenizer, o.Terms.MinDF, nil
+	}
+	in, err := c.corpusOf(x, "x", read)
+	if err == nil && fixed {
+		in.Texts = nil // from which training would choose other terms
+	}
 	if name, _, _ := strings.Cut(o.Type, ":"); err == nil && name == keeper && x.matrix != nil {
 		in.Documents = copied(in.Documents)
 	}
@@ -222,11 +229,15 @@ func crossValidate(c *call, a *makeArguments) error {
 	if err != nil {
 		return err
 	}
+	var logLoss any
+	if v.Score.Calibration != nil {
+		logLoss = v.Score.Calibration.LogLoss
+	}
 	out.says = struct {
 		Measure      string
 		Figures      []float64
 		Mean, SD     float64
-		LogLoss      float64
+		LogLoss      any // null without probabilities
 		Type, Kernel string
 		Score        any
 		Support      float64
@@ -234,7 +245,7 @@ func crossValidate(c *call, a *makeArguments) error {
 		Unfinished   int
 		Warnings     []string
 		Seconds      float64
-	}{string(v.Measure), v.Figures, v.Mean, v.SD, v.LogLoss, v.About.Type, v.About.Kernel, v.Score, v.Support,
+	}{string(v.Measure), v.Figures, v.Mean, v.SD, logLoss, v.About.Type, v.About.Kernel, v.Score, v.Support,
 		v.Ended.Unfinished == 0, v.Ended.Unfinished, out.warnings, v.Took.Seconds()}
 	*a.out.handle = objects.add(out)
 	return nil

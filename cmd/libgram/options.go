@@ -4,17 +4,20 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
@@ -195,6 +198,36 @@ func shown(value []byte) string {
 		return short + "…"
 	}
 	return string(value)
+}
+
+// keys are the keys of options by the field's name, which messages of package gram have.
+var keys = func() map[string]string {
+	out := map[string]string{"DocumentWeights": "weights"}
+	for _, options := range []any{new(gram.ReadOptions), new(gram.ValidateOptions), new(gram.SearchOptions),
+		new(gram.NeighbourOptions), new(gram.DuplicateOptions), new(gram.IndexOptions), new(gram.PCAOptions),
+		new(gram.IndexQuery)} {
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(options).Elem()) {
+			if len(field.Name) > 1 && field.IsExported() && !field.Anonymous {
+				out[field.Name] = cmp.Or(out[field.Name], snake(field.Name))
+			}
+		}
+	}
+	return out
+}()
+
+// fieldName is a word that may name a field: no part of a path.
+var fieldName = regexp.MustCompile(`(^|[ (])([A-Z][A-Za-z]+)($|[ ,:;)])`)
+
+// withKeys returns a message with keys of options in place of Go's names of their fields. What is quoted stays.
+func withKeys(message string) string {
+	parts := strings.Split(message, `"`)
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = fieldName.ReplaceAllStringFunc(parts[i], func(word string) string {
+			name := strings.Trim(word, " (,:;)")
+			return strings.Replace(word, name, cmp.Or(keys[name], name), 1)
+		})
+	}
+	return strings.Join(parts, `"`)
 }
 
 // snake is the name of a field as a key: "MinDF" is min_df.

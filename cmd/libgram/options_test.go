@@ -31,6 +31,20 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// Messages name keys of options in place of Go's fields, but in what is quoted and in paths.
+func TestWithKeys(t *testing.T) {
+	for message, want := range map[string]string{
+		"MinDF 1 keeps terms of one text":                    "min_df 1 keeps terms of one text",
+		"gram: Probabilities does not apply to Type knn":     "gram: probabilities does not apply to type knn",
+		"2 machines stopped (Type linear:passes, Tolerance)": "2 machines stopped (type linear:passes, tolerance)",
+		`open /tmp/MinDF: "MinDF 1", DocumentWeights, C 0`:   `open /tmp/MinDF: "MinDF 1", weights, C 0`,
+	} {
+		if got := withKeys(message); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"kernle": "ngd"}`:          `option "kernle" is unknown, expected one of balanced, c, choose_work, embedding`,

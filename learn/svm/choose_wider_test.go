@@ -150,12 +150,13 @@ func TestLogLoss(t *testing.T) {
 			}
 		}
 		want := sum / float64(n)
-		if !(v.LogLoss > 0 && v.LogLoss < math.Log(float64(len(c.Classes)))) || !(math.Abs(v.LogLoss-want) <= 0.3*want) {
-			t.Errorf("%s: log loss %v, of a model of half the documents %v", scheme, v.LogLoss, want)
+		if l := v.Score.Calibration.LogLoss; !(l > 0 && l < math.Log(float64(len(c.Classes)))) ||
+			!(math.Abs(l-want) <= 0.3*want) {
+			t.Errorf("%s: log loss %v, of a model of half the documents %v", scheme, l, want)
 		}
 		s.Probabilities = false
-		if v := crossValidate(t, p, s, 4, 1); v.LogLoss != 0 {
-			t.Errorf("%s: log loss %v that nobody asked for", scheme, v.LogLoss)
+		if v := crossValidate(t, p, s, 4, 1); v.Score.Calibration != nil {
+			t.Errorf("%s: calibration %v that nobody asked for", scheme, v.Score.Calibration)
 		}
 	}
 }

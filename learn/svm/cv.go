@@ -97,12 +97,10 @@ type Validation struct {
 
 	Thresholds *solver.Thresholds // of labels, where Settings ask for them: Labels are by those of the other folds
 
-	Score  *Score   // of all documents together
-	ByFold []*Score // of the documents of each fold
-
-	// LogLoss is, where Settings.Probabilities asks for it, that of Score.Calibration, whose probabilities
-	// were fitted on the other folds; otherwise 0.
-	LogLoss float64
+	// Score is of all documents together, with Calibration where Settings.Probabilities asks for it: probabilities are
+	// fitted on the other folds. ByFold are of the documents of each fold.
+	Score  *Score
+	ByFold []*Score
 
 	Measure  Measure
 	Figures  []float64 // the measure by fold
@@ -181,9 +179,7 @@ func (f *folded) result(ctx context.Context, o outcome) (*Validation, error) {
 		v.Unfinished += fit.unfinished
 	}
 	v.Mean, v.SD = meanAndDeviation(v.Figures)
-	if _, v.Score.Calibration, _, err = f.calibration(ctx, o); v.Score.Calibration != nil {
-		v.LogLoss = v.Score.Calibration.LogLoss
-	}
+	_, v.Score.Calibration, _, err = f.calibration(ctx, o)
 	return v, err
 }
 

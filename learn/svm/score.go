@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Score compares predictions with the true labels.
+// Score compares predictions with the true labels. Figures that its predictions don't have, such as the mean squared
+// error of classes, are NaN.
 type Score struct {
 	Documents int     // documents that have something to be compared with
 	Right     int     // of them, those of which everything was predicted rightly: the class, or all labels and no other
@@ -145,7 +146,8 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Score{}
+	none := math.NaN()
+	s := &Score{Accuracy: none, MicroF1: none, MacroF1: none, Hamming: none}
 	var sum, x, z, xx, zz, xz float64
 	var targets []float64
 	for i, v := range values {
@@ -173,7 +175,6 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 		}
 	}
 	n := float64(s.Documents)
-	s.Accuracy = math.NaN()
 	s.MeanSquaredError = sum / n
 	num := n*xz - x*z
 	s.R2 = num * num / ((n*xx - x*x) * (n*zz - z*z))
@@ -240,7 +241,8 @@ func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, er
 	if name, twice := archive.Repeated(classes); twice {
 		return nil, fmt.Errorf("svm: two classes are called %q, expected different names", name)
 	}
-	t := &tally{s: &Score{}, truth: truth}
+	none := math.NaN()
+	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, R2: none, Variance: none}, truth: truth}
 	at := make(map[string]int, len(classes))
 	add := func(name string) int {
 		c, ok := at[name]

@@ -50,6 +50,22 @@ func TestScoreClasses(t *testing.T) {
 	within(t, "macro F1", s.MacroF1, (0.5+2.0/3+0+0)/4, rounding)
 }
 
+// Figures that predictions don't have are NaN.
+func TestScoreOfOther(t *testing.T) {
+	c := truth([]string{"1", "2"}, []int32{0}, []int32{1})
+	classes := musttest.Get(ScoreClasses(c.Classes, []int{0, 1}, c))(t)
+	values := musttest.Get(ScoreValues([]float64{1, 2}, c))(t)
+	for name, v := range map[string]float64{
+		"Hamming": classes.Hamming, "MeanSquaredError": classes.MeanSquaredError, "R2": classes.R2,
+		"Variance": classes.Variance, "MicroF1": values.MicroF1, "MacroF1": values.MacroF1, "Accuracy": values.Accuracy,
+		"Hamming of values": values.Hamming,
+	} {
+		if !math.IsNaN(v) {
+			t.Errorf("%s is %v, expected NaN", name, v)
+		}
+	}
+}
+
 func TestScoreLabels(t *testing.T) {
 	s := musttest.Get(ScoreLabels([]string{"x", "y", "z"}, [][]int{{0}, {0, 1}, {}, {2}, nil, {}},
 		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1})))(t)

@@ -50,7 +50,6 @@ type Point struct {
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // their mean, and their standard deviation with n-1 in the denominator
 	Score    *Score    // of all documents together
-	LogLoss  float64   // as in Validation
 
 	Iterations int64
 	Unfinished int           // machines that didn't reach the tolerance
@@ -401,7 +400,7 @@ func (q *searching) keep(ctx context.Context, f *folded, at kernelAt, out []outc
 		}
 		point := &Point{
 			Candidate: q.all[q.part.at[at.index][i]], Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score,
-			LogLoss: v.LogLoss, Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy(),
+			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy(),
 		}
 		point.Kernel = at.kernel
 		for part, sv := range v.Support {

@@ -75,7 +75,7 @@ def is_text(x: Any) -> bool:
     return isinstance(next((t for t in x if not _missing(t)), None), (str, bytes)) or _arrow.texts(x) is not None
 
 
-def _is_terms(x: Any) -> bool:
+def is_terms(x: Any) -> bool:
     return (isinstance(x, (list, tuple)) and len(x) > 0
             and all(isinstance(d, (list, tuple)) and all(isinstance(t, str) for t in d) for d in x)
             and any(len(d) for d in x))
@@ -95,7 +95,7 @@ def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarra
     elif not sp.issparse(x) and is_text(x):
         own = strings(x)
         struct.texts, keep = ctypes.pointer(own.struct), [own]
-    elif _is_terms(x):
+    elif is_terms(x):
         own = strings([t for d in x for t in d])
         offsets = np.cumsum([0] + [len(d) for d in x], dtype=np.int64)
         struct.terms, struct.term_offsets, struct.documents = ctypes.pointer(own.struct), _address(offsets), len(x)

@@ -70,7 +70,7 @@ class Index:
         """Adds documents and returns their numbers."""
         texts = strings(documents)
         numbers = np.empty(texts.struct.count, np.int64)
-        call("gram_index_add", self._object.handle, texts.pointer, numbers.ctypes.data, len(numbers))
+        call("gram_index_add", self._object, texts.pointer, numbers.ctypes.data, len(numbers))
         return numbers
 
     def remove(self, numbers: Sequence[int]) -> None:
@@ -79,19 +79,19 @@ class Index:
         if numbers.size and numbers.dtype.kind not in "iu":
             raise ValueError(f"found numbers of type {numbers.dtype}, expected integers")
         numbers = numbers.astype(np.int64)
-        call("gram_index_remove", self._object.handle, numbers.ctypes.data, len(numbers))
+        call("gram_index_remove", self._object, numbers.ctypes.data, len(numbers))
 
     def query(self, texts: Sequence[str], k: int | None = None, within: float | None = None) -> list[list[Match]]:
         """The documents nearest to each text, nearest first: k of them, or all within a distance c, or both."""
         own = strings(texts)
-        found = Object("gram_index_query", self._object.handle, own.pointer, *options(k=k, within=within))
+        found = Object("gram_index_query", self._object, own.pointer, *options(k=k, within=within))
         offsets, documents, distances = (found.array(n) for n in ("offsets", "documents", "distances"))
         return [[Match(int(d), float(c)) for d, c in zip(documents[a:b], distances[a:b])]
                 for a, b in zip(offsets[:-1], offsets[1:])]
 
     def refit(self) -> None:
         """Weighs terms anew by the documents that are there now."""
-        call("gram_index_refit", self._object.handle)
+        call("gram_index_refit", self._object)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Index:
         return f"Index({len(self):,} documents)"
 
     def __getstate__(self) -> bytes:
-        return self._object.view("bytes").tobytes()
+        return self._object.bytes()
 
     def __setstate__(self, state: bytes) -> None:
-        self._object = _library.load_bytes(state)
+        self._object = _library.Stored(state)

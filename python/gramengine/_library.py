@@ -214,21 +214,23 @@ def _missing(text: str) -> GramFileNotFoundError:
 def call(name: str, *arguments: Any, progress: Progress | None = None, long: bool = True, silent: bool = False) -> None:
     """Calls a function of the library, without the interpreter's lock; silent, warnings are dropped.
 
-    On the main thread a long call runs on another, so that ^C ends it: signals wait for calls to return.
+    Arguments may be objects: the call holds them, so that none is freed before it returns. On the main thread a long
+    call runs on another, so that ^C ends it: signals wait for calls to return.
     """
     _check_process()
-    for value, kind in zip(arguments, _SIGNATURES[name]):
+    handles = [a.handle if isinstance(a, Object) else a for a in arguments]
+    for value, kind in zip(handles, _SIGNATURES[name]):
         if kind is c_int64 and not -2**63 <= value < 2**63:  # of which ctypes would take the last 64 bits
             raise ValueError(f"found {value}, expected a whole number of at most 64 bits")
     running, function = _Running(progress, silent), getattr(_library, name)
     if not long or threading.current_thread() is not threading.main_thread():
-        running.finish(function(*arguments, byref(running.struct)))
+        running.finish(function(*handles, byref(running.struct)))
         return
     done, codes = threading.Event(), []
 
     def work() -> None:
         try:
-            codes.append(function(*arguments, byref(running.struct)))
+            codes.append(function(*handles, byref(running.struct)))
         except BaseException as error:
             running.raised = error
             codes.append(0)
@@ -289,9 +291,14 @@ class Object:
     def __init__(self, name: str, *arguments: Any, progress: Progress | None = None, silent: bool = False):
         handle = c_size_t(0)
         call(name, *arguments, byref(handle), progress=progress, silent=silent)
-        self.handle: int = handle.value
-        self._finalizer = weakref.finalize(self, _free, self.handle, _loaded_by)
+        self._handle: int = handle.value
+        self._finalizer = weakref.finalize(self, _free, self._handle, _loaded_by)
         self._finalizer.atexit = False
+
+    @property
+    def handle(self) -> int:
+        """The number by which the library knows the object."""
+        return self._handle
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # Its handle is a number, which in another process is that of another object.
@@ -300,7 +307,7 @@ class Object:
     def view(self, name: str) -> np.ndarray:
         """An array of the object, in the library's memory: valid as long as the object is."""
         out = _View()
-        call("gram_array", self.handle, name.encode(), len(name), byref(out), long=False)
+        call("gram_array", self, name.encode(), len(name), byref(out), long=False)
         kind = np.dtype(_TYPES[out.type])
         shape = (out.rows, out.columns)
         if out.rows == 0 or out.columns == 0 or not out.data:
@@ -314,6 +321,10 @@ class Object:
         """A copy of an array, one-dimensional where it has a single column."""
         found = self.view(name)
         return found[:, 0].copy() if found.shape[1] == 1 and name not in _TABLES else found.copy()
+
+    def bytes(self) -> bytes:
+        """The bytes of the object's file."""
+        return self.view("bytes").tobytes()
 
     def about(self) -> dict[str, Any]:
         """What the object is and says."""
@@ -334,15 +345,34 @@ def load(path: str | os.PathLike) -> Object:
     return Object("gram_load", name, len(name))
 
 
-def load_bytes(data: bytes) -> Object:
-    """Loads a model or an index from the bytes of a file."""
-    return Object("gram_load_bytes", data, len(data))
+class Stored(Object):
+    """An object that is loaded from its bytes at first use.
+
+    Unpickling it can't fail: a worker of a forked pool that fails there ends without a word, and the pool waits for ever.
+    """
+
+    def __init__(self, data: bytes):
+        self._bytes, self._lock = data, threading.Lock()
+
+    @property
+    def handle(self) -> int:
+        with self._lock:
+            if not hasattr(self, "_handle"):
+                super().__init__("gram_load_bytes", self._bytes, len(self._bytes))
+                self._bytes = b""
+        return self._handle
+
+    def bytes(self) -> bytes:
+        with self._lock:
+            if not hasattr(self, "_handle"):
+                return self._bytes
+        return super().bytes()
 
 
-def save(made: Object, path: str | os.PathLike) -> None:
+def save(made: Object, path: str | os.PathLike[str]) -> None:
     """Saves a model or an index: the file is what it was before, or whole."""
     name = os.fspath(path).encode()
-    call("gram_save", made.handle, name, len(name))
+    call("gram_save", made, name, len(name))
 
 
 def _bar() -> Any:
@@ -380,5 +410,5 @@ class _Lines:
 
 # The types that other modules pass to functions of the library.
 __all__ = ["Documents", "ForkError", "GramError", "GramFileError", "GramFileNotFoundError", "GramMemoryError",
-           "GramWarning", "Matrix", "Object", "PARAMETERS", "Progress", "Strings", "call", "load",
-           "load_bytes", "options", "save", "version", "c_double", "c_float"]
+           "GramWarning", "Matrix", "Object", "PARAMETERS", "Progress", "Stored", "Strings", "call", "load",
+           "options", "save", "version", "c_double", "c_float"]

@@ -25,11 +25,11 @@ def _class_weights(weights: Any, classes: np.ndarray) -> tuple[bool | None, dict
         if weights != "balanced":
             raise ValueError(f"class_weight is {weights!r}, expected 'balanced', a dict or None")
         return True, None
-    given = {c: float(w) for c, w in weights.items()}
-    unknown = [c for c in given if c not in set(classes.tolist())]
+    names = dict(zip(classes.tolist(), map(str, classes)))
+    unknown = [c for c in weights if c not in names]
     if unknown:
         raise ValueError(f"class_weight names {unknown[0]!r}, which isn't one of the classes {classes.tolist()}")
-    return None, {str(c): w for c, w in given.items()}
+    return None, {names[c]: float(w) for c, w in weights.items()}
 
 
 def _weights_of_documents(self: Any, X: Any, weights: Any) -> np.ndarray | None:
@@ -79,7 +79,7 @@ class Classifier(ClassifierMixin, Engine):
         self._fit(X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, prepare: Any = None, **more: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> None:
         one_class_each(getattr(self, "scheme", None))
         classes, names, labels = classes_of(y)
         if len(classes) < 2:
@@ -88,8 +88,6 @@ class Classifier(ClassifierMixin, Engine):
         if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) < 2:
             raise ValueError("all documents of weight above 0 are of one class, expected two or more classes")
         balanced, weights = _class_weights(getattr(self, "class_weight", None), classes)
-        if prepare is not None:
-            X = prepare(names, labels)
         x = documents(X, classes=names, labels=labels, weights=sample_weight)
         self._train(x, balanced=balanced, weights=weights, **self._settings(), **more)
         self._classes(classes)
@@ -99,7 +97,6 @@ class Classifier(ClassifierMixin, Engine):
         self.classes_ = classes
         place = {str(c): i for i, c in enumerate(classes)}
         self._places = np.array([place[n] for n in self.about_["classes"]])
-        self.n_iter_ = 1
 
     def _names(self, about: dict[str, Any]) -> None:
         self._classes(np.array(sorted(about["classes"])))
@@ -253,8 +250,8 @@ class KernelSVC(Classifier):
         Price of a violated margin.
     embedding : str, optional
         Of documents, such as ``"tfidf-l2"``; default that of the kernel.
-    scheme : {"one-vs-rest", "one-vs-one"}
-        Machines for more than two classes.
+    scheme : {"one-vs-one", "one-vs-rest"}
+        Binary classifiers for more than two classes.
     nu : float, optional
         ν-SVC in place of C-SVC: a bound on the share of errors.
     probability : bool
@@ -466,7 +463,6 @@ class KernelSVR(RegressorMixin, Engine):
         kind = {"type": "nu_svr", "nu": self.nu} if self.nu is not None else {"type": "epsilon_svr", "epsilon": self.epsilon}
         self._train(documents(X, targets=y, weights=sample_weight), **kind, c=self.C, kernel=self.kernel,
                     embedding=self.embedding, tolerance=self.tol, choose_work=-1)
-        self.n_iter_ = 1
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -63,15 +63,13 @@ class Engine(BaseEstimator):
             check_is_fitted(self)
         return checked(self, X, reset=reset, **checks)
 
-    def _train(self, x: Held, update: Any = None, **settings: Any) -> None:
-        handle = getattr(update, "_model", None)
+    def _train(self, x: Held, **settings: Any) -> None:
         self._model = Object("gram_train", x.pointer, *options(
-            workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **settings),
-            handle.handle if handle else 0, progress=self.verbose or None)
+            workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **settings), 0, progress=self.verbose or None)
         self.__dict__.pop("_about_model", None)
 
     def _predict(self, X: Any, **how: Any) -> Object:
-        return Object("gram_predict", self._model.handle, documents(X).pointer, *options(
+        return Object("gram_predict", self._model, documents(X).pointer, *options(
             workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **how), progress=self.verbose or None)
 
     def _array(self, name: str) -> np.ndarray:
@@ -133,7 +131,7 @@ class Engine(BaseEstimator):
     def to_bytes(self) -> bytes:
         """The model as it stands in a file."""
         check_is_fitted(self)
-        return self._model.view("bytes").tobytes()
+        return self._model.bytes()
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -145,7 +143,7 @@ class Engine(BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if isinstance(state.get("_model"), bytes):
-            self._model = _library.load_bytes(state["_model"])
+            self._model = _library.Stored(state["_model"])
 
     def explain(self, x: Any = None, terms: int = 10, feature_names: Any = None) -> "Explanation":
         """Why the model says what it does of one document, or which terms speak for each class.
@@ -172,7 +170,7 @@ class Engine(BaseEstimator):
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         given = None if x is None else documents(x)
-        found = Object("gram_explain", self._model.handle, given and given.pointer, 0, terms)
+        found = Object("gram_explain", self._model, given and given.pointer, 0, terms)
         return Explanation(found.about(), feature_names)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ._documents import Corpus, classes_of, documents, is_text
+from ._documents import Corpus, classes_of, documents, is_terms, is_text
 from ._kernels import workers
 from ._library import PARAMETERS, Object, Progress, options
 from ._machines import KernelSVR, _class_weights, _seed, one_class_each
@@ -64,16 +64,16 @@ class SearchResult:
 
 
 def _problem(X: Any, y: Any, learner: Any) -> tuple[Any, np.ndarray | None, bool]:
-    """Documents with what is learnt, the classes, None of a regression, and whether documents are texts."""
-    text = not isinstance(X, Corpus) and is_text(X)
+    """Documents with what is learnt, the classes (None of a regression), and whether documents have terms."""
+    terms, text = is_terms(X), not isinstance(X, Corpus) and is_text(X)
     if learner in ("epsilon_svr", "nu_svr"):
-        if text or isinstance(X, Corpus):
+        if text or terms or isinstance(X, Corpus):
             raise ValueError(f"type is {learner!r} of texts or a corpus, expected a matrix")
         return documents(X, targets=y), None, False
     classes, names, labels = classes_of(y)
     if text:
         return documents(with_labels(X, names, labels)), classes, True
-    return documents(X, classes=names, labels=labels), classes, isinstance(X, Corpus) and X.about["text"]
+    return documents(X, classes=names, labels=labels), classes, terms or isinstance(X, Corpus) and X.about["text"]
 
 
 def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: in
     Returns
     -------
     SearchResult
-        ``best_estimator_`` is a :class:`TextClassifier` of texts, else what trains by ``type``: :class:`KernelSVC`,
+        ``best_estimator_`` is a :class:`TextClassifier` of texts and lists of terms, else what trains by ``type``: :class:`KernelSVC`,
         :class:`LinearClassifier`, :class:`LandmarkClassifier` or :class:`KernelSVR`. Its clone trains the same model,
         except for what it has no parameter for: how a :class:`Corpus` was cut, ``nu`` and ``tol`` of texts, and
         learners other than these, whose models a :class:`KernelSVC` holds.

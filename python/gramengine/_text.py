@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _library
-from ._documents import Corpus, documents, is_text
+from ._documents import Corpus, documents, is_terms, is_text
 from ._library import Object, options
 from ._machines import (
     Classifier, KernelSVC, KernelSVR, LandmarkClassifier, LinearClassifier, OneClass, _seed, _shared,
@@ -22,15 +22,16 @@ from ._model import Engine, kind
 
 
 def texts(X: Any) -> Any:
-    """Texts, from a list, an array, a series, a column of Arrow, or a frame or table with one column."""
-    if isinstance(X, Corpus):
+    """Texts, from a list, an array, a series, a column of Arrow, a frame or table with one column; or lists of terms."""
+    if isinstance(X, Corpus) or is_terms(X):
         return X
     if len(getattr(X, "shape", ())) == 2 and not sp.issparse(X):
         if X.shape[1] != 1:
             raise ValueError(f"found {X.shape[1]} columns, expected one of texts: Reshape your data, or name the column")
         X = X.iloc[:, 0] if hasattr(X, "iloc") else X.column(0) if hasattr(X, "column") else X[:, 0]
     if sp.issparse(X) or not hasattr(X, "__len__") or (len(X) and not is_text(X)):
-        raise ValueError("found documents that aren't texts, expected a list of str; KernelSVC takes matrices")
+        raise ValueError("found documents that aren't texts, expected a list of str, or lists of terms; KernelSVC takes "
+                         "matrices")
     if not len(X):
         raise ValueError("found no texts (0 documents), expected one or more")
     return X
@@ -53,11 +54,11 @@ class TextClassifier(Classifier):
     C : float, optional
         Price of a violated margin; default chosen.
     terms : str, optional
-        What texts are cut into, such as ``"words:1..2 + chars:2..5"``; default chosen.
+        What texts are cut into, such as ``"words:1..2 + chars:2..5"``; default chosen, or words where ``min_df`` is given.
     type : str, default "c_svc"
         The learner, such as ``"nu_svc"``, ``"linear"``, ``"logistic"`` or ``"landmark"``.
     min_df : int, optional
-        Least number of texts that have a term; default 2. 1 keeps words of a single text.
+        Least number of texts that have a term; default 2, or chosen with ``terms``. 1 keeps terms of a single text.
     probability : bool
         Whether to train for :meth:`predict_proba`.
     reject : str, optional
@@ -95,8 +96,8 @@ class TextClassifier(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
         """Trains the model on texts and their classes.
 
-        ``X`` is a list of str, a series, an array, a column of Arrow (read in place), or a :class:`Corpus`. Where that
-        has labels, ``y`` must equal them.
+        ``X`` is a list of str, a series, an array, a column of Arrow (read in place), lists of terms, or a
+        :class:`Corpus`. Where that has labels, ``y`` must equal them. ``terms`` and ``min_df`` are of texts alone.
         """
         X, y = texts(X), column_or_1d(y, warn=True)
         if len(X) != len(y):
@@ -105,10 +106,12 @@ class TextClassifier(Classifier):
         if str(self.type).split(":")[0] in ("one_class", "epsilon_svr", "nu_svr"):
             raise ValueError(f"type is {self.type!r}, which is no classifier, expected such as 'c_svc', 'nu_svc', 'linear', "
                              "'logistic' or 'landmark'; OneClass and KernelSVR take matrices")
-        prepare = None
-        if self.min_df is not None and not isinstance(X, Corpus):
-            prepare = lambda names, labels: with_labels(X, names, labels, min_df=self.min_df)
-        self._fit(X, y, sample_weight, prepare, terms=self.terms)
+        terms = self.terms
+        if self.min_df is not None:
+            if self.min_df < 1:
+                raise ValueError(f"min_df is {self.min_df}, expected at least 1")
+            terms = f"{terms or ''}, min-df {self.min_df}"
+        self._fit(X, y, sample_weight, terms=terms)
         return self
 
     def _wants_probabilities(self) -> bool:

@@ -50,37 +50,35 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Finds the components of X; y is ignored."""
         X = checked(self, X, reset=True, ensure_min_samples=2)
-        self._data, self._drawn = X.copy(), _seed(self.random_state)
-        self._fit()
-        self.eigenvalues_ = self._components.array("eigenvalues")
+        self._data, self._components = X.copy(), None
+        self._how = options(kernel=self.kernel, components=self.n_components, landmarks=self.landmarks, tolerance=self.tol,
+                            seed=_seed(self.random_state), workers=workers(self.n_jobs), memory_bytes=self.memory_bytes)
+        self.eigenvalues_ = self._fitted().array("eigenvalues")
         self._n_features_out = len(self.eigenvalues_)
         return self
 
-    def _fit(self) -> None:
-        self._components = Object("gram_pca", documents(self._data).pointer, *options(
-            kernel=self.kernel, components=self.n_components, landmarks=self.landmarks, tolerance=self.tol,
-            seed=self._drawn, workers=workers(self.n_jobs), memory_bytes=self.memory_bytes),
-            progress=self.verbose or None)
+    def _fitted(self) -> Object:
+        """The components, which an unpickled estimator finds again at first use, in the same bits."""
+        found = self._components
+        if found is None:
+            found = self._components = Object("gram_pca", documents(self._data).pointer, *self._how,
+                                              progress=self.verbose or None)
+        return found
 
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates along the components, documents × components."""
         check_is_fitted(self)
         X = checked(self, X)
         out = np.empty((X.shape[0], self._n_features_out))
-        call("gram_project", self._components.handle, documents(X).pointer, *options(), out.ctypes.data, out.size)
+        call("gram_project", self._fitted(), documents(X).pointer, *options(), out.ctypes.data, out.size)
         return out
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_components")
 
     def __getstate__(self) -> dict[str, Any]:
-        # The components are found anew, in the same bits, from the documents.
-        return {k: v for k, v in super().__getstate__().items() if k != "_components"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if hasattr(self, "_data"):
-            self._fit()
+        state = super().__getstate__()
+        return {**state, "_components": None} if "_components" in state else state
 
     def __sklearn_tags__(self) -> Any:
         tags = _tagged(self, super().__sklearn_tags__())

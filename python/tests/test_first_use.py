@@ -223,7 +223,7 @@ def test_explanations_of_one_document(counts, texts):
 
 def test_warnings_name_the_users_line(counts):
     for call in (lambda: g.Corpus(["one text", "another"]), lambda: g.gram(["one text", "another"]),
-                 lambda: g.TextClassifier(choose_work=-1).fit(["one text", "another"], [1, 2]), lambda: g.KernelSVC("sigmoid").fit(*counts)):
+                 lambda: g.TextClassifier(choose_work=-1).fit(["one text", "text two", "another"], [1, 2, 1]), lambda: g.KernelSVC("sigmoid").fit(*counts)):
         with pytest.warns(g.GramWarning) as found:
             call()
         assert {w.filename for w in found} == {__file__}

@@ -10,6 +10,7 @@ import sklearn.svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -28,8 +29,8 @@ def labelled(counts, tmp_path):
 def test_models_are_the_commands(counts, grambench, tmp_path):
     x, y, path = labelled(counts, tmp_path)
     numbers = np.unique(y, return_inverse=True)[1] + 1
-    subprocess.run([grambench, "train", "-q", "-kernel", "diffusion:t=0.5", "-c", "2", "-scheme", "one-vs-rest", "-in", path,
-                    "-o", tmp_path / "a.model"], check=True)
+    subprocess.run([grambench, "train", "-q", "-kernel", "diffusion:t=0.5", "-c", "2", "-in", path, "-o",
+                    tmp_path / "a.model"], check=True)
     own = g.KernelSVC("diffusion:t=0.5", 2).fit(x, numbers)
     other = g.load(tmp_path / "a.model")
     assert np.array_equal(own.predict(x), other.predict(x).astype(int))
@@ -255,6 +256,76 @@ def test_explanations_of_a_row(counts):
     assert want and made.explain(x.toarray()[0]).rows == made.explain(sp.csr_array(x)[0]).rows == want
     with pytest.raises(ValueError, match="5 features, but KernelSVC is expecting 400"):
         made.explain(x[:1, :5])
+
+
+def test_order_within_rows_does_not_matter(counts):
+    x, y = counts
+    mixed = x.copy()
+    rng = np.random.default_rng(0)
+    for a, b in zip(x.indptr[:-1], x.indptr[1:]):
+        order = rng.permutation(b - a)
+        mixed.indices[a:b], mixed.data[a:b] = x.indices[a:b][order], x.data[a:b][order]
+    mixed.has_sorted_indices = mixed.has_canonical_format = False
+    before = mixed.indices.copy()
+    made = make_pipeline(TfidfTransformer(), g.KernelSVC("linear"))
+    want = made.fit(x, y).decision_function(x)
+    assert np.array_equal(made.fit(mixed, y).decision_function(x), want)
+    assert np.array_equal(made.decision_function(mixed), want) and np.array_equal(mixed.indices, before)
+    theirs = make_pipeline(TfidfTransformer(), sklearn.svm.SVC(kernel="linear")).fit(x, y)
+    assert (made.predict(x) == theirs.predict(x)).mean() > 0.995
+
+
+def test_one_default_scheme(counts, texts):
+    x, y = counts
+    assert g.KernelSVC().scheme == g.KernelSVC().fit(x, y).about_["scheme"] == "one-vs-one"
+    assert g.search(x, y, {"C": [1]}, kernel="diffusion", folds=2).best_estimator_.scheme == "one-vs-one"
+    assert g.TextClassifier(choose_work=-1).fit(*texts).about_["scheme"] == "one-vs-one"
+
+
+def test_precomputed_matrices_are_split_by_row_and_column(counts):
+    x, y = counts
+    k = g.gram(x, kernel="diffusion:t=0.5")
+    found = cross_val_score(g.KernelSVC("precomputed"), k, y, cv=3)
+    assert np.allclose(found, cross_val_score(g.KernelSVC("diffusion:t=0.5"), x, y, cv=3), atol=0.011)
+
+
+@pytest.mark.parametrize("classes", [[0.0, 1.0], [False, True], ["a", "b"]])
+def test_keys_of_class_weights_are_classes(counts, classes):
+    x, y = counts
+    y = np.where(y == "red", *classes)
+    keys = [0, 1] if classes[1] == 1 else np.array(classes).tolist()
+    made = g.KernelSVC("diffusion:t=0.5", class_weight={keys[0]: 3.0}).fit(x, y)
+    weights = np.where(y == classes[0], 3.0, 1.0)
+    assert np.array_equal(made.decision_function(x),
+                          g.KernelSVC("diffusion:t=0.5").fit(x, y, weights).decision_function(x))
+    found = g.search(x, y, {"C": [1]}, kernel="diffusion:t=0.5", class_weight={keys[0]: 3.0}, folds=2)
+    assert list(found.best_params_["class_weight"].values()) == [3.0]
+    clone(found.best_estimator_).fit(x, y)
+
+
+def test_figures_that_were_not_computed_are_none(counts):
+    x, y = counts
+    found = g.cross_validate(x, y, kernel="diffusion:t=0.5", folds=2)
+    assert found["log_loss"] is None and found["score"]["accuracy"] > 0.8
+    assert {k for k, v in found["score"].items() if v is None} == {"hamming", "mean_squared_error", "r2", "variance"}
+    found = g.cross_validate(x, y, kernel="diffusion:t=0.5", folds=2, probability=True)
+    assert found["log_loss"] == found["score"]["calibration"]["log_loss"] > 0
+    found = g.cross_validate(x, np.arange(300.0), type="epsilon_svr", kernel="diffusion:t=0.5", folds=2)
+    assert {k for k, v in found["score"].items() if v is None} == {"accuracy", "micro_f1", "macro_f1", "hamming"}
+
+
+@pytest.mark.parametrize("made", [
+    g.KernelSVC("linear"), g.LinearClassifier(), g.LinearClassifier(loss="logistic"), g.LandmarkClassifier(landmarks=20),
+    g.KernelSVR(), g.OneClass()], ids=str)
+def test_a_loaded_model_knows_its_columns(counts, made, tmp_path):
+    x = sp.csr_matrix(counts[0][:, :9])
+    x.resize(300, 12)  # the last columns are empty
+    made.fit(x, np.arange(300) % 2).save(tmp_path / "a.model")
+    again = g.load(tmp_path / "a.model")
+    assert again.n_features_in_ == 12 and again.predict(x).shape == (300,)
+    for other in (x[:, :9], counts[0]):
+        with pytest.raises(ValueError, match="is expecting 12 features"):
+            again.predict(other)
 
 
 def test_two_classes_one_against_the_rest_have_twice_the_margin(counts):

@@ -1,6 +1,7 @@
 """Processes and threads: fork, ^C, progress, memory."""
 
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import gramengine as g
+from gramengine import _model
 
 
 def python(*arguments):
@@ -38,6 +40,43 @@ def test_fork_is_refused(counts):
     said = os.read(read, 10000).decode()
     os.waitpid(pid, 0)
     assert "spawn" in said
+
+
+def predict(model, x):
+    return model.predict(x) if hasattr(model, "predict") else model.transform(x) if hasattr(model, "transform") else len(model)
+
+
+def test_fork_is_refused_in_the_task(counts):
+    """Not where arguments are unpickled: the pool would wait for ever."""
+    import multiprocessing
+
+    x, y = counts
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        for made in (g.KernelSVC("diffusion:t=0.5").fit(x, y), g.KernelPCA(kernel="arccos").fit(x), g.Index(["a cat"])):
+            with pytest.raises(g.ForkError):
+                pool.apply_async(predict, (made, x[:3])).get(timeout=300)
+
+
+def test_unpickled_estimators_load_at_first_use(counts):
+    x, y = counts
+    made = pickle.loads(pickle.dumps(g.KernelPCA(3, kernel="arccos").fit(x))).set_params(n_components=5)
+    assert made.transform(x).shape == (300, 3)
+    twice = pickle.dumps(pickle.loads(pickle.dumps(g.KernelSVC("diffusion:t=0.5").fit(x, y))))  # not loaded in between
+    assert (pickle.loads(twice).predict(x) == y).mean() > 0.9
+
+
+def test_refit_while_predicting(counts, monkeypatch):
+    x, y = counts
+    made = g.KernelSVC("diffusion:t=0.5").fit(x, y)
+    want, documents = made.predict(x), _model.documents
+
+    def refit(given):  # between the first look at the model and the call
+        monkeypatch.setattr(_model, "documents", documents)
+        made.fit(x, y)
+        return documents(given)
+
+    monkeypatch.setattr(_model, "documents", refit)
+    assert (made.predict(x) == want).all()
 
 
 @pytest.mark.parametrize("method", ["spawn", "loky"])

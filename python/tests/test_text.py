@@ -2,9 +2,11 @@
 
 import pickle
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
@@ -44,6 +46,41 @@ def test_settings(texts):
     sure = g.TextClassifier(reject="coverage=50%").fit(x, y)
     assert "?" in sure.predict(x)
     assert not np.isnan(linear.known(["goal unseen"])).any() and np.isnan(linear.known([""])).all()
+
+
+def test_min_df_holds_for_any_terms(texts):
+    x, y = [f"{t} {'q' * (i // 4 + 1)}" for i, t in enumerate(texts[0])], texts[1]
+    for how in ({}, {"terms": "words:1..2"}, {"choose_work": -1}, {"terms": "words:1..2", "choose_work": -1, "type": "linear"}):
+        few, many = (g.TextClassifier(min_df=n, **how).fit(x, y) for n in (1, 5))
+        assert few.about_["vocabulary"] > many.about_["vocabulary"]
+        counted = g.TextVectorizer(many.about_["tokenizer"], min_df=5).fit(x)
+        assert list(many.get_feature_names_out()) == list(counted.get_feature_names_out())
+    with pytest.raises(ValueError, match="min_df is 0"):
+        g.TextClassifier(min_df=0).fit(x, y)
+    with pytest.raises(ValueError, match='option "terms"'):
+        g.TextClassifier(min_df=2).fit(g.Corpus(x, y, min_df=1), y)
+
+
+def test_warnings_are_about_the_terms_of_training():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for how in ({"terms": "words:1..2"}, {}):  # words of a single text count
+            g.TextClassifier(min_df=1, choose_work=-1, **how).fit(["ab cd", "ef gh", "ij", "kl"], [0, 1, 0, 1])
+
+
+def test_texts_without_a_known_term():
+    for how in ({}, {"choose_work": -1}, {"min_df": 9}):
+        with pytest.raises(ValueError, match="no terms, expected some to learn from: min_df 1"), pytest.warns(g.GramWarning):
+            g.TextClassifier(**how).fit(["one text", "another"], ["a", "b"])
+
+
+def test_lists_of_terms(tmp_path):
+    x, y = [["A b", "c"], ["A b", "d"], ["e", "c"], ["e", "d"]] * 5, [0, 0, 1, 1] * 5
+    best = g.search(x, y, {"C": [1, 10]}, kernel="diffusion", folds=2).best_estimator_
+    made = g.TextClassifier("diffusion:t=0.5", 1, choose_work=-1).fit(x, y)
+    made.save(tmp_path / "a.model")
+    for m in (best, made, clone(best).fit(x, y), g.load(tmp_path / "a.model")):
+        assert m.predict([["A b"], ["e", "e"]]).astype(int).tolist() == [0, 1]
 
 
 def test_explanations(texts):
@@ -118,7 +155,7 @@ def test_index(tmp_path):
     index.save(tmp_path / "i")
     for other in (g.Index.load(tmp_path / "i"), pickle.loads(pickle.dumps(index))):
         assert other.query(["dog"], within=0.99) == index.query(["dog"], within=0.99)
-    with pytest.raises(ValueError, match="bound Within"):
+    with pytest.raises(ValueError, match="bound within"):
         index.query(["x"])
 
 

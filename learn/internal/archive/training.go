@@ -91,6 +91,7 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	f.Key("embedding", &name)
 	f.Optional("open", &raw.Open)
 	f.Optional("views", &raw.Views)
+	f.Optional("trailing", &raw.Trailing)
 	Count(f, "fitted", &raw.Documents, math.MaxInt)
 	Count(f, "terms", &terms, MostBytes)
 	if !f.writing && f.err == nil {
