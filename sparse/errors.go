@@ -186,6 +186,19 @@ func (c *Corpus) Number(i int) int {
 	return i
 }
 
+// TermName returns the name of a term in messages: term "text", index i of an svmlight file, or column j, from 0.
+func (c *Corpus) TermName(t uint32) string {
+	switch {
+	case int(t) < len(c.Vocabulary):
+		return fmt.Sprintf("term %q", c.Tokenizer.Term(c.Vocabulary[t]))
+	case c.Format != FormatSVMLight:
+		return fmt.Sprintf("column %d", t)
+	case c.Form.ZeroBased == "true":
+		return fmt.Sprintf("index %d", t)
+	}
+	return fmt.Sprintf("index %d", int64(t)+1)
+}
+
 // NameValue puts the source, the document's name and the term's text into an error that is a
 // [ValueError] about a value of the corpus; others stay as they are.
 func (c *Corpus) NameValue(err error) error {
@@ -193,15 +206,9 @@ func (c *Corpus) NameValue(err error) error {
 	if c == nil || !errors.As(err, &value) {
 		return err
 	}
-	document, term := fmt.Sprintf("document %d", c.Number(value.Row)), fmt.Sprintf("index %d", value.Term)
-	if c.Number(0) == 0 {
-		term = fmt.Sprintf("column %d", value.Term)
-	}
+	document, term := fmt.Sprintf("document %d", c.Number(value.Row)), c.TermName(value.Term)
 	if value.Row >= 0 && value.Row < len(c.Names) {
 		document = c.Names[value.Row]
-	}
-	if int(value.Term) < len(c.Vocabulary) {
-		term = fmt.Sprintf("term %q", c.Tokenizer.Term(c.Vocabulary[value.Term]))
 	}
 	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, document, term, value.Value, value.Expected)
 }

@@ -26,14 +26,25 @@ type Form struct {
 	LabelKey       string `json:"label_key,omitempty"`
 	TextKey        string `json:"text_key,omitempty"`
 	LabelSeparator string `json:"label_separator,omitempty"`
+	ZeroBased      string `json:"zero_based,omitempty"`
 }
 
-// Validate checks that the format and the encoding are known.
+// Validate checks that the format, the encoding and ZeroBased are known.
 func (f Form) Validate() error {
 	if readers[f.Format] == nil && f.Format != FormatAuto && f.Format != FormatFolder {
 		return fmt.Errorf("sparse: format %q, which is unknown", string(f.Format))
 	}
+	if err := checkZeroBased(f.ZeroBased); err != nil {
+		return err
+	}
 	return CheckEncoding(f.Encoding)
+}
+
+func checkZeroBased(value string) error {
+	if value != "" && value != "true" && value != "false" {
+		return fmt.Errorf("sparse: ZeroBased is %q, expected true or false", value)
+	}
+	return nil
 }
 
 // extensionOf returns the ending of a file's name without that of a compressed file, in lower case.
@@ -43,7 +54,12 @@ func extensionOf(name string) string {
 
 // formOf returns the form of a source of that extension, zero where the options say nothing of it.
 func (o *Options) formOf(extension string) Form {
-	f := Form{"", o.Format, o.Encoding, o.LabelColumn, o.TextColumn, o.LabelKey, o.TextKey, o.LabelSeparator}
+	zeroBased := o.ZeroBased
+	if zeroBased == "false" {
+		zeroBased = "" // the default
+	}
+	f := Form{"", o.Format, o.Encoding, o.LabelColumn, o.TextColumn, o.LabelKey, o.TextKey, o.LabelSeparator,
+		zeroBased}
 	if f != (Form{}) {
 		f.Extension = extension
 	}
@@ -53,6 +69,7 @@ func (o *Options) formOf(extension string) Form {
 // takeLike sets what the options don't say as Options.Like has it, for a source of that extension.
 func (o *Options) takeLike(extension string) (err error) {
 	f := o.Like
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // whatever the ending: columns are the model's
 	if f.Extension != extension {
 		return nil
 	}

@@ -76,6 +76,10 @@ type Options struct {
 	// KeepRows does so with rows whose views of numbers give no width, see [Tokenizer.WidthOpen].
 	KeepRows int64
 
+	// ZeroBased says whether indices of an svmlight file count from 0: "true" or "false". The default is that of Like,
+	// or else false: index i is column i-1, as in LIBSVM, and index 0 is an error.
+	ZeroBased string
+
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes
@@ -135,9 +139,8 @@ const (
 // Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
 // compressed by gzip or zstd. A file or folder that is itself called goroot is read as ./goroot.
 //
-// Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. An
-// index of an svmlight file is the number of its column, so that training and test files agree
-// whether they count from 0 or 1. Row i, column j of a MatrixMarket file, both from 1, is document
+// Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. Index i of an
+// svmlight file is column i−1, or column i with Options.ZeroBased. Row i, column j of a MatrixMarket file, both from 1, is document
 // i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column of its
 // place in the image; the file of labels has "labels" in its name in place of "images", as
 // train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it
@@ -335,6 +338,9 @@ func (o *Options) check() error {
 	}
 	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
 		return fmt.Errorf("sparse: Tokenizer and TokenizerLater are both given, expected one of them")
+	}
+	if err := checkZeroBased(o.ZeroBased); err != nil {
+		return err
 	}
 	if err := o.Like.Validate(); err != nil {
 		return fmt.Errorf("%w: Like", err)

@@ -19,7 +19,7 @@ import (
 func TestBadInput(t *testing.T) {
 	const (
 		banner  = "%%MatrixMarket matrix coordinate real general\n"
-		market  = "%%MatrixMarket matrix coordinate real|integer|pattern general"
+		market  = "%%MatrixMarket matrix coordinate real general, or the like"
 		finite  = "a finite number"
 		utf8    = "UTF-8 text (Options.Encoding names another encoding, such as windows-1252)"
 		label   = labelExpected
@@ -137,10 +137,20 @@ func TestBadInput(t *testing.T) {
 			"an undamaged gzip file"},
 
 		{"a.mtx", "1 1 1\n", Options{}, `:1: "1 1 1"`, market},
-		{"a", "%%MatrixMarket matrix array real general\n", Options{},
-			`:1: "%%MatrixMarket matrix array real general"`, market},
+		{"a", "%%MatrixMarket matrix array pattern general\n", Options{}, `:1: an array of "pattern"`, "real or integer"},
 		{"a", "%%MatrixMarket matrix coordinate complex general\n", Options{},
-			`:1: "%%MatrixMarket matrix coordinate complex"...`, market},
+			`:1: a MatrixMarket file of "complex"`, "real, double, integer, pattern"},
+		{"a", "%%MatrixMarket matrix coordinate real hermitian\n", Options{},
+			`:1: a MatrixMarket file of "hermitian"`, "general, symmetric, skew-symmetric"},
+		{"a", "%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", Options{},
+			":2: 2 rows and 3 columns of a symmetric matrix", "as many of each"},
+		{"a", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", Options{},
+			":3: row 1, column 2 of a symmetric matrix", "entries of the lower triangle"},
+		{"a", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 1\n", Options{}, ":3: negative value -1",
+			counted},
+		{"a", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n", Options{},
+			":5: the end of the file after 2 entries", "3 entries, as the header says"},
+		{"a", "%%MatrixMarket matrix array real general\n1 0\n", Options{}, ":2: 0 columns", "an array with some"},
 		{"a", banner, Options{}, ":2: the end of the file", "a MatrixMarket banner and a line rows columns entries"},
 		{"a", banner + "%\n\n1 1\n", Options{}, `:4: "1 1"`, "rows columns entries"},
 		{"a", banner + "1 1 x\n", Options{}, `:2: "1 1 x"`, "rows columns entries"},

@@ -16,7 +16,20 @@ const matrixMarketBanner = "%%MatrixMarket"
 // marketHeader is the header of a MatrixMarket file.
 type marketHeader struct {
 	pattern, integer    bool
+	array               bool   // all values, column by column, not coordinates
+	symmetry            string // general, symmetric or skew-symmetric: then the lower triangle is there
 	rows, cols, entries uint64
+}
+
+// begin returns the first row of a column that an array has values of.
+func (h *marketHeader) begin(col uint64) uint64 {
+	switch h.symmetry {
+	case "symmetric":
+		return col
+	case "skew-symmetric":
+		return col + 1
+	}
+	return 0
 }
 
 // entryPiece is what one block of entry lines becomes.
@@ -62,21 +75,21 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	if err != nil {
 		return h, err
 	}
-	const banner = matrixMarketBanner + " matrix coordinate real|integer|pattern general"
 	words := strings.Fields(strings.ToLower(string(l)))
-	if len(words) != 5 || words[0] != strings.ToLower(matrixMarketBanner) || words[1] != "matrix" ||
-		words[2] != "coordinate" ||
-		words[4] != "general" {
-		return h, fail(quote(l), banner)
+	if len(words) != 5 || words[0] != strings.ToLower(matrixMarketBanner) {
+		return h, fail(quote(l), matrixMarketBanner+" matrix coordinate real general, or the like")
 	}
-	switch words[3] {
-	case "real":
-	case "integer":
-		h.integer = true
-	case "pattern":
-		h.pattern = true
-	default:
-		return h, fail(quote(l), banner)
+	for i, allowed := range [][]string{
+		{"matrix"}, {"coordinate", "array"}, {"real", "double", "integer", "pattern"},
+		{"general", "symmetric", "skew-symmetric"},
+	} {
+		if word := words[i+1]; !slices.Contains(allowed, word) {
+			return h, fail("a MatrixMarket file of "+quote(word), strings.Join(allowed, ", "))
+		}
+	}
+	h.array, h.integer, h.pattern, h.symmetry = words[2] == "array", words[3] == "integer", words[3] == "pattern", words[4]
+	if h.array && h.pattern {
+		return h, fail("an array of \"pattern\"", "real or integer")
 	}
 	in.line++
 	for {
@@ -88,21 +101,32 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 		}
 		in.line++
 	}
-	fields := bytes.Fields(l)
-	if len(fields) != 3 {
-		return h, fail(quote(l), "rows columns entries")
+	fields, sizes, names := bytes.Fields(l), []*uint64{&h.rows, &h.cols, &h.entries}, "rows columns entries"
+	if h.array {
+		sizes, names = sizes[:2], "rows columns"
 	}
-	for i, to := range []*uint64{&h.rows, &h.cols, &h.entries} {
+	if len(fields) != len(sizes) {
+		return h, fail(quote(l), names)
+	}
+	for i, to := range sizes {
 		var ok bool
 		if *to, ok = parseUint(fields[i]); !ok {
-			return h, fail(quote(l), "rows columns entries")
+			return h, fail(quote(l), names)
 		}
 	}
 	switch {
+	case h.symmetry != "general" && h.rows != h.cols:
+		return h, fail(fmt.Sprintf("%d rows and %d columns of a %s matrix", h.rows, h.cols, h.symmetry), "as many of each")
 	case h.rows == 0 || h.rows > 1<<31-1:
 		return h, fail(fmt.Sprintf("%s rows", fields[0]), "from 1 to 2147483647")
 	case h.cols > maxIndex+1:
 		return h, fail(fmt.Sprintf("%s columns", fields[1]), "at most "+strconv.FormatUint(maxIndex+1, 10))
+	case h.array && h.cols == 0:
+		return h, fail("0 columns", "an array with some")
+	case h.array:
+		if h.entries = h.rows * h.cols; h.symmetry != "general" {
+			h.entries = (h.entries-h.rows)/2 + h.rows - h.begin(0)*h.rows
+		}
 	case !plausible(h.rows, h.entries):
 		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries),
 			fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry))
@@ -134,6 +158,14 @@ func (p *marketParser) parse(data []byte) (*entryPiece, *SyntaxError) {
 
 func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *SyntaxError {
 	l = bytes.TrimRight(l, " \t")
+	if p.header.array {
+		token := bytes.TrimLeft(l, " \t")
+		if len(token) == 0 {
+			out.blank = append(out.blank, line)
+			return nil
+		}
+		return p.value(token, out)
+	}
 	row, i := p.index(l, 0)
 	if i == len(l) && len(bytes.TrimLeft(l, " \t")) == 0 {
 		out.blank = append(out.blank, line)
@@ -143,19 +175,11 @@ func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *SyntaxE
 	if i == 0 || j == i {
 		return p.badEntry(l)
 	}
-	value := float32(1)
+	var token []byte
 	if !p.header.pattern {
 		j = skipSpace(l, j)
-		token := tokenAt(l, j)
-		if len(token) == 0 {
+		if token = tokenAt(l, j); len(token) == 0 {
 			return p.badEntry(l)
-		}
-		var bad *SyntaxError
-		if value, bad = parseValue(token, p.signed); bad != nil {
-			return bad
-		}
-		if p.header.integer && bytes.ContainsAny(token, ".eE") {
-			return fault("value "+quote(token), "a whole number, as the banner says")
 		}
 		j += len(token)
 	}
@@ -166,8 +190,33 @@ func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *SyntaxE
 		return fault(fmt.Sprintf("row %d", row), fmt.Sprintf("from 1 to %d", p.header.rows))
 	case col == 0 || col > p.header.cols:
 		return fault(fmt.Sprintf("column %d", col), fmt.Sprintf("from 1 to %d", p.header.cols))
+	case row-1 < p.header.begin(col-1):
+		return fault(fmt.Sprintf("row %d, column %d of a %s matrix", row, col, p.header.symmetry),
+			"entries of the lower triangle")
+	}
+	if bad := p.value(token, out); bad != nil {
+		return bad
 	}
 	out.rows, out.cols = append(out.rows, uint32(row-1)), append(out.cols, uint32(col-1))
+	return nil
+}
+
+// value appends the value of an entry, 1 of a pattern.
+func (p *marketParser) value(token []byte, out *entryPiece) *SyntaxError {
+	value := float32(1)
+	if !p.header.pattern {
+		var bad *SyntaxError
+		if value, bad = parseValue(token, p.signed); bad != nil {
+			return bad
+		}
+		if p.header.integer && bytes.ContainsAny(token, ".eE") {
+			return fault("value "+quote(token), "a whole number, as the banner says")
+		}
+		if value > 0 && p.header.symmetry == "skew-symmetric" && !p.signed {
+			_, bad = parseValue(append([]byte("-"), token...), false) // stands above the diagonal
+			return bad
+		}
+	}
 	out.values = append(out.values, value)
 	return nil
 }
@@ -197,7 +246,11 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	}
 	// Of a row: offsets, where the next entry goes, and labels. Of an entry: as read, and in the
 	// matrix.
-	const aRow, anEntry = 24, 20
+	const aRow = 24
+	anEntry := int64(20)
+	if h.symmetry != "general" {
+		anEntry += 8 // of the other triangle
+	}
 	if err := opt.memory.fits(in.name, aRow*int64(h.rows)+anEntry*int64(min(h.entries, 1<<50))); err != nil {
 		return nil, err
 	}
@@ -205,6 +258,7 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	var pieces []*entryPiece
 	var warn warnings
 	var entries uint64
+	row, col := h.begin(0), uint64(0) // of the next value of an array
 	expected := fmt.Sprintf("%d entries, as the header says", h.entries)
 	err = scanBlocks(ctx, in, opt, func(int) parser[*entryPiece] {
 		return (&marketParser{header: h, maxLine: opt.MaxLineBytes, signed: opt.Signed}).parse
@@ -214,13 +268,20 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 			warn.lines(blankMessage, tally{int64(n), p.blank[0]}, in.name, firstLine)
 		}
 		pieces = append(pieces, p)
-		if entries+uint64(len(p.rows)) > h.entries {
-			k := int(h.entries - entries)
-			line := p.line(k)
-			p.rows, p.cols, p.values = p.rows[:k], p.cols[:k], p.values[:k]
+		n := min(uint64(len(p.values)), h.entries-entries)
+		entries += n
+		for k := uint64(0); h.array && k < n; k++ {
+			p.rows, p.cols = append(p.rows, uint32(row)), append(p.cols, uint32(col))
+			if row++; row == h.rows {
+				col++
+				row = h.begin(col)
+			}
+		}
+		if n < uint64(len(p.values)) {
+			line := p.line(int(n))
+			p.rows, p.cols, p.values = p.rows[:n], p.cols[:n], p.values[:n]
 			return fault("one entry more", expected).at(in.name, line)
 		}
-		entries += uint64(len(p.rows))
 		return nil
 	})
 	if err == nil && entries < h.entries {
@@ -251,9 +312,17 @@ func joinEntries(
 	ctx context.Context, opt *Options, h marketHeader, pieces []*entryPiece,
 ) (m *CSR, repeated bool, err error) {
 	m = &CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
+	mirrored := func(row, col uint32) bool { return h.symmetry != "general" && row != col }
+	sign := float32(1)
+	if h.symmetry == "skew-symmetric" {
+		sign = -1
+	}
 	for _, p := range pieces {
-		for _, row := range p.rows {
+		for k, row := range p.rows {
 			m.Offsets[row+1]++
+			if col := p.cols[k]; mirrored(row, col) {
+				m.Offsets[col+1]++
+			}
 		}
 	}
 	m.allocate()
@@ -263,9 +332,15 @@ func joinEntries(
 			return nil, false, err
 		}
 		for k, row := range p.rows {
+			col := p.cols[k]
 			at := next[row]
 			next[row]++
-			m.Terms[at], m.Values[at] = p.cols[k], p.values[k]
+			m.Terms[at], m.Values[at] = col, p.values[k]
+			if mirrored(row, col) {
+				at = next[col]
+				next[col]++
+				m.Terms[at], m.Values[at] = row, sign*p.values[k]
+			}
 		}
 	}
 	var again atomic.Bool

@@ -36,13 +36,14 @@ func (p *vectorPiece) bytes() int64 {
 //
 //	label[,label...] [qid:N] index:value ... [# comment]
 //
-// with ascending indices, as svm_learn and svm-train define them. A line that begins with white
+// with ascending indices, as svm_learn and svm-train define them. Index i is column i - base. A line that begins with white
 // space and an index has no label, as in LIBSVM's multi-label files. Numbers are the same label
 // however they are written: +1 and 1.0 are 1.
 type svmParser struct {
 	maxLine int
 	signed  bool
-	columns uint64 // values with this index and above are left out
+	base    uint64 // the first index: 1, or 0
+	columns uint64 // values in this column and above are left out
 	nnz     int    // of the block before: the next is likely to have as many
 	groups  bool   // keep qids, one in every line
 	group   int64  // qid of the line, -1 for none yet
@@ -125,6 +126,10 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *S
 		switch {
 		case index > maxIndex:
 			return fault("index "+string(cut(l[i:i+digits])), "at most "+strconv.FormatUint(maxIndex, 10))
+		case index < p.base:
+			return &SyntaxError{
+				Found: "index 0", Expected: "indices from 1", Option: "ZeroBased", Remedy: "true counts them from 0",
+			}
 		case int64(index) <= before:
 			return fault(fmt.Sprintf("index %d is not above %d", index, before), "ascending indices")
 		}
@@ -141,12 +146,13 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *S
 		}
 		i += n
 		before = int64(index)
-		if index >= p.columns {
+		column := index - p.base
+		if column >= p.columns {
 			out.beyond.add(1, line)
 			continue
 		}
-		out.top = max(out.top, uint32(index))
-		terms, values = append(terms, uint32(index)), append(values, v+0) // + 0 turns −0 into 0
+		out.top = max(out.top, uint32(column))
+		terms, values = append(terms, uint32(column)), append(values, v+0) // + 0 turns −0 into 0
 	}
 }
 
@@ -200,6 +206,10 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	if opt.Vocabulary != nil {
 		columns = uint64(len(opt.Vocabulary))
 	}
+	base := uint64(1)
+	if opt.ZeroBased == "true" {
+		base = 0
+	}
 	var pieces []*vectorPiece
 	c := &Corpus{Source: in.name}
 	var warn warnings
@@ -207,7 +217,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	classes := newClassTable()
 	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
 		return (&svmParser{
-			maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns, groups: opt.Groups, memory: opt.memory,
+			maxLine: opt.MaxLineBytes, signed: opt.Signed, base: base, columns: columns, groups: opt.Groups, memory: opt.memory,
 		}).parse
 	}, func(p *vectorPiece, firstLine int64) error {
 		p.firstLine = firstLine

@@ -86,7 +86,9 @@ func show(c *Corpus) string {
 			if c.Vocabulary != nil {
 				fmt.Fprintf(&b, " %s:%v", c.Vocabulary[t], values[k])
 			} else {
-				fmt.Fprintf(&b, " %d:%v", t, values[k])
+				name, _ := strings.CutPrefix(c.TermName(t), "index ") // as in the file
+				name, _ = strings.CutPrefix(name, "column ")
+				fmt.Fprintf(&b, " %s:%v", name, values[k])
 			}
 		}
 		b.WriteByte('\n')
@@ -112,28 +114,44 @@ func TestReadFiles(t *testing.T) {
 		cols                int
 		want, warnings      string
 	}{
-		{name: "svmlight", file: "a.svm", cols: 11,
+		{name: "svmlight", file: "a.svm", cols: 10,
 			content: "+1.0 1:2 10:0.5 # a comment: 3\n# nothing here\n-1\t2:1e-1\t \n1,3 4:2\r\n 7:1 8:1\n- 1:1",
 			want:    "1 1:2 10:0.5\n-1 2:0.1\n1,3 4:2\n 7:1 8:1\n 1:1\n"},
 		{name: "svmlight with index 0, qid, blank and empty lines", file: "a.libsvm", cols: 4,
+			opt:     Options{ZeroBased: "true"},
 			content: "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
 			want:    "1 0:1 3:2\n2\n2\n",
 			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, left out (2, first a.libsvm:1)\n" +
 				"document without terms, kept as an empty row (2, first a.libsvm:3)\n"},
-		{name: "svmlight told by content", file: "data", cols: 6, content: "# made by hand\n3.25 5:1\n",
+		{name: "svmlight told by content", file: "data", cols: 5, content: "# made by hand\n3.25 5:1\n",
 			want: "3.25 5:1\n"},
-		{name: "svmlight with signs", file: "a.svm", cols: 3, opt: Options{Signed: true}, content: "1 1:-2 2:-0\n",
+		{name: "svmlight with signs", file: "a.svm", cols: 2, opt: Options{Signed: true}, content: "1 1:-2 2:-0\n",
 			want: "1 1:-2 2:0\n"},
-		{name: "svmlight with frequency limits", file: "a.svm", cols: 4, opt: Options{MinDF: 2, MaxDF: 2},
+		{name: "svmlight with frequency limits", file: "a.svm", cols: 3, opt: Options{MinDF: 2, MaxDF: 2},
 			content:  "1 1:1 2:1 3:1\n1 2:1 3:1\n2 2:0 3:1\n",
 			want:     "1 2:1\n1 2:1\n2 2:0\n",
 			warnings: "document without terms, kept as an empty row (1, first a.svm:3)\n"},
-		{name: "svmlight with frequency limits and a far column", file: "a.svm", cols: 4294967295,
+		{name: "svmlight with frequency limits and a far column", file: "a.svm", cols: 4294967294,
 			opt: Options{MinDF: 2}, content: "1 1:1 4294967294:1\n1 4294967294:1\n",
 			want: "1 4294967294:1\n1 4294967294:1\n"},
 		{name: "svmlight with a vocabulary", file: "a.svm", cols: 3,
 			opt: Options{Vocabulary: []string{"x", "y", "z"}}, content: "1 1:1 3:1 4:1\n",
-			want: "1 y:1\n", warnings: "value in a column beyond the vocabulary, left out (2, first a.svm:1)\n"},
+			want: "1 x:1 z:1\n", warnings: "value in a column beyond the vocabulary, left out (1, first a.svm:1)\n"},
+		{name: "symmetric pattern", file: "a.mtx", cols: 3,
+			content: "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n3 2\n",
+			want:    " 0:1 2:1\n 2:1\n 0:1 1:1\n"},
+		{name: "skew-symmetric", file: "a.mtx", cols: 3, opt: Options{Signed: true},
+			content: "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 2 -7\n",
+			want:    " 1:-5\n 0:5 2:7\n 1:-7\n"},
+		{name: "symmetric array", file: "a.mtx", cols: 3,
+			content: "%%MatrixMarket matrix array real symmetric\n% a comment\n3 3\n1\n2\n\n3\n4\n5\n6\n",
+			want:    " 0:1 1:2 2:3\n 0:2 1:4 2:5\n 0:3 1:5 2:6\n", warnings: "blank line, skipped (1, first a.mtx:6)\n"},
+		{name: "skew-symmetric array", file: "a.mtx", cols: 3, opt: Options{Signed: true},
+			content: "%%MatrixMarket matrix array real skew-symmetric\n3 3\n2\n3\n5\n",
+			want:    " 1:-2 2:-3\n 0:2 2:-5\n 0:3 1:5\n"},
+		{name: "array", file: "a.mtx", cols: 2,
+			content: "%%MatrixMarket matrix array integer general\n3 2\n1\n2\n3\n4\n5\n6\n",
+			want:    " 0:1 1:4\n 0:2 1:5\n 0:3 1:6\n"},
 		{name: "tsv", file: "a.tsv", cols: 3, content: smallText,
 			want: "b be:2 not:1 to:2\na,b not:1\n be:1 to:1\n"},
 		{name: "tsv with every word", file: "a.tsv", cols: 5, opt: Options{MinDF: 1}, content: smallText,
@@ -154,11 +172,11 @@ func TestReadFiles(t *testing.T) {
 				"document without terms, kept as an empty row (1, first text:4)\n"},
 		{name: "tsv told by content that begins like a vector", file: "a.txt", cols: 1, opt: Options{MinDF: 1},
 			content: "spam\t1:30 meeting\n", want: "spam meeting:1\n"},
-		{name: "svmlight with TABs and a comment", file: "a.txt", cols: 3, content: "1\t1:1\t2:2 # x y\n",
+		{name: "svmlight with TABs and a comment", file: "a.txt", cols: 2, content: "1\t1:1\t2:2 # x y\n",
 			want: "1 1:1 2:2\n"},
-		{name: "gzip with padding", file: "a.svm", cols: 2, content: gzipped("1 1:1\n") + "\x00\x00\x00",
+		{name: "gzip with padding", file: "a.svm", cols: 1, content: gzipped("1 1:1\n") + "\x00\x00\x00",
 			want: "1 1:1\n"},
-		{name: "gzip of two parts", file: "a.svm.gz", cols: 2, content: gzipped("1 1:1\n2 1") + gzipped(":2\n"),
+		{name: "gzip of two parts", file: "a.svm.gz", cols: 1, content: gzipped("1 1:1\n2 1") + gzipped(":2\n"),
 			want: "1 1:1\n2 1:2\n"},
 		{name: "MatrixMarket", file: "data", cols: 4,
 			content: "%%MatrixMarket matrix coordinate real general\n% a comment\n\n3 4 4\n3 1 1.5\n1 4 2\n\n" +
@@ -352,8 +370,8 @@ func TestWorkers(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	var content, want strings.Builder
 	for i := range 200000 {
-		fmt.Fprintf(&content, "%d %d:%d\n", i%3, i%1000, i)
-		fmt.Fprintf(&want, "%d %d:%v\n", i%3, i%1000, float32(i))
+		fmt.Fprintf(&content, "%d %d:%d\n", i%3, i%1000+1, i)
+		fmt.Fprintf(&want, "%d %d:%v\n", i%3, i%1000+1, float32(i))
 	}
 	if content.Len() < 3*blockBytes {
 		t.Fatal("the file is too short to have many blocks")

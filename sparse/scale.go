@@ -242,12 +242,13 @@ func (m *CSR) unscaled() (unlike bool, why string) {
 	most := slices.MaxFunc(all, func(a, b *column) int { return cmp.Compare(a.dev2, b.dev2) })
 	unlike = deviation(most) > unlikeScales*deviation(least)
 	if unlike || deviation(least) < 1.0/unlikeScales || deviation(most) > unlikeScales {
-		return unlike, fmt.Sprintf("standard deviations from %.3g (index %d) to %.3g (index %d)", deviation(least),
-			least.term, deviation(most), most.term)
+		return unlike, fmt.Sprintf("standard deviations from %.3g (column %d) to %.3g (column %d)",
+			deviation(least), least.term+1, deviation(most), most.term+1)
 	}
 	for _, c := range all {
 		if mean := c.sum / n; math.Abs(mean) > unlikeScales*deviation(c) {
-			return false, fmt.Sprintf("a mean of %.3g and a standard deviation of %.3g (index %d)", mean, deviation(c), c.term)
+			return false, fmt.Sprintf("a mean of %.3g and a standard deviation of %.3g (column %d)", mean, deviation(c),
+				c.term+1)
 		}
 	}
 	return false, ""

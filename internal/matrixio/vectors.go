@@ -10,13 +10,13 @@ import (
 //
 //	label index₀:value₀ index₁:value₁ ...
 //
-// to b, and a line end. indices and values are equally long, indices ascend, values are finite.
+// to b, and a line end. Column j has index j+1. columns and values are equally long, columns ascend, values are finite.
 // bits is 32 or 64: a value has the fewest digits that give the same float32 or float64 back.
-// Values of 0 are left out. It panics where indices and values differ in number.
-func AppendVector(b []byte, label string, indices []uint64, values []float64, bits int) []byte {
-	if len(indices) != len(values) {
+// Values of 0 are left out. It panics where columns and values differ in number.
+func AppendVector(b []byte, label string, columns []uint64, values []float64, bits int) []byte {
+	if len(columns) != len(values) {
 		panic(
-			fmt.Sprintf("matrixio: %d indices in AppendVector, expected %d, one for each value", len(indices),
+			fmt.Sprintf("matrixio: %d columns in AppendVector, expected %d, one for each value", len(columns),
 				len(values)),
 		)
 	}
@@ -26,7 +26,7 @@ func AppendVector(b []byte, label string, indices []uint64, values []float64, bi
 			continue
 		}
 		b = append(b, ' ')
-		b = strconv.AppendUint(b, indices[k], 10)
+		b = strconv.AppendUint(b, columns[k]+1, 10)
 		b = append(b, ':')
 		b = strconv.AppendFloat(b, v, 'g', -1, bits)
 	}

@@ -24,6 +24,7 @@ type Documents struct {
 	In, Format   string
 	MinDF, MaxDF int
 	Signed       bool
+	ZeroBased    string
 	MaxLine      cli.ByteSize
 
 	text textFlags
@@ -100,6 +101,8 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 		"matrixmarket, idx or numpy (default: from the name and the first bytes)",
 		[]string{"svmlight", "tsv", "csv", "jsonl", "fasttext", "lines", "folder", "matrixmarket", "idx", "numpy"},
 		"auto", "libsvm")
+	f.Choose(&d.ZeroBased, "zero-based", "", "`true|false`: indices of svmlight files count from 0, or from 1 (default: as in the model's "+
+		"training, else false)", []string{"true", "false"})
 	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {
@@ -209,7 +212,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 	}
 	opt := sparse.Options{
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
-		Signed:     d.Signed,
+		Signed: d.Signed, ZeroBased: d.ZeroBased,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
 		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
@@ -240,6 +243,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 func flagOf(field string) string {
 	return map[string]string{
 		"Signed":       "-signed",
+		"ZeroBased":    "-zero-based",
 		"MaxLineBytes": "-max-line",
 		"Format":       "-format",
 		"Encoding":     "-encoding",

@@ -312,7 +312,7 @@ func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error 
 		var indices []uint64
 		var values []float64
 		for k := from; k < to; k++ {
-			indices, values = append(indices, uint64(m.Terms[k])+1), append(values, float64(m.Values[k]))
+			indices, values = append(indices, uint64(m.Terms[k])), append(values, float64(m.Values[k]))
 		}
 		text = matrixio.AppendVector(text, "1", indices, values, 32)
 	}

@@ -67,5 +67,5 @@
 //
 // [Model.WriteLIBSVM] and [ReadLIBSVM] speak LIBSVM's text format, for the kernels that LIBSVM
 // knows: linear, polynomial, Gaussian, sigmoid and precomputed. It holds support vectors and
-// machines, and neither vocabulary nor embedding nor settings.
+// machines, and neither vocabulary nor embedding nor settings. A model of another embedding than tf is not written.
 package model

@@ -76,8 +76,8 @@ func save(path string, write func(io.Writer) error) error {
 func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(ctx, path, nil) }
 
 // LoadEarly is [Load]. It calls tokenizer, if not nil, with what the model was read by as soon as it is known, so
-// that text can be cut while the rest is. It may fail after that; a file in LIBSVM's form
-// has the default.
+// that text can be cut while the rest is. It may fail after that. A file in LIBSVM's form is read first: its indices say
+// whether they count from 0.
 func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
 	if ctx == nil {
 		return nil, errNil
@@ -102,10 +102,11 @@ func ReadEarly(
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	if words := bytes.Fields(begin); len(words) > 0 && slices.Contains(keywords, string(words[0])) {
-		if tokenizer != nil {
-			tokenizer(sparse.Tokenizer{}, sparse.Form{})
+		m, err := ReadLIBSVM(ctx, r, path)
+		if err == nil && tokenizer != nil {
+			tokenizer(m.Tokenizer, m.Form)
 		}
-		return ReadLIBSVM(ctx, r, path)
+		return m, err
 	}
 	m, err := form.ReadSized(ctx, r, size, tokenizer)
 	if err != nil {

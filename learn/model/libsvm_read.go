@@ -20,7 +20,8 @@ import (
 // file is its name in errors. What the format lacks is zero, or -1 where [Model] says so: settings,
 // corpus, objectives, iterations, whether the search converged.
 //
-// Classes have LIBSVM's labels as names. Indices are terms, without a vocabulary. The embedding is
+// Classes have LIBSVM's labels as names. Index i is column i-1, or i if a support vector has index 0; Form.ZeroBased
+// says which. There is no vocabulary. The embedding is
 // tf, the raw values, fitted on the support vectors, and open: indices that no support vector has
 // count for the length of a document, as in LIBSVM. Support vectors of a precomputed kernel have no
 // values; SupportDoc has their documents. Values are rounded to float32, coefficients aren't.
@@ -46,6 +47,14 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 		return nil, err
 	}
 	m := l.m
+	m.Form.ZeroBased = "true"
+	if !l.precomputed && !slices.Contains(m.Support.Terms, 0) {
+		m.Form.ZeroBased = "false"
+		for k := range m.Support.Terms {
+			m.Support.Terms[k]--
+		}
+		m.Support.Cols = max(m.Support.Cols-1, 0)
+	}
 	m.Embedder = sparse.Embedding{}.Fit(m.Support)
 	m.Embedder.Open = true
 	if err := m.Validate(); err != nil { // what the form can say wrong was found already, at its line

@@ -64,11 +64,11 @@ func TestReadLIBSVM(t *testing.T) {
 		)
 	}
 	got := describe(m)
-	want := `c_svc polynomial:gamma=0.5,r=-1,degree=2 [7 -1 3] one-vs-one true 0 tf true 4 [1 2 3] [2 1 1]
+	want := `c_svc polynomial:gamma=0.5,r=-1,degree=2 [7 -1 3] one-vs-one true 0 tf true 4 [0 1 2] [2 1 1]
 [0 1 2] [1 0.5 -1] 0.5{-1 0}
 [1 3] [0.25 -0.75] -1{-2 0.5}
 [2 3] [-0.125 0.125] 0.002{-3 1}
-5 [0 2 2 4 5] [1 3 2 4 1] [1.5 -2 0.001 0 2] [-1 -1 -1 -1] [0 0 1 2]
+4 [0 2 2 4 5] [0 2 1 3 0] [1.5 -2 0.001 0 2] [-1 -1 -1 -1] [0 0 1 2]
 `
 	if got != want {
 		t.Errorf("%s, expected\n%s", got, want)
@@ -85,9 +85,9 @@ func TestReadLIBSVM(t *testing.T) {
 	if m, err = readText(regression); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := describe(m), `epsilon_svr linear [] one-vs-rest true 0.5 tf true 1 [1] [1]
+	if got, want := describe(m), `epsilon_svr linear [] one-vs-rest true 0.5 tf true 1 [0] [1]
 [0] [2] 1
-2 [0 1] [1] [3] [-1] [-1]
+1 [0 1] [0] [3] [-1] [-1]
 `; got != want {
 		t.Errorf("%s, expected\n%s", got, want)
 	}

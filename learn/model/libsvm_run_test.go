@@ -185,7 +185,7 @@ func rawFile(docs *sparse.CSR) string {
 	return svmlight(docs.Rows(), func(i int, pair func(int, float64)) {
 		terms, values := docs.Row(i)
 		for k, c := range terms {
-			pair(int(c), float64(values[k]))
+			pair(int(c)+1, float64(values[k]))
 		}
 	})
 }

@@ -18,18 +18,15 @@ import (
 // number that stands for each of Classes (see [Model.Labels]). The first class is LIBSVM's first,
 // for which decision values are positive.
 //
-// A support vector is what LIBSVM must see for the same kernel values: the embedded document before
-// it is scaled to length 1 ([sparse.Embedded.Vector64]). Index t stands for term t of a corpus with
-// indices, t+1 for term t of one with words. A document without terms has the index after all
-// others, if the embedding gives it a length. Documents to predict must be written in the same way,
-// without terms that no training document has: LIBSVM would count them in distances. Numbers have
-// the fewest digits that give the same float64 back.
+// Column j has index j+1, or j with Form.ZeroBased. The form has no place for an embedding, so it must be tf, the
+// values as they are: documents can be embedded before the training. Numbers have the fewest digits that give the same
+// float64 back.
 //
 // LIBSVM's models are one-vs-one. For one-vs-rest of two classes the first machine is written; the
 // second is its mirror image, to the tolerance of the training. Classes without documents are left
 // out. Sigmoids are written if all machines have one, without a temperature.
 //
-// Errors: a kernel that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
+// Errors: a kernel or an embedding that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
 // vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
 // classes that are numbers but not integers; an index above 2³¹-1; a model that isn't valid; those
 // of w and ctx.
@@ -52,13 +49,11 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 		if m.Embedder.Views != nil {
 			return fail(fmt.Errorf("LIBSVM doesn't know views, expected one set of terms, or a precomputed kernel"))
 		}
-		if m.Embedder.Pairing != sparse.Dot {
-			return fail(fmt.Errorf("LIBSVM doesn't know the embedding %s, expected one whose kernels are functions "+
-				"of dot products; any kernel can be written as precomputed",
-				m.Embedder.Embedding))
-		}
 		if l.kernel, err = parseKernel(m.Kernel); err != nil {
 			return fail(err)
+		}
+		if e := m.Embedder.Embedding; e != (sparse.Embedding{}) {
+			return fail(fmt.Errorf("it has no place for the embedding %s, expected tf, or a precomputed kernel", e))
 		}
 	}
 	if err := l.choose(); err != nil {
@@ -232,15 +227,7 @@ func (l *libsvmWriter) line(key string, values ...string) {
 
 // vectors writes the header and the support vectors, class by class.
 func (l *libsvmWriter) vectors() error {
-	var x *sparse.Embedded
-	var err error
-	if l.kernel.typ != Precomputed {
-		if x, err = l.m.Embedder.Transform(l.m.Support); err != nil {
-			return err
-		}
-	}
 	width := max(len(l.classes)-1, 1)
-	var values []float64
 	for _, of := range l.members {
 		for _, s := range of {
 			at := l.offsets[s]
@@ -254,13 +241,11 @@ func (l *libsvmWriter) vectors() error {
 				l.buf = strconv.AppendFloat(l.buf, c, 'g', -1, 64)
 				l.buf = append(l.buf, ' ')
 			}
-			if x == nil {
-				err = l.serial(s)
-			} else {
-				values = x.Vector64(s, values)
-				err = l.values(x, s, values)
+			write := l.values
+			if l.kernel.typ == Precomputed {
+				write = l.serial
 			}
-			if err != nil {
+			if err := write(s); err != nil {
 				return err
 			}
 			if _, err := l.w.Write(append(l.buf, '\n')); err != nil {
@@ -286,25 +271,23 @@ func (l *libsvmWriter) serial(s int) error {
 }
 
 // values writes a support vector.
-func (l *libsvmWriter) values(x *sparse.Embedded, s int, values []float64) error {
-	columns, _ := x.Row(s)
+func (l *libsvmWriter) values(s int) error {
+	first := int64(1)
+	if l.m.Form.ZeroBased == "true" {
+		first = 0
+	}
+	columns, values := l.m.Support.Row(s)
 	for k, v := range values {
 		if v == 0 {
 			continue
 		}
-		index := int64(l.m.Support.Cols) // of a document without terms
-		if int(columns[k]) < len(l.m.Embedder.Terms) {
-			index = int64(l.m.Embedder.Terms[columns[k]])
-		}
-		if l.m.Vocabulary != nil {
-			index++
-		}
+		index := int64(columns[k]) + first
 		if index > math.MaxInt32 {
 			return fmt.Errorf("support vector %d has index %d, expected at most %d", s, index, math.MaxInt32)
 		}
 		l.buf = strconv.AppendInt(l.buf, index, 10)
 		l.buf = append(l.buf, ':')
-		l.buf = strconv.AppendFloat(l.buf, v, 'g', -1, 64)
+		l.buf = strconv.AppendFloat(l.buf, float64(v), 'g', -1, 64)
 		l.buf = append(l.buf, ' ')
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		{one(func(m *Model) { m.Embedder = nil }), false, "no embedding"},
 		{
 			one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false,
-			"doesn't know the embedding tf-l1-chi2",
+			"no place for the embedding tf-l1-chi2, expected tf",
 		},
 	} {
 		var b strings.Builder

@@ -93,7 +93,7 @@ func (p *planner) Reading(ctx context.Context, opt *sparse.Options) error {
 	p.loaded = m
 	about := m.About()
 	opt.Signed = true // if the model doesn't take negative values, embedding them is an error
-	opt.Tokenizer = sparse.Tokenizer{}
+	opt.Like, opt.Tokenizer = about.Form, sparse.Tokenizer{}
 	opt.TokenizerLater = func() (sparse.Tokenizer, error) { return about.Tokenizer, nil } // exactly
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {

@@ -49,11 +49,11 @@ func TestSVMTrainLetters(t *testing.T) {
 	}{
 		"-t 0 a":                   {"linear", func(s *train) bool { return s.Signed }},
 		"-t 1 -g 0.5 -d 2 -r -1 a": {"polynomial:gamma=0.5,r=-1,degree=2", nil},
-		"-t 1 a":                   {"polynomial:gamma=0.25,r=0,degree=3", nil}, // one divided by the greatest index
+		"-t 1 a":                   {"polynomial:gamma=0.2,r=0,degree=3", nil}, // one divided by the number of columns
 		"-t 2 -g 7 a":              {"rbf:gamma=7", nil},
 		"-g 7 a":                   {"rbf:gamma=7", nil},
-		"-t 2 -g 0 a":              {"rbf:gamma=0.25", nil},
-		"-t 3 a":                   {"sigmoid:gamma=0.25,r=0", nil},
+		"-t 2 -g 0 a":              {"rbf:gamma=0.2", nil},
+		"-t 3 a":                   {"sigmoid:gamma=0.2,r=0", nil},
 		"a": {"diffusion:t=0.5",
 			func(s *train) bool { return !s.Signed && s.c == 1 && s.learner.Name == "c_svc" }},
 		"-s 4 -n 0.25 -c 7 a": {"diffusion:t=0.5",

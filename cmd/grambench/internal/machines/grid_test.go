@@ -125,7 +125,7 @@ func TestGridKernels(t *testing.T) {
 		"-t 2 -log2g -1,1,1 -log2c 0,2,2": {"rbf:gamma=0.5 rbf:gamma=1 rbf:gamma=2",
 			[]float64{1, 4}},
 		"-log2g 0,1,1": {"rbf:gamma=1 rbf:gamma=2", nil},
-		"-t 2":         {"rbf:gamma=0.25", []float64{0.1, 1, 10, 100}},
+		"-t 2":         {"rbf:gamma=0.2", []float64{0.1, 1, 10, 100}},
 		"-grid t=1,2 -embed tfidf-l1-sqrt": {"diffusion:t=1,embed=tfidf-l1-sqrt " +
 			"diffusion:t=2,embed=tfidf-l1-sqrt",
 			nil},

@@ -122,7 +122,7 @@ func (m *machine) spec(c *sparse.Corpus) string {
 		if m.gamma > 0 {
 			number("gamma", m.gamma)
 		} else if c != nil && c.Vocabulary == nil {
-			number("gamma", 1/float64(max(greatestIndex(c.Documents), 1)))
+			number("gamma", 1/float64(max(c.Documents.Cols, 1)))
 		}
 	}
 	if m.number == 1 {
@@ -135,14 +135,6 @@ func (m *machine) spec(c *sparse.Corpus) string {
 		return kernelNames[m.number]
 	}
 	return kernelNames[m.number] + ":" + strings.Join(parameters, ",")
-}
-
-// greatestIndex returns the number of the last column, counted from 1 where column 0 is used.
-func greatestIndex(m *sparse.CSR) int {
-	if slices.Contains(m.Terms, 0) {
-		return m.Cols
-	}
-	return m.Cols - 1
 }
 
 // rewrite brings svm-train's forms that package flag doesn't know into its own: -wCLASS WEIGHT, and

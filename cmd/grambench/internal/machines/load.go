@@ -105,6 +105,9 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 			r.In,
 			r.model,
 		)
+	case r.ZeroBased == "true" && out.about.Form.ZeroBased == "false":
+		return nil, nil, fmt.Errorf("-zero-based true: the indices of %s, a model of LIBSVM, count from 1, as no support "+
+			"vector has index 0", r.model)
 	case out.predictor != nil:
 		out.predictor = out.predictor.Holding(heldBeside(&out.about) + corpus.Documents.Bytes())
 	default:

@@ -32,7 +32,11 @@ func (m *machine) checkPrecomputed() error {
 
 // Read reads the corpus; of a Gram matrix, the documents are its rows.
 func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
-	c, err := m.Documents.Read(ctx, e, p)
+	documents := m.Documents
+	if m.precomputed() {
+		documents.ZeroBased = "true" // of a row 0:serial 1:value ...
+	}
+	c, err := documents.Read(ctx, e, p)
 	switch {
 	case err != nil && m.learner.Type != "" && strings.Contains(err.Error(), "-signed"):
 		return nil, fmt.Errorf("%w; svm-train's kernel, -t 2, takes them", err)

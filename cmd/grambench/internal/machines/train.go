@@ -111,12 +111,10 @@ func (t *train) checkKernel() error {
 			k,
 		)
 	}
-	if e := k.Embedding(); e.Pairing != sparse.Dot {
-		return cli.Usagef(
-			"-to libsvm: LIBSVM doesn't know the embedding %s, expected one whose kernels are functions of "+
-				"dot products, or -to libsvm-precomputed",
-			e,
-		)
+	if e := k.Embedding(); e != (sparse.Embedding{}) {
+		return cli.Usagef("-to libsvm: a LIBSVM model has no place for the embedding %s, expected -embed tf or "+
+			"-to libsvm-precomputed; grambench corpus -embed %s -o FILE embeds documents before the training, "+
+			"with -like TRAINING those to predict", e, e)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (c *corpus) selectTerms(ctx context.Context, documents, model *sparse.Corpu
 	}
 	s := &selected{Documents: r.Documents, Terms: len(r.Terms), Entropy: r.Entropy, columns: r.Best(c.most)}
 	for i, term := range r.Terms[:min(c.most, len(r.Terms))] {
-		name := strconv.Itoa(int(term))
+		name := model.TermName(term)
 		if model.Vocabulary != nil {
 			name = model.Tokenizer.Term(model.Vocabulary[term])
 		}

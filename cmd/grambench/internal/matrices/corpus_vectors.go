@@ -47,14 +47,11 @@ func (w *corpus) write(
 	if err != nil {
 		return err
 	}
-	n, first := c.Documents.Rows(), uint64(0)
-	if model.Vocabulary != nil {
-		first = 1 // words are numbered from 1, as LIBSVM has it; vectors keep their own indices
-	}
+	n := c.Documents.Rows()
 	row := func(i int, indices []uint64, values []float64) ([]uint64, []float64) {
 		terms, raw := c.Documents.Row(i)
 		for k, t := range terms {
-			indices, values = append(indices, uint64(t)+first), append(values, float64(raw[k]))
+			indices, values = append(indices, uint64(t)), append(values, float64(raw[k]))
 		}
 		return indices, values
 	}
@@ -82,7 +79,7 @@ func (w *corpus) write(
 				if int(column) < len(x.Embedder.Terms) {
 					term = uint64(x.Embedder.Terms[column])
 				}
-				indices = append(indices, term+first)
+				indices = append(indices, term)
 			}
 			return indices, x.Vector64(i, values)
 		}

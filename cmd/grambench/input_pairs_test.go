@@ -1,0 +1,233 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// npy returns the bytes of an array in NumPy's form.
+func npy(descr, shape string, values any) []byte {
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
+	var b bytes.Buffer
+	b.WriteString("\x93NUMPY\x01\x00")
+	_ = binary.Write(&b, binary.LittleEndian, uint16(len(head)))
+	b.WriteString(head)
+	_ = binary.Write(&b, binary.LittleEndian, values)
+	return b.Bytes()
+}
+
+// inputForms returns the files of a square matrix in every form of input that holds it, by name.
+func inputForms(t *testing.T, x [][]float64, labels []string, symmetry string) map[string][]byte {
+	t.Helper()
+	n := len(x)
+	pattern := true
+	var dense, data []float64
+	var indptr, indices []int64
+	svm, entries, lower := [2]strings.Builder{}, []string{}, []string{}
+	var array, lowerArray strings.Builder
+	indptr = append(indptr, 0)
+	for i, row := range x {
+		for base := range svm {
+			svm[base].WriteString(labels[i])
+		}
+		for j, v := range row {
+			pattern = pattern && (v == 0 || v == 1)
+			dense = append(dense, v)
+			fmt.Fprintln(&array, x[j][i])
+			if j > i || j == i && symmetry == "symmetric" {
+				fmt.Fprintln(&lowerArray, x[j][i])
+			}
+			if v == 0 {
+				continue
+			}
+			for base := range svm {
+				fmt.Fprintf(&svm[base], " %d:%v", j+base, v)
+			}
+			data, indices = append(data, v), append(indices, int64(j))
+			entry := fmt.Sprintf("%d %d %v\n", i+1, j+1, v)
+			if entries = append(entries, entry); j <= i {
+				lower = append(lower, entry)
+			}
+		}
+		indptr = append(indptr, int64(len(data)))
+		for base := range svm {
+			svm[base].WriteByte('\n')
+		}
+	}
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for name, array := range map[string][]byte{
+		"format": npy("|S3", "()", []byte("csr")), "shape": npy("<i8", "(2,)", []int64{int64(n), int64(n)}),
+		"indptr":  npy("<i8", fmt.Sprintf("(%d,)", n+1), indptr),
+		"indices": npy("<i8", fmt.Sprintf("(%d,)", len(data)), indices),
+		"data":    npy("<f8", fmt.Sprintf("(%d,)", len(data)), data),
+	} {
+		w := musttest.Get(z.Create(name + ".npy"))(t)
+		musttest.Get(w.Write(array))(t)
+	}
+	musttest.Do(t, z.Close())
+	coordinate := func(kind, symmetry string, entries []string) []byte {
+		return fmt.Appendf(nil, "%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n%s", kind, symmetry, n, n, len(entries),
+			strings.Join(entries, ""))
+	}
+	forms := map[string][]byte{
+		"0.svm": []byte(svm[0].String()), "1.svm": []byte(svm[1].String()),
+		"a.npy": npy("<f8", fmt.Sprintf("(%d, %d)", n, n), dense), "a.npz": archive.Bytes(),
+		"general.mtx": coordinate("real", "general", entries), symmetry + ".mtx": coordinate("real", symmetry, lower),
+		"array.mtx":             fmt.Appendf(nil, "%%%%MatrixMarket matrix array real general\n%d %d\n%s", n, n, array.String()),
+		symmetry + "-array.mtx": fmt.Appendf(nil, "%%%%MatrixMarket matrix array real %s\n%d %d\n%s", symmetry, n, n, lowerArray.String()),
+	}
+	if pattern {
+		for _, list := range []*[]string{&entries, &lower} {
+			for k, entry := range *list {
+				(*list)[k] = strings.TrimSuffix(entry, " 1\n") + "\n"
+			}
+		}
+		forms["pattern.mtx"] = coordinate("pattern", "general", entries)
+		forms["pattern-"+symmetry+".mtx"] = coordinate("pattern", symmetry, lower)
+	}
+	return forms
+}
+
+// The same vectors have the same answers in all pairs of forms, or the command names the flag that is missing.
+func TestInputPairs(t *testing.T) {
+	const n = 9
+	matrices := map[string]func(i, j int) float64{
+		"symmetric": func(i, j int) float64 { return float64((i*i + 3*i*j + j*j + 1) % 5) },
+		"skew":      func(i, j int) float64 { return float64(i-j) * float64((i+j)%4) },
+		"pattern":   func(i, j int) float64 { return float64((i*j + i + j + 2) % 3 % 2) },
+	}
+	for name, at := range matrices {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			x, labels := make([][]float64, n), make([]string, n)
+			symmetry := "symmetric"
+			if name == "skew" {
+				symmetry = "skew-symmetric"
+			}
+			rows := gram.NewRows(n)
+			for i := range x {
+				labels[i] = []string{"a", "b"}[i%2]
+				var columns []uint32
+				var values []float64
+				for j := range n {
+					v := at(max(i, j), min(i, j))
+					if name == "skew" && i < j {
+						v = -v
+					}
+					if x[i] = append(x[i], v); v != 0 {
+						columns, values = append(columns, uint32(j)), append(values, v)
+					}
+				}
+				musttest.Do(t, rows.Add(columns, values, labels[i]))
+			}
+			fromRows, forms := rows.Corpus(), inputForms(t, x, labels, symmetry)
+			var files []string
+			for form, content := range forms {
+				musttest.Do(t, os.WriteFile(filepath.Join(dir, form), content, 0o600))
+				files = append(files, form)
+			}
+			slices.Sort(files)
+			musttest.Do(t, os.WriteFile(filepath.Join(dir, "labels"), []byte(strings.Join(labels, "\n")+"\n"), 0o600))
+			path := func(form string) string { return filepath.Join(dir, form) }
+			// command returns what a command prints and writes to the file out, or its error.
+			command := func(args ...string) (string, string) {
+				out := path("out")
+				var stdout, stderr bytes.Buffer
+				_ = os.Remove(out)
+				for i, arg := range args {
+					if arg == "OUT" {
+						args[i] = out
+					}
+				}
+				if status := run(args, &stdout, &stderr); status != 0 {
+					return "", stderr.String()
+				}
+				written, _ := os.ReadFile(out)
+				return stdout.String() + string(written), ""
+			}
+			based := func(form string) []string {
+				if form == "0.svm" {
+					return []string{"-zero-based", "true", "-signed"}
+				}
+				return []string{"-zero-based", "false", "-signed"}
+			}
+			want := map[string]string{}
+			check := func(what, got, bad string, refused bool) {
+				t.Helper()
+				kind, _, _ := strings.Cut(what, " ")
+				switch {
+				case refused && !strings.Contains(bad, "index 0, expected indices from 1 (-zero-based true counts them from 0)"):
+					t.Errorf("%s: error %q, expected one that names -zero-based", what, bad)
+				case refused:
+				case bad != "":
+					t.Errorf("%s: %s", what, bad)
+				case want[kind] == "":
+					want[kind] = got
+				case got != want[kind]:
+					t.Errorf("%s:\n%q, expected\n%q", what, got, want[kind])
+				}
+			}
+			for _, a := range files {
+				c := musttest.Get(gram.Read(t.Context(), path(a), gram.ReadOptions{
+					Signed: true, Labels: path("labels"), ZeroBased: based(a)[1],
+				}))(t)
+				if c.Digest() != fromRows.Digest() && !strings.Contains(a, "array") { // which stores zeros
+					t.Errorf("%s: documents %v, expected those of rows, %v", a, c.Documents, fromRows.Documents)
+				}
+				model := path("model")
+				train := append([]string{"train", "-q", "-in", path(a), "-labels", path("labels"), "-kernel",
+					"rbf:gamma=0.1,embed=tf", "-c", "10", "-o", model}, based(a)...)
+				if _, bad := command(train...); bad != "" {
+					t.Fatalf("train %s: %s", a, bad)
+				}
+				m := musttest.Get(gram.Load(model))(t)
+				check("rows "+a, fmt.Sprint(*musttest.Get(m.Predict(t.Context(), fromRows))(t)), "", false)
+				for _, b := range files {
+					pair := a + " " + b
+					got, bad := command(append([]string{"predict", "-q", "-in", path(b), "-labels", path("labels"), "-output",
+						"decisions", "-model", model}, based(b)[:2]...)...)
+					check("predict "+pair, got, bad, false)
+					// One flag is for both files, so index 0 in one of two is refused.
+					flags := append([]string{"-signed"}, based(a)[:2]...)
+					mixed := (a == "0.svm") != (b == "0.svm") && strings.HasSuffix(a, ".svm") && strings.HasSuffix(b, ".svm")
+					if b == "0.svm" || mixed {
+						flags = append([]string{"-signed"}, based(b)[:2]...)
+					}
+					if mixed {
+						flags = []string{"-signed"}
+					}
+					got, bad = command(append([]string{"neighbours", "-q", "-in", path(a), "-of", path(b), "-o", "OUT", "-k", "3", "-kernel",
+						"rbf:gamma=0.1,embed=tf"}, flags...)...)
+					check("neighbours "+pair, got, bad, mixed)
+					got, bad = command(append([]string{"duplicates", "-q", "-in", path(a), "-of", path(b), "-o", "OUT", "-within", "0", "-embed", "tf"}, flags...)...)
+					check("duplicates "+pair, strings.ReplaceAll(got, path(b), "OF"), bad, mixed)
+					got, bad = command(append([]string{"gram", "-q", "-in", path(a), "-test", path(b), "-kernel",
+						"rbf:gamma=0.1,embed=tf", "-to", "npy", "-o", "OUT"}, flags...)...)
+					check("gram "+pair, got, bad, mixed)
+				}
+			}
+			// A model that was trained from index 0 reads files like its training; one from 1 refuses index 0.
+			for _, a := range []string{"0.svm", "1.svm"} {
+				if _, bad := command(append([]string{"train", "-q", "-in", path(a), "-kernel", "linear", "-embed", "tf", "-o",
+					path("model")}, based(a)...)...); bad != "" {
+					t.Fatal(bad)
+				}
+				_, bad := command("predict", "-q", "-in", path("0.svm"), "-model", path("model"))
+				if (bad == "") != (a == "0.svm") {
+					t.Errorf("0.svm by a model of %s: %q", a, bad)
+				}
+			}
+		})
+	}
+}
