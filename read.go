@@ -53,7 +53,7 @@ func (o *ReadOptions) sparse() sparse.Options {
 		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
 		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
 		ZeroBased: o.ZeroBased,
-		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
+		Like:      o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
 		Progress: func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
 	}
 }
