@@ -125,7 +125,7 @@ func TestPredictTextsKnown(t *testing.T) {
 		{"word", []int{0, 0, 2, 1}, []int{0, 2, 2, 3}},
 		{"word:ngrams=1..2", []int{0, 0, 2, 1}, []int{0, 2, 2, 3}},
 		{"char_wb:ngrams=2..5", []int{0, 0, 5, 2}, []int{0, 8, 5, 7}},
-		{"words:1..2 + chars:2..5", []int{0, 0, 2, 1}, []int{0, 2, 2, 3}},
+		{"words:1..2 + chars:2..5", []int{0, 0, 7, 3}, []int{0, 10, 7, 10}},
 	} {
 		cut, err := sparse.ParseTokenizer(q.cut)
 		if strings.Contains(q.cut, "+") {
