@@ -11,7 +11,8 @@ import (
 // Let u be the unit vector that an embedding makes of a document, uᵥ that of view v alone, and wᵥ its
 // weight, with Σ wᵥ = 1 over the views that the document has terms of. Then u = (√w₁u₁, √w₂u₂, …), so the
 // similarity of two documents that have all views is Σ wᵥsᵥ, that of histograms as well. The square root of
-// shares is that of a mixture of the views' term distributions.
+// shares is that of a mixture of the views' term distributions. If a document lacks a view, its others have larger
+// weights, so that u has length 1: with a document of all views it has √wᵥ·sᵥ if it has view v alone.
 type View struct {
 	First  uint32  `json:"first"`
 	Weight float64 `json:"weight"`
