@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/gramengine/gram/engine/kernel"
@@ -90,8 +89,8 @@ func begun(c *sparse.Corpus, documents int, what string, at []int) (*Updated, er
 }
 
 // Inherit fills in, of what isn't given, what a model that can be updated was trained with, but for its type, scheme
-// and terms; nothing is chosen. Linear models don't keep weights of classes. Errors: a model that isn't valid, or
-// refuses documents by a target that isn't given again.
+// and terms; nothing is chosen. Errors: a model that isn't valid, has weights of classes or a threshold of -reject, if
+// these aren't given again.
 func (o *Options) Inherit(m Model) error {
 	if err := valid(m); err != nil {
 		return err
@@ -108,8 +107,9 @@ func (o *Options) Inherit(m Model) error {
 		o.C, o.Nu, o.Epsilon = cmp.Or(o.C, c), cmp.Or(o.Nu, nu), cmp.Or(o.Epsilon, epsilon)
 		o.Kernel, o.Tolerance = cmp.Or(o.Kernel, m.Kernel), cmp.Or(o.Tolerance, s.Tolerance)
 		o.Probabilities, o.Thresholds = o.Probabilities || s.Probabilities, !o.NoThresholds && (o.Thresholds || s.Thresholds)
-		if o.Weights == nil && !o.Balanced {
-			o.Weights = s.Weights
+		if len(s.Weights) > 0 && o.Weights == nil && !o.Balanced {
+			return flagtext.Errorf("the model was trained with weights of classes, which may be balanced for its documents: " +
+				"-weight says them again")
 		}
 	case linearModel:
 		o.C, o.Tolerance = cmp.Or(o.C, m.Settings.C), cmp.Or(o.Tolerance, m.Settings.Tolerance)
@@ -154,10 +154,6 @@ func (t machines) update(ctx context.Context, c *sparse.Corpus, o Options, own M
 	if t.kind != model.CSVC && t.kind != model.EpsilonSVR {
 		return nil, nil, cannotUpdate(string(t.kind))
 	}
-	o.Weights = maps.Clone(o.Weights) // which may be the model's, of classes that are no more
-	maps.DeleteFunc(o.Weights, func(class string, _ float64) bool {
-		return slices.Contains(own.Classes, class) && !slices.Contains(c.Classes, class)
-	})
 	s, err := t.settings(&o)
 	if err == nil {
 		err = o.checkReject(c)

@@ -234,8 +234,8 @@ func testUpdateText(t *testing.T, kernel string, read sparse.Options) {
 	}
 }
 
-// A model that answers everything does so when it is updated, probabilities or not. One with a threshold says that
-// -reject must be given again.
+// A model that answers everything does so when it is updated, probabilities or not. One with a threshold, or with
+// weights of classes, which may be balanced for its documents, says that -reject or -weight must be given again.
 func TestUpdateReject(t *testing.T) {
 	const source = "synthetic:docs=240,terms=200,length=14,classes=3,seed=3"
 	all := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
@@ -244,13 +244,14 @@ func TestUpdateReject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Options{{C: 10}, {C: 10, Probabilities: true}, {C: 10, Reject: "coverage=0.6"}} {
+	for _, o := range []Options{{C: 10}, {C: 10, Probabilities: true}, {C: 10, Reject: "coverage=0.6"},
+		{C: 10, Balanced: true}} {
 		old := loaded(t, musttest.Get(trainer.Train(t.Context(), small, o))(t))
 		var inherited Options
-		if err := inherited.Inherit(old); (err != nil) != (o.Reject != "") {
-			t.Fatalf("%q: %v", o.Reject, err)
+		if err := inherited.Inherit(old); (err != nil) != (o.Reject != "" || o.Balanced) {
+			t.Fatalf("%q, balanced %v: %v", o.Reject, o.Balanced, err)
 		}
-		inherited.Reject = o.Reject
+		inherited.Reject, inherited.Balanced = o.Reject, o.Balanced
 		musttest.Do(t, inherited.Inherit(old))
 		m, _, err := Update(t.Context(), trainer, all, inherited, old)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // inherit loads the model of -update, whose type, scheme, kernel and terms stand in for flags that weren't given, and
 // checks all flags.
 func (t *train) inherit(ctx context.Context) (err error) {
-	o := learn.Options{Reject: t.reject}
+	o := learn.Options{Reject: t.reject, Weights: t.weights.Of, Balanced: t.weights.Balanced}
 	var terms *learn.Terms
 	if t.old, err = learn.Load(ctx, t.update, nil); err == nil {
 		err = o.Inherit(t.old)
