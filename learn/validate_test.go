@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,29 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
+// Folds that are trained one by one know what those on one matrix know of the other documents: document frequencies.
+func TestFoldsKnowTheSame(t *testing.T) {
+	c := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=200,terms=1500,length=30,classes=4,seed=3",
+		sparse.Options{}))(t)
+	for _, spec := range []string{"c_svc", "knn"} {
+		_, trainer, err := Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Seed: 7, Kernel: "linear:embed=logtfidf-l2", Tolerance: 1e-6}
+		if spec == "c_svc" {
+			o.C = 3
+		}
+		want := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
+		v := &validating{c: c, o: o, folds: 4}
+		musttest.Do(t, v.divide(o.Seed))
+		got := musttest.Get(v.point(t.Context(), trainer))(t)[0]
+		if got.Mean != want.Mean || !slices.Equal(got.Figures, want.Figures) {
+			t.Errorf("%s: %v by folds one by one, %v by the cross-validation", spec, got.Figures, want.Figures)
+		}
+	}
+}
+
 // The last point of a learning curve is the cross-validation, and parts are those of each class.
 func TestLearningCurve(t *testing.T) {
 	c, err := sparse.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", sparse.Options{})
@@ -96,7 +120,7 @@ func TestLearningCurve(t *testing.T) {
 		}
 		o := Options{C: 1, Seed: 7}
 		all := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
-		curve := musttest.Get(LearningCurve(t.Context(), c, trainer, o, 4))(t)
+		curve := musttest.Get(LearningCurve(t.Context(), c, trainer, o, 4, all))(t)
 		if last := curve[3]; last.Part != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {
 			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v",
 				spec, last, all.Mean, all.SD)

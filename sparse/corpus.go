@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -123,6 +124,14 @@ func (c *Corpus) Select(documents []int) *Corpus {
 		}
 	}
 	return &out
+}
+
+// Fold is Select for the training of a cross-validation. Embeddings learn the terms and their document frequencies from
+// all documents of c, and what depends on labels or scales columns from the selected documents.
+func (c *Corpus) Fold(documents []int) *Corpus {
+	out := c.Select(documents)
+	out.Documents.all = cmp.Or(c.Documents.all, c.Documents)
+	return out
 }
 
 // Validate checks documents as [CSR.Validate] does and labels as [Labels.Validate] does, and that

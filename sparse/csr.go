@@ -22,6 +22,8 @@ type CSR struct {
 	Terms   []uint32  // column of each stored value
 	Values  []float32 // the stored values
 	Views   []View    // blocks of columns that are embedded apart, ascending; nil for none
+
+	all *CSR // documents from which embeddings learn document frequencies, see [Corpus.Fold]; nil for these
 }
 
 // FromDense returns the matrix of so many rows and columns with the values data[i*cols+j], without
@@ -82,7 +84,7 @@ func (m *CSR) Bytes() int64 {
 // SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur
 // more than once. It panics if m has no such row, before it copies any.
 func (m *CSR) SelectRows(rows []int) *CSR {
-	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views}
+	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views, all: m.all}
 	for k, i := range rows {
 		m.mustHaveRow(i)
 		out.Offsets[k+1] = m.Offsets[i+1] - m.Offsets[i]

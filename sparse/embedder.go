@@ -58,9 +58,13 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 			return
 		}
 	}
-	f.Documents = train.Rows()
-	f.Terms, f.DF = train.termFrequencies()
-	f.Trailing = train.Cols - f.Width()
+	all := train
+	if train.all != nil && !e.Scales() && !e.Supervised() {
+		all = train.all
+	}
+	f.Documents = all.Rows()
+	f.Terms, f.DF = all.termFrequencies()
+	f.Trailing = all.Cols - f.Width()
 	f.columns = newTermTable(f.Terms, train.NNZ())
 	if e.Weighting.IDF() {
 		f.Weights = make([]float64, len(f.DF))

@@ -284,7 +284,7 @@ func TestEmbeddedIsRefused(t *testing.T) {
 			"expected that of the raw value":       func(x *Embedded) { x.Raw[0] *= 2 },
 		} {
 			bad := &Embedded{
-				CSR{x.Cols, slices.Clone(x.Offsets), slices.Clone(x.Terms), slices.Clone(x.Values), nil}, x.Embedder,
+				CSR{Cols: x.Cols, Offsets: slices.Clone(x.Offsets), Terms: slices.Clone(x.Terms), Values: slices.Clone(x.Values)}, x.Embedder,
 				slices.Clone(x.Norms), slices.Clone(x.Raw), slices.Clone(x.Divisors),
 			}
 			spoil(bad)

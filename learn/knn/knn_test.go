@@ -176,7 +176,7 @@ func TestCrossValidate(t *testing.T) {
 						train = append(train, i)
 					}
 				}
-				m := musttest.Get(Train(c.Select(train), s))(t)
+				m := musttest.Get(Train(c.Fold(train), s))(t)
 				p := musttest.Get(m.Predict(t.Context(), c.Documents.SelectRows(test), Options{}))(t)
 				for k, i := range test {
 					// c is added up in another order where the documents are others: it is off by 10⁻⁶.

@@ -19,8 +19,8 @@ import (
 // those of models that were trained without the document's part, up to the accuracy of c.
 //
 // All settings whose kernels fall with c and take the same embedding share one pass over all pairs,
-// unless the embedding itself learns from the documents (tf-idf): then, as for other kernels, there
-// is a pass for each part. Errors are those of [Train] and [Model.Predict].
+// unless the embedding scales columns: then, as for other kernels, there is a pass for each part. Document frequencies
+// are those of all documents, see [sparse.Corpus.Fold]. Errors are those of [Train] and [Model.Predict].
 func CrossValidate(
 	ctx context.Context, c *sparse.Corpus, settings []Settings, parts []int, o Options,
 ) ([]*model.Prediction, error) {
@@ -40,7 +40,7 @@ func CrossValidate(
 			in = append(in, i)
 		}
 	}
-	v := &validation{c: c.Select(in), o: o}
+	v := &validation{c: c.Fold(in), o: o}
 	for _, i := range in {
 		v.parts = append(v.parts, int32(parts[i]))
 	}
@@ -58,7 +58,7 @@ func CrossValidate(
 		out[at] = newPrediction(n, s.Scheme)
 		v.settings, v.kernels = append(v.settings, s), append(v.kernels, k)
 		e := k.Embedding()
-		if !kernel.FallsWithC(k) || e.Weighted() {
+		if !kernel.FallsWithC(k) || e.Scales() {
 			if err := v.byParts(ctx, at, in, out[at]); err != nil {
 				return nil, err
 			}
@@ -110,7 +110,7 @@ func (v *validation) byParts(ctx context.Context, at int, in []int, out *model.P
 		if len(test) == 0 {
 			continue
 		}
-		m, err := Train(v.c.Select(train), v.settings[at])
+		m, err := Train(v.c.Fold(train), v.settings[at])
 		if err != nil {
 			return err
 		}

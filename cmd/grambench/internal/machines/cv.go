@@ -20,7 +20,7 @@ var CV = &cli.Command{
 Says how well a support vector machine would do on documents that it wasn't trained on: a machine
 that was trained on the other folds predicts each fold. Nothing is written. A fold holds a part of
 each class. The measure is the accuracy, for labels the micro F1, for regression the mean squared
-error; the last line, over all documents, is that of svm-train -v. idf weights come from all
+error; the last line, over all documents, is that of svm-train -v. Terms and idf weights come from all
 documents, the scale of columns from the other folds. -learning-curve repeats it with 1/8, 1/4, 1/2
 and all of the documents that each fold's machine may learn from: would more of them help?`,
 	Examples: `
@@ -87,20 +87,21 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r := &cvReport{Corpus: source.NewLine(j.corpus)}
-	if v.curve {
-		r.Curve, err = learn.LearningCurve(ctx, j.corpus, v.learner.trainer, j.o, v.folds)
-		if err != nil {
-			return j.named(err)
-		}
+	begin, c := time.Now(), j.corpus
+	if !v.curve {
+		j.handOver()
 	}
-	begin := time.Now()
-	found, err := learn.CrossValidate(ctx, j.handOver(), v.learner.trainer, j.o, v.folds)
+	found, err := learn.CrossValidate(ctx, c, v.learner.trainer, j.o, v.folds)
+	took := time.Since(begin)
+	if err == nil && v.curve {
+		r.Curve, err = learn.LearningCurve(ctx, c, v.learner.trainer, j.o, v.folds, found)
+	}
 	if err != nil {
 		return j.named(err)
 	}
 	p.Clear()
 	j.warnStore(e)
-	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), time.Since(begin).Seconds()
+	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), took.Seconds()
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
 		r.writeLines(e.Stdout) // what svm-train -q -v prints
