@@ -13,7 +13,8 @@ type Scheme int
 
 const (
 	// OneVsOne trains a machine for each pair of classes a < b, positive for a, in the order of
-	// [Pairs]. The class with the most votes wins, the earlier of several. LIBSVM does the same.
+	// [Pairs]. The class with the most votes wins, ties are broken by the sum of decision values. LIBSVM takes the
+	// first class of a tie.
 	OneVsOne Scheme = iota
 
 	// OneVsRest trains a machine for each class against all others. The class with the greatest

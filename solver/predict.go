@@ -333,9 +333,11 @@ func (s *Sums) Result(r int, dst []float64) error {
 
 // Decide returns the class that the scheme finds from the decision values of an object.
 //
-// One-vs-one: the class with the most votes; ties go to the first class. A machine votes for its first
-// class above 0 and for the other otherwise. One-vs-rest: the class of the greatest value. Separate
-// labels have no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the greatest.
+// One-vs-one: the class with the most votes. A machine votes for its first class above 0 and for the other
+// otherwise. Ties are broken by the sum of the decision values in favour of a class less those against it, then by the
+// index of the class. So a class doesn't depend on the order of documents, as it does in LIBSVM. One-vs-rest: the class
+// of the largest value. Separate labels have no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the
+// largest.
 //
 // It panics unless there is a decision value of each machine, and the machines are those of the
 // scheme.
@@ -352,18 +354,21 @@ func (c *Classifier) Decide(decisions []float64) int {
 		}
 		return best
 	}
-	votes := make([]int, c.Classes)
+	votes, sums := make([]int, c.Classes), make([]float64, c.Classes)
 	for i, pair := range Pairs(c.Classes) {
-		switch {
-		case c.Machines[i] == nil:
-		case decisions[i] > 0:
-			votes[pair[0]]++
-		default:
-			votes[pair[1]]++
+		if c.Machines[i] == nil {
+			continue
 		}
+		winner := pair[1]
+		if decisions[i] > 0 {
+			winner = pair[0]
+		}
+		votes[winner]++
+		sums[pair[0]] += decisions[i]
+		sums[pair[1]] -= decisions[i]
 	}
 	for a, v := range votes {
-		if v > votes[best] {
+		if v > votes[best] || v == votes[best] && sums[a] > sums[best] {
 			best = a
 		}
 	}

@@ -95,8 +95,10 @@ func TestVotes(t *testing.T) {
 		{[]float64{1, 1, 1}, 0},
 		{[]float64{-1, 1, 1}, 1},
 		{[]float64{-1, -1, -1}, 2},
-		{[]float64{1, -1, 1}, 0}, // a vote each: the first
-		{[]float64{0, 1, 1}, 1},  // nothing is a vote for the second, as in LIBSVM
+		{[]float64{1, -1, 1}, 0}, // a vote each and sums of 0: the first
+		{[]float64{1, -2, 1}, 2}, // a vote each, sums of -1, 0 and 1
+		{[]float64{0.5, -1, 3}, 1},
+		{[]float64{0, 1, 1}, 1}, // nothing is a vote for the second, as in LIBSVM
 	} {
 		if got := c.Decide(x.decisions); got != x.want {
 			t.Errorf("votes %v: class %d, expected %d", x.decisions, got, x.want)
@@ -105,6 +107,29 @@ func TestVotes(t *testing.T) {
 	c.Machines[0] = nil
 	if got := c.Decide([]float64{0, 1, 1}); got != 0 {
 		t.Errorf("without the first machine class 0 and 1 have a vote each; got %d", got)
+	}
+}
+
+// The class of an object doesn't depend on the order of classes, which is that of their first documents.
+func TestVotesOfAnyOrder(t *testing.T) {
+	const k = 4
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 1000 {
+		c := &Classifier{Scheme: OneVsOne, Classes: k}
+		beats := map[[2]int]float64{}
+		var decisions []float64
+		for _, p := range Pairs(k) {
+			f := r.NormFloat64()
+			beats[p], beats[[2]int{p[1], p[0]}] = f, -f
+			c.Machines, decisions = append(c.Machines, &Machine{}), append(decisions, f)
+		}
+		want, order := c.Decide(decisions), r.Perm(k)
+		for i, p := range Pairs(k) {
+			decisions[i] = beats[[2]int{order[p[0]], order[p[1]]}]
+		}
+		if got := order[c.Decide(decisions)]; got != want {
+			t.Fatalf("class %d in the order %v, expected %d", got, order, want)
+		}
 	}
 }
 

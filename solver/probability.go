@@ -284,7 +284,8 @@ func (c *Classifier) couple(dst, decisions []float64) {
 
 // couple finds p for n >= 2 classes and r[a*n+b] = P(a | a or b), none of them 0 but r[a*n+a]. The
 // optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and Q[a][b] =
-// -r[a][b]·r[b][a]. The iteration satisfies them for one class after the other, which converges.
+// -r[a][b]·r[b][a]. The iteration satisfies them for one class after the other, which converges; it ends when no
+// probability changes by more than 1e-9 in a round, so that six digits are right.
 func couple(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {
@@ -296,8 +297,10 @@ func couple(r []float64, n int) []float64 {
 			}
 		}
 	}
-	rounds, enough := max(100, n), 0.005/float64(n)
+	const rounds, enough = 10000, 1e-9
+	before := make([]float64, n)
 	for range rounds {
+		copy(before, p)
 		var all float64
 		for a := range n {
 			qp[a] = 0
@@ -305,13 +308,6 @@ func couple(r []float64, n int) []float64 {
 				qp[a] += q[a*n+b] * p[b]
 			}
 			all += p[a] * qp[a]
-		}
-		var worst float64
-		for a := range n {
-			worst = math.Max(worst, math.Abs(qp[a]-all))
-		}
-		if worst < enough {
-			break
 		}
 		for a := range n {
 			move := (all - qp[a]) / q[a*n+a]
@@ -321,6 +317,13 @@ func couple(r []float64, n int) []float64 {
 				qp[b] = (qp[b] + move*q[a*n+b]) / (1 + move)
 				p[b] /= 1 + move
 			}
+		}
+		var change float64
+		for a := range n {
+			change = max(change, math.Abs(p[a]-before[a]))
+		}
+		if !(change > enough) {
+			break
 		}
 	}
 	return p

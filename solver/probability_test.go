@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gramengine/gram/internal/musttest"
 )
 
@@ -76,9 +78,7 @@ func TestCoupling(t *testing.T) {
 	got := make([]float64, 5)
 	musttest.Do(t, c.Probabilities(got, decisions))
 	for a, i := range at {
-		// It stops when the conditions hold within 0.005/4, and the smallest diagonal element is
-		// 3·0.5².
-		if !(math.Abs(got[a]-want[i]) <= 0.01) {
+		if !(math.Abs(got[a]-want[i]) <= 1e-7) { // six digits are printed
 			t.Errorf("class %d: probability %v, expected %v", a, got[a], want[i])
 		}
 	}
@@ -88,6 +88,41 @@ func TestCoupling(t *testing.T) {
 	c.Machines[0].Sigmoid = nil
 	if c.Probabilities(got, decisions) == nil {
 		t.Error("no error without a sigmoid")
+	}
+}
+
+// Of pairs that don't agree, coupling finds the minimiser to the six digits that are printed: the solution of
+// Qp = λe, Σp = 1, by Gaussian elimination.
+func TestCouplingIsTheMinimiser(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for try := range 60 {
+		n := 3 + r.IntN(20)
+		pairs := make([]float64, n*n)
+		for a := range n {
+			for b := range a {
+				p := 1 / (1 + math.Exp(float64(1+try%3)*r.NormFloat64()))
+				pairs[a*n+b], pairs[b*n+a] = p, 1-p
+			}
+		}
+		m, right := mat.NewDense(n+1, n+1, nil), mat.NewVecDense(n+1, nil)
+		right.SetVec(n, 1)
+		for a := range n {
+			m.Set(a, n, -1)
+			m.Set(n, a, 1)
+			for b := range n {
+				if b != a {
+					m.Set(a, a, m.At(a, a)+pairs[b*n+a]*pairs[b*n+a])
+					m.Set(a, b, -pairs[a*n+b]*pairs[b*n+a])
+				}
+			}
+		}
+		var want mat.VecDense
+		musttest.Do(t, want.SolveVec(m, right))
+		for a, p := range couple(pairs, n) {
+			if !(math.Abs(p-want.AtVec(a)) <= 5e-7) {
+				t.Fatalf("%d classes: class %d has the probability %v, expected %v", n, a, p, want.AtVec(a))
+			}
+		}
 	}
 }
 
