@@ -187,7 +187,7 @@ func mapped(t *testing.T, e *Engine, k kernel.Kernel) *Symmetric {
 	t.Helper()
 	g := gram(t, e, parse(t, "c:embed="+k.Embedding().String()))
 	for i := range g.N {
-		musttest.Do(t, kernel.Map(k, e.c.Kernels, g.Row(i), g.Row(i), e.c.Norms[i:i+1], e.c.Norms))
+		musttest.Do(t, e.c.Map(k, g.Row(i), g.Row(i), i, 0))
 	}
 	return g
 }

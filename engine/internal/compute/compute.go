@@ -25,6 +25,8 @@ type Computer struct {
 	Workers  int
 	Progress func(run.Progress)
 
+	wholeOnce                               sync.Once
+	allWhole                                bool
 	programs                                programs
 	identity                                identity
 	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; the times in nanoseconds
@@ -82,7 +84,12 @@ func Start(ctx context.Context, f func(run.Progress), total int64) (context.Cont
 
 // Map applies a kernel to values of c, those of documents row and lo, lo+1, …
 func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) error {
-	if err := kernel.Map(k, c.Kernels, dst, values, c.Norms[row:row+1], c.Norms[lo:lo+len(values)]); err != nil {
+	x, y := c.Norms[row:row+1], c.Norms[lo:lo+len(values)]
+	if of := c.variableOf(k); of != kernel.OfAll {
+		substitute(of, dst, values, c.X.Norms[row], c.X.Norms[lo:lo+len(values)], c.whole())
+		values, x, y = dst, ones(1), ones(len(dst))
+	}
+	if err := kernel.Map(k, c.Kernels, dst, values, x, y); err != nil {
 		return err
 	}
 	return Finite(k, dst, func(i int) (int, int) { return row, lo + i })
@@ -109,8 +116,11 @@ type programs struct {
 const mostPrograms = 16
 
 // Program returns the program of a kernel, nil where there is none that holds for the engine's
-// documents and those of the rows.
+// documents and those of the rows, and for kernels of inner products of whole counts, which devices don't round.
 func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Program, err error) {
+	if kernel.VariableOf(k) != kernel.OfAll && c.whole() {
+		return nil, nil
+	}
 	c.programs.mu.Lock()
 	defer c.programs.mu.Unlock()
 	defer kernel.Caught(k, &err) // a table is made of the kernel's values
@@ -240,6 +250,14 @@ func (c *Computer) parts(
 
 // mapTile applies a kernel to a tile of c in its place.
 func (c *Computer) mapTile(k kernel.Kernel, r *device.Request, t *device.Tile) error {
+	if of := c.variableOf(k); of != kernel.OfAll {
+		return c.mapVariable(k, of, r, t)
+	}
+	return c.mapPlain(k, r, t)
+}
+
+// mapPlain is mapTile for a kernel of c and both norms.
+func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) error {
 	lines, length, stride := Lines(t)
 	count := t.Rows
 	if t.Filled {

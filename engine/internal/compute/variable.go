@@ -1,0 +1,165 @@
+package compute
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Norms in float32 lose digits that kernels of vectors need: distances far from the origin are differences of norms.
+// So the variable of such a kernel, ⟨x, y⟩ or ‖x-y‖², is computed in float64, and the kernel of it with norms of 1.
+// Inner products of whole counts are whole: where the error of c allows less than ½, rounding makes them exact, and
+// with them ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩. The largest product of norms that allows it is 1.9·10⁵, more for small c.
+
+// variableOf returns the variable that a kernel's tiles are made of: OfAll where embedded vectors have norms of 1, and
+// for inner products of documents that aren't whole.
+func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
+	of := kernel.VariableOf(k)
+	e := c.X.Embedder.Embedding
+	if of == kernel.OfDistance && (e.Pairing != sparse.Dot || e.Norm == sparse.NormL2 && e.Power == 0 || e == sparse.Sphere) {
+		return kernel.OfAll
+	}
+	if of == kernel.OfProduct && !c.whole() {
+		return kernel.OfAll
+	}
+	return of
+}
+
+// whole reports whether all documents have whole counts.
+func (c *Computer) whole() bool {
+	c.wholeOnce.Do(func() {
+		c.allWhole = true
+		for i := range c.X.Rows() {
+			c.allWhole = c.allWhole && wholeRow(c.X, i, false)
+		}
+	})
+	return c.allWhole
+}
+
+// wholeRow reports whether document i has whole raw counts and a norm whose square float64 holds. unseen allows a value
+// in the last column of an open embedder, √Σv² of columns that no other document has.
+func wholeRow(x *sparse.Embedded, i int, unseen bool) bool {
+	f := x.Embedder
+	if f.Embedding != (sparse.Embedding{}) || f.Weights != nil || f.Views != nil || !(x.Norms[i] < 1<<25) {
+		return false
+	}
+	terms, _ := x.Row(i)
+	for at, v := range x.Raw[x.Offsets[i]:x.Offsets[i+1]] {
+		last := int(terms[at]) == x.Cols-1
+		if last && f.Open && !unseen && x.Norms[i] > 0 || !last && float64(v) != math.Trunc(float64(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// mapVariable applies a kernel of a variable to a tile of c in its place.
+func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Request, t *device.Tile) error {
+	from, whole := c.X, 0
+	if r.From != nil {
+		from = r.From
+	}
+	for _, i := range r.Docs[t.First : t.First+t.Rows] {
+		if c.whole() && (from == c.X || wholeRow(from, i, true)) {
+			whole++
+		}
+	}
+	switch {
+	case whole == 0 && of == kernel.OfProduct:
+		return c.mapPlain(k, r, t)
+	case whole != 0 && whole != t.Rows: // a row's bits don't depend on the others
+		for row := t.First; row < t.First+t.Rows; row++ {
+			one := Part(t, row, row+1, t.Lo, t.Hi)
+			if err := c.mapVariable(k, of, r, &one); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	lines, length, stride := Lines(t)
+	count := t.Rows
+	if t.Filled {
+		count = stride
+	}
+	rows := make([]float64, count)
+	for i := range t.Rows {
+		rows[i] = from.Norms[r.Docs[t.First+i]]
+	}
+	x, y := c.X.Norms[t.Lo:t.Hi], rows
+	if t.ColStride == 1 {
+		x, y = y, x
+	}
+	if len(y) == stride {
+		lines, length = 1, lines*stride // for Map
+	}
+	for i, norm := range x {
+		v := t.Value[i*stride:][:len(y)]
+		substitute(of, v, v, norm, y, whole > 0)
+	}
+	for i := range lines {
+		v := t.Value[i*stride:][:length]
+		if err := kernel.Map(k, c.Kernels, v, v, ones(1), ones(length)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// magic rounds a number below 2⁵¹ to a whole one, half to even, when it is added and taken away.
+const magic = 0x1.8p52
+
+// substitute writes the variable of documents with the norm x and each of y in the form that [kernel.Map] takes with
+// norms of 1. dst and c may be the same slice.
+func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, whole bool) {
+	c, y = c[:len(dst)], y[:len(dst)]
+	switch {
+	case of == kernel.OfProduct:
+		for j, v := range c {
+			dst[j] = float32(1 - product(float64(v), x*y[j]))
+		}
+	case whole:
+		xx := float64(x * x)
+		for j, v := range c {
+			squares := xx + float64(y[j]*y[j])
+			squares = (squares + magic) - magic
+			if dot := product(float64(v), x*y[j]); dot == math.Trunc(dot) {
+				dst[j] = float32(squares/2 - dot)
+			} else {
+				dst[j] = halfSquare(float64(v), x, y[j])
+			}
+		}
+	default:
+		for j, v := range c {
+			dst[j] = halfSquare(float64(v), x, y[j])
+		}
+	}
+}
+
+// product returns ⟨x, y⟩ of whole counts, given c and the product of their norms: exactly where the error of c is known
+// to be small enough.
+func product(c, norms float64) float64 {
+	dot := norms * (1 - c)
+	if norms*min(device.ErrorC, device.ErrorC/device.CloseC*c) < 0.49 {
+		dot = (dot + magic) - magic
+	}
+	return dot
+}
+
+// halfSquare returns ‖x-y‖²/2.
+func halfSquare(c, x, y float64) float32 {
+	d := x - y
+	return float32(float64(d*d)/2 + float64(x*y*c))
+}
+
+// ones returns n norms of 1.
+func ones(n int) []float32 {
+	if n <= len(someOnes) {
+		return someOnes[:n]
+	}
+	return slices.Repeat([]float32{1}, n)
+}
+
+var someOnes = slices.Repeat([]float32{1}, BlockDocs*64)
