@@ -55,7 +55,8 @@ func (f combination) call(name string, more ...string) string {
 		args = append(args, p.String())
 	}
 	last := &args[len(args)-1]
-	if c, err := syntax.Parse(name+"("+*last+")", vocabulary()); err == nil && len(c.Values) > 0 {
+	if c, err := syntax.Parse(name+"("+*last+")", vocabulary()); err == nil && len(c.Values) > 0 ||
+		err != nil && strings.Contains(*last, ":") {
 		*last = "(" + *last + ")"
 	}
 	return name + "(" + strings.Join(append(args, more...), ",") + ")"

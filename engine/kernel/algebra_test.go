@@ -323,6 +323,52 @@ func TestNewKernel(t *testing.T) {
 	}
 }
 
+// Kernels of one's own are parts of others, by their names; names that specifications can't hold are refused.
+func TestOwnKernelsAsParts(t *testing.T) {
+	eval := func(c, x, y float64) float64 { return 1 / (1 + c) }
+	cauchy := musttest.Get(New(Custom{Name: "cauchy:s=1", Eval: eval, Properties: Properties{Definite: Positive}}))(t)
+	norms := musttest.Get(New(Custom{Name: "mine", Properties: Properties{UsesNorms: true},
+		Eval: func(c, x, y float64) float64 { return x*y + c }}))(t)
+	of := func(spec string) Kernel { return musttest.Get(Parse(spec, cauchy, norms))(t) }
+	for spec, want := range map[string]func(c, x, y float64) float64{
+		"sum(mine,linear)":        func(c, x, y float64) float64 { return x*y + c + x*y*(1-c) },
+		"2*cauchy:s=1 + linear":   func(c, x, y float64) float64 { return 2/(1+c) + x*y*(1-c) },
+		"product(cauchy:s=1,c)":   func(c, x, y float64) float64 { return c / (1 + c) },
+		"power(cauchy:s=1,2)":     func(c, x, y float64) float64 { return 1 / (1 + c) / (1 + c) },
+		"exp(sum(mine,2*linear))": func(c, x, y float64) float64 { return math.Exp(x*y + c + 2*x*y*(1-c)) },
+		"mine":                    norms.Eval,
+	} {
+		k := of(spec)
+		again := musttest.Get(Parse(k.String(), norms, cauchy))(t)
+		if again.String() != k.String() || spec != "mine" && Equal(k, again) {
+			t.Errorf("%s is written %s, which is read as %s", spec, k, again)
+		}
+		everyISA(t, func(t *testing.T, table *asm.Kernels) {
+			c, x, y := []float32{0, 0.25, 1}, []float32{0.5}, []float32{1, 2, 0.25}
+			dst := make([]float32, 3)
+			musttest.Do(t, Apply(k, table, dst, c, x, y))
+			for i, v := range dst {
+				want := want(float64(c[i]), 0.5, float64(y[i]))
+				if !(math.Abs(float64(v)-want) <= 1e-5*want) {
+					t.Errorf("%s at c = %v and norms 0.5 and %v: %v, expected %v", k, c[i], y[i], v, want)
+				}
+			}
+		})
+	}
+	twice := musttest.Get(New(Custom{Name: "mine", Eval: eval}))(t)
+	for spec, own := range map[string][]Kernel{"sum(mine,linear)": nil, "mine": {norms, twice}, "cauchy:s=2": {cauchy},
+		"linear": {nil}, "sum(linear:embed=tf-l2,mine,cauchy:s=1:q=1)": {norms, cauchy}} {
+		if k, err := Parse(spec, own...); err == nil {
+			t.Errorf("%s of %v is read as %v", spec, own, k)
+		}
+	}
+	for _, name := range []string{"a b", "a(b)", "a+b", "a,b", "2*a", "a:b", "a:", " a", "a\n", "ä", "linear:a=1", "sum"} {
+		if k, err := New(Custom{Name: name, Eval: eval}); err == nil {
+			t.Errorf("a kernel of one's own is called %q: %v", name, k)
+		}
+	}
+}
+
 // Kernels are equal where their canonical specifications are, however they came about; those of
 // one's own only to themselves.
 func TestEqual(t *testing.T) {

@@ -67,6 +67,8 @@ type family struct {
 	// an embedding without one, or with that.
 	power func(v []float64) float64
 
+	own component // see builder.family
+
 	single     bool // takes one part only
 	positional int  // so many of the parameters may follow the parts without a key
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -12,8 +13,8 @@ import (
 // Custom describes a kernel of one's own for [New]. Name and Eval are needed, the rest is optional.
 type Custom struct {
 	// Name is what String returns, and what files of models name the kernel by: a program that loads
-	// one brings the kernel again, see svm.PredictOptions.Kernels. It should say all parameters, and
-	// can't be a specification that [Parse] knows.
+	// one brings the kernel again, see svm.PredictOptions.Kernels. It should say all parameters. It is a word that
+	// [Parse] doesn't know, after which may stand a colon and keys with values, such as cauchy:s=3.
 	Name string
 
 	// Embedding says how counts become vectors. Default: the counts themselves.
@@ -52,6 +53,9 @@ func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
 		return nil, fmt.Errorf("engine: a kernel without a name")
+	case !readable(c.Name):
+		return nil, fmt.Errorf("engine: a kernel of one's own is called %q, expected a word of letters, digits, - and _, "+
+			"or one with parameters such as cauchy:s=3, so that specifications can name it", c.Name)
 	case known(c.Name):
 		return nil, fmt.Errorf("engine: a kernel of one's own is called %s, expected a name that no other kernel has",
 			c.Name)
@@ -91,11 +95,18 @@ func New(c Custom) (k Kernel, err error) {
 	return k, nil
 }
 
+// readable reports whether the grammar of specifications takes a name for a kernel without parts.
+func readable(name string) bool {
+	of := syntax.Vocabulary{Word: func(string) *syntax.Word { return &syntax.Word{Takes: func(string) bool { return true }} }}
+	c, err := syntax.ParseCall(name, &of)
+	return err == nil && c.Pos == 0 && c.End == len(name)
+}
+
 // known reports whether a name is the specification of another kernel, so that a file that holds it
 // would be read as that.
 func known(name string) bool {
-	_, err := Parse(name)
-	return err == nil || name == precomputedName
+	word := syntax.FirstWord(name)
+	return familyOf(word) != nil || word == precomputedName
 }
 
 // customRows is a kernel with a map that somebody else wrote, or none.
@@ -126,6 +137,12 @@ func (k *customRows) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 			mapValues(k, dst[i*n:][:n], c[i*n:][:n], xi, y)
 		}
 	}
+}
+
+func (k *customRows) homogeneous() (float64, bool) { return 0, false }
+
+func (k *customRows) feature(c, x, y float64) (float64, float64, float64) {
+	return plainFeature(k, c, x, y)
 }
 
 // Error implements [Kernel].

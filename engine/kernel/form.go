@@ -187,6 +187,7 @@ func compile(f form) *compiled {
 		k.leaves = 0
 		for _, p := range of.parts() {
 			k.leaves += leaves(p)
+			k.own = k.own || isOwn(p)
 		}
 	}
 	return k

@@ -38,28 +38,69 @@ import (
 //
 // Parse(k.String()) gives k again; it is tried, so that whatever is written with a kernel can be
 // read. A specification that is wrong is answered with a [*SpecError].
-func Parse(spec string) (Kernel, error) { return parseKernel(spec, nil) }
+//
+// Kernels of [New] that are given as own are known by their names, as in sum(mine,linear). Errors: one that is nil, two of
+// the same name.
+func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with another default for the embedding, of whatever parts the kernel is made.
-func ParseIn(spec string, e sparse.Embedding) (Kernel, error) { return parseKernel(spec, &e) }
+func ParseIn(spec string, e sparse.Embedding) (Kernel, error) { return parseKernel(spec, &e, nil) }
 
-func parseKernel(spec string, e *sparse.Embedding) (Kernel, error) {
-	c, err := syntax.Parse(spec, vocabulary())
+func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error) {
+	words, err := vocabularyOf(own)
 	if err != nil {
 		return nil, err
 	}
-	k, err := newBuilder(spec, c).kernel(c, e)
+	c, err := syntax.Parse(spec, words)
+	if err != nil {
+		return nil, err
+	}
+	k, err := newBuilder(spec, c, own).kernel(c, e)
 	if err != nil {
 		return nil, err
 	}
 	text := k.String() // which files hold
-	if c, err = syntax.Parse(text, vocabulary()); err == nil {
-		if again, err := newBuilder(text, c).kernel(c, nil); err == nil && Equal(again, k) {
+	if c, err = syntax.Parse(text, words); err == nil {
+		again, err := newBuilder(text, c, own).kernel(c, nil)
+		if err == nil && (Equal(again, k) || isOwn(k) && again.String() == text) {
 			return k, nil
 		}
 	}
 	return nil, syntax.Fail(spec, 0, fmt.Sprintf("a kernel that is written %q, which isn't read as that", text),
 		"fewer kernels within each other")
+}
+
+// vocabularyOf returns the vocabulary with the names of kernels of one's own.
+func vocabularyOf(own []Kernel) (*syntax.Vocabulary, error) {
+	if len(own) == 0 {
+		return vocabulary(), nil
+	}
+	v, words := *vocabulary(), map[string]*syntax.Word{}
+	v.Names = slices.Clone(v.Names)
+	for i, k := range own {
+		if k == nil {
+			return nil, fmt.Errorf("engine: kernel %d of one's own is nil, expected one of kernel.New", i+1)
+		}
+		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
+			return nil, fmt.Errorf("engine: two kernels of one's own are called %s, expected different names", k)
+		}
+		v.Names = append(v.Names, k.String())
+		words[syntax.FirstWord(k.String())] = &syntax.Word{Takes: func(string) bool { return true }}
+	}
+	v.Word = func(name string) *syntax.Word {
+		if w := vocabulary().Word(name); w != nil {
+			return w
+		}
+		return words[name]
+	}
+	return &v, nil
+}
+
+// isOwn reports whether a kernel is one of [New], or made of one.
+func isOwn(k Kernel) bool {
+	c, compiled := k.(*compiled)
+	_, rows := k.(*customRows)
+	return rows || compiled && c.own
 }
 
 // MustParse is [Parse] for specifications that are part of a program: it panics where Parse returns
@@ -87,19 +128,36 @@ type builder struct {
 	spec      string
 	first     *syntax.Call // the first part that isn't made of others: the one that carries the embedding
 	embedding sparse.Embedding
+	own       []Kernel
 }
 
-func newBuilder(spec string, c *syntax.Call) *builder {
+func newBuilder(spec string, c *syntax.Call, own []Kernel) *builder {
 	for len(c.Parts) > 0 {
 		c = c.Parts[0]
 	}
-	return &builder{spec: spec, first: c, embedding: familyOf(c.Name).embedding}
+	b := &builder{spec: spec, first: c, own: own}
+	b.embedding = b.family(c).embedding
+	return b
+}
+
+// family returns the family of a call; of a kernel of one's own one that has this kernel alone.
+func (b *builder) family(c *syntax.Call) *family {
+	if f := familyOf(c.Name); f != nil {
+		return f
+	}
+	f := &family{Info: Info{Name: c.Name}}
+	for _, k := range b.own {
+		if of, ok := k.(component); ok && k.String() == b.text(c) {
+			f.embedding, f.own = k.Embedding(), of
+		}
+	}
+	return f
 }
 
 // kernel makes the kernel that c describes. e is the embedding where c names none; nil stands for
 // the default of c's first part.
 func (b *builder) kernel(c *syntax.Call, e *sparse.Embedding) (Kernel, error) {
-	first := familyOf(b.first.Name)
+	first := b.family(b.first)
 	if e != nil {
 		b.embedding = *e
 	}
@@ -126,14 +184,14 @@ func (b *builder) kernel(c *syntax.Call, e *sparse.Embedding) (Kernel, error) {
 
 // findEmbedding goes through all embeddings that are named.
 func (b *builder) findEmbedding(c *syntax.Call, named *bool) error {
-	f := familyOf(c.Name)
+	f := b.family(c)
 	for _, part := range c.Parts {
 		if err := b.findEmbedding(part, named); err != nil {
 			return err
 		}
 	}
 	for _, a := range c.Values {
-		if a.Key != "embed" {
+		if a.Key != "embed" || familyOf(c.Name) == nil {
 			continue
 		}
 		e, err := sparse.ParseEmbedding(a.Value)
@@ -163,7 +221,7 @@ func (b *builder) findEmbedding(c *syntax.Call, named *bool) error {
 // raised returns the embedding e, which stands at pos as found, with the power that the parameters
 // of c ask for.
 func (b *builder) raised(c *syntax.Call, e sparse.Embedding, pos int, found string) (sparse.Embedding, error) {
-	f := familyOf(c.Name)
+	f := b.family(c)
 	values, err := b.values(c)
 	if err != nil {
 		return e, err
@@ -190,7 +248,10 @@ func (b *builder) raised(c *syntax.Call, e sparse.Embedding, pos int, found stri
 
 // build makes a kernel.
 func (b *builder) build(c *syntax.Call) (component, error) {
-	f := familyOf(c.Name)
+	f := b.family(c)
+	if familyOf(c.Name) == nil {
+		return b.ownKernel(c, f.own)
+	}
 	values, err := b.values(c)
 	if err != nil {
 		return nil, err
@@ -257,6 +318,22 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 	return f.combine(parts, weights, values), nil
 }
 
+// ownKernel returns a kernel of one's own as a part.
+func (b *builder) ownKernel(c *syntax.Call, k component) (component, error) {
+	if k == nil {
+		var names []string
+		for _, o := range b.own {
+			names = append(names, o.String())
+		}
+		return nil, b.fail(c.Pos, b.text(c), "a kernel of one's own as it is called: "+strings.Join(names, ", "))
+	}
+	if c == b.first && k.Embedding() != b.embedding {
+		return nil, b.fail(c.Pos, b.text(c), fmt.Sprintf(
+			"a part before it that has the embedding %s: %s has %s", b.embedding, k, k.Embedding()))
+	}
+	return k, nil
+}
+
 // paired returns e with the pairing that a family has of its own, where e is an embedding of
 // histograms but for that.
 func paired(e sparse.Embedding, f *family) sparse.Embedding {
@@ -270,7 +347,7 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 // there is nothing to refuse: after chi2, a kernel that usually is a function of the cosine is one
 // of that similarity.
 func (b *builder) checkPairing(c *syntax.Call) error {
-	want := familyOf(c.Name).embedding
+	want := b.family(c).embedding
 	if want.Pairing == sparse.Dot || want.Pairing == b.embedding.Pairing {
 		return nil
 	}
@@ -296,7 +373,7 @@ func (b *builder) text(c *syntax.Call) string { return strings.TrimSpace(b.spec[
 // refused is the error that a parameter doesn't go with the others; where it was left out, the
 // whole kernel is shown.
 func (b *builder) refused(c *syntax.Call, key, expected string) error {
-	f := familyOf(c.Name)
+	f := b.family(c)
 	for _, a := range c.Values {
 		if i := f.param(a.Key); i >= 0 && f.params[i].Key == key {
 			return b.fail(a.KeyPos, a.Key+"="+a.Value, expected)
@@ -307,7 +384,7 @@ func (b *builder) refused(c *syntax.Call, key, expected string) error {
 
 // values returns the parameters of c, in the order of its family's.
 func (b *builder) values(c *syntax.Call) ([]float64, error) {
-	f := familyOf(c.Name)
+	f := b.family(c)
 	values := make([]float64, len(f.params))
 	for i, q := range f.params {
 		values[i] = q.initial

@@ -186,7 +186,7 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 			return k, nil
 		}
 	}
-	k, err := kernel.Parse(spec)
+	k, err := kernel.Parse(spec, p.opt.Kernels...)
 	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {
 		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown: give it by PredictOptions.Kernels", spec)
 	}
