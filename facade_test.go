@@ -175,7 +175,11 @@ func TestOwnKernels(t *testing.T) {
 	if !(math.Abs(k.At(0, 3)-0.5) <= 1e-6) || !(math.Abs(k.At(2, 2)-1) <= 1e-6) {
 		t.Errorf("values %v and %v, expected 0.5 and 1", k.At(0, 3), k.At(2, 2))
 	}
-	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Kernel: "halved"}))
+	sum := gram.Must(gram.Gram(t.Context(), c, "sum(halved,2*diffusion:t=1)", o))
+	if !(math.Abs(sum.At(2, 2)-3) <= 1e-6) {
+		t.Errorf("a sum of %v on the diagonal, expected 3", sum.At(2, 2))
+	}
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Kernel: "product(halved,diffusion:t=1)"}))
 	path := filepath.Join(t.TempDir(), "own.model")
 	musttest.Do(t, m.Save(path))
 	loaded := gram.Must(gram.Load(path))

@@ -46,7 +46,6 @@ package gram
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/engine"
@@ -64,7 +63,8 @@ type Options struct {
 	// fails before the work with a [*sparse.MemoryError], which says how much it needs. Default: no bound.
 	MemoryBytes int64
 
-	// Kernels are the program's own ([kernel.New]); specifications and models refer to them by name. Default: none.
+	// Kernels are the program's own ([kernel.New]); specifications such as sum(mine,linear) and models refer to them by
+	// name. Default: none.
 	Kernels []kernel.Kernel
 
 	// Progress is called with the progress of long work, at least once a second while there is something to tell, and
@@ -143,11 +143,7 @@ func facade(err *error) { *err = inFields(*err) }
 // kernel returns the kernel of a specification: one of the program's own, or one that package engine
 // knows.
 func (o *Options) kernel(spec string) (kernel.Kernel, error) {
-	at := slices.IndexFunc(o.Kernels, func(k kernel.Kernel) bool { return k != nil && k.String() == spec })
-	if at >= 0 {
-		return o.Kernels[at], nil
-	}
-	return kernel.Parse(spec)
+	return kernel.Parse(spec, o.Kernels...)
 }
 
 // engine makes an engine on embedded documents.

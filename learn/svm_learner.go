@@ -46,17 +46,16 @@ func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
 	case spec == model.Precomputed:
 		return kernel.Precomputed(), nil
 	case o.Embedding != nil:
-		return kernel.ParseIn(spec, *o.Embedding)
+		return kernel.ParseIn(spec, *o.Embedding, o.Kernels...)
 	}
-	if at := o.own(spec); at >= 0 {
-		return o.Kernels[at], nil
-	}
-	return kernel.Parse(spec)
+	return kernel.Parse(spec, o.Kernels...)
 }
 
-// own is the place of a specification among the kernels of the program's own, -1 for none.
-func (o *Options) own(spec string) int {
-	return slices.IndexFunc(o.Kernels, func(k kernel.Kernel) bool { return k != nil && k.String() == spec })
+// own reports whether a specification names kernels of the program's own.
+func (o *Options) own(spec string) bool {
+	_, err := kernel.Parse(spec)
+	_, known := kernel.Parse(spec, o.Kernels...)
+	return err != nil && known == nil
 }
 
 // settings are those of options.
@@ -180,7 +179,7 @@ func (o *Options) spec() string {
 // mayChoose says whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
 func (t machines) mayChoose(o *Options) bool {
 	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed &&
-		o.own(o.Kernel) < 0 && !(o.C != 0 && o.given(nil).Fixed())
+		!o.own(o.Kernel) && !(o.C != 0 && o.given(nil).Fixed())
 }
 
 // Chooses says whether a training of the type may choose what isn't given: nu_svc has no C, and for one_class there is

@@ -44,7 +44,9 @@ import (
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with another default for the embedding, of whatever parts the kernel is made.
-func ParseIn(spec string, e sparse.Embedding) (Kernel, error) { return parseKernel(spec, &e, nil) }
+func ParseIn(spec string, e sparse.Embedding, own ...Kernel) (Kernel, error) {
+	return parseKernel(spec, &e, own)
+}
 
 func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error) {
 	words, err := vocabularyOf(own)

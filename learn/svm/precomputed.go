@@ -178,13 +178,8 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 	if spec == model.Precomputed {
 		return kernel.Precomputed(), nil
 	}
-	for i, k := range p.opt.Kernels {
-		if k == nil {
-			return nil, flagtext.Errorf("svm: PredictOptions.Kernels[%d] is nil, expected a kernel", i)
-		}
-		if k.String() == spec {
-			return k, nil
-		}
+	if i := slices.Index(p.opt.Kernels, nil); i >= 0 {
+		return nil, flagtext.Errorf("svm: PredictOptions.Kernels[%d] is nil, expected a kernel", i)
 	}
 	k, err := kernel.Parse(spec, p.opt.Kernels...)
 	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {

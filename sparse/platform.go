@@ -1,0 +1,6 @@
+//go:build 386 || arm || mips || mipsle
+
+package sparse
+
+// Numbers of documents and values have more than 32 bits.
+var _ = gram_needs_a_platform_with_64_bits
