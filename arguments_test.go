@@ -163,7 +163,7 @@ func TestInvalidArguments(t *testing.T) {
 		}, "Within"},
 		"Index.Remove":       {func() error { return index.Remove(99) }, "99"},
 		"Index.Remove twice": {func() error { return index.Remove(1, 1) }, "1"},
-		"Explain: n":         {func() error { _, err := m.Explain(-1); return err }, "-1"},
+		"Explain: n":         {func() error { _, err := m.Explain(t.Context(), -1); return err }, "-1"},
 		"ExplainDocument": {func() error {
 			_, err := m.ExplainDocument(ctx, c, 6, 3)
 			return err

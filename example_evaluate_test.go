@@ -37,7 +37,7 @@ func ExampleModel_Explain() {
 	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(trainTSV), "train.tsv", gram.ReadOptions{MinDF: 1}))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
 
-	for _, row := range gram.Must(m.Explain(2)).Rows { // needs a linear kernel
+	for _, row := range gram.Must(m.Explain(ctx, 2)).Rows {
 		fmt.Println("for", row.Class, row.For[0].Term, row.For[1].Term, "against", row.Not[0].Term, row.Not[1].Term)
 	}
 	why := gram.Must(m.ExplainText(ctx, "a dull but good plot", 1)) // of any model

@@ -41,7 +41,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 		_, predicted := m.Predict(t.Context(), few(t))
 		_, texts := m.PredictTexts(t.Context(), fewTexts)
 		_, terms := m.PredictTerms(t.Context(), nil)
-		_, why := m.Explain(1)
+		_, why := m.Explain(t.Context(), 1)
 		_, whyText := m.ExplainText(t.Context(), "red", 1)
 		for i, err := range []error{predicted, texts, terms, why, whyText, m.Save(filepath.Join(t.TempDir(), "a")),
 			m.Write(t.Context(), io.Discard), m.Close()} {
@@ -58,8 +58,8 @@ func TestNothingToLearnFrom(t *testing.T) {
 // Errors and warnings name fields of options, not the command's flags.
 func TestErrorsNameFields(t *testing.T) {
 	c := few(t)
-	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))
-	_, explained := m.Explain(1)
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn:k=1"}))
+	_, explained := m.Explain(t.Context(), 1)
 	train := func(o gram.TrainOptions) error { _, err := gram.Train(t.Context(), c, o); return err }
 	search := func(name, value string) error {
 		_, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: gram.TrainOptions{Kernel: "linear"},

@@ -143,15 +143,19 @@ func (m *Model) Save(path string) (err error) {
 	return f.Commit()
 }
 
-// Explain returns the n terms that speak most for each class or pair of classes, and as many against
-// it. Errors: n below 1, a model without weights by term: those of kernels other than linear.
-func (m *Model) Explain(n int) (_ *learn.Explanation, err error) {
+// Explain returns the n terms that speak most for each class, and as many against it: by their weights in a linear
+// function or, of support vector machines with other kernels, by their mean effects ([learn.Explain]). Errors: n below 1,
+// a model of another type, which has neither.
+func (m *Model) Explain(ctx context.Context, n int) (_ *learn.Explanation, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
 		return nil, err
 	}
-	x, err := learn.Explain(m.m, n, nil)
-	return x, err
+	o := m.o.learn()
+	if o.Ready, err = m.predictor(ctx); err != nil {
+		return nil, err
+	}
+	return learn.Explain(ctx, m.m, n, "", o)
 }
 
 // ExplainText says why the model, of any kind, predicts what it does for a text: the n terms without which its

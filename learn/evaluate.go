@@ -161,7 +161,7 @@ func Evaluate(
 	if err := v.explain(ctx, m, c, o, e); err != nil {
 		return nil, err
 	}
-	if terms, err := explainBy(ctx, m, e.Ready, e.Terms, nil); err == nil {
+	if terms, err := explainBy(ctx, m, e.Ready, e.Terms, ""); err == nil {
 		v.Terms = terms // others have no weights
 	}
 	if e.Training != nil {

@@ -187,7 +187,7 @@ func TestExplainEveryLearner(t *testing.T) {
 		}
 		tol := 1e-9 * (1 + math.Abs(whole))
 		if spec == "linear" { // predictions round values of length 1 to float32: of two documents, by two weights
-			for _, row := range musttest.Get(learn.Explain(m, 1, nil))(t).Rows {
+			for _, row := range musttest.Get(learn.Explain(t.Context(), m, 1, "", learn.Options{}))(t).Rows {
 				tol = max(tol, 4*0x1p-24*row.Length)
 			}
 		}
@@ -270,5 +270,47 @@ func TestExplainEnded(t *testing.T) {
 	_, err = learn.ExplainDocument(ctx, m, c.Documents, 0, 3, learn.Options{Progress: tell})
 	if err == nil || told != 1 {
 		t.Errorf("%v after %d parts, expected the end of the context after one", err, told)
+	}
+}
+
+// Of kernel machines the weight of a term is the mean over the support vectors of f(x) - f(x without the term).
+func TestMeanEffects(t *testing.T) {
+	const source = "synthetic:docs=60,terms=40,length=12,classes=3,seed=8"
+	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
+	_, trainer, err := learn.Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range []solver.Scheme{solver.OneVsRest, solver.OneVsOne} {
+		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{Kernel: "diffusion:t=1", C: 1, Scheme: scheme}))(t)
+		x := musttest.Get(learn.Explain(t.Context(), m, 40, "", learn.Options{}))(t)
+		held := m.(learn.Machines).Support
+		if x.Documents != held.Rows() || x.Held != held.Rows() || len(x.Rows) != 3 {
+			t.Fatalf("%s: %d of %d documents, %d rows, expected %d documents and 3 rows", scheme, x.Documents, x.Held,
+				len(x.Rows), held.Rows())
+		}
+		want := map[string]float64{} // of the second class
+		value := func(docs *sparse.CSR) float64 {
+			d := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t).Decisions[0]
+			if scheme == solver.OneVsOne { // machines 0/1, 0/2, 1/2
+				return (d[2] - d[0]) / 2
+			}
+			return d[1]
+		}
+		for i := range held.Rows() {
+			columns, counts := held.Row(i)
+			whole := value(held.SelectRows([]int{i}))
+			for j, term := range columns {
+				without := &sparse.CSR{Cols: held.Cols, Offsets: []int64{0, int64(len(columns) - 1)},
+					Terms:  slices.Delete(slices.Clone(columns), j, j+1),
+					Values: slices.Delete(slices.Clone(counts), j, j+1)}
+				want[c.Vocabulary[term]] += (whole - value(without)) / float64(held.Rows())
+			}
+		}
+		for _, e := range append(x.Rows[1].For, x.Rows[1].Not...) {
+			if !(math.Abs(e.Weight-want[e.Term]) <= 1e-6) {
+				t.Errorf("%s: %s has the mean effect %v, expected %v", scheme, e.Term, e.Weight, want[e.Term])
+			}
+		}
 	}
 }

@@ -183,7 +183,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	m := musttest.Get(gram.Load(path))(t)
 	var want learn.Explanation
 	command(t, &want, "explain", "-json", "-n", "3", path)
-	got := musttest.Get(m.Explain(3))(t)
+	got := musttest.Get(m.Explain(t.Context(), 3))(t)
 	a, _ := json.Marshal(got)
 	b, _ := json.Marshal(want)
 	if !bytes.Equal(a, b) || len(got.Rows) != 3 || len(got.Rows[0].For) != 3 {
@@ -195,7 +195,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(x, &why) || len(x.Terms) != 4 {
 		t.Errorf("explain says %+v, Model.ExplainDocument %+v, %v", why, x, err)
 	}
-	if _, err := m.Explain(0); err == nil {
+	if _, err := m.Explain(t.Context(), 0); err == nil {
 		t.Error("no terms to explain: no error")
 	}
 	var out bytes.Buffer

@@ -466,7 +466,7 @@ func explain(c *call, a *explainArguments) error {
 	defer done()
 	out := &answer{name: "explanation"}
 	if a.x == nil {
-		out.says, err = r.Explain(int(a.terms))
+		out.says, err = r.Explain(c.ctx, int(a.terms))
 	} else {
 		out.says, err = c.explained(r.Model, a.x, int(a.i), int(a.terms))
 	}

@@ -152,7 +152,7 @@ class Engine(BaseEstimator):
         ----------
         x : document, optional
             A text, or a row of a matrix, of one dimension or two. Without it, the terms of the greatest weights by
-            class, of linear models.
+            class, of linear models, or of the greatest mean effects over the support vectors, of other kernels.
         terms : int
             Number of terms to name.
         feature_names : sequence of str, optional

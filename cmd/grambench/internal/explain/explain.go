@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -21,10 +20,11 @@ var Command = &cli.Command{
 	Name:    "explain",
 	Summary: "the terms by which a model decides: overall, or for one document",
 	Help: `
-Prints the terms that speak most for and against each class, or each pair of classes: those with the
-greatest weights in the decision function. The model must be logistic regression, with either
-margin, linear machines, or support vector machines with a linear kernel. A weight is the effect of
-one unit of the embedded document; with spherical margins, a part of the hyperplane's unit vector.
+Prints the terms that speak most for and against each class. Logistic regression, linear machines
+and linear kernels have weights: the effect of one unit of the embedded document; with spherical
+margins, a part of the hyperplane's unit vector. Other kernels have mean effects: the decision value
+of a training document that the model holds, minus that of the document without the term, on average
+over these. One-vs-one machines are averaged by class; -class CLASS prints each machine of a class.
 
 With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
 document. The decision value f is that of the predicted class against the second class. A term's
@@ -43,7 +43,7 @@ grambench train -type logistic mail/ && grambench explain mail.model`,
 		f.Group("Model", "")
 		f.Reads(&r.model, "model", "explain the model in `FILE`, - for standard input")
 		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; for a document, N in all")
-		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all)")
+		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all classes)")
 		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
 		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, counted from 1")
 		r.DeclareInput(f, "", &r.limits)
@@ -109,28 +109,33 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if r.document > 0 || r.f.Given("text") {
 		return r.one(ctx, e, m)
 	}
+	p := e.Progress(false)
+	defer p.Clear()
+	p.Stage("explaining")
 	out := &explanation{Model: r.model}
-	var classes []string
-	out.Explanation, err = learn.Explain(m, r.n, func(class, against string) bool {
-		classes = append(classes, class, against)
-		return r.class == "" || r.class == class || r.class == against
+	out.Explanation, err = learn.Explain(ctx, m, r.n, r.class, learn.Options{
+		Workers: r.limits.Workers, MemoryBytes: r.Bytes(), HeldBytes: m.About().Bytes,
+		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
 	})
 	if err != nil {
 		return fmt.Errorf("-model %s: %w; any model can explain one document, -text TEXT or -in SOURCE -document N",
 			r.model, err)
 	}
-	if len(out.Rows) == 0 {
-		slices.Sort(classes)
-		classes = slices.DeleteFunc(slices.Compact(classes), func(s string) bool { return s == "" })
-		return fmt.Errorf("-class %s: %s doesn't know it, expected one of %s", r.class, r.model,
-			report.JoinSome(classes, 20))
-	}
+	p.Clear()
 	if r.plot != "" {
 		if err := out.draw(r.plot); err != nil {
 			return err
 		}
 	}
 	return report.Write(e.Stdout, out, r.f.JSON)
+}
+
+// what names the weights.
+func (x *explanation) what() string {
+	if x.Documents > 0 {
+		return "mean effect"
+	}
+	return "weight"
 }
 
 // title names a machine.
@@ -143,13 +148,18 @@ func title(r *learn.Explained) string {
 
 func (x *explanation) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s\n", x.Model, x.Kind)
+	what := x.what()
+	if x.Documents > 0 {
+		fmt.Fprintf(w, "mean effect: what a term adds to the decision value of a document, on average over %s of the %s "+
+			"training documents that the model holds\n", report.Count(x.Documents), report.Count(x.Held))
+	}
 	for _, r := range x.Rows {
 		against := "against it"
 		if r.Against != "" {
 			against = "for " + r.Against
 		}
-		fmt.Fprintf(w, "\n%s: %s with a weight\n", title(&r), report.Counted(r.Known, "term", "terms"))
-		t := report.NewTable("for it", ">weight", against, ">weight")
+		fmt.Fprintf(w, "\n%s: %s with a %s\n", title(&r), report.Counted(r.Known, "term", "terms"), what)
+		t := report.NewTable("for it", ">"+what, against, ">"+what)
 		for i := range max(len(r.For), len(r.Not)) {
 			cells := []string{"", "", "", ""}
 			if i < len(r.For) {

@@ -16,7 +16,7 @@ func (x *explanation) draw(path string) error {
 	var panels []*plot.Plot
 	longest := 1
 	for _, r := range x.Rows[:min(len(x.Rows), mostPanels)] {
-		p := chart.New(title(&r), "weight", "")
+		p := chart.New(title(&r), x.what(), "")
 		var names []string
 		var up, down plotter.Values
 		for i := range r.Not {

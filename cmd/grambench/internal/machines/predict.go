@@ -38,11 +38,10 @@ With -to, or a name for -o in .csv, .tsv, .jsonl or .parquet, it writes a table 
 truth, prediction, its probability, the class that comes second, the decision value between the two,
 the nearest training document's kernel value and rank (small is new), terms known, -texts.
 
-A line has the class (several are separated by commas, - means none), the estimate of a regression,
-or 1 for documents like those of training and -1 for others. With -output probabilities it also has
-the probability of each class, with -output decisions the decision value of each machine; a header
-names them. A space (a comma in .csv, a TAB in .tsv) separates columns. If the model has
-probabilities, the class is the most probable one, as of svm-predict -b 1.`,
+A line has the class (the most probable one if the model has probabilities; commas separate several,
+- means none), the estimate of a regression, or 1 for documents like those of training and -1 for
+others. -output probabilities adds the probability of each class, -output decisions the decision value
+of each machine; a header names them. A space (a comma in .csv, a TAB in .tsv) separates columns.`,
 	Examples: `
 grambench predict -in test.tsv.gz -model news.model -o predicted.txt
 grambench predict -b 1 test.tsv news.model probabilities.txt
