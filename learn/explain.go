@@ -71,7 +71,7 @@ func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Exp
 		return nil, err
 	}
 	machines, ok := m.(Machines)
-	if !ok || machines.linear() || machines.Kernel == model.Precomputed || kernel.IsHyperbolic(machines.Kernel) {
+	if !ok || machines.linear() || machines.Kernel == model.Precomputed {
 		return explainBy(ctx, m, o.Ready, n, class)
 	}
 	return machines.explain(ctx, n, class, o)

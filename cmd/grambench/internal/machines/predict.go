@@ -39,9 +39,9 @@ truth, prediction, its probability, the class that comes second, the decision va
 the nearest training document's kernel value and rank (small is new), terms known, -texts.
 
 A line has the class (the most probable one if the model has probabilities; commas separate several,
-- means none), the estimate of a regression, or 1 for documents like those of training and -1 for
-others. -output probabilities adds the probability of each class, -output decisions the decision value
-of each machine; a header names them. A space (a comma in .csv, a TAB in .tsv) separates columns.`,
+- means none), a regression's estimate, or 1 for documents like those of training and -1 for others.
+-output probabilities or decisions adds those of each class or machine, named by a header. A space
+(a comma in .csv, a TAB in .tsv) separates columns.`,
 	Examples: `
 grambench predict -in test.tsv.gz -model news.model -o predicted.txt
 grambench predict -b 1 test.tsv news.model probabilities.txt
