@@ -20,6 +20,9 @@ import (
 // indexForm is how the file of an index begins; 32 bytes of SHA-256 and the rest follow.
 const indexForm = "gram index 1\n"
 
+// mostNumber bounds numbers of documents, so that none is beyond what other languages hold.
+const mostNumber int64 = 1 << 53
+
 // savedIndex is the rest of the file, by package gob.
 type savedIndex struct {
 	Embedding, Tokenizer string
@@ -61,15 +64,12 @@ func (x *Index) Write(w io.Writer) (err error) {
 		return err
 	}
 	defer x.writing.Unlock()
-	e := s.embedder
 	documents := s.present()
 	m := matrixOf(documents, len(x.names))
 	out := savedIndex{Embedding: x.embedding.String(), Tokenizer: x.tokenizer.String(), Names: x.names, Next: s.next,
 		Offsets: m.Offsets, Terms: m.Terms, Counts: m.Values,
-		Weights: sparse.Embedder{Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}}
-	if e.Weights != nil {
-		out.Weights.Weights = e.Weights[:s.known]
-	}
+		Weights: s.weights()}
+	out.Weights.Embedding = sparse.Embedding{} // which Embedding has
 	for _, d := range documents {
 		out.Numbers = append(out.Numbers, d.number)
 	}
@@ -178,6 +178,9 @@ func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
 			return nil, fmt.Errorf("weight %d is of column %d", k, t)
 		}
 	}
+	if in.Next < 0 || int64(in.Next) > mostNumber {
+		return nil, fmt.Errorf("the next document has the number %d, expected 0 to %d", in.Next, mostNumber)
+	}
 	documents := make([]indexed, m.Rows())
 	for i, n := range in.Numbers {
 		if n < 0 || n >= in.Next || i > 0 && n <= in.Numbers[i-1] {
@@ -186,7 +189,7 @@ func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
 		terms, counts := m.Row(i)
 		documents[i] = indexed{number: n, terms: terms, counts: counts}
 	}
-	if err := x.build(ctx, in.Names, documents, weights, in.Next); err != nil {
+	if err := x.build(ctx, in.Names, documents, weights, in.Next, 0, IndexAge{Documents: len(documents)}); err != nil {
 		return nil, err
 	}
 	return x, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,9 +14,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/musttest"
@@ -202,6 +205,36 @@ func FuzzLoadIndex(f *testing.F) {
 	})
 }
 
+// A file with a sum that is right and a next number that can't be is an error.
+func TestLoadIndexNext(t *testing.T) {
+	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{}))
+	var file bytes.Buffer
+	musttest.Do(t, x.Write(&file))
+	head := bytes.IndexByte(file.Bytes(), '\n') + 1
+	for next, ok := range map[int]bool{0: true, 7: true, -1: false, math.MinInt: false, math.MaxInt: false} {
+		var saved struct {
+			Embedding, Tokenizer string
+			Names                []string
+			Weights              sparse.Embedder
+			Numbers              []int
+			Offsets              []int64
+			Terms                []uint32
+			Counts               []float32
+			Next                 int
+		}
+		musttest.Do(t, gob.NewDecoder(bytes.NewReader(file.Bytes()[head+sha256.Size:])).Decode(&saved))
+		saved.Next = next
+		var b bytes.Buffer
+		musttest.Do(t, gob.NewEncoder(&b).Encode(&saved))
+		sum := sha256.Sum256(b.Bytes())
+		sealed := slices.Concat(file.Bytes()[:head], sum[:], b.Bytes())
+		_, err := gram.ReadIndex(t.Context(), bytes.NewReader(sealed), gram.Options{})
+		if (err == nil) != ok || !ok && !strings.Contains(err.Error(), fmt.Sprint("number ", next)) {
+			t.Errorf("next number %d: %v", next, err)
+		}
+	}
+}
+
 // Damage is an error that names the file.
 func TestLoadIndexDamaged(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), []string{"a b c", "a b d"}, gram.IndexOptions{}))
@@ -292,7 +325,7 @@ func TestIndexQueryEnds(t *testing.T) {
 
 // Removing documents one by one takes a bit for each that there was, not a map.
 func TestIndexRemoveMany(t *testing.T) {
-	const n = 2000
+	const n = 1000
 	x := gram.Must(gram.NewIndex(t.Context(), slices.Repeat([]string{"a b"}, n), gram.IndexOptions{}))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -307,6 +340,106 @@ func TestIndexRemoveMany(t *testing.T) {
 	if len(left) != 1 || left[0].Document != n-1 || x.Age().Removed != n-1 {
 		t.Errorf("%v is left, %+v", left, x.Age())
 	}
+}
+
+// The loop for incoming texts goes on for any number of new words, with the answers of a new index. GRAM_INDEX=1000000
+// has so many texts and prints the time and the memory.
+func TestIndexGrows(t *testing.T) {
+	n, long := 4500, os.Getenv("GRAM_INDEX")
+	if long != "" {
+		n, _ = strconv.Atoi(long)
+	}
+	r := rand.New(rand.NewPCG(58, 4))
+	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{Options: gram.Options{Workers: 1}}))
+	within, kept, copies, begin, fresh := 0.02, []string(nil), 0, time.Now(), 20
+	if long != "" {
+		fresh = 2
+	}
+	for i := range n {
+		var words []string
+		for k := range fresh {
+			words = append(words, fmt.Sprintf("new%dx%d", i, k))
+		}
+		for range 10 {
+			words = append(words, fmt.Sprint("w", int(5000*math.Pow(r.Float64(), 4))))
+		}
+		text := strings.Join(words, " ")
+		if i%10 == 9 {
+			text = kept[r.IntN(len(kept))]
+		}
+		near := gram.Must(x.Query(t.Context(), []string{text}, gram.IndexQuery{K: 1, Within: &within}))
+		if (len(near[0]) > 0) != (i%10 == 9) {
+			t.Fatalf("text %d: %v", i, near[0])
+		}
+		if len(near[0]) > 0 {
+			if copies++; kept[near[0][0].Document] != text {
+				t.Fatalf("text %d is document %d", i, near[0][0].Document)
+			}
+			continue
+		}
+		kept = append(kept, text)
+		gram.Must(x.Add(t.Context(), text))
+		if long != "" && i%(n/10) == 0 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			t.Logf("%d texts: %.0f s, %d MiB, %+v", i, time.Since(begin).Seconds(), m.HeapAlloc>>20, x.Age())
+		}
+	}
+	if age := x.Age(); age.Documents != n-copies || age.Added != age.Documents || age.NewTerms < n*9/10*fresh {
+		t.Errorf("%+v after %d texts", age, n)
+	}
+	if long != "" {
+		return
+	}
+	// A text with more new words than there are columns for.
+	var words []string
+	for k := range 300_000 {
+		words = append(words, fmt.Sprint("other", k))
+	}
+	queries := []string{strings.Join(words, " ") + " w0 w1", kept[7] + " w3", kept[n/2] + " unheard"}
+	whole := gram.Must(gram.NewIndex(t.Context(), kept, gram.IndexOptions{}))
+	got := gram.Must(x.Query(t.Context(), queries, gram.IndexQuery{K: 3}))
+	if want := gram.Must(whole.Query(t.Context(), queries, gram.IndexQuery{K: 3})); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+}
+
+// Once most documents are removed, their memory is free, and the answers are as before.
+func TestIndexRemovedIsFree(t *testing.T) {
+	const n = 1500
+	texts := make([]string, n)
+	for i := range texts {
+		var words []string
+		for k := range 1000 {
+			words = append(words, fmt.Sprint("w", (i*7+k*k)%3000))
+		}
+		texts[i] = strings.Join(words, " ") + fmt.Sprint(" own", i)
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what pools held
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	x := gram.Must(gram.NewIndex(t.Context(), texts, gram.IndexOptions{Embedding: "tfidf-l2"}))
+	full := heap() - before
+	query := []string{texts[n-1], texts[0]}
+	last := func(number int) bool { return number >= n-100 }
+	want := gram.Must(x.Query(t.Context(), query, gram.IndexQuery{K: 3, Allowed: last}))
+	for i := range n - 100 {
+		musttest.Do(t, x.Remove(i))
+	}
+	if left := heap() - before; left > full/2 {
+		t.Errorf("%d MiB of %d after most documents are removed", left>>20, full>>20)
+	}
+	got := gram.Must(x.Query(t.Context(), query, gram.IndexQuery{K: 3}))
+	if age := x.Age(); fmt.Sprint(got) != fmt.Sprint(want) || age.Removed != n-100 || age.Documents != 100 {
+		t.Errorf("found %v, expected %v; %+v", got, want, age)
+	}
+	runtime.KeepAlive(texts)
 }
 
 // Each mistake has its own message.

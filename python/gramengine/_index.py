@@ -23,15 +23,16 @@ class Match(NamedTuple):
 class Index:
     """Finds the documents that are nearest to a text, exactly, while documents come and go.
 
-    Documents are numbered from 0 in the order in which they come; a removed one's number isn't given again. An index may
-    be used by several threads.
+    Documents are numbered from 0 in the order in which they come; a removed one's number isn't given again. An index
+    takes any number of documents and new words, and frees the memory of removed documents once they are half of all. It
+    may be used by several threads.
 
     Parameters
     ----------
     documents : texts
         The first documents, perhaps none.
     tokenizer : str, optional
-        How text is cut into terms.
+        How text is cut into terms; default words in lower case, which may hold digits.
     embedding : str, default "tf-l1-sqrt"
         Of documents.
     n_jobs : int, optional
@@ -90,7 +91,7 @@ class Index:
                 for a, b in zip(offsets[:-1], offsets[1:])]
 
     def refit(self) -> None:
-        """Weighs terms anew by the documents that are there now."""
+        """Weighs terms again by the documents that are there now, and drops terms that none of them has."""
         call("gram_index_refit", self._object)
 
     @property
