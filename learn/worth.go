@@ -37,16 +37,22 @@ func (f *Found) Worths() (out []Worth) {
 			if w.Without == nil || slices.ContainsFunc(out, same) { // of two that come together one is told
 				continue
 			}
-			gains := slices.Clone(w.With.Figures)
-			for i, v := range w.Without.Figures {
-				gains[i] -= v
-			}
-			w.Mean, w.SE = meanAndSD(gains)
-			w.SE /= math.Sqrt(float64(len(gains)))
+			w.Mean, w.SE = Paired(w.With.Figures, w.Without.Figures)
 			out = append(out, w)
 		}
 	}
 	return out
+}
+
+// Paired returns the mean of the differences a[i] - b[i] of figures on the same folds, and its standard error. It
+// panics if a and b differ in length.
+func Paired(a, b []float64) (mean, se float64) {
+	differences := slices.Clone(a)
+	for i, v := range b {
+		differences[i] -= v
+	}
+	mean, sd := meanAndSD(differences)
+	return mean, sd / math.Sqrt(float64(len(a)))
 }
 
 // bestWith is the best point whose terms have a part, or haven't; nil for none.

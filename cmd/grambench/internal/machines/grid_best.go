@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -59,14 +60,19 @@ func (r *gridReport) writeParts(w io.Writer) {
 	}
 	t := report.NewTable("terms", ">best with", ">best without", ">difference").Named("What terms are worth")
 	for _, p := range r.Parts {
-		difference := r.Measure.Format(float64(p.Difference))
-		if p.Difference >= 0 {
-			difference = "+" + difference
-		}
 		t.Add(p.Part, r.Measure.Format(float64(p.With)), r.Measure.Format(float64(p.Without)),
-			strings.TrimSuffix(difference, "%")+" ± "+strings.TrimSuffix(r.Measure.Format(float64(p.SE)), "%"))
+			plusMinus(r.Measure, p.Difference, p.SE))
 	}
 	t.Write(w)
+}
+
+// plusMinus formats a difference and its standard error.
+func plusMinus(m svm.Measure, mean, se report.Number) string {
+	text := m.Format(float64(mean))
+	if mean >= 0 {
+		text = "+" + text
+	}
+	return strings.TrimSuffix(text, "%") + " ± " + strings.TrimSuffix(m.Format(float64(se)), "%")
 }
 
 // writeModel says what was trained.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -81,12 +82,56 @@ type gridRow struct {
 	Epsilon    float64         `json:"epsilon,omitempty"`
 	Mean       report.Number   `json:"mean"`
 	SD         report.Number   `json:"standard_deviation"`
-	Figures    []report.Number `json:"figures"` // by fold
+	Figures    []report.Number `json:"figures"`        // by fold
+	SE         report.Number   `json:"standard_error"` // of the mean: the standard deviation divided by √folds
+	ToBest     *difference     `json:"difference_to_best,omitempty"`
 	Unfinished int             `json:"unfinished_machines"`
 	Seconds    float64         `json:"seconds"` // see learn.Validation.Took
 	Best       bool            `json:"is_best,omitempty"`
 
 	*solvedLine // of support vector machines
+}
+
+// difference is the mean of the differences of two points by fold, and its standard error.
+type difference struct {
+	Mean report.Number `json:"mean"`
+	SE   report.Number `json:"standard_error"`
+}
+
+// compare fills in how far points are from the best, on the same folds.
+func (r *gridReport) compare(found *learn.Found) {
+	if found.Best < 0 {
+		return
+	}
+	best := found.Points[found.Best].Figures
+	for i, p := range found.Points {
+		if len(p.Figures) == len(best) && i != found.Best {
+			mean, se := learn.Paired(p.Figures, best)
+			r.Rows[i].ToBest = &difference{report.Number(mean), report.Number(se)}
+		}
+	}
+}
+
+// writeNearest prints the points that are nearest to the best.
+func (r *gridReport) writeNearest(w io.Writer) {
+	const most = 10
+	var near []*gridRow
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.ToBest != nil {
+			near = append(near, row)
+		}
+	}
+	if len(near) == 0 {
+		return
+	}
+	slices.SortStableFunc(near, func(a, b *gridRow) int {
+		return cmp.Compare(math.Abs(float64(a.ToBest.Mean)), math.Abs(float64(b.ToBest.Mean)))
+	})
+	t := report.NewTable("nearest to the best", ">difference ± standard error").Named("Nearest to the best")
+	for _, row := range near[:min(len(near), most)] {
+		t.Add(describe(r.name(row.line()), row.C, 0, 0), plusMinus(r.Measure, row.ToBest.Mean, row.ToBest.SE))
+	}
+	t.Write(w)
 }
 
 // solvedLine is what a row says of support vector machines in addition.
@@ -99,7 +144,7 @@ type solvedLine struct {
 // newGridRow describes a point.
 func newGridRow(v *learn.Validation) gridRow {
 	row := gridRow{Kernel: v.Kernel, C: v.C, Nu: v.Nu, Epsilon: v.Epsilon, Mean: report.Number(v.Mean),
-		SD: report.Number(v.SD), Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
+		SD: report.Number(v.SD), SE: report.Number(v.SD / math.Sqrt(float64(len(v.Figures)))), Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
 	for _, f := range v.Figures {
 		row.Figures = append(row.Figures, report.Number(f))
 	}
@@ -147,6 +192,9 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 		}
 		r.Rows = append(r.Rows, row)
 		ended.Add(p.Ended)
+	}
+	if found.Chosen == nil {
+		r.compare(found)
 	}
 	best := func() *gridRow { return &r.Rows[found.Best] }
 	switch {
@@ -245,6 +293,7 @@ func (r *gridReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s%s\n", r.Corpus, kernels, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
 	fmt.Fprintf(w, "%s ± standard deviation over the folds\n", meanOf(r.Measure))
 	r.table().Write(w)
+	r.writeNearest(w)
 	if !r.Complete {
 		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
