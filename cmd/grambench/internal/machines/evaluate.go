@@ -100,6 +100,9 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	if err := r.haveTexts(e, x.corpus); err != nil {
 		return err
 	}
+	if !x.about.Numbers {
+		warnLabels(e, x.corpus)
+	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
 		given([]string{"grambench", "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
 	out.fill(&x.about, &r.predict, x.predictor) // now, so that explanations don't count

@@ -176,6 +176,7 @@ func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
 	if c.Targets() {
 		e.Warn("the labels of %s are numbers, most of them of one document: -type epsilon_svr estimates numbers", c.Source)
 	}
+	warnLabels(e, c)
 	// To labels these are documents without any of them.
 	if n, first := unlabelled(c); n > 0 && scheme != solver.Labels {
 		e.Warn("no label, left out of training (%s), first at %s", report.Documents(n), source.NameOf(c, first))

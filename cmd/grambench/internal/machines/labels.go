@@ -1,0 +1,58 @@
+package machines
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
+)
+
+// warnLabels warns of rare labels that differ from a frequent one by a letter, by two adjacent letters in another order
+// or by case, such as "shiping" beside "shipping".
+func warnLabels(e *cli.Env, c *sparse.Corpus) {
+	const (
+		most  = 5  // warnings
+		times = 10 // as many documents as the rare label has
+		least = 4  // letters of the frequent label
+	)
+	count := make([]int, len(c.Classes))
+	for _, id := range c.Labels.IDs {
+		count[id]++
+	}
+	warned := 0
+	for i, rare := range c.Classes {
+		for k, frequent := range c.Classes {
+			if count[i] == 0 || count[k] < times*count[i] || len([]rune(frequent)) < least || !nearLabels(rare, frequent) {
+				continue
+			}
+			if warned++; warned <= most {
+				e.Warn("label %q of %s may be a typing error for %q, of %s", rare, report.Documents(count[i]), frequent,
+					report.Documents(count[k]))
+			}
+			break
+		}
+	}
+}
+
+// nearLabels reports whether a and b are equal but for case, a letter, or the order of two adjacent letters. Digits and
+// other signs tell labels apart.
+func nearLabels(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return a != b
+	}
+	x, y := []rune(a), []rune(b)
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	for _, r := range string(x) + string(y) {
+		if !unicode.IsLetter(r) && !unicode.IsSpace(r) {
+			return false
+		}
+	}
+	return len(x) <= 1 && len(y) <= 1 || len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
+}
