@@ -6,11 +6,13 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -121,7 +123,16 @@ func Curve(p *plot.Plot, name string, of color.Color, points plotter.XYs, marks 
 	}
 }
 
-// Bars draws groups of bars, one of each series, from 0 on; where there are several series, the legend names them.
+// Name writes a name right of a point.
+func Name(p *plot.Plot, name string, at plotter.XY) {
+	style := p.X.Tick.Label
+	style.XAlign, style.YAlign = text.XLeft, text.YCenter
+	p.Add(&plotter.Labels{XYs: plotter.XYs{at}, Labels: []string{name}, TextStyle: []text.Style{style},
+		Offset: vg.Point{X: 5}})
+}
+
+// Bars draws groups of bars, one of each series, from 0 on; if there are several series, the legend names them. Names of
+// groups are turned if they would overlap in a page.
 func Bars(p *plot.Plot, groups, series []string, value func(group, series int) float64) {
 	const wide = 0.8 // of the room that a group has
 	width := wide / float64(len(series))
@@ -135,14 +146,22 @@ func Bars(p *plot.Plot, groups, series []string, value func(group, series int) f
 			p.Add(last)
 		}
 		if len(series) > 1 && last != nil {
-			p.Legend.Add(name+"   ", last) // a page's font may be wider
+			p.Legend.Add(name, last)
 		}
 	}
 	p.NominalX(groups...)
 	p.X.Min, p.X.Max, p.Y.Min = -0.5, float64(len(groups))-0.5, 0
-	if p.Legend.Top, p.Legend.Padding = true, 4; len(series) > 1 {
-		BesideLegend(p, 16, series...)
+	room := 10 * vg.Centimeter / vg.Length(max(len(groups), 1))
+	if slices.ContainsFunc(groups, func(g string) bool { return wider*p.X.Tick.Label.Width(g) > room }) {
+		Turn(&p.X)
 	}
+}
+
+// Turn turns the labels of an x axis, so that they don't overlap. They begin at their marks, since a page's font may be
+// wider.
+func Turn(axis *plot.Axis) {
+	axis.Tick.Label.Rotation = -math.Pi / 5
+	axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = text.XLeft, text.YCenter
 }
 
 // Save draws plots side by side into a file, each of a size in centimeters, through a temporary name: SVG

@@ -26,11 +26,19 @@ type Surface struct {
 	Digits     string // the format of an error, such as %.2f
 }
 
-// Save draws the surface into a PNG or SVG file, through a temporary name; where one list has a single value, as
-// a curve with its deviations.
+// Save draws the surface into a PNG or SVG file, through a temporary name.
 func (s *Surface) Save(path string) error {
-	p := New(s.Title, "C", "")
-	width, height := 12.0, 9.0
+	p, width, height, err := s.Plot()
+	if err != nil {
+		return err
+	}
+	return Save(path, width, height, p)
+}
+
+// Plot makes the plot of the surface, with its size in centimeters; if one list has a single value, it is a curve with its
+// deviations.
+func (s *Surface) Plot() (p *plot.Plot, width, height float64, err error) {
+	p, width, height = New(s.Title, "C", ""), 12, 9
 	if len(s.Columns) > 1 && len(s.Lines) > 1 {
 		p.NominalY(s.Lines...)
 		p.NominalX(s.Columns...)
@@ -40,18 +48,17 @@ func (s *Surface) Save(path string) error {
 	} else {
 		c := s.curve()
 		if err := c.draw(p); err != nil {
-			return err
+			return nil, 0, 0, err
 		}
 		p.NominalX(c.names...)
 		p.X.Label.Text, p.Y.Label.Text = c.over, s.What
 		if c.over == "" { // kernels name themselves, and need room for it
-			p.X.Tick.Label.Rotation = math.Pi / 5
-			p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = text.XRight, text.YCenter
+			Turn(&p.X)
 			height += 4
 		}
 		width = max(width, 4+1.6*float64(len(c.names)))
 	}
-	return Save(path, width, height, p)
+	return p, width, height, nil
 }
 
 // cells is a surface as a plot.Plotter and a plot.DataRanger.
@@ -95,7 +102,7 @@ func (s cells) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 			fill := shade(at)
 			c.FillPolygon(fill, cell)
-			style.Color = color.Black
+			style.Color = color.Gray{1} // black is the color of text in a page, which may be white
 			if at < 0.5 {
 				style.Color = color.White
 			}

@@ -4,6 +4,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +13,38 @@ import (
 
 	"github.com/gramengine/gram/internal/musttest"
 )
+
+// In a page the legend is right of all lines, the y label isn't turned, and names of bars are turned if they are long.
+func TestPagePlots(t *testing.T) {
+	p := New("ROC", "x", "a y label")
+	Curve(p, "the class", Colors[1], plotter.XYs{{X: 0, Y: 100}, {X: 100, Y: 100}}, false)
+	text := musttest.Get(SVG(p, "", 16, 11))(t)
+	most, at := 0.0, 0.0
+	for _, m := range regexp.MustCompile(`M[0-9.]+,[0-9.]+L([0-9.]+),[0-9.]+" style="[^"]*curve-1`).FindAllStringSubmatch(text, -1) {
+		x := musttest.Get(strconv.ParseFloat(m[1], 64))(t)
+		if at = max(at, x); most == 0 || x < most {
+			most = x // the curve; the other one is in the legend
+		}
+	}
+	for _, m := range regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>\s*(the class|a y label)<`).FindAllStringSubmatch(text, -1) {
+		if x := musttest.Get(strconv.ParseFloat(m[1], 64))(t); m[2] == "the class" && !(x > most) {
+			t.Errorf("the legend is at %v, lines end at %v", x, most)
+		}
+	}
+	if !regexp.MustCompile(`the class<`).MatchString(text) || !(at > most) {
+		t.Errorf("no legend right of %v: %v\n%s", most, at, text)
+	}
+	if strings.Contains(text, "rotate") {
+		t.Errorf("turned text in\n%s", text)
+	}
+	for name, turned := range map[string]bool{"a": false, "a name that takes much room": true} {
+		p := New("", "", "")
+		Bars(p, []string{name, name, name, name}, []string{"", "b"}, func(int, int) float64 { return 1 })
+		if got := strings.Contains(musttest.Get(SVG(p, "", 16, 11))(t), "rotate"); got != turned {
+			t.Errorf("bars with %q: turned %v", name, got)
+		}
+	}
+}
 
 // A picture for a page is well-formed, takes the page's colours and font, fetches nothing, and says what is seen.
 func TestSVG(t *testing.T) {

@@ -106,6 +106,8 @@ type suiteReport struct {
 	Reference string              `json:"reference"`
 	Index     []indexRow          `json:"index"`
 	Scaling   []instrument.Scaled `json:"scaling,omitempty"`
+
+	reference *instrument.Result
 }
 
 // indexRow is the index on so many workers.
@@ -149,6 +151,7 @@ func newSuiteReport(r *instrument.Result) (*suiteReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.reference = reference
 	for _, roof := range r.Roofs {
 		if index, n := instrument.Index(r, reference, roof.Workers); n > 0 {
 			s.Index = append(s.Index, indexRow{roof.Workers, index, n})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -21,7 +22,34 @@ func (s *suiteReport) CompletePage(p *page.Page) error {
 		p.Figures = append(p.Figures, page.Figure{Name: "index, " + report.Counted(row.Workers, "worker", "workers"),
 			Value: fmt.Sprintf("%.1f", row.Index), Note: s.Reference + " = 100"})
 	}
-	return errors.Join(s.intervals(p), s.roofline(p), s.stages(p), s.scaling(p))
+	return errors.Join(s.against(p), s.intervals(p), s.roofline(p), s.stages(p), s.scaling(p))
+}
+
+// against draws the rate of each workload in percent of that of the reference machine on one worker.
+func (s *suiteReport) against(p *page.Page) error {
+	var names, workers []string
+	for _, row := range s.Rows {
+		if s.reference.Row(row.Workload, row.Version, 1) != nil && !slices.Contains(names, row.Workload) {
+			names = append(names, row.Workload)
+		}
+	}
+	for _, row := range s.Index {
+		workers = append(workers, report.Counted(row.Workers, "worker", "workers"))
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	c := chart.New("Against "+s.Reference, "", "percent of its rate with one worker")
+	chart.Bars(c, names, workers, func(i, k int) float64 {
+		for _, row := range s.Rows {
+			of := s.reference.Row(row.Workload, row.Version, 1)
+			if of != nil && row.Workload == names[i] && row.Workers == s.Index[k].Workers {
+				return 100 * row.Rate.Median / of.Rate.Median
+			}
+		}
+		return 0
+	})
+	return addChart(p, "Workloads", c, "the index is their geometric mean")
 }
 
 // intervals draws how wide each median's interval is.
@@ -57,12 +85,25 @@ func (s *suiteReport) roofline(p *page.Page) error {
 		}
 		name := report.Counted(roof.Workers, "worker", "workers")
 		chart.Curve(c, name, chart.Colors[i%len(chart.Colors)], points, false)
+		var names []string
+		var ats plotter.XYs // of names; points that are close have one
 		for _, row := range s.Rows {
 			if row.Workers == roof.Workers && row.Work != nil && row.Work.Bytes > 0 {
 				madds := float64(row.Work.Madds())
 				at := plotter.XY{X: madds / float64(row.Work.Bytes), Y: madds / row.Units * row.Rate.Median / 1e9}
 				chart.Curve(c, "", chart.Colors[i%len(chart.Colors)], plotter.XYs{at}, true)
+				near := slices.IndexFunc(ats, func(o plotter.XY) bool {
+					return math.Abs(math.Log(o.X/at.X)) < 0.5 && math.Abs(math.Log(o.Y/at.Y)) < 0.3
+				})
+				if near >= 0 {
+					names[near] += ", " + shortRow(row)
+				} else {
+					names, ats = append(names, shortRow(row)), append(ats, at)
+				}
 			}
+		}
+		for k, at := range ats {
+			chart.Name(c, names[k], at)
 		}
 	}
 	if len(s.Roofs) == 0 {
@@ -105,7 +146,7 @@ func (s *suiteReport) scaling(p *page.Page) error {
 		}
 		chart.Curve(c, w.Name, chart.Colors[i%len(chart.Colors)], points, true)
 	}
-	c.Y.Min = 0
+	c.Y.Min, c.X.Tick.Marker = 0, chart.Steps{Least: 1}
 	return addChart(p, "Scaling", c, "as in the table")
 }
 

@@ -50,7 +50,7 @@ func TestSuiteReport(t *testing.T) {
 			titles = append(titles, c.Title)
 		}
 	}
-	want := []string{"Intervals of the medians", "Roofline", "Where the time goes", "Efficiency of each worker"}
+	want := []string{"Against xeon-amx-2", "Intervals of the medians", "Roofline", "Where the time goes", "Efficiency of each worker"}
 	if !slices.Equal(titles, want) || len(p.Figures) != 2 {
 		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(p.Figures), want)
 	}

@@ -84,7 +84,19 @@ func (r *gridReport) CompletePage(out *page.Page) error {
 			Note: describe(b.what(), b.C, b.Nu, b.Epsilon)}}
 	}
 	if len(rows) > 0 {
-		out.Sections = append(out.Sections, page.Section{Title: "Points", Table: t})
+		s := page.Section{Title: "Points", Table: t}
+		if r.Choice == nil && r.run.learner.Type != "" { // as -plot draws it
+			surface := r.surface()
+			p, _, _, err := surface.Plot()
+			if err != nil {
+				return err
+			}
+			p.Title.Text = "Over kernels and C"
+			if s.Charts, err = page.AddChart(nil, p, surface.What); err != nil {
+				return err
+			}
+		}
+		out.Sections = append(out.Sections, s)
 	}
 	if train != "" {
 		out.Sections = append(out.Sections, page.Section{Title: "Train with the best", Code: train})
