@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // A page holds few documents of a great matrix, some of each cell, and the beginnings of their texts.
@@ -47,5 +50,15 @@ func TestMatrixStaysSmall(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A document without anything to show says so, in place of an empty table.
+func TestEmptyTable(t *testing.T) {
+	var b strings.Builder
+	d := Document{Name: "new", Tables: []Details{{Title: "Terms", Table: report.NewTable("term", ">effect")}}}
+	musttest.Do(t, (&Page{Sections: []Section{{Documents: []Document{d}}}}).Write(&b))
+	if !strings.Contains(b.String(), `<p class="note">Terms: none</p>`) || strings.Contains(b.String(), ">effect<") {
+		t.Errorf("the page is\n%s", b.String())
 	}
 }

@@ -15,6 +15,7 @@ import (
 const (
 	mostShown = 100 // documents or groups
 	mostRows  = 20  // of each
+	mostOpen  = 3   // groups whose tables are open
 )
 
 // shown adds the first rows of a table to a document.
@@ -92,9 +93,11 @@ func (d *duplicates) first(c *sparse.Corpus, groups [][]int32) page.Section {
 		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", mostShown)}
 	for k, g := range groups[:min(len(groups), mostShown)] {
 		if d.f.Page != "" && d.texts {
-			s.Documents = append(s.Documents, shown(page.Document{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
+			group := shown(page.Document{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
 				func(i int) []string { return []string{source.ShortName(c, int(g[i])), beginning(c.Texts[g[i]])} },
-				"document", "text"))
+				"document", "text")
+			group.Tables[0].Open = k < mostOpen
+			s.Documents = append(s.Documents, group)
 		}
 	}
 	return s
