@@ -27,7 +27,7 @@ each    = @for m in $(MODULES); do echo "in $$m: $(1)"; \
 	(cd $$m && { test $$m != cluster || export CGO_ENABLED=0; } && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build libgram wheel lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-runs bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-python bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
+.PHONY: help build libgram wheel wheel-all wheel-venv lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-runs bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-python bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -62,10 +62,16 @@ define wheel
 	rm -f $(WHEEL_LIB)
 endef
 
-wheel: ## build dist/gramengine-….whl, the Python package, for x86-64 and arm64 (needs python3)
+wheel-venv:
 	@test -x $(WHEEL_VENV)/bin/hatchling || { python3 -m venv $(WHEEL_VENV) && \
 		$(WHEEL_VENV)/bin/pip install -q --require-hashes --no-deps -r python/wheel-requirements.txt; }
 	@rm -rf dist
+
+wheel: wheel-venv ## build dist/gramengine-….whl, the Python package for this processor (needs python3)
+	$(if $(filter arm64,$(shell $(GO) env GOARCH)),$(call wheel,arm64,aarch64),$(call wheel,amd64,x86_64))
+	$(GO) test -run TestWheels ./cmd/libgram -wheels $(CURDIR)/dist
+
+wheel-all: wheel-venv ## build the Python package for x86-64 and arm64
 	$(call wheel,amd64,x86_64)
 	$(call wheel,arm64,aarch64)
 	$(GO) test -run TestWheels ./cmd/libgram -wheels $(CURDIR)/dist

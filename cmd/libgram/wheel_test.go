@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -88,18 +89,34 @@ func TestWheels(t *testing.T) {
 	if *wheels == "" {
 		return
 	}
-	for name, machine := range map[string]elf.Machine{"x86_64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64} {
-		found, err := filepath.Glob(filepath.Join(*wheels, "gramengine-*-py3-none-manylinux2014_"+name+".whl"))
-		if err != nil || len(found) != 1 {
-			t.Errorf("wheels of %s are %q, expected one", name, found)
+	found, err := filepath.Glob(filepath.Join(*wheels, "*.whl"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("wheels are %q, %v, expected one or two", found, err)
+	}
+	machines := map[string]elf.Machine{"x86_64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64}
+	for _, path := range found {
+		name := regexp.MustCompile(`gramengine-.*-py3-none-manylinux2014_(\w+)\.whl$`).FindStringSubmatch(path)
+		if name == nil || machines[name[1]] == 0 {
+			t.Errorf("wheel %s, expected one of a known platform", path)
 			continue
 		}
-		wheel := musttest.Get(zip.OpenReader(found[0]))(t)
+		wheel := musttest.Get(zip.OpenReader(path))(t)
 		defer wheel.Close()
+		for _, has := range []string{"\nLicense-Expression: ", "\nProject-URL: ", "\nDescription-Content-Type: ", "\n# Python"} {
+			if !bytes.Contains(metadata(t, &wheel.Reader), []byte(has)) {
+				t.Errorf("%s: metadata without %q", path, has)
+			}
+		}
 		in := musttest.Get(wheel.Open("gramengine/_lib/libgram.so"))(t)
 		packed := musttest.Get(io.ReadAll(in))(t)
-		if list, err := faults(packed, machine); err != nil || len(list) > 0 {
-			t.Errorf("%s: %q, %v", found[0], list, err)
+		if list, err := faults(packed, machines[name[1]]); err != nil || len(list) > 0 {
+			t.Errorf("%s: %q, %v", path, list, err)
 		}
 	}
+}
+
+// metadata returns the METADATA of a wheel.
+func metadata(t *testing.T, wheel *zip.Reader) []byte {
+	names := musttest.Get(fs.Glob(wheel, "gramengine-*.dist-info/METADATA"))(t)
+	return musttest.Get(fs.ReadFile(wheel, strings.Join(names, " ")))(t)
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterable, Sequence
+import os
+from typing import Any, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -196,7 +197,7 @@ class Corpus:
         Source, numbers of documents, columns and stored values, classes, warnings.
     """
 
-    def __init__(self, documents: Any, labels: Iterable | None = None, *, tokenizer: str | None = None,
+    def __init__(self, documents: Any, labels: Any = None, *, tokenizer: str | None = None,
                  min_df: int | None = None, max_df: int | None = None, vocabulary: Sequence[str] | None = None,
                  keep_texts: bool | None = None):
         x = documents_with_classes(documents, labels)
@@ -207,7 +208,7 @@ class Corpus:
         self.about: dict[str, Any] = self._object.about()
 
     @classmethod
-    def read(cls, source: str, **read: Any) -> "Corpus":
+    def read(cls, source: str | os.PathLike[str], **read: Any) -> "Corpus":
         """Reads a file or folder as grambench does: text, CSV, JSON lines, svmlight, NumPy, SciPy and others.
 
         Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``text_column``, …
@@ -265,7 +266,7 @@ class Corpus:
         return classes[self._object.array("labels")]
 
 
-def documents_with_classes(x: Any, y: Iterable | None) -> Held:
+def documents_with_classes(x: Any, y: Any) -> Held:
     if y is None:
         return documents(x)
     _, names, labels = classes_of(y)

@@ -48,14 +48,14 @@ class Index:
     [0]
     """
 
-    def __init__(self, documents: Sequence[str] = (), *, tokenizer: str | None = None, embedding: str | None = None,
+    def __init__(self, documents: Any = (), *, tokenizer: str | None = None, embedding: str | None = None,
                  n_jobs: int | None = None, memory_bytes: int | None = None):
         texts = strings(documents)
         self._object = Object("gram_index", texts.pointer, *options(
             tokenizer=tokenizer, embedding=embedding, workers=workers(n_jobs), memory_bytes=memory_bytes))
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> "Index":
+    def load(cls, path: str | os.PathLike[str]) -> "Index":
         """An index that :meth:`save` wrote."""
         self = cls.__new__(cls)
         self._object = _library.load(path)
@@ -63,26 +63,26 @@ class Index:
             raise ValueError(f"found a file of a {found}, expected an index: gramengine.load reads models")
         return self
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the index: the file is what it was before, or whole."""
         _library.save(self._object, path)
 
-    def add(self, documents: Sequence[str]) -> np.ndarray:
+    def add(self, documents: Any) -> np.ndarray:
         """Adds documents and returns their numbers."""
         texts = strings(documents)
         numbers = np.empty(texts.struct.count, np.int64)
         call("gram_index_add", self._object, texts.pointer, numbers.ctypes.data, len(numbers))
         return numbers
 
-    def remove(self, numbers: Sequence[int]) -> None:
+    def remove(self, numbers: Sequence[int] | np.ndarray) -> None:
         """Removes documents by their numbers; none if one of them isn't there."""
-        numbers = np.ascontiguousarray(numbers)
-        if numbers.size and numbers.dtype.kind not in "iu":
-            raise ValueError(f"found numbers of type {numbers.dtype}, expected integers")
-        numbers = numbers.astype(np.int64)
-        call("gram_index_remove", self._object, numbers.ctypes.data, len(numbers))
+        found = np.ascontiguousarray(numbers)
+        if found.size and found.dtype.kind not in "iu":
+            raise ValueError(f"found numbers of type {found.dtype}, expected integers")
+        found = found.astype(np.int64)
+        call("gram_index_remove", self._object, found.ctypes.data, len(found))
 
-    def query(self, texts: Sequence[str], k: int | None = None, within: float | None = None) -> list[list[Match]]:
+    def query(self, texts: Any, k: int | None = None, within: float | None = None) -> list[list[Match]]:
         """The documents nearest to each text, nearest first: k of them, or all within a distance c, or both."""
         own = strings(texts)
         found = Object("gram_index_query", self._object, own.pointer, *options(k=k, within=within))

@@ -94,7 +94,7 @@ _TYPES = {0: np.uint8, 1: np.int32, 2: np.int64, 3: np.float32, 4: np.float64}
 _text = [c_char_p, c_int64]
 _object = [POINTER(c_size_t)]
 _documents = [POINTER(Documents)]
-_SIGNATURES = {
+_SIGNATURES: dict[str, list[Any]] = {
     "gram_free": [c_size_t],
     "gram_read": _text + _text + _object,
     "gram_corpus": _documents + _text + _object,
@@ -167,7 +167,7 @@ class _Running:
         self.warnings: list[str] = []
         self.raised: BaseException | None = None
         self.bar = _bar() if progress and not callable(progress) else None
-        self.listener = self.bar.update if self.bar else progress or None
+        self.listener: Any = self.bar.update if self.bar else progress or None
         # Objects of ctypes must live as long as the call.
         self._progress = _PROGRESS(self._tell) if self.listener else _PROGRESS()
         self._warn = _WARN(lambda _, text: self.warnings.append(text.decode(errors="replace")))
@@ -339,7 +339,7 @@ class Object:
 _TABLES = {"scores", "probabilities", "coefficients", "coordinates", "weights"}
 
 
-def load(path: str | os.PathLike) -> Object:
+def load(path: str | os.PathLike[str]) -> Object:
     """Loads a model or an index from a file."""
     name = os.fspath(path).encode()
     return Object("gram_load", name, len(name))
@@ -386,7 +386,8 @@ def _bar() -> Any:
 
 class _Tqdm:
     def __init__(self, make: Any):
-        self._make, self._bar, self._stage = make, None, None
+        self._make, self._stage = make, ""
+        self._bar: Any = None
 
     def update(self, stage: str, done: int, total: int) -> None:
         if self._bar is None or stage != self._stage:

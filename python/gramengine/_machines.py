@@ -102,7 +102,7 @@ class Classifier(ClassifierMixin, Engine):
         self._classes(np.array(sorted(about["classes"])))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicts the class of each document, the same as ``grambench predict`` to the bit."""
+        """Predicts the class of each document, as ``grambench predict``: of a model with probabilities the most probable."""
         found = self._predict(self._checked(X))
         return self._labels(found)
 
@@ -123,6 +123,7 @@ class Classifier(ClassifierMixin, Engine):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values: of two classes one, above 0 for the second; else one per class, the greatest of the prediction's.
+        With probabilities, the predicted class is the most probable one, which isn't always that of the greatest value.
 
         With probabilities :meth:`predict` returns the most probable class, which may have another value.
 
@@ -255,7 +256,8 @@ class KernelSVC(Classifier):
     nu : float, optional
         ν-SVC in place of C-SVC: a bound on the share of errors.
     probability : bool
-        Whether to train for :meth:`predict_proba`.
+        Whether to train for :meth:`predict_proba`. The predicted class then is the most probable one. Probabilities are
+        calibrated on documents that count alike, whatever their class weights.
     class_weight : dict, "balanced" or None
         Multiples of C by class.
     tol : float
@@ -289,7 +291,7 @@ class KernelSVC(Classifier):
 
     def __init__(self, kernel: str | None = None, C: float = 1.0, *, embedding: str | None = None,
                  scheme: str = "one-vs-one", nu: float | None = None, probability: bool = False, class_weight: Any = None,
-                 tol: float = 1e-3, random_state: int = 1, n_jobs: int | None = None, memory_bytes: int | None = None,
+                 tol: float = 1e-3, random_state: Any = 1, n_jobs: int | None = None, memory_bytes: int | None = None,
                  verbose: Any = False):
         self.kernel, self.C, self.embedding, self.scheme, self.nu = kernel, C, embedding, scheme, nu
         self.probability, self.class_weight, self.tol, self.random_state = probability, class_weight, tol, random_state
@@ -368,7 +370,7 @@ class LinearClassifier(Classifier):
     """
 
     def __init__(self, C: float = 1.0, *, loss: str = "squared-hinge", embedding: str | None = None, class_weight: Any = None,
-                 tol: float | None = None, random_state: int = 1, n_jobs: int | None = None,
+                 tol: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.C, self.loss, self.embedding, self.class_weight = C, loss, embedding, class_weight
         self.tol, self.random_state, self.n_jobs = tol, random_state, n_jobs
@@ -410,7 +412,7 @@ class LandmarkClassifier(Classifier):
     """
 
     def __init__(self, kernel: str | None = None, landmarks: Any = 4096, C: float = 1.0, *, loss: str = "square",
-                 choice: str = "uniform", class_weight: Any = None, random_state: int = 1, n_jobs: int | None = None,
+                 choice: str = "uniform", class_weight: Any = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.kernel, self.landmarks, self.C, self.loss, self.choice = kernel, landmarks, C, loss, choice
         self.class_weight, self.random_state, self.n_jobs = class_weight, random_state, n_jobs

@@ -93,7 +93,7 @@ class Engine(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file that grambench and this class load: it is what it was before, or whole.
 
         The file has the classes as text, and so :meth:`load` gives them; pickle keeps their type.
@@ -102,7 +102,7 @@ class Engine(BaseEstimator):
         _library.save(self._model, path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike, **parameters: Any) -> "Engine":
+    def load(cls, path: str | os.PathLike[str], **parameters: Any) -> "Engine":
         """An estimator with a model that this class or ``grambench train`` wrote.
 
         Classes are str, sorted as such, also where ``fit`` had numbers: 2 and 10 come back as "10" and "2". Parameters

@@ -28,7 +28,7 @@ class SearchResult:
         self.best_index_ = about["best"]
         self.best_params_: dict[str, Any] = told(about["train"] or {})
         self.best_score_ = points[self.best_index_]["mean"] if self.best_index_ >= 0 else float("nan")
-        self.cv_results_ = {
+        self.cv_results_: dict[str, Any] = {
             "params": [told(p["options"]) for p in points], "mean_test_score": np.array([p["mean"] for p in points]),
             "std_test_score": np.array([p["sd"] for p in points]), "documents": np.array([p["documents"] for p in points]),
         }
@@ -90,7 +90,7 @@ def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, 
 _OPTIONS = {parameter: option for option, parameter in PARAMETERS.items()}
 
 
-def search(X: Any, y: Any, grid: dict[str, Sequence] | None = None, *, folds: int = 5, refit: bool = True,
+def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, folds: int = 5, refit: bool = True,
            n_jobs: int | None = None, memory_bytes: int | None = None, random_state: Any = 1,
            progress: Progress | None = None, **fixed: Any) -> SearchResult:
     """Searches for the best kernel and parameters by cross-validation, in one pass over shared tiles.

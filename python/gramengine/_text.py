@@ -86,7 +86,7 @@ class TextClassifier(Classifier):
     def __init__(self, kernel: str | None = None, C: float | None = None, *, embedding: str | None = None,
                  scheme: str | None = None, terms: str | None = None, type: str | None = None, min_df: int | None = None,
                  probability: bool = False, reject: str | None = None, class_weight: Any = None,
-                 choose_work: float | None = None, random_state: int = 1, n_jobs: int | None = None,
+                 choose_work: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.kernel, self.C, self.embedding, self.scheme, self.terms, self.type = kernel, C, embedding, scheme, terms, type
         self.min_df, self.probability, self.reject, self.class_weight = min_df, probability, reject, class_weight
@@ -218,7 +218,7 @@ def vector_classifier(learner: str) -> type:
     return by_name.get(learner.split(":")[0], KernelSVC)
 
 
-def load_model(path: str | os.PathLike) -> Engine:
+def load_model(path: str | os.PathLike[str]) -> Engine:
     """An estimator with the model of a file.
 
     Of texts that is a :class:`TextClassifier`, of vectors a :class:`KernelSVC`, :class:`LinearClassifier`,

@@ -41,7 +41,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """
 
     def __init__(self, n_components: int = 2, *, kernel: str | None = None, landmarks: int | None = None,
-                 tol: float | None = None, random_state: int = 1, n_jobs: int | None = None,
+                 tol: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
         self.n_components, self.kernel, self.landmarks, self.tol = n_components, kernel, landmarks, tol
         self.random_state, self.n_jobs = random_state, n_jobs
@@ -50,7 +50,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Finds the components of X; y is ignored."""
         X = checked(self, X, reset=True, ensure_min_samples=2)
-        self._data, self._components = X.copy(), None
+        self._data = X.copy()
+        self._components: Object | None = None
         self._how = options(kernel=self.kernel, components=self.n_components, landmarks=self.landmarks, tolerance=self.tol,
                             seed=_seed(self.random_state), workers=workers(self.n_jobs), memory_bytes=self.memory_bytes)
         self.eigenvalues_ = self._fitted().array("eigenvalues")

@@ -90,6 +90,16 @@ def test_probabilities(counts):
     assert made.predict_proba(x).shape == (300, 3)
 
 
+@pytest.mark.parametrize("scheme", ["one-vs-one", "one-vs-rest"])
+def test_the_class_is_the_most_probable(counts, scheme):
+    x, y = counts
+    y = np.where(np.arange(len(y)) % 3 == 0, np.roll(y, 1), y)  # labels that are hard to predict
+    made = g.KernelSVC("diffusion:t=0.5", scheme=scheme, probability=True).fit(x, y)
+    best = made.classes_[made.predict_proba(x).argmax(axis=1)]
+    assert (made.predict(x) == best).all() and made.score(x, y) == (best == y).mean()
+    assert all(made.explain(x[i]).about["label"] == best[i] for i in range(0, 300, 10))
+
+
 def test_scikit_learns_tools(counts):
     x, y = counts
     found = GridSearchCV(make_pipeline(Normalizer("l1"), g.KernelSVC("diffusion:t=0.5")),
