@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/internal/task"
@@ -27,12 +28,15 @@ func slopes(
 	}
 	constant := f.Norm == sparse.NormL2 && power == 1 || f.Norm == sparse.NormL1 && power == sparse.Root
 	norms := kernel.UsesNorms(k) && !constant
-	if f.Pairing != sparse.Dot || f.Open || norms && (f.Norm != sparse.NormNone || f.Views != nil) {
+	if f.Pairing != sparse.Dot || norms && (f.Norm != sparse.NormNone || f.Views != nil) {
 		return nil, nil
 	}
 	x, err := f.TransformRows(ctx, doc, nil, 1)
 	if err != nil {
 		return nil, err
+	}
+	if f.Open && slices.Contains(x.Terms, uint32(len(f.Terms))) {
+		return nil, nil // a column stands for several terms
 	}
 	terms, counts := doc.Row(0)
 	columns, u := x.Terms, x.Unit64(0, nil)

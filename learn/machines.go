@@ -39,7 +39,7 @@ func (m Machines) About() About {
 	}
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
-		if !m.Embedder.Open {
+		if !m.Embedder.Open || m.Documents > 0 { // a model of LIBSVM knows the columns of its support vectors alone
 			a.Columns, a.Width = m.Embedder.Terms, m.Embedder.Width()
 		}
 	}

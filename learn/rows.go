@@ -108,10 +108,23 @@ func optional(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', 6, 64)
 }
 
+// plainCell returns a cell that no spreadsheet takes for a formula: an apostrophe precedes =, +, -, @, TAB or CR unless
+// the cell is a number.
+func plainCell(s string) string {
+	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return s
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil || s == "-" {
+		return s
+	}
+	return "'" + s
+}
+
 // TableFormats are what [WriteRows] knows.
 var TableFormats = []string{"csv", "tsv", "jsonl"}
 
-// WriteRows writes rows as csv (RFC 4180), tsv (the same with TABs) or jsonl (one JSON object per line). Columns that
+// WriteRows writes rows as csv (RFC 4180), tsv (the same with TABs) or jsonl (one JSON object per line). In csv and tsv
+// an apostrophe precedes a text that spreadsheets would take for a formula, such as =1+1. Columns that
 // no row fills are left out. Errors: another format, those of w and of ctx.
 func WriteRows(ctx context.Context, w io.Writer, format string, rows []Row) error {
 	if err := run.Given(ctx, "learn"); err != nil {
@@ -180,7 +193,7 @@ func WriteRows(ctx context.Context, w io.Writer, format string, rows []Row) erro
 			return ctx.Err()
 		}
 		for k, c := range filled {
-			record[k] = c.of(&rows[i])
+			record[k] = plainCell(c.of(&rows[i]))
 		}
 		if err := out.Write(record); err != nil {
 			return err

@@ -343,6 +343,28 @@ func (c *Corpus) Targets() bool {
 	return n >= 4 && 2*n > int64(c.Documents.Rows())
 }
 
+// Numbers returns how many different labels there are if all are numbers, else 0.
+func (c *Corpus) Numbers() int {
+	if c.Validate() != nil || !c.numbered() {
+		return 0
+	}
+	return len(c.Classes)
+}
+
+// SmallestClass returns the class of the fewest documents, and their number; 0 without classes.
+func (c *Corpus) SmallestClass() (name string, documents int) {
+	if c.Validate() != nil || len(c.Classes) == 0 {
+		return "", 0
+	}
+	sizes := c.classSizes()
+	for id, n := range sizes {
+		if documents == 0 || int(n) < documents {
+			name, documents = c.Classes[id], int(n)
+		}
+	}
+	return name, documents
+}
+
 // CheckClasses returns an error for a corpus whose labels can't be classes: a thousand or more, or fifty numbers, and
 // most documents have one to themselves, as numbers or texts do where another column was meant. Errors: that of
 // [Corpus.Validate], too.

@@ -85,6 +85,10 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 				return fault("label "+quote(s), labelExpected)
 			}
 			if p.numeric {
+				if v, err := strconv.ParseFloat(string(name), 64); err == nil && v-v != 0 {
+					p.ids = p.ids[:start]
+					return fault("label "+quote(name), "a name or a finite number")
+				}
 				name = []byte(canonicalNumber(string(name)))
 			}
 			if bad := p.put(name, start); bad != nil {

@@ -9,8 +9,8 @@ import (
 // fastTextLabel is how labels begin in a file that fastText reads.
 const fastTextLabel = "__label__"
 
-// readFastText reads lines that begin with labels, such as "__label__a __label__b text". The prefix isn't
-// part of a label.
+// readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText, labels may stand anywhere
+// in the line. The prefix isn't part of a label.
 func readFastText(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	return readTextLines(ctx, in, opt, m, "lines "+fastTextLabel+"NAME text", addFastText)
 }
@@ -40,9 +40,24 @@ func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
 		names = append(names, string(name))
 		text = bytes.TrimLeft(rest[len(name):], " \t")
 	}
+	without := text
+	if bytes.Contains(text, []byte(fastTextLabel)) {
+		without = nil
+		for word := range bytes.FieldsSeq(text) {
+			name, ok := bytes.CutPrefix(word, []byte(fastTextLabel))
+			switch {
+			case !ok || len(name) == 0:
+				without = append(append(without, word...), ' ')
+			case !utf8.Valid(name):
+				return badName(name)
+			default:
+				names = append(names, string(name))
+			}
+		}
+	}
 	if bad := p.labels.addNames(names); bad != nil {
 		return bad
 	}
-	p.add(l[:len(l)-len(text)], text, line)
+	p.add(l[:len(l)-len(text)], without, line)
 	return nil
 }

@@ -56,8 +56,8 @@ type Tokenizer struct {
 	Pairs bool `json:",omitempty"`
 
 	// Pattern is a regular expression in Go's syntax (RE2) whose matches are the words, or what its
-	// one group matches (token_pattern). It is applied to each line. In it \w, \d and \b know ASCII
-	// alone: [\pL\pN_]{2,} is scikit-learn's default.
+	// one group matches (token_pattern). It is applied to each line. \w and \d know all scripts,
+	// as in Python; \b knows ASCII alone, but in scikit-learn's default, (?u)\b\w\w+\b, and \b\w+\b.
 	Pattern string
 
 	// StopWords are words to leave out, with white space between. They are cut as text is, but for
@@ -142,14 +142,48 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 	if t.Digits {
 		return nil, fmt.Errorf("token: a pattern and digits, expected one of them: the pattern says what a word is")
 	}
-	pattern, err := regexp.Compile(t.Pattern)
+	pattern, err := regexp.Compile(inGo(t.Pattern))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("token: pattern %q: %w", t.Pattern, err)
+		return nil, fmt.Errorf("token: pattern %q isn't in Go's syntax (RE2): %w", t.Pattern, err)
 	case pattern.NumSubexp() > 1:
 		return nil, fmt.Errorf("token: pattern %q has %d groups, expected one at most", t.Pattern, pattern.NumSubexp())
 	}
 	return pattern, nil
+}
+
+// wholeWords are patterns of whole words of so many characters at least, in Python's syntax.
+var wholeWords = regexp.MustCompile(`^\\b((?:\\w)*)\\w\+\\b$`)
+
+// inGo returns a pattern with Python's meaning of \w and \d, and without its flag (?u).
+func inGo(pattern string) string {
+	pattern = strings.TrimPrefix(pattern, "(?u)")
+	if m := wholeWords.FindStringSubmatch(pattern); m != nil {
+		return fmt.Sprintf(`[\pL\pN_]{%d,}`, 1+len(m[1])/2)
+	}
+	var b strings.Builder
+	class := false // between [ and ]
+	for i := 0; i < len(pattern); i++ {
+		c := pattern[i]
+		if c == '\\' && i+1 < len(pattern) {
+			i++
+			sets := map[byte]string{'w': `\pL\pN_`, 'd': `\p{Nd}`}
+			switch set := sets[pattern[i]]; {
+			case set != "" && class:
+				b.WriteString(set)
+			case set != "":
+				b.WriteString("[" + set + "]")
+			case pattern[i] == 'W' && !class:
+				b.WriteString("[^" + sets['w'] + "]")
+			default:
+				b.WriteString(pattern[i-1 : i+1])
+			}
+			continue
+		}
+		class = c == '[' || class && c != ']'
+		b.WriteByte(c)
+	}
+	return b.String()
 }
 
 // cutsWords reports whether words are what the tokenizer takes for them, for which there may be pairs.

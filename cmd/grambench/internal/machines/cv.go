@@ -86,6 +86,10 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	if name, n := j.corpus.SmallestClass(); n > 0 && n < v.folds && v.learner.Type != model.EpsilonSVR &&
+		v.learner.Type != model.NuSVR {
+		e.Warn("class %q has %d documents, fewer than the %d folds: some folds test none of it", name, n, v.folds)
+	}
 	r := &cvReport{Corpus: source.NewLine(j.corpus)}
 	begin, c := time.Now(), j.corpus
 	if !v.curve {

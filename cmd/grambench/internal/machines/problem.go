@@ -45,6 +45,10 @@ func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may 
 	if j.o, err = m.options(corpus); err != nil {
 		return nil, err
 	}
+	if n := corpus.Numbers(); n > 20 && 4*n > corpus.Documents.Rows() && !m.f.Given("type", "s") {
+		return nil, fmt.Errorf("the labels of %s are numbers, %d different ones of %s: -type epsilon_svr estimates numbers, "+
+			"-type c_svc takes each for a class", corpus.Source, n, report.Documents(corpus.Documents.Rows()))
+	}
 	if err := checkLabels(e, corpus, m.learner.Type, j.o.Scheme); err != nil {
 		return nil, err
 	}
@@ -161,6 +165,9 @@ func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
 		line := "" // what a line of text looks like
 		if c.Vocabulary != nil {
 			line = "label<TAB>text in a line has one, "
+			if c.Format == sparse.FormatJSONL {
+				line = "-label-key names the key of labels, by default label, class, ..., "
+			}
 		}
 		return fmt.Errorf("%s has no labels, expected classes to tell apart (%s-labels FILE reads those of documents, "+
 			"-type one_class learns without)", c.Source, line)
