@@ -181,8 +181,14 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	if columns, err = c.corpusOf(of, name, read); err != nil {
 		return nil, nil, err
 	}
-	if rows, err = c.corpusOf(x, "x", likewise(columns, read.Options)); err != nil || !cut {
-		return rows, columns, err
+	if rows, err = c.corpusOf(x, "x", likewise(columns, read.Options)); err != nil {
+		return nil, nil, err
+	}
+	if x.matrix != nil && of.matrix != nil { // which errors tell apart
+		rows.Source, columns.Source = "the matrix x", "the matrix "+name
+	}
+	if !cut {
+		return rows, columns, nil
 	}
 	rare := map[string]bool{}
 	terms, df := columns.Documents.TermFrequencies()

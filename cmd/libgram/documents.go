@@ -72,18 +72,18 @@ func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*spar
 		}
 		return o.Corpus, nil
 	}
-	out, err := c.unlabelled(d, what, read)
+	out, err := c.unlabelled(d, read)
 	if err != nil {
 		return nil, err
 	}
 	return out, d.label(out)
 }
 
-func (c *call) unlabelled(d *documents, what string, read gram.ReadOptions) (*sparse.Corpus, error) {
+func (c *call) unlabelled(d *documents, read gram.ReadOptions) (*sparse.Corpus, error) {
 	switch {
 	case d.matrix != nil:
 		m, err := d.matrix.csr()
-		return &sparse.Corpus{Source: "the matrix " + what, Documents: m}, err
+		return &sparse.Corpus{Source: "the matrix", Documents: m}, err
 	case d.texts != nil:
 		texts, err := d.texts.list("texts")
 		if err != nil {
