@@ -62,3 +62,22 @@ func TestEmptyTable(t *testing.T) {
 		t.Errorf("the page is\n%s", b.String())
 	}
 }
+
+// Names of any length are cut wherever a page shows them: 1 MB in each place makes a page below 100 KB.
+func TestNamesAreCut(t *testing.T) {
+	long := strings.Repeat("xä", 500_000)
+	table := report.NewTable(long, long)
+	table.Add(long, long)
+	m := &Matrix{Names: []string{long, "b"}, Counts: [][]int{{1, 1}, {0, 1}},
+		Documents: []CellDocument{{Name: long, Text: long, Note: long}}}
+	p := &Page{Title: long, Figures: []Figure{{Name: long, Value: long}}, Sections: []Section{{Title: long, Table: table,
+		Matrix: m, Charts: []Chart{{Title: long}}, Documents: []Document{{Name: long, Parts: []Part{{Text: "a", Title: long,
+			Effect: 1}}, Tables: []Details{{Title: long, Table: table}}}}}}}
+	var b strings.Builder
+	if err := p.Write(&b); err != nil || b.Len() > 100_000 || !strings.Contains(b.String(), "xäxä") {
+		t.Errorf("%v, a page of %d bytes", err, b.Len())
+	}
+	if short := "a  b"; Short(short) != short || utf8.RuneCountInString(Short(long)) != mostExcerpt {
+		t.Errorf("%q becomes %q", short, Short(short))
+	}
+}
