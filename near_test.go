@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -45,7 +47,8 @@ func bhattacharyya(a, b string) float64 {
 	return sum
 }
 
-// Neighbours among others, an index and a matrix of two sets agree on words that only one side has, with c in float64.
+// Neighbours among others, an index, a matrix of two sets and duplicates -of agree on words that only one set has, with
+// c in float64.
 func TestOneSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(58, 2))
 	read := gram.ReadOptions{MinDF: 1, Tokenizer: sparse.NearTokenizer}
@@ -64,6 +67,15 @@ func TestOneSpace(t *testing.T) {
 	matrix := musttest.Get(gram.Cross(t.Context(), rows, columns, "bhattacharyya", gram.Options{}))(t)
 	index := musttest.Get(gram.NewIndex(t.Context(), of, gram.IndexOptions{}))(t)
 	found := musttest.Get(index.Query(t.Context(), in, gram.IndexQuery{K: len(of)}))(t)
+	_, x, y, err := source.EmbedTogether(t.Context(), columns, rows, sparse.Sphere, true, 2)
+	musttest.Do(t, err)
+	const within = 0.7931 // no c of these texts
+	leaks := map[[2]int]float64{}
+	_, err = engine.CrossWithin(t.Context(), y, x, within, engine.Options{}, func(i, j int, c float64) error {
+		leaks[[2]int{i, j}] = c
+		return nil
+	})
+	musttest.Do(t, err)
 	words := func(text string) bool { return strings.ContainsAny(text, "wno") }
 	for i := range in {
 		if len(near[i]) != len(of) || len(found[i]) != len(of) {
@@ -82,6 +94,11 @@ func TestOneSpace(t *testing.T) {
 				if want := bhattacharyya(in[i], text); !(math.Abs(v[1]-want) <= 1e-6) {
 					t.Errorf("%s of %q and %q: %v, expected %v", what, in[i], text, v[1], want)
 				}
+			}
+			want := 1 - bhattacharyya(in[i], of[k])
+			c, near := leaks[[2]int{i, k}]
+			if near != (want <= within) || near && !(math.Abs(c-want) <= 1e-12) {
+				t.Errorf("duplicates -of: %q and %q: %v, %t, expected %v", in[i], of[k], c, near, want)
 			}
 		}
 	}

@@ -108,18 +108,6 @@ func optional(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', 6, 64)
 }
 
-// plainCell returns a cell that no spreadsheet takes for a formula: an apostrophe precedes =, +, -, @, TAB or CR unless
-// the cell is a number.
-func plainCell(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return s
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil || s == "-" {
-		return s
-	}
-	return "'" + s
-}
-
 // TableFormats are what [WriteRows] knows.
 var TableFormats = []string{"csv", "tsv", "jsonl"}
 
@@ -193,7 +181,7 @@ func WriteRows(ctx context.Context, w io.Writer, format string, rows []Row) erro
 			return ctx.Err()
 		}
 		for k, c := range filled {
-			record[k] = plainCell(c.of(&rows[i]))
+			record[k] = run.PlainCell(c.of(&rows[i]))
 		}
 		if err := out.Write(record); err != nil {
 			return err

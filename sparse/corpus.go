@@ -17,7 +17,7 @@ type Corpus struct {
 	Classes    []string       // names of the classes, in the order of their first document
 	Labels     Labels         // the classes of each document
 	Weights    []float64      // Weights[i] > 0 multiplies the price of document i in training that has one; nil: 1 each
-	Names      []string       // Names[i] is the file of document i; nil if documents are lines of one file
+	Names      []string       // Names[i] is the file of document i, or its key name in JSON; nil without names
 	Groups     []int64        // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer      // what cut text into terms; the default for vectors
 	Form       Form           // what options said of how the source is read, for others like it

@@ -18,20 +18,26 @@ type jsonKeys struct {
 	label, text []string
 	labelGiven  bool
 	rows        *token.Rows // of columns; nil where a text is the document
+	named       bool        // the key nameKey names documents: it is neither label nor text
 }
+
+const nameKey = "name"
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	opt.rows = true
 	if err := opt.askTokenizer(); err != nil {
 		return nil, err
 	}
-	keys := &jsonKeys{labelNames, textNames, opt.LabelKey != "" && !opt.likeLabels, opt.Tokenizer.Rows()}
+	keys := &jsonKeys{label: labelNames, text: textNames, labelGiven: opt.LabelKey != "" && !opt.likeLabels,
+		rows: opt.Tokenizer.Rows()}
 	if opt.LabelKey != "" {
 		keys.label = []string{opt.LabelKey}
 	}
 	if opt.TextKey != "" {
 		keys.text = []string{opt.TextKey}
 	}
+	isName := func(key string) bool { return columnName(key) == nameKey }
+	keys.named = !slices.ContainsFunc(slices.Concat(keys.label, keys.text, keys.rows.Names()), isName)
 	before, err := in.arrayBegins()
 	if err != nil {
 		return nil, err
@@ -210,7 +216,14 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	if bad := p.labels.addNames(names); bad != nil {
 		return bad
 	}
-	return p.addRow(k.rows, []byte(strings.Join(names, ",")), []byte(text), line)
+	if bad := p.addRow(k.rows, []byte(strings.Join(names, ",")), []byte(text), line); bad != nil {
+		return bad
+	}
+	var name string
+	if raw, ok := object[nameKey]; ok && k.named && json.Unmarshal(raw, &name) == nil && name != "" {
+		p.names = append(p.names, oneLine([]byte(name)))
+	}
+	return nil
 }
 
 // firstKey returns the value of the first key that the object has, as it is written or else as columns are named.

@@ -89,6 +89,30 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// Objects name documents if each has a name and no two are equal; a name that is text, label or a column is none.
+func TestNamesOfObjects(t *testing.T) {
+	const two = `{"name":"d/1.txt","label":"a","text":"x"}` + "\n" + `{"name":"2\tb","label":"b","text":"x"}`
+	columns := Options{Tokenizer: Tokenizer{Views: "name=words"}}
+	for _, c := range []struct {
+		content string
+		opt     Options
+		want    []string
+	}{
+		{two, Options{}, []string{"d/1.txt", "2 b"}},
+		{"[" + strings.Replace(two, "\n", ",\n", 1) + "]", Options{}, []string{"d/1.txt", "2 b"}},
+		{two + "\n" + `{"name":"2 b","text":"x"}`, Options{}, nil},
+		{two + "\n" + `{"text":"x"}`, Options{}, nil},
+		{two + "\n" + `{"text":"x","name":3}`, Options{}, nil},
+		{two, Options{LabelKey: "Name"}, nil},
+		{two, Options{TextKey: "name"}, nil},
+		{two, columns, nil},
+	} {
+		if got := texts(t, "a.jsonl", c.content, c.opt).Names; !slices.Equal(got, c.want) {
+			t.Errorf("%s: names %q, expected %q", c.content, got, c.want)
+		}
+	}
+}
+
 // A file of labels stands beside texts and vectors, and has a line for each document.
 func TestLabelsFile(t *testing.T) {
 	labels := writeFile(t, "labels", "1.0\n\n-\n1,2\n")

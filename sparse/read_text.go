@@ -25,6 +25,7 @@ type textPiece struct {
 	labels    labelPiece
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
+	names     []string
 	blank     tally
 	bad       tally // bytes that aren't text
 	missing   tally // numbers
@@ -32,7 +33,13 @@ type textPiece struct {
 }
 
 // bytes returns the memory of the piece beside the terms, which their counter counts itself.
-func (p *textPiece) bytes() int64 { return p.labels.bytes() }
+func (p *textPiece) bytes() int64 {
+	bytes := p.labels.bytes()
+	for _, name := range p.names {
+		bytes += aName + int64(len(name))
+	}
+	return bytes
+}
 
 // add adds a text whose label, the field it stood in, is added.
 func (p *textPiece) add(label, text []byte, line int32) {
@@ -127,6 +134,7 @@ func readTexts(
 	}
 	var pieces [][]countedDocument // joined once: a slice that grows would be in memory twice again and again
 	var lines []int64
+	var names []string
 	var warn warnings
 	var look suspicion
 	classes := newClassTable()
@@ -141,7 +149,7 @@ func readTexts(
 			return p, bad
 		}
 	}, func(p *textPiece, firstLine int64) error {
-		pieces = append(pieces, p.documents)
+		pieces, names = append(pieces, p.documents), append(names, p.names...)
 		for _, line := range p.lines {
 			lines = append(lines, firstLine+int64(line))
 		}
@@ -161,6 +169,9 @@ func readTexts(
 	}
 	documents := slices.Concat(pieces...)
 	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
+	if len(names) == len(lines) && distinct(names) {
+		c.Names = names
+	}
 	at := func(i int) string { return place(in.name, lines[i]) }
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
@@ -170,6 +181,18 @@ func readTexts(
 		c.warnSplit(classes, opt)
 	}
 	return c, nil
+}
+
+// distinct reports whether no two names are equal.
+func distinct(names []string) bool {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
 }
 
 // fileDocument is a file that is one document.

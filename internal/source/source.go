@@ -336,7 +336,7 @@ func (l Line) String() string {
 	return s
 }
 
-// FileOf returns the file that document i came from, "" where it is a line of one.
+// FileOf returns the name of document i, of its file or in JSON; "" if it has none.
 func FileOf(c *sparse.Corpus, i int) string {
 	if c.Names == nil {
 		return ""
@@ -344,7 +344,7 @@ func FileOf(c *sparse.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// NameOf returns what document i is called: its file, or its number counted from 1, as lines are.
+// NameOf returns what document i is called: its name, or its number counted from 1.
 func NameOf(c *sparse.Corpus, i int) string {
 	if c.Names != nil {
 		return c.Names[i]
@@ -377,8 +377,25 @@ func AppendGroup(b []byte, c *sparse.Corpus, number int, group []int32, text fun
 	return b
 }
 
-// ShortName returns what a line calls document i: its file, or its number, counted from 1.
+// ShortName returns the name of document i in tables: that of its file or in JSON, else its number from 1.
 func ShortName(c *sparse.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
+
+// JSONName returns [ShortName] for JSON, where a number isn't a string.
+func JSONName(c *sparse.Corpus, i int) any {
+	if name := FileOf(c, i); name != "" {
+		return name
+	}
+	return i + 1
+}
+
+// LabelsOf returns the names of the classes of document i.
+func LabelsOf(c *sparse.Corpus, i int) []string {
+	labels := []string{}
+	for _, id := range c.Labels.Of(i) {
+		labels = append(labels, c.Classes[id])
+	}
+	return labels
+}
 
 // Embed fits an embedding on the corpus and embeds it.
 func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {

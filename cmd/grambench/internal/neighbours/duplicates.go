@@ -30,20 +30,19 @@ var Duplicates = &cli.Command{
 	Help: `
 Goes through the documents in order and drops each whose c = 1 - cosine with a document kept before
 it is at most a bound, exactly. A group is a document that is kept, with those dropped for it.
-Documents are named by their file, or by their number from 1:
+Documents are named by their file, by the key name in JSON, or by their number from 1:
   tsv     number of the group, document, and keep or drop on a line, TABs between
   jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
 Words may hold digits, unlike those of other commands, so that texts which differ in a number
 differ; -digits=false counts letters alone. Equal texts are duplicates, with or without terms.
 -texts adds the beginning of each text. -keep FILE writes the corpus without what is dropped: JSON
-lines with label and text, or svmlight lines of vectors, which -in reads. With -of it names the
+lines (name, label, text) or svmlight lines of vectors, which -in reads. With -of it names the
 documents of -in within the bound of one of -of, such as test documents that leak into training:
   tsv     document, document of -of, c
   jsonl   {"document": ..., "of": ..., "c": ...}
 c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. With -of, idf
-is that of -of, and terms that only one of both has count. Texts that
-differ only in the order of their words have c = 0. A c equal to the bound counts: two documents of
-twenty words with eighteen in common have c = 0.1 exactly.`,
+is that of -of, and terms that only one of both has count. Texts that differ only in the order of
+their words have c = 0. A c equal to the bound counts: 0.1 for two of 20 words with 18 in common.`,
 	Examples: `
 grambench duplicates -in goroot -o groups.tsv
 grambench duplicates -within 0.1 -in corpus.jsonl -keep clean.jsonl
@@ -372,20 +371,20 @@ func writeKept(
 			if dropped[i] {
 				return b, nil
 			}
-			labels := []string{}
-			for _, id := range c.Labels.Of(i) {
-				labels = append(labels, c.Classes[id])
-			}
-			if c.Texts != nil && rows {
-				label, err := json.Marshal(labels)
-				b = append(append(append(b, `{"label":`...), label...), ',')
-				return append(append(b, strings.TrimPrefix(c.Texts[i], "{")...), '\n'), err
-			}
+			labels := source.LabelsOf(c, i)
 			if c.Texts != nil {
-				text, err := json.Marshal(struct {
+				object := struct {
+					Name  string   `json:"name,omitempty"`
 					Label []string `json:"label"`
-					Text  string   `json:"text"`
-				}{labels, c.Texts[i]})
+					Text  string   `json:"text,omitempty"`
+				}{Name: source.FileOf(c, i), Label: labels}
+				if !rows {
+					object.Text = c.Texts[i]
+				}
+				text, err := json.Marshal(object)
+				if rows {
+					text = append(append(text[:len(text)-1], ','), strings.TrimPrefix(c.Texts[i], "{")...)
+				}
 				return append(append(b, text...), '\n'), err
 			}
 			terms, raw := documents.Row(i)

@@ -28,7 +28,8 @@ var Neighbours = &cli.Command{
 	Summary: "write the nearest documents of each, exactly (TSV, JSON lines, .npz, MatrixMarket)",
 	Help: `
 Finds the k documents with the greatest kernel value for each document, exactly: it compares all
-pairs, and keeps no matrix. Documents are named by their file, or by their number from 1:
+pairs, and keeps no matrix. Documents are named by their file, by the key name in JSON, or by their
+number from 1:
   tsv     document, neighbour and value on a line, the nearest first, TABs between
   jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
   npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz

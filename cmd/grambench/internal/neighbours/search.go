@@ -93,12 +93,12 @@ func beginning(text string) string { return page.Excerpt(text, 200) }
 // shown is a document of a line of JSON, with its text where that is asked for.
 func (s *search) shown(c *sparse.Corpus, i int) any {
 	if !s.texts {
-		return jsonName(c, i)
+		return source.JSONName(c, i)
 	}
 	return struct {
 		Document any    `json:"document"`
 		Text     string `json:"text"`
-	}{jsonName(c, i), beginning(c.Texts[i])}
+	}{source.JSONName(c, i), beginning(c.Texts[i])}
 }
 
 // written is what both reports end with.

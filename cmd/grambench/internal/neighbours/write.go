@@ -66,14 +66,6 @@ func (w *writer) row() func(i int) (columns []uint32, values []float32) {
 	}
 }
 
-// jsonName is [source.ShortName] as JSON has it: a number is one.
-func jsonName(c *sparse.Corpus, i int) any {
-	if name := source.FileOf(c, i); name != "" {
-		return name
-	}
-	return i + 1
-}
-
 // lines appends a line for each neighbour of a document.
 func (w *writer) lines(b []byte, i int) ([]byte, error) {
 	name := source.ShortName(w.rows, i)

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn/landmark"
@@ -27,12 +30,12 @@ var PCA = &cli.Command{
 	Summary: "kernel principal components of documents, and coordinates of others along them",
 	Help: `
 Finds the directions in a kernel's feature space along which documents vary most, from the leading
-eigenpairs of the centred Gram matrix, and writes each document's coordinates along them as .npy:
-float32, a row for each document. With -test other documents are projected onto the same components;
-their terms and idf weights are those of -in. Each iteration multiplies the matrix by many vectors,
-tile by tile; the matrix is kept where -m leaves room for it. Components that haven't converged
-within the memory are marked: more -m, fewer -components or a greater -tolerance helps. The largest
-coordinate of a component is positive, so that its sign is the same from run to run.
+eigenpairs of the centred Gram matrix, and writes each document's coordinates along them: to .csv
+or .tsv with document and label, to .jsonl as {"document", "label", "coordinates"}, to other names
+as npy, a float32 matrix. With -test other documents are projected onto the same components; their
+terms and idf weights are those of -in. The matrix is kept if -m has room for it, else computed for
+each product. Components that haven't converged within the memory are marked: more -m, fewer
+-components or a greater -tolerance helps. The largest coordinate of a component is positive.
 
 With -landmarks M the components are those of a Nyström approximation by M of the documents, in one
 pass over all: for more documents than whole matrices allow. It prints how much of the variance the
@@ -58,10 +61,15 @@ grambench pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the first vectors, and of landmarks")
 		c.Compute.Declare(f)
 		f.Group("Output", "")
-		npy := func() string { return "a matrix in the form npy" }
-		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`.npy, - for standard output", npy)
-		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`.npy", npy)
+		npy := func(path *string) func() string {
+			return func() string {
+				return map[bool]string{true: "a matrix in the form npy"}[formatOf(*path) == "npy"]
+			}
+		}
+		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`; - is npy on standard output", npy(&c.out))
+		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`", npy(&c.testOut))
 		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`, a .png or .svg")
+		f.Pages(page.WriteFile)
 		f.Check(c.check)
 		return c.run
 	},
@@ -83,7 +91,7 @@ type components struct {
 
 func (c *components) check() error {
 	for flag, path := range map[string]string{"-o": c.out, "-test-o": c.testOut} {
-		if err := cli.CheckTable(flag, path, "", ".npy"); err != nil {
+		if err := cli.CheckTable(flag, path, "", ".npy", ".csv", ".tsv", ".jsonl"); err != nil {
 			return err
 		}
 	}
@@ -98,8 +106,8 @@ func (c *components) check() error {
 		return cli.Usagef("-tolerance %v, expected a number above 0", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):
 		return cli.Usagef("-test and -test-o go together")
-	case c.out == "" && c.plot == "" && c.testOut == "":
-		return cli.Usagef("-o FILE, -test-o FILE or -plot FILE is missing")
+	case c.out == "" && c.plot == "" && c.testOut == "" && c.f.Page == "":
+		return cli.Usagef("-o FILE, -test-o FILE, -plot FILE or -report FILE is missing")
 	}
 	if c.test != "" {
 		c.Reread = append(c.Reread, &c.test)
@@ -134,6 +142,8 @@ type componentsReport struct {
 	Seconds    float64      `json:"seconds"` // from the embedding on
 	PeakBytes  int64        `json:"peak_bytes"`
 	LimitBytes int64        `json:"limit_bytes"`
+
+	plots []*plot.Plot // of -plot and -report
 }
 
 // component is one of them.
@@ -164,7 +174,7 @@ func (r *componentsReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %d of them converged, from %s, %s, %s\n\n", r.Kernel,
 		report.Counted(len(r.Rows), "component", "components"), r.Converged,
 		report.Counted(r.Basis, "vector", "vectors"), kept, backend.WithWhy(r.ISA, r.Why))
-	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "")
+	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "").Named("Components")
 	for i, row := range r.Rows {
 		if i >= shown && i < len(r.Rows)-1 {
 			continue
@@ -235,7 +245,7 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 	if z := found.Coordinates(); z != nil {
 		own = func(_ context.Context, rows []int) (*mat.Dense, error) { return chosenRows(z, rows), nil }
 	}
-	if err := r.save(ctx, p, c.out, corpus.Documents.Rows(), own); err != nil {
+	if err := r.save(ctx, p, c.out, corpus, own); err != nil {
 		return err
 	}
 	if test != nil {
@@ -244,12 +254,17 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		if err := c.Fits("projecting "+report.Documents(test.Documents.Rows()), found.held+need); err != nil {
 			return err
 		}
-		if err := r.save(ctx, p, c.testOut, test.Documents.Rows(), c.ofDocuments(found, test)); err != nil {
+		if err := r.save(ctx, p, c.testOut, test, c.ofDocuments(found, test)); err != nil {
+			return err
+		}
+	}
+	if c.plot != "" || c.f.Page != "" {
+		if r.plots, err = r.draw(ctx, corpus, own); err != nil {
 			return err
 		}
 	}
 	if c.plot != "" {
-		if err := r.draw(ctx, c.plot, corpus, own); err != nil {
+		if err := chart.Save(c.plot, width, 13, r.plots...); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package spectral
 import (
 	"context"
 	"image/color"
+	"path/filepath"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
 )
@@ -19,16 +21,31 @@ const width = 15 // of a plot, in centimeters
 // mostPoints is how many documents are drawn: more hide each other.
 const mostPoints = 5000
 
-// draw draws documents by their first two components, in the colours of their classes, and the
+// CompletePage adds the plots.
+func (r *componentsReport) CompletePage(p *page.Page) (err error) {
+	p.Title = "Components of " + filepath.Base(r.Corpus.Source)
+	s := page.Section{Title: "Plots"}
+	for i, text := range []string{"documents by their first two components, coloured by class", "as in the table"} {
+		if s.Charts, err = page.AddChart(s.Charts, r.plots[i], text); err != nil {
+			return err
+		}
+	}
+	p.Sections = append(p.Sections, s)
+	return nil
+}
+
+// draw plots documents by their first two components, in the colours of their classes, and the
 // explained shares.
-func (r *componentsReport) draw(ctx context.Context, path string, corpus *sparse.Corpus, of coordinates) error {
+func (r *componentsReport) draw(
+	ctx context.Context, corpus *sparse.Corpus, of coordinates,
+) ([]*plot.Plot, error) {
 	var rows []int
 	for n, i := corpus.Documents.Rows(), 0; i < n; i += (n + mostPoints - 1) / mostPoints {
 		rows = append(rows, i)
 	}
 	z, err := of(ctx, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	title := report.Shorten(r.Corpus.Source, 32) + ", " + r.Kernel
 	cloud := chart.New(title, "component 1, "+report.Percent(r.Rows[0].Share), "")
@@ -81,5 +98,5 @@ func (r *componentsReport) draw(ctx context.Context, path string, corpus *sparse
 	chart.Curve(scree, "so far", chart.Colors[1], sum, len(sum) < 40)
 	scree.X.Tick.Marker = chart.Steps{Least: 1}
 	scree.Legend.Top, scree.Legend.Left = true, true // above the curves, one of which falls and one rises
-	return chart.Save(path, width, 13, []*plot.Plot{cloud, scree}...)
+	return []*plot.Plot{cloud, scree}, nil
 }

@@ -1,9 +1,16 @@
 package spectral
 
 import (
+	"bufio"
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,6 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -41,16 +50,68 @@ func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
 // savedRows is how many documents are projected and written at a time.
 const savedRows = 4096
 
-// save writes the coordinates of n documents, if there is a file for them.
-func (r *componentsReport) save(ctx context.Context, p *cli.Progress, path string, n int, of coordinates) error {
+// formatOf returns the format of a file of coordinates, by its name: csv, tsv, jsonl or npy.
+func formatOf(path string) string {
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	if slices.Contains(learn.TableFormats, ending) {
+		return ending
+	}
+	return "npy"
+}
+
+// rowWriter returns functions that write the coordinates of document i of c, and the end of the file.
+func rowWriter(
+	to io.Writer, format string, c *sparse.Corpus, cols int,
+) (row func(i int, values []float32) error, end func() error, err error) {
+	switch format {
+	case "npy":
+		w, err := matrixio.NewWriter(format, to, matrixio.Header{Rows: c.Documents.Rows(), Cols: cols})
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(_ int, values []float32) error { return w.WriteRow(values) }, w.Close, nil
+	case "jsonl":
+		b := bufio.NewWriter(to)
+		e := json.NewEncoder(b)
+		e.SetEscapeHTML(false)
+		return func(i int, values []float32) error {
+			return e.Encode(struct {
+				Document    any       `json:"document"`
+				Label       []string  `json:"label"`
+				Coordinates []float32 `json:"coordinates"`
+			}{source.JSONName(c, i), source.LabelsOf(c, i), values})
+		}, b.Flush, nil
+	}
+	w := csv.NewWriter(to)
+	if format == "tsv" {
+		w.Comma = '\t'
+	}
+	record := []string{"document", "label"}
+	for j := range cols {
+		record = append(record, fmt.Sprint("pc", j+1))
+	}
+	return func(i int, values []float32) error {
+		record[0] = run.PlainCell(source.ShortName(c, i))
+		record[1] = run.PlainCell(strings.Join(source.LabelsOf(c, i), ","))
+		for j, v := range values {
+			record[2+j] = strconv.FormatFloat(float64(v), 'g', -1, 32)
+		}
+		return w.Write(record)
+	}, func() error { w.Flush(); return w.Error() }, w.Write(record)
+}
+
+// save writes the coordinates of the documents of c, if there is a file for them.
+func (r *componentsReport) save(
+	ctx context.Context, p *cli.Progress, path string, c *sparse.Corpus, of coordinates,
+) error {
 	if path == "" {
 		return nil
 	}
 	p.Stage("writing " + path)
-	cols := len(r.Rows)
-	row := make([]float32, cols)
+	n, cols, format := c.Documents.Rows(), len(r.Rows), formatOf(path)
+	values := make([]float32, cols)
 	bytes, err := matrixio.Make(path, func(to io.Writer) error {
-		w, err := matrixio.NewWriter("npy", to, matrixio.Header{Rows: n, Cols: cols})
+		row, end, err := rowWriter(to, format, c, cols)
 		if err != nil {
 			return err
 		}
@@ -65,17 +126,17 @@ func (r *componentsReport) save(ctx context.Context, p *cli.Progress, path strin
 					return err
 				}
 				for j, v := range z.RawRowView(i) {
-					row[j] = float32(v)
+					values[j] = float32(v)
 				}
-				if err := w.WriteRow(row); err != nil {
+				if err := row(lo+i, values); err != nil {
 					return err
 				}
 			}
 		}
-		return w.Close()
+		return end()
 	})
 	if err == nil {
-		r.Files = append(r.Files, fmt.Sprintf("%s: %s x %s, npy, %s", path, report.Count(n), report.Count(cols),
+		r.Files = append(r.Files, fmt.Sprintf("%s: %s x %s, %s, %s", path, report.Count(n), report.Count(cols), format,
 			report.Bytes(bytes)))
 	}
 	return err

@@ -1,0 +1,18 @@
+package run
+
+import (
+	"strconv"
+	"strings"
+)
+
+// PlainCell returns a cell that no spreadsheet takes for a formula: an apostrophe precedes =, +, -, @, TAB or CR unless
+// the cell is a number.
+func PlainCell(s string) string {
+	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return s
+	}
+	if _, err := strconv.ParseFloat(s, 64); err == nil || s == "-" {
+		return s
+	}
+	return "'" + s
+}
