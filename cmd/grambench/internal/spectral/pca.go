@@ -33,9 +33,8 @@ Finds the directions in a kernel's feature space along which documents vary most
 eigenpairs of the centred Gram matrix, and writes each document's coordinates along them: to .csv
 or .tsv with document and label, to .jsonl as {"document", "label", "coordinates"}, to other names
 as npy, a float32 matrix. With -test other documents are projected onto the same components; their
-terms and idf weights are those of -in. The matrix is kept if -m has room for it, else computed for
-each product. Components that haven't converged within the memory are marked: more -m, fewer
--components or a greater -tolerance helps. The largest coordinate of a component is positive.
+terms and idf weights are those of -in. Components that haven't converged within the memory are
+marked: more -m, fewer -components or a greater -tolerance helps. Signs don't vary.
 
 With -landmarks M the components are those of a Nyström approximation by M of the documents, in one
 pass over all: for more documents than whole matrices allow. It prints how much of the variance the
