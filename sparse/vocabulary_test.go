@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -151,7 +152,7 @@ func TestVocabularyLater(t *testing.T) {
 
 // Counts are those of the words, over documents that fill a page of the counter several times.
 func TestCounting(t *testing.T) {
-	var c termCounter
+	c := termCounter{blank: sha256.New()}
 	var documents []countedDocument
 	var want []map[string]uint32
 	words := make([]string, pageTerms/3)
