@@ -30,7 +30,7 @@ var choices = Candidates{
 func untimed(c *Chosen) *Chosen {
 	for _, r := range c.Rounds {
 		for i := range r.Points {
-			r.Points[i].Busy = 0
+			comparable(&r.Points[i])
 		}
 	}
 	return c
