@@ -97,6 +97,16 @@ func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 // documents without any.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
+// Bytes returns the memory of the embedder's lists and its table of terms, which is no larger than in proportion to the
+// values of the training documents.
+func (f *Embedder) Bytes() int64 {
+	bytes := 4*int64(cap(f.Terms)+cap(f.DF)+cap(f.filled)) + 8*int64(cap(f.Weights)+cap(f.Shifts))
+	if f.columns != nil {
+		bytes += 4 * int64(len(f.columns.place))
+	}
+	return bytes
+}
+
 // RestoreEmbedder returns the embedder with the exported fields of from, as they were stored. It
 // embeds documents to the same bits as the original. It keeps the slices, which must not change any
 // more.

@@ -143,7 +143,7 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 
 // ScratchBytes bounds what an engine of documents holds for the workers.
 func (l *Limits) ScratchBytes(m *sparse.CSR) int64 {
-	return int64(l.NumWorkers()) * engine.ScratchBytes(m.Rows(), m.Cols, m.NNZ(), m.LongestRow())
+	return int64(l.NumWorkers()) * engine.ScratchBytes(m.Rows(), m.MaxTerms()+1, m.NNZ(), m.LongestRow())
 }
 
 // ProcBytes reads a line such as "MemTotal: 8000 kB" of a file below /proc, in bytes; 0 where there

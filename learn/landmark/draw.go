@@ -58,5 +58,5 @@ func (t *training) candidateBytes() int64 {
 	candidates := min(int64(len(t.rows)), max(fewestCandidates, 8*m))
 	values := (docs.NNZ()/int64(docs.Rows()) + 1) * candidates
 	return 4*m*candidates + 12*proposals*candidates + sparse.EmbeddedBytes(int(candidates), values) +
-		engine.NewBytes(int(candidates), docs.Cols, values)
+		engine.NewBytes(int(candidates), docs.MaxTerms()+1, values)
 }

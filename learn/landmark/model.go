@@ -154,7 +154,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	some := min(n, chunk)
 	values := int64(some) * int64(docs.LongestRow()+m.Embedder.Filled())
 	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, values) +
-		engine.NewBytes(m.Landmarks.Rows(), m.Landmarks.Cols, m.Landmarks.NNZ())
+		engine.NewBytes(m.Landmarks.Rows(), m.Embedder.Cols(), m.Landmarks.NNZ())
 	if err := run.Fits(need, opt.limit(), "landmark: predicting %d documents", n); err != nil {
 		return nil, err
 	}

@@ -194,8 +194,8 @@ func (t *training) bytes() int64 {
 	docs := t.c.Documents
 	squares := dense.Bytes(int(m)) * int64(len(t.prices)+1)
 	values := (docs.NNZ()/int64(docs.Rows()) + 1) * m
-	need := sparse.EmbeddedBytes(int(n), docs.NNZ()) + engine.NewBytes(int(m), docs.Cols, values) + 4*m*m + squares +
-		8*m*p*(12+5*int64(t.do.Workers+1)) + 64<<20
+	need := sparse.EmbeddedBytes(int(n), docs.NNZ()) + engine.NewBytes(int(m), docs.MaxTerms()+1, values) + 4*m*m +
+		squares + 8*m*p*(12+5*int64(t.do.Workers+1)) + 64<<20
 	if t.s.Loss != Square {
 		need += 4 * n * p
 	}

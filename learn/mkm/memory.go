@@ -59,7 +59,7 @@ func (t *training) bytes() (most int64) {
 	for _, length := range lengths[n-b:] {
 		values += length
 	}
-	columns, below, models, layers := docs.Cols, docs.Bytes(), int64(0), int64(0)
+	columns, below, models, layers := docs.MaxTerms(), docs.Bytes(), int64(0), int64(0)
 	for l := range len(t.kernels) + 1 {
 		w := min(columns, t.s.widest())
 		if wanted := t.s.width(l); wanted > 0 {

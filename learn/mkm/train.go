@@ -394,11 +394,9 @@ type table struct {
 
 // gather returns the features of documents lo to hi-1 that pass, in their order.
 func (lv *level) gather(lo, hi int) table {
-	to := make([]int, lv.x.Cols)
+	to := make(map[uint32]int, len(lv.columns))
 	for at, c := range lv.columns {
-		if int(c) < len(to) { // documents to predict may have fewer columns
-			to[c] = at + 1
-		}
+		to[c] = at
 	}
 	w := len(lv.columns)
 	out := table{make([]float32, (hi-lo)*w), w}
@@ -406,8 +404,8 @@ func (lv *level) gather(lo, hi int) table {
 		terms, values := lv.x.Row(i)
 		row := out.values[(i-lo)*w:][:w]
 		for k, term := range terms {
-			if at := to[term]; at > 0 {
-				row[at-1] = values[k]
+			if at, passes := to[term]; passes {
+				row[at] = values[k]
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (o *Options) sizes(c *sparse.Corpus, embedder *sparse.Embedder, documents i
 		workers: int64(run.Workers(o.Workers)),
 	}
 	z.held = o.HeldBytes + 16*int64(c.Documents.Rows()) + 4*int64(len(c.Labels.IDs)) + 8*int64(len(c.Weights)) + 8 +
-		int64(len(embedder.Terms))*(4+4+8) + 4*int64(c.Documents.Cols)
+		embedder.Bytes()
 	for _, texts := range [][]string{c.Vocabulary, c.Classes} {
 		for _, s := range texts {
 			z.held += 16 + int64(len(s))

@@ -151,7 +151,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 		values += m.Offsets[i+1] - m.Offsets[i]
 	}
 	n := len(documents)
-	bytes := engine.NewBytes(n, o.space.Embedder.Cols(), values+int64(n)) + engine.GroupsBytes(n, m.Cols)
+	bytes := engine.NewBytes(n, o.space.Embedder.Cols(), values+int64(n)) + engine.GroupsBytes(n, o.space.Embedder.Cols())
 	if err := h.Fits(o.corpus, bytes, "the pairs of %d documents", n); err != nil {
 		return nil, err
 	}

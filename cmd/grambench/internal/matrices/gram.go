@@ -173,7 +173,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	later := backend.RuntimeBytes + inEngine + g.ScratchBytes(corpus.Documents) + stripes
 	if test != nil {
 		need += test.Documents.Bytes()
-		later += test.Documents.Bytes() + testBytes(test.Documents, n)
+		later += test.Documents.Bytes() + testBytes(test.Documents, corpus.Documents)
 	}
 	if err := g.Fits("embedding the documents for "+gramOf(n), need, later); err != nil {
 		return err

@@ -133,12 +133,13 @@ func (g *gram) writeCross(
 	})
 }
 
-// testBytes bounds what is the least for comparing test documents with n others, before there is an
+// testBytes bounds what is the least for comparing test documents with others, before there is an
 // engine of these.
-func testBytes(docs *sparse.CSR, n int) int64 {
+func testBytes(docs, others *sparse.CSR) int64 {
 	const rows = 64 // a panel, at most
 	values := rows * int64(docs.LongestRow())
-	return sparse.EmbeddedBytes(rows, values) + engine.NewBytes(rows, docs.Cols, values) + 4*rows*int64(n)
+	return sparse.EmbeddedBytes(rows, values) + engine.NewBytes(rows, others.MaxTerms()+1, values) +
+		4*rows*int64(others.Rows())
 }
 
 // crossBytes is what comparing so many test documents at a time takes at most: their values, in

@@ -221,7 +221,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	n := corpus.Documents.Rows()
 	embedded, _ := source.WorkBytes(corpus.Documents)
-	least := engine.GroupsBytes(n, corpus.Documents.Cols)
+	least := engine.GroupsBytes(n, corpus.Documents.MaxTerms()+1)
 	need := backend.RuntimeBytes + embedded + max(corpus.Documents.Bytes(), least)
 	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
 		return err
@@ -409,12 +409,11 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 		Embedding: d.embedding.String(), Sizes: []groupSize{}, Largest: []largestGroup{},
 		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
 	begin := time.Now()
-	need := engine.GroupsBytes(corpus.Documents.Rows()+others.Documents.Rows(), others.Documents.Cols)
+	need := int64(backend.RuntimeBytes)
 	for _, c := range []*sparse.Corpus{corpus, others} {
 		embedded, _ := source.WorkBytes(c.Documents)
-		need += 2*c.Documents.Bytes() + embedded
+		need += 2*c.Documents.Bytes() + embedded + engine.GroupsBytes(c.Documents.Rows(), c.Documents.MaxTerms()+1)
 	}
-	need += backend.RuntimeBytes
 	if err := d.Fits("pairs with documents of "+d.of, need); err != nil {
 		return err
 	}

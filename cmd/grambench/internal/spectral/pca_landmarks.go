@@ -27,7 +27,7 @@ func (c *components) sketch(
 	embedded := sparse.EmbeddedBytes(m, values)
 	what := fmt.Sprintf("components of %s by %s", report.Documents(docs.Rows()),
 		report.Counted(m, "landmark", "landmarks"))
-	if err := c.Fits(what, held+embedded+engine.NewBytes(m, docs.Cols, values)); err != nil {
+	if err := c.Fits(what, held+embedded+engine.NewBytes(m, docs.MaxTerms()+1, values)); err != nil {
 		return nil, err
 	}
 	settings := landmark.Settings{
