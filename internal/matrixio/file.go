@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
@@ -44,6 +45,14 @@ func Create(path string) (*File, error) {
 		return nil, err
 	}
 	return &File{target: t, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
+}
+
+// Room returns the bytes that are free for a file, or false for a stream or if that isn't known.
+func Room(path string) (free int64, ok bool) {
+	if IsStream(path) {
+		return 0, false
+	}
+	return atomicfile.Free(filepath.Dir(path))
 }
 
 // Make writes a whole file, as [Create] and [File.Commit] do, and returns its size in bytes.

@@ -28,6 +28,14 @@ type Header struct {
 	Comment string   // one line, for formats with comments
 }
 
+// MinBytes bounds the size of a file from below: values of npy have 4 bytes, those of the other formats a digit and a
+// blank, or half of them.
+func (h Header) MinBytes(format string) int64 {
+	values := float64(h.Rows) * float64(cmp.Or(h.Cols, h.Rows))
+	each := map[string]float64{"npy": 4, "libsvm": 4, "mm": 1}[format]
+	return int64(min(each*values, math.MaxInt64/2))
+}
+
 // Formats lists the names that NewWriter knows.
 func Formats() []string { return []string{"npy", "libsvm", "mm"} }
 

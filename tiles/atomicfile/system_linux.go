@@ -5,12 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// Free returns the free space of a folder's disk in bytes, or false if the system doesn't tell.
+func Free(folder string) (bytes int64, ok bool) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(cmp.Or(folder, "."), &s); err != nil || s.Blocks == 0 {
+		return 0, false
+	}
+	return int64(min(s.Bavail, math.MaxInt64/uint64(s.Bsize)) * uint64(s.Bsize)), true
+}
 
 // openUnnamed opens the file without a name. It is an error where it couldn't get one later, which
 // another file has tried out in the same folder.

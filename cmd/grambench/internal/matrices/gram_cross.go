@@ -77,6 +77,11 @@ func (g *gram) files(e *cli.Env, k kernel.Kernel, train, test *sparse.Corpus) ([
 	if test != nil {
 		all = append(all, cross)
 	}
+	for _, file := range all {
+		if err := g.room(file.path, file.header); err != nil {
+			return nil, err
+		}
+	}
 	for _, labels := range []struct {
 		path string
 		of   *sparse.Corpus
@@ -89,6 +94,15 @@ func (g *gram) files(e *cli.Env, k kernel.Kernel, train, test *sparse.Corpus) ([
 		}
 	}
 	return all, nil
+}
+
+// room returns an error if the disk has less free space than the matrix needs.
+func (g *gram) room(path string, h matrixio.Header) error {
+	need := h.MinBytes(g.format)
+	if free, ok := matrixio.Room(path); ok && need > free {
+		return fmt.Errorf("%s needs %s of disk space, %s free", path, report.Bytes(need), report.Bytes(free))
+	}
+	return nil
 }
 
 // crossRows is how many test documents are compared before their rows are written.

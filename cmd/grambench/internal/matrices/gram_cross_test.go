@@ -35,3 +35,25 @@ func TestCrossOfFailingEngine(t *testing.T) {
 		}
 	}
 }
+
+// A matrix that the disk can't hold isn't begun; its labels aren't written either.
+func TestNoRoom(t *testing.T) {
+	huge := &sparse.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 1<<24)}}
+	small := &sparse.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 11)}}
+	if _, ok := matrixio.Room(t.TempDir()); !ok {
+		t.Skip("the system doesn't tell how much is free")
+	}
+	for _, c := range []struct {
+		corpus *sparse.Corpus
+		format string
+		fits   bool
+	}{{small, "npy", true}, {small, "mm", true}, {huge, "npy", false}, {huge, "mm", false}} {
+		folder := t.TempDir()
+		g := &gram{out: filepath.Join(folder, "K"), labels: filepath.Join(folder, "labels"), format: c.format}
+		_, err := g.files(nil, kernel.MustParse("diffusion"), c.corpus, nil)
+		_, missing := os.Stat(g.labels)
+		if c.fits != (err == nil) || c.fits != (missing == nil) || err != nil && !strings.Contains(err.Error(), "iB free") {
+			t.Errorf("%s: error %v, labels %v", c.format, err, missing)
+		}
+	}
+}
