@@ -3,6 +3,7 @@ package sparse
 import (
 	"fmt"
 	"runtime/debug"
+	"sort"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/internal/run"
@@ -146,10 +147,22 @@ func (o *Options) bound() {
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))
 }
 
-// emptyRows warns of rows without terms; at names the place of a row.
-func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
+// rows warns of rows without terms, and of values that float32 may have rounded; at names the place of a row.
+func (w *warnings) rows(m *CSR, at func(row int) string) {
 	if count, first := m.emptyRows(); count > 0 {
 		w.add("document without terms, kept as an empty row", int64(count), at(first))
+	}
+	const whole = 1 << 24 // the first whole number whose successor isn't a float32
+	count, first := int64(0), 0
+	for k, v := range m.Values {
+		if v >= whole || v <= -whole {
+			if count++; count == 1 {
+				first = sort.Search(m.Rows(), func(i int) bool { return m.Offsets[i+1] > int64(k) })
+			}
+		}
+	}
+	if count > 0 {
+		w.add("value beyond ±16,777,215, where float32 rounds whole numbers", count, at(first))
 	}
 }
 
@@ -162,7 +175,7 @@ func vectorCorpus(file string, m *CSR, opt *Options, warn warnings, what, row st
 	}
 	c := &Corpus{Source: file, Documents: m, Labels: Labels{Offsets: make([]int64, m.Rows()+1)}}
 	limitVectors(c, opt)
-	warn.emptyRows(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
+	warn.rows(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
 	c.Warnings = warn
 	return c, nil
 }

@@ -243,7 +243,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	}
 	c.Classes, c.Labels = classes.list, classes.labels
 	limitVectors(c, opt)
-	warn.emptyRows(c.Documents, func(i int) string {
+	warn.rows(c.Documents, func(i int) string {
 		k := 0
 		for i >= len(pieces[k].lines) {
 			i -= len(pieces[k].lines)

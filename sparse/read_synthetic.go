@@ -260,7 +260,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	for k, p := range pieces {
 		warn.add(unknownMessage, p.beyond.count, at(k*chunk+int(p.beyond.first)))
 	}
-	warn.emptyRows(c.Documents, at)
+	warn.rows(c.Documents, at)
 	c.Warnings = warn
 	return c, nil
 }

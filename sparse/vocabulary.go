@@ -298,7 +298,7 @@ func (c *Corpus) fillText(
 			warn.warn(Warning{Message: unknownMessage, Count: n, Of: words.Load(), First: at(i)})
 		}
 	}
-	warn.emptyRows(m, at)
+	warn.rows(m, at)
 	if m.Cols == 0 && opt.Vocabulary == nil && slices.Max(lost) > 0 {
 		warn.warn(Warning{
 			Message: "no term is in enough documents, so none is left", Count: 1, First: at(0),

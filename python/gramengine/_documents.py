@@ -130,6 +130,7 @@ def matrix(x: Any) -> Held:
         if isinstance(x, (list, tuple)) and not x:
             raise ValueError("found no documents, expected one or more")
         x = np.ascontiguousarray(x)
+        _real(x)
         if x.dtype not in (np.float32, np.float64):
             x = x.astype(np.float64)
         if x.ndim != 2:
@@ -138,6 +139,7 @@ def matrix(x: Any) -> Held:
         bits = 8 * x.dtype.itemsize
         return Held(Matrix(*x.shape, None, None, _address(x), x.size, 0, 0, bits), x)
     x = _checked(x).tocsr()
+    _real(x)
     if x.data.dtype not in (np.float32, np.float64):
         x = x.astype(np.float64)
     if not x.has_canonical_format:
@@ -146,6 +148,12 @@ def matrix(x: Any) -> Held:
     offsets, indices, data = (np.ascontiguousarray(a) for a in (x.indptr, x.indices, x.data))
     bits = [8 * a.dtype.itemsize for a in (offsets, indices, data)]
     return Held(Matrix(*x.shape, _address(offsets), _address(indices), _address(data), len(data), *bits), offsets, indices, data)
+
+
+def _real(x: Any) -> None:
+    """Refuses complex values, of which NumPy would drop the imaginary part."""
+    if x.dtype.kind == "c":
+        raise ValueError(f"found complex values ({x.dtype}), expected real numbers")
 
 
 def _checked(x: Any) -> Any:

@@ -71,6 +71,13 @@ def test_unfitted_attributes(name):
         getattr(g.KernelSVC(), name)
 
 
+def test_complex_values_are_refused(counts):
+    x, _ = counts
+    for of in (x.astype(complex), x.toarray().astype(np.complex64)):
+        with pytest.raises(ValueError, match="found complex values .complex.*expected real numbers"):
+            g.gram(of)
+
+
 def test_what_does_not_suit_one_class_per_document(counts, texts):
     x, y = counts
     for learn in (lambda: g.KernelSVC(scheme="labels").fit(x, y), lambda: g.TextClassifier(scheme="labels").fit(*texts),
