@@ -51,6 +51,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -102,12 +103,14 @@ func (o *Options) check() error {
 
 func (o *Options) tell(stage string, done, total int64) {
 	if o.Progress != nil {
+		defer run.Rethrow("gram: Options.Progress")
 		o.Progress(Progress{stage, done, total})
 	}
 }
 
 func (o *Options) warn(format string, args ...any) {
 	if o.Warn != nil {
+		defer run.Rethrow("gram: Options.Warn")
 		o.Warn(flagtext.Sprintf(format, args...))
 	}
 }
@@ -137,8 +140,17 @@ func inFields(err error) error {
 	return fieldError{err}
 }
 
-// facade makes the error of an exported function one of this package.
-func facade(err *error) { *err = inFields(*err) }
+// facade makes the error of an exported function one of this package, as is the panic of a callback.
+func facade(err *error) {
+	if v := recover(); v != nil {
+		failed, ok := v.(*engine.PanicError)
+		if !ok {
+			panic(v)
+		}
+		*err = failed
+	}
+	*err = inFields(*err)
+}
 
 // kernel returns the kernel of a specification: one of the program's own, or one that package engine
 // knows.

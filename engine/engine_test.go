@@ -30,9 +30,6 @@ var (
 	mapSpecs = enginetest.Kernels
 )
 
-// unit is the greatest relative error of rounding a normal number to float32.
-const unit = 0x1p-24
-
 func parse(t testing.TB, spec string) kernel.Kernel {
 	t.Helper()
 	k := musttest.Get(kernel.Parse(spec))(t)

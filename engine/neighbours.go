@@ -274,6 +274,7 @@ func (s *search) around(sure, most float64) {
 // atLeast says whether the value of row i and document j is at least a bound in float64, or below it
 // by no more than that may err: by 2⁻²⁴ of what float32 may.
 func (s *search) atLeast(least float64, i, j int) bool {
+	defer kernel.Caught(s.of, nil)
 	c, x, y := panel.C(s.rows, i, s.e.c.X, j), math.NaN(), math.NaN()
 	if kernel.UsesNorms(s.of) {
 		x, y = s.rows.Norms[i], s.e.c.X.Norms[j]

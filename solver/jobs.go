@@ -91,6 +91,12 @@ type reporter struct {
 }
 
 func newReporter(report func(Progress), problems int) *reporter {
+	if f := report; f != nil {
+		report = func(p Progress) {
+			defer run.Rethrow("solver: Options.Progress")
+			f(p)
+		}
+	}
 	return &reporter{report: report, last: time.Now(), at: Progress{Problems: problems}}
 }
 

@@ -79,14 +79,17 @@ func newSource(m Matrix) (*source, error) {
 // puts other slices in dst would be one of zeros.
 func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	handed := slices.Clone(dst)
+	read := func(ctx context.Context, rows []int, dst [][]float32) error {
+		return run.Guard("solver: Matrix.Rows", func() error { return s.Matrix.Rows(ctx, rows, columns, dst) })
+	}
 	each := max((len(rows)+s.workers-1)/max(s.workers, 1), leastRows)
 	if s.workers <= 1 || len(rows) <= each {
-		if err := s.Matrix.Rows(ctx, rows, columns, handed); err != nil {
+		if err := read(ctx, rows, handed); err != nil {
 			return err
 		}
 	} else if err := run.Tasks(ctx, s.workers, (len(rows)+each-1)/each, func(ctx context.Context, _, task int) error {
 		from, to := task*each, min((task+1)*each, len(rows))
-		return s.Matrix.Rows(ctx, rows[from:to], columns, handed[from:to])
+		return read(ctx, rows[from:to], handed[from:to])
 	}); err != nil {
 		return err
 	}
@@ -105,6 +108,7 @@ const leastRows = 32
 
 // row returns row i of a matrix in memory.
 func (s *source) row(i int) ([]float32, error) {
+	defer run.Rethrow("solver: Matrix.Row")
 	row := s.rows.Row(i)
 	if len(row) != s.n {
 		return nil, errUser("row %d of the matrix has %d values, expected %d", i, len(row), s.n)

@@ -217,13 +217,6 @@ func (c *Corpus) NameValue(err error) error {
 // that it panicked with, which Unwrap returns where it is an error, and the Stack.
 type PanicError = run.PanicError
 
-// caught turns a panic into an error. Callers of a function of Options defer it.
-func caught(function string, err *error) {
-	if v := recover(); v != nil {
-		*err = run.NewPanicError("sparse: Options."+function, v)
-	}
-}
-
 // must panics with the text of an error.
 func must(err error) {
 	if err != nil {

@@ -276,7 +276,7 @@ const aLabelLine = 32
 
 // readLabels reads Options.Labels.
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
-	in, err := openInput(ctx, opt.Labels, opt.form, startMeter(nil, nil), nil)
+	in, err := openInput(ctx, opt.Labels, opt.form, &meter{}, nil)
 	if err != nil {
 		return err
 	}

@@ -206,14 +206,22 @@ func (o *Options) start(
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	reading, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	meter := startMeter(o.Progress, cancel)
-	c, err := f(reading, o, meter)
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := &meter{}
+	var report func(int64)
+	if o.Progress != nil {
+		report = func(int64) {
+			o.Progress(Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()})
+		}
+	}
+	reading, reporter := run.StartReporter(reading, "sparse: Options.Progress", report)
+	c, err := f(reading, o, m)
 	if err == nil && o.Labels != "" {
 		err = c.readLabels(reading, o)
 	}
-	if bad := meter.stop(); bad != nil {
+	var bad error
+	if reporter.Finish(&bad); bad != nil {
 		return nil, bad
 	}
 	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
@@ -370,18 +378,21 @@ func (o *Options) askTokenizer() (err error) {
 		o.Tokenizer = o.Tokenizer.WithPairs(true)
 		return nil
 	}
-	defer caught("TokenizerLater", &err)
-	o.Tokenizer, err = o.TokenizerLater()
-	return err
+	return run.Guard("sparse: Options.TokenizerLater", func() error {
+		o.Tokenizer, err = o.TokenizerLater()
+		return err
+	})
 }
 
 // askVocabulary sets Vocabulary if it comes later.
 func (o *Options) askVocabulary() (err error) {
-	if o.VocabularyLater != nil {
-		defer caught("VocabularyLater", &err)
-		o.Vocabulary, err = o.VocabularyLater()
+	if o.VocabularyLater == nil {
+		return nil
 	}
-	return err
+	return run.Guard("sparse: Options.VocabularyLater", func() error {
+		o.Vocabulary, err = o.VocabularyLater()
+		return err
+	})
 }
 
 // Files returns the paths of the files that [Read] may open for a source in a format: the documents
@@ -448,7 +459,7 @@ func holdsIDX(ctx context.Context, file string, info os.FileInfo, format Format)
 	case format != FormatAuto:
 		return format == FormatIDX
 	}
-	in, err := openInput(ctx, file, form{}, startMeter(nil, nil), nil)
+	in, err := openInput(ctx, file, form{}, &meter{}, nil)
 	if err != nil {
 		return false
 	}

@@ -50,7 +50,8 @@ func TestReadPanics(t *testing.T) {
 			t.Errorf("%s: %v", function, err)
 		}
 	}
-	if _, err := Read(t.Context(), text, Options{Progress: func(Progress) { runtime.Goexit() }}); err != nil {
+	_, err := Read(t.Context(), text, Options{Progress: func(Progress) { runtime.Goexit() }})
+	if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.What != "sparse: Options.Progress" {
 		t.Errorf("a report that ends its goroutine: %v", err)
 	}
 	// Reading ends with the report that panics, not with the source.

@@ -295,7 +295,7 @@ func TestLongLine(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	opt := Options{Workers: 1, MaxLineBytes: limit}
-	_, err := readTSV(context.Background(), in, &opt, startMeter(nil, nil))
+	_, err := readTSV(context.Background(), in, &opt, &meter{})
 	runtime.ReadMemStats(&after)
 	const want = `sparse: long:1: "1 1:1" has no TAB, expected label<TAB>text`
 	if err == nil || err.Error() != want {
@@ -305,7 +305,7 @@ func TestLongLine(t *testing.T) {
 	in.line = 1
 	in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
 		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil)
-	_, err = readSVMLight(context.Background(), in, &opt, startMeter(nil, nil))
+	_, err = readSVMLight(context.Background(), in, &opt, &meter{})
 	runtime.ReadMemStats(&after)
 	if want := "sparse: long:2: a line of more than " + run.FormatBytes(limit) +
 		", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||

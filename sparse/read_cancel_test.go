@@ -66,7 +66,7 @@ func TestCancelEndless(t *testing.T) {
 			musttest.Do(t, in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head),
 				&repeater{text: test.repeat}), 4 << 20, cancel}, nil))
 			opt := &Options{Workers: 2, MaxLineBytes: 1 << 40}
-			promptly(t, func() error { _, err := test.read(ctx, in, opt, startMeter(nil, nil)); return err })
+			promptly(t, func() error { _, err := test.read(ctx, in, opt, &meter{}); return err })
 		})
 	}
 }

@@ -20,7 +20,7 @@ func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
 	if err := in.decode(bytes.NewReader(data), nil); err != nil {
 		return nil, err
 	}
-	return read(context.Background(), in, &opt, startMeter(nil, nil))
+	return read(context.Background(), in, &opt, &meter{})
 }
 
 // fuzzReader holds, for any bytes, that there is no panic, that what was read is valid and the same

@@ -176,7 +176,7 @@ func TestIDXCancel(t *testing.T) {
 	header := strings.NewReader(idx("", 1<<32-1, 1<<31))
 	musttest.Do(t, in.decode(&cancelAfter{io.MultiReader(header, &repeater{text: "\x00"}), 4 << 20, cancel},
 		nil))
-	promptly(t, func() error { _, err := readIDX(ctx, in, &Options{}, startMeter(nil, nil)); return err })
+	promptly(t, func() error { _, err := readIDX(ctx, in, &Options{}, &meter{}); return err })
 }
 
 func FuzzReadIDX(f *testing.F) {

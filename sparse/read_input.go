@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unicode/utf8"
 
 	"github.com/gramengine/gram/sparse/internal/charset"
@@ -230,59 +229,8 @@ func beginsPair(token []byte) bool {
 	return colon && (number || string(index) == "qid")
 }
 
-// meter counts what is read and reports it from a goroutine of its own: reports never overlap, and
-// reading never waits for them.
-type meter struct {
-	done, documents, total atomic.Int64
-	report                 func(Progress)
-	quit, ended            chan struct{}
-	bad                    error // of report, which then isn't called again
-}
-
-const reportEvery = 100 * time.Millisecond
-
-// startMeter starts reporting; report may be nil. If it panics, fail is called with the error that
-// stop returns.
-func startMeter(report func(Progress), fail func(error)) *meter {
-	m := &meter{report: report}
-	if report == nil {
-		return m
-	}
-	m.quit, m.ended = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(m.ended)
-		if m.bad = m.reports(); m.bad != nil {
-			fail(m.bad)
-		}
-	}()
-	return m
-}
-
-// reports calls report until quit is closed.
-func (m *meter) reports() (err error) {
-	defer caught("Progress", &err)
-	tick := time.NewTicker(reportEvery)
-	defer tick.Stop()
-	for stopped := false; !stopped; {
-		select {
-		case <-tick.C:
-		case <-m.quit:
-			stopped = true
-		}
-		m.report(Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()})
-	}
-	return nil
-}
-
-// stop makes the last report and returns the error of reporting.
-func (m *meter) stop() error {
-	if m.report == nil {
-		return nil
-	}
-	close(m.quit)
-	<-m.ended
-	return m.bad
-}
+// meter counts what is read, for reports.
+type meter struct{ done, documents, total atomic.Int64 }
 
 // countingReader counts the bytes of a file as they are stored, below decompression.
 type countingReader struct {

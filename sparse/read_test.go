@@ -317,7 +317,7 @@ func TestGorootLenient(t *testing.T) {
 	if got := findGoroot([]func() string{empty, nowhere, func() string { return root }, nowhere}); got != root {
 		t.Errorf("found an installation in %q, want %q", got, root)
 	}
-	c = musttest.Get(readGoroot(context.Background(), "", &Options{Workers: 2}, startMeter(nil, nil)))(t)
+	c = musttest.Get(readGoroot(context.Background(), "", &Options{Workers: 2}, &meter{}))(t)
 	checkCorpus(t, c)
 	if len(c.Warnings) != 1 ||
 		c.Warnings[0].Message != "no Go installation found, so the corpus is "+gorootFallback.String() ||

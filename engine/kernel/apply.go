@@ -83,9 +83,14 @@ func Map(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 // goroutine. Go itself can't recover from everything, such as two goroutines that write to one map.
 type PanicError = run.PanicError
 
-// Caught makes an error of a panic. It is to be deferred by what calls functions of a kernel.
+// Caught makes an error of a panic. It is to be deferred by what calls functions of a kernel. A nil err
+// is for functions that return no error: the panic goes on as one with a [PanicError].
 func Caught(k Kernel, err *error) {
 	if v := recover(); v != nil {
-		*err = run.NewPanicError("engine: kernel "+k.String(), v)
+		failed := run.NewPanicError("engine: kernel "+k.String(), v)
+		if err == nil {
+			panic(failed)
+		}
+		*err = failed
 	}
 }

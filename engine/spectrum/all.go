@@ -32,12 +32,8 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	}
 	var p *packed
 	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
-		p, err = pack(ctx, a)
-		return err
+		return run.Guard("spectrum: the matrix", func() error { p, err = pack(ctx, a); return err })
 	})
-	if failed := (*run.PanicError)(nil); errors.As(err, &failed) {
-		return nil, fmt.Errorf("spectrum: the matrix panics: %w", failed)
-	}
 	if err != nil || p.n == 0 {
 		return nil, err
 	}
@@ -85,13 +81,6 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 		}
 	}
 	return p, nil
-}
-
-// caught turns a panic of what the caller handed over into an error that names it.
-func caught(name string, err *error) {
-	if v := recover(); v != nil {
-		*err = fmt.Errorf("spectrum: %s panics: %w", name, run.NewPanicError("run: a task", v))
-	}
 }
 
 // AllBytes returns the memory that All takes for n rows beside the matrix itself: a copy of half of

@@ -151,7 +151,8 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err := a.Apply(ctx, w, l.basis[len(l.basis)-1]); err != nil {
+		apply := func() error { return a.Apply(ctx, w, l.basis[len(l.basis)-1]) }
+		if err := run.Guard("spectrum: Apply", apply); err != nil {
 			return nil, err
 		}
 		if err := l.step(w); err != nil {
@@ -166,7 +167,8 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 			return nil, err
 		}
 		if opt.Progress != nil {
-			if err := report(opt.Progress, m, most, worst); err != nil {
+			tell := func() error { opt.Progress(m, most, worst); return nil }
+			if err := run.Guard("spectrum: Options.Progress", tell); err != nil {
 				return nil, err
 			}
 		}
@@ -196,13 +198,6 @@ func affordable(bytes int64) error {
 		return fmt.Errorf("spectrum: vectors of so many rows need %d bytes of memory, the system leaves %d",
 			bytes, left)
 	}
-	return nil
-}
-
-// report calls a function that the caller handed over, with a panic as an error.
-func report(progress func(step, steps int, worst float64), step, steps int, worst float64) (err error) {
-	defer caught("Options.Progress", &err)
-	progress(step, steps, worst)
 	return nil
 }
 

@@ -145,7 +145,8 @@ func Leading(ctx context.Context, a BlockOperator, opt LeadingOptions) (*Leaders
 			next = min(s.count+2*opt.Block, opt.Vectors)
 		}
 		if opt.Progress != nil {
-			if err := reportBlocks(opt.Progress, s.count, opt.Vectors, worst); err != nil {
+			tell := func() error { opt.Progress(s.count, opt.Vectors, worst); return nil }
+			if err := run.Guard("spectrum: LeadingOptions.Progress", tell); err != nil {
 				return nil, err
 			}
 		}
@@ -171,11 +172,4 @@ func Leading(ctx context.Context, a BlockOperator, opt LeadingOptions) (*Leaders
 		}
 		return s.leaders(found, opt)
 	}
-}
-
-// reportBlocks calls a function that the caller handed over, with a panic as an error.
-func reportBlocks(progress func(vectors, most int, worst float64), vectors, most int, worst float64) (err error) {
-	defer caught("LeadingOptions.Progress", &err)
-	progress(vectors, most, worst)
-	return nil
 }

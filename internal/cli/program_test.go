@@ -24,7 +24,7 @@ func TestRunTellsStack(t *testing.T) {
 		t.Errorf("status %d, expected %d", status, Failed)
 	}
 	first, rest, _ := strings.Cut(stderr.String(), "\n")
-	if first != "gram fail: own: f: run: a task panicked: broken" || !strings.Contains(rest, "program_test.go") {
+	if first != "gram fail: own: f panicked: broken" || !strings.Contains(rest, "program_test.go") {
 		t.Errorf("found %q and\n%s", first, rest)
 	}
 }

@@ -19,9 +19,12 @@ type PanicError struct {
 var errGoexit = errors.New("runtime.Goexit called")
 
 // NewPanicError returns the error of what ended with v, which recover returned; nil says that it
-// called runtime.Goexit. The deferred function that recovers calls it, so that the stack is that of
-// the panic.
+// called runtime.Goexit. A PanicError, as [Rethrow] panics with, stays as it is. The deferred function
+// that recovers calls NewPanicError, so that the stack is that of the panic.
 func NewPanicError(what string, v any) *PanicError {
+	if named, ok := v.(*PanicError); ok {
+		return named
+	}
 	if v == nil {
 		v = errGoexit
 	}
@@ -48,13 +51,20 @@ func (e *PanicError) Unwrap() error {
 // aTask is what panicked where nothing more is known.
 const aTask = "run: a task"
 
-// Guard calls a function that the caller handed over, under the name that it has there, and makes an
-// error of a panic.
+// Guard calls a callback, name, and returns its error. A panic becomes a [PanicError] with that name.
 func Guard(name string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("%s: %w", name, NewPanicError(aTask, v))
+			err = NewPanicError(name, v)
 		}
 	}()
 	return f()
+}
+
+// Rethrow is deferred where a callback, name, is called by a function that returns no error. A panic
+// goes on as one with a [PanicError] that has the name.
+func Rethrow(name string) {
+	if v := recover(); v != nil {
+		panic(NewPanicError(name, v))
+	}
 }

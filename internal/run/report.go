@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,7 +30,7 @@ type Reporter struct {
 // Calls never overlap. A nil report is allowed: the reporter then only counts.
 //
 // A report that panics, or that calls runtime.Goexit, is the last one. It ends the context that
-// StartReporter returns, with an error that begins with name and wraps a [PanicError]. Finish, too,
+// StartReporter returns, with a [PanicError] that has the name. Finish, too,
 // ends that context.
 func StartReporter(ctx context.Context, name string, report func(done int64)) (context.Context, *Reporter) {
 	r := &Reporter{stop: make(chan struct{})}
@@ -43,7 +42,7 @@ func StartReporter(ctx context.Context, name string, report func(done int64)) (c
 		ended := false
 		defer func() {
 			if v := recover(); !ended {
-				r.failed = fmt.Errorf("%s: %w", name, NewPanicError(aTask, v))
+				r.failed = NewPanicError(name, v)
 			}
 			cancel(r.failed)
 		}()

@@ -87,7 +87,7 @@ func TestReporterPanics(t *testing.T) {
 		err := errors.New("another error")
 		r.Finish(&err)
 		var failed *PanicError
-		if !errors.As(err, &failed) || !errors.Is(err, c.cause) || !strings.HasPrefix(err.Error(), "test: ") {
+		if !errors.As(err, &failed) || !errors.Is(err, c.cause) || !strings.HasPrefix(err.Error(), "test panicked: ") {
 			t.Errorf("%s: error %v", name, err)
 			continue
 		}

@@ -201,7 +201,10 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 	}
 	for m.Iterations < m.Settings.Iterations {
 		if o.Progress != nil {
-			o.Progress(m.Iterations, m.Settings.Iterations, m.Value, near)
+			tell := func() error { o.Progress(m.Iterations, m.Settings.Iterations, m.Value, near); return nil }
+			if err := run.Guard("lmnn: Options.Progress", tell); err != nil {
+				return err
+			}
 		}
 		next, done := slices.Clone(m.Transform), m.Iterations
 		found, err := lbfgs.Minimise(ctx, p.value, next, lbfgs.Stopping{

@@ -14,6 +14,7 @@ import (
 // tell reports progress.
 func (o Options) tell(stage string, level int, done, total int64) {
 	if o.Progress != nil {
+		defer run.Rethrow("mkm: Options.Progress")
 		o.Progress(run.Progress{Stage: fmt.Sprintf("level %d: %s", level, stage), Done: done, Total: total})
 	}
 }
@@ -21,6 +22,7 @@ func (o Options) tell(stage string, level int, done, total int64) {
 // chosen hands a choice over.
 func (t *training) chosen(c Choice) {
 	if t.o.Chosen != nil {
+		defer run.Rethrow("mkm: Options.Chosen")
 		t.o.Chosen(c)
 	}
 }

@@ -116,5 +116,5 @@ func (t *training) keep() error {
 		return nil
 	}
 	s := t.state.clone()
-	return t.o.Save(&s)
+	return run.Guard("mkm: Options.Save", func() error { return t.o.Save(&s) })
 }

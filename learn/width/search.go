@@ -86,7 +86,7 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 		}
 		if s.o.Progress != nil {
 			done += int64(hi-lo) * int64(len(s.train.Labels))
-			s.o.Progress(done, all)
+			return run.Guard("width: Options.Progress", func() error { s.o.Progress(done, all); return nil })
 		}
 		return nil
 	})
