@@ -65,7 +65,6 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		{"gram: Options.Progress", of(gram.Train(ctx, c, gram.TrainOptions{Options: failing, C: 1}))},
 		{"gram: Options.Progress", of(gram.Train(ctx, c, gram.TrainOptions{Options: failing, Type: "linear"}))},
 		{"gram: Options.Progress", of(gram.Train(ctx, c, gram.TrainOptions{Options: failing, Type: "logistic"}))},
-		{"gram: Options.Progress", of(gram.Train(ctx, c, gram.TrainOptions{Options: failing, Type: "knn"}))},
 		{"gram: Options.Progress", of(gram.Spectrum(ctx, c, gram.SpectrumOptions{Options: failing}))},
 		{"gram: Options.Warn", of(gram.Train(ctx, c, gram.TrainOptions{Options: warned, Type: "linear:passes=1", C: 1e6}))},
 		{"gram: kernel mine", of(gram.Gram(ctx, c, "mine", gram.Options{Kernels: failing.Kernels}))},

@@ -271,8 +271,8 @@ const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one floa
 //
 // with δ = device.SlackC(c), the bound on the error of c, and
 // u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32, 0 of 0. The terms are largest at corners, since
-// kernels are monotone or convex in each variable over so small a box. Kernels of the distance have x′ = x and y′ = y,
-// since engines compute ‖x-y‖² from norms in float64. It is +Inf where there is no bound, see
+// kernels are monotone or convex in each variable over so small a box. Of kernels of the distance, x′ = x, y′ = y and
+// ‖x-y‖² is rounded to float32: engines compute it from norms in float64. It is +Inf where there is no bound, see
 // [Kernel].Error, and for a nil kernel; never NaN. See [ToleranceReason].
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	if k == nil {
@@ -283,8 +283,14 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 	tol := k.Error(c, x, y)
 	widen := func(c, x, y float64) { tol = max(tol, math.Abs(k.Eval(c, x, y)-v)+k.Error(c, x, y)) }
 	for _, c := range [2]float64{max(c-delta, 0), min(c+delta, 2)} {
-		if !UsesNorms(k) || VariableOf(k) == OfDistance {
+		if !UsesNorms(k) {
 			widen(c, x, y)
+			continue
+		}
+		if VariableOf(k) == OfDistance {
+			half := (x-y)*(x-y)/2 + x*y*c
+			widen(rounded(half, 1), 1, 1)
+			widen(rounded(half, -1), 1, 1)
 			continue
 		}
 		for corner := range 4 {

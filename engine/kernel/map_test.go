@@ -291,8 +291,14 @@ func TestTolerance(t *testing.T) {
 				if float64(off) > c+delta*math.Abs(factor) || float64(off) < c-delta*math.Abs(factor) {
 					off = float32(c)
 				}
+				off = min(max(off, 0), 2)
 				var dst [1]float32
-				k.mapTo(table, dst[:], []float32{min(max(off, 0), 2)}, []float32{float32(x)}, []float32{float32(y)})
+				if VariableOf(k) == OfDistance { // as engines do, from norms in float64
+					half := (x-y)*(x-y)/2 + x*y*float64(off)
+					k.mapTo(table, dst[:], []float32{float32(half)}, []float32{1}, []float32{1})
+				} else {
+					k.mapTo(table, dst[:], []float32{off}, []float32{float32(x)}, []float32{float32(y)})
+				}
 				return float64(dst[0])
 			}
 			tol, got := known.value(func() float64 { return Tolerance(k, c, x, y) }), at(1)
