@@ -77,8 +77,9 @@ func (n *Neighbours) Of(i int) []Neighbour {
 // Values have the bits of [Engine.Gram] on the processor. They don't depend on the number of workers or on
 // tiles. Where the kernel decreases in c alone, by its [kernel.Properties], the documents of the least c are
 // chosen, and only their c is mapped: equal values are in the order of c, then of number. The error of c is at
-// most [device.ErrorC] and, below 0.1, half a unit in the last place. Of two documents whose c differs by less, either may
-// come first.
+// most [device.ErrorC] and, below 0.1, half a unit in the last place. Of two documents whose c differs by less than
+// twice that, or not at all, either may come first or be the last of a list, and which one may depend on the
+// instruction set. [Index.Nearest] orders by c in float64.
 //
 // Every pair is computed once and serves both documents, unless a device selects. Of a tile only what enters a
 // list is kept. Neighbours allocates NeighboursBytes, and fails with a
