@@ -53,7 +53,7 @@ func TestEmptyArguments(t *testing.T) {
 	}()
 	called := 0
 	tell := func(gram.Progress) { called++ }
-	o := gram.Options{Progress: tell, Warn: func(string) { called++ }, Kernels: []kernel.Kernel{nil}}
+	o := gram.Options{Progress: tell, Warn: func(string) { called++ }}
 	gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, C: 1}))
 	gram.Must(gram.Gram(t.Context(), c, "", o))
 	gram.Must(gram.Spectrum(t.Context(), c, gram.SpectrumOptions{Options: o, Centred: true}))
@@ -96,8 +96,12 @@ func TestInvalidArguments(t *testing.T) {
 		"Train: ISA":         {train(gram.TrainOptions{Options: gram.Options{ISA: "mmx"}}), "mmx"},
 		"Train: Workers":     {train(gram.TrainOptions{Options: gram.Options{Workers: -1}}), "Workers"},
 		"Train: MemoryBytes": {train(gram.TrainOptions{Options: gram.Options{MemoryBytes: -1}}), "MemoryBytes"},
-		"Gram: Kernel":       {func() error { _, err := gram.Gram(ctx, c, "?", gram.Options{}); return err }, "?"},
-		"GramTo: nil":        {func() error { return gram.GramTo(ctx, c, "", nil, gram.Options{}) }, "destination"},
+		"Options: nil kernel": {func() error {
+			_, err := gram.Gram(ctx, c, "", gram.Options{Kernels: []kernel.Kernel{nil}})
+			return err
+		}, "nil"},
+		"Gram: Kernel": {func() error { _, err := gram.Gram(ctx, c, "?", gram.Options{}); return err }, "?"},
+		"GramTo: nil":  {func() error { return gram.GramTo(ctx, c, "", nil, gram.Options{}) }, "destination"},
 		"GramTo: size": {func() error {
 			return gram.GramTo(ctx, c, "", &engine.Symmetric{N: 2}, gram.Options{})
 		}, "2"},
