@@ -110,21 +110,6 @@ func TestErrorsLeaveNames(t *testing.T) {
 	}
 }
 
-// A model to begin at is for Train alone.
-func TestUpdateOfComparisons(t *testing.T) {
-	c := few(t)
-	o := gram.TrainOptions{Kernel: "linear", C: 1}
-	o.Update = gram.Must(gram.Train(t.Context(), c, o))
-	_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
-	_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
-	for _, err := range []error{validated, searched} {
-		if err == nil || !strings.HasPrefix(err.Error(), "gram: Update applies to Train only") {
-			t.Errorf("%v, expected an error that names Update", err)
-		}
-	}
-	gram.Must(gram.Train(t.Context(), c, o))
-}
-
 // Errors number documents and columns from 0, as the arguments do.
 func TestErrorsCountFromZero(t *testing.T) {
 	numbers := func(v float64) (*sparse.Corpus, error) {

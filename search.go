@@ -26,11 +26,11 @@ type ValidateOptions struct {
 // of each class. The measure is the accuracy, the micro F1 of labels, or the mean squared error of
 // regression. Documents without a label are left out, unless each label is learnt for itself.
 //
-// Errors: those of [Train], an Update, fewer than 2 folds or more than documents, the type one_class, whose
+// Errors: those of [Train], fewer than 2 folds or more than documents, the type one_class, whose
 // predictions there is nothing to compare with.
 func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (_ *learn.Validation, err error) {
 	defer facade(&err)
-	if err := cmp.Or(checked(ctx, c), o.fromScratch()); err != nil {
+	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
 	if c, err = o.cut(ctx, c); err != nil {
@@ -46,14 +46,6 @@ func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (_ 
 	}
 	o.unfinished(v.Ended)
 	return v, nil
-}
-
-// fromScratch refuses a model to begin at: what is compared is trained from scratch.
-func (o *TrainOptions) fromScratch() error {
-	if o.Update != nil {
-		return errors.New("gram: Update applies to Train only, expected none: all that is compared is trained from scratch")
-	}
-	return nil
 }
 
 func (o *Options) unfinished(e learn.Ended) {
@@ -105,7 +97,7 @@ type SearchResult struct {
 // Errors: those of [CrossValidate], parameters that are not known, values out of range.
 func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (_ *SearchResult, err error) {
 	defer facade(&err)
-	if err := cmp.Or(checked(ctx, c), o.fromScratch()); err != nil {
+	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
 	o.Cuts = slices.Clone(o.Cuts)

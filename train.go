@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/internal/flagtext"
@@ -59,12 +58,6 @@ type TrainOptions struct {
 	// them. Default: as it was read, or chosen.
 	Terms *learn.Terms
 
-	// Update, if not nil, is a model, usually of a part of the documents. Training begins where it ended. Fields that
-	// are zero have the values that it was trained with; nothing is chosen. The corpus must hold old and new
-	// documents. The result is, to the tolerance, the optimum that training from scratch finds. Type must be c_svc,
-	// epsilon_svr, linear, landmark or knn. It applies to Train only. Default: none.
-	Update *Model
-
 	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
 	// chosen.
 	ChooseWork float64
@@ -87,11 +80,6 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 	if err := checked(ctx, c); err != nil {
 		return nil, err
 	}
-	if o.Update != nil {
-		if err := o.inherit(c); err != nil {
-			return nil, err
-		}
-	}
 	if c, err = o.cut(ctx, c); err != nil {
 		return nil, err
 	}
@@ -99,14 +87,7 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 	if err != nil {
 		return nil, err
 	}
-	var m learn.Model
-	if o.Update != nil {
-		if err = own.Inherit(o.Update.m); err == nil {
-			m, _, err = learn.Update(ctx, trainer, c, own, o.Update.m)
-		}
-	} else {
-		m, err = trainer.Train(ctx, c, own)
-	}
+	m, err := trainer.Train(ctx, c, own)
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
@@ -116,42 +97,6 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 	}
 	o.unfinished(a.Ended)
 	return &Model{m: m, o: o.Options}, nil
-}
-
-// inherit fills in, of what isn't given, the type, scheme and terms of the model to begin at.
-func (o *TrainOptions) inherit(c *sparse.Corpus) error {
-	if err := o.Update.made(); err != nil {
-		return err
-	}
-	a := o.Update.About()
-	terms, err := learn.TermsOf(o.Update.m)
-	if err != nil {
-		return err
-	}
-	o.Type, o.Scheme = cmp.Or(o.Type, a.Type), cmp.Or(o.Scheme, a.SchemeName())
-	same := terms != nil && c.Tokenizer.SameCut(a.Tokenizer)
-	switch {
-	case o.Terms != nil || terms == nil || c.Vocabulary == nil:
-	case same && hasAll(c.Vocabulary, a.Vocabulary): // what the least number of documents was is a guess
-	case c.Texts != nil:
-		o.Terms = terms
-	case !same:
-		return fmt.Errorf("gram: the text of %s was cut by %s and that of Update by %s, expected the same, or texts that "+
-			"were kept", c.Source, c.Tokenizer, a.Tokenizer)
-	}
-	return nil
-}
-
-// hasAll says whether sorted words have all of some other sorted ones.
-func hasAll(words, some []string) bool {
-	for _, word := range some {
-		at, is := slices.BinarySearch(words, word)
-		if !is {
-			return false
-		}
-		words = words[at+1:]
-	}
-	return true
 }
 
 // cut returns a corpus cut into the terms that were asked for, with the weights of its documents.

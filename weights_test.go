@@ -218,35 +218,6 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 	}
 }
 
-// An update with weights ends where training from scratch does, to the tolerance.
-func TestDocumentWeightsInUpdates(t *testing.T) {
-	all := drawn(t, "")
-	var some []int
-	var weights []float64
-	for i := range all.Documents.Rows() {
-		if weights = append(weights, float64(i%4)/2); i%3 > 0 {
-			some = append(some, i)
-		}
-	}
-	for _, o := range []gram.TrainOptions{
-		{Kernel: plainTF, C: 0.3, Tolerance: 1e-10}, {Type: "linear", Embedding: "tf-l2", C: 1, Tolerance: 1e-10},
-		{Type: "landmark:m=90", Kernel: plainTF, C: 1, Tolerance: 1e-10},
-	} {
-		m := gram.Must(gram.Train(t.Context(), all.Select(some), o))
-		o.DocumentWeights = weights
-		scratch := gram.Must(gram.Must(gram.Train(t.Context(), all, o)).Predict(t.Context(), all)).Scores
-		o.Update = m
-		updated := gram.Must(gram.Must(gram.Train(t.Context(), all, o)).Predict(t.Context(), all)).Scores
-		for i := range scratch {
-			for k := range scratch[i] { // distances as above, of objectives below 100
-				if !(math.Abs(scratch[i][k]-updated[i][k]) <= 4*math.Sqrt(2*1e-10*100)) {
-					t.Fatalf("%s: document %d: %v, updated %v", o.Type, i, scratch[i], updated[i])
-				}
-			}
-		}
-	}
-}
-
 func TestBadDocumentWeights(t *testing.T) {
 	c := few(t)
 	for want, o := range map[string]gram.TrainOptions{

@@ -176,10 +176,9 @@ func TestTrainingArguments(t *testing.T) {
 	for i := range three {
 		three[i] = i % 3
 	}
-	binary := func(par Parameters, start *Machine) func() error {
+	binary := func(par Parameters) func() error {
 		return func() error {
-			of := BinaryTraining{Docs: docs, Positive: positive, Parameters: par, Start: start}
-			_, err := TrainBinary(ctx, m, of, Options{})
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: par}, Options{})
 			return err
 		}
 	}
@@ -205,19 +204,19 @@ func TestTrainingArguments(t *testing.T) {
 	checkArguments(t, []argument{
 		{"no document", "0 documents of class 0",
 			func() error { _, err := TrainBinary(ctx, m, BinaryTraining{}, Options{}); return err }},
-		{"weight is NaN", "weight NaN of class 1", binary(Parameters{Weights: []float64{1, nan}}, nil)},
+		{"weight is NaN", "weight NaN of class 1", binary(Parameters{Weights: []float64{1, nan}})},
 		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf",
-			binary(Parameters{C: 1e200, Weights: []float64{1e200}}, nil)},
-		{"weight underflows", "of class 0 is 0, expected", binary(Parameters{C: 1e-200, Weights: []float64{1e-200}}, nil)},
-		{"weights", "3 weights, expected at most 2", binary(Parameters{Weights: []float64{1, 1, 1}}, nil)},
-		{"start without coefficients", "a start: solver: 2 support vectors with 1 coefficients",
-			binary(Parameters{}, from([]int{0, 1}, []float64{1}))},
-		{"start of a larger matrix", "a start: solver: support vector 60 after 0",
-			binary(Parameters{}, from([]int{0, 60}, []float64{1, -1}))},
-		{"start out of order", "a start: solver: support vector 1 after 2",
-			binary(Parameters{}, from([]int{2, 1}, []float64{1, -1}))},
-		{"start of NaN", "a start: solver: coefficient NaN of support vector 1",
-			binary(Parameters{}, from([]int{1}, []float64{nan}))},
+			binary(Parameters{C: 1e200, Weights: []float64{1e200}})},
+		{"weight underflows", "of class 0 is 0, expected", binary(Parameters{C: 1e-200, Weights: []float64{1e-200}})},
+		{"weights", "3 weights, expected at most 2", binary(Parameters{Weights: []float64{1, 1, 1}})},
+		{"start without coefficients", "machine 0: a start: solver: 2 support vectors with 1 coefficients",
+			train(3, Parameters{}, from([]int{0, 1}, []float64{1}), nil, nil)},
+		{"start of a larger matrix", "machine 0: a start: solver: support vector 60 after 0",
+			train(3, Parameters{}, from([]int{0, 60}, []float64{1, -1}), nil, nil)},
+		{"start out of order", "machine 0: a start: solver: support vector 1 after 2",
+			train(3, Parameters{}, from([]int{2, 1}, []float64{1, -1}), nil, nil)},
+		{"start of NaN", "machine 0: a start: solver: coefficient NaN of support vector 1",
+			train(3, Parameters{}, from([]int{1}, []float64{nan}), nil, nil)},
 		{"kernels", "panels of 0 rows", func() error {
 			_, err := TrainOneClass(ctx, m, OneClassTraining{Docs: docs, Nu: 0.5}, Options{Kernels: &asm.Kernels{}})
 			return err

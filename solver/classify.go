@@ -92,11 +92,6 @@ type BinaryTraining struct {
 	Docs     []int  // different rows of the matrix
 	Positive []bool // by element of Docs: whether it is of the positive class
 	Parameters
-
-	// Start, if not nil, is the machine of a near problem, such as that of the same documents for
-	// another C or another width of the kernel. The search begins at its coefficients, scaled to
-	// the least objective. ν-SVC ignores it. Default: the search begins at 0.
-	Start *Machine
 }
 
 // TrainBinary solves the C-SVC problem of two classes,
@@ -121,9 +116,6 @@ func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (
 		return nil, err
 	}
 	p := problem{classes: [2]int{0, 1}, weighs: 1}
-	if p.start, err = givenStart(t.Start, src.n); err != nil {
-		return nil, err
-	}
 	if len(t.Docs) != len(t.Positive) {
 		return nil, errUser("%d documents with %d signs", len(t.Docs), len(t.Positive))
 	}

@@ -27,10 +27,6 @@ type RegressionTraining struct {
 	Docs    []int     // different rows of the matrix
 	Targets []float64 // by element of Docs
 	Regression
-
-	// Start, if not nil, is a machine with a near solution of ε-SVR, for another C or other documents. ν-SVR
-	// doesn't look at it. Default: the search begins at 0.
-	Start *Machine
 }
 
 // TrainRegression solves the ε-SVR problem of the targets z of documents,
@@ -49,17 +45,13 @@ func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Op
 	if err != nil {
 		return nil, err
 	}
-	from, err := givenStart(t.Start, src.n)
-	if err != nil {
-		return nil, err
-	}
-	return solveOne(ctx, src, d, from, &opt)
+	return solveOne(ctx, src, d, &opt)
 }
 
 // solveOne solves one problem with all workers.
-func solveOne(ctx context.Context, m *source, d *dual, from start, opt *Options) (*Machine, error) {
+func solveOne(ctx context.Context, m *source, d *dual, opt *Options) (*Machine, error) {
 	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (*Machine, error) {
-		out, err := s.solveAt(ctx, d, from, bytes)
+		out, err := s.solveAt(ctx, d, nil, bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -171,5 +163,5 @@ func TrainOneClass(ctx context.Context, m Matrix, t OneClassTraining, opt Option
 		d.alpha[i] = min(left, most)
 		left -= d.alpha[i]
 	}
-	return solveOne(ctx, src, d, nil, &opt)
+	return solveOne(ctx, src, d, &opt)
 }

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -19,9 +20,13 @@ func learnersOf(x [][]float64) map[string]learner {
 	}
 	all := noisySigns(5, x)
 	signs := make([]bool, len(docs))
+	labels := slices.Repeat([]int{-1}, len(x))
 	targets := make([]float64, len(docs))
 	for t, d := range docs {
 		signs[t], targets[t] = all[d], x[d][0]*x[d][1]+0.1*x[d][2]
+		if labels[d] = 1; all[d] {
+			labels[d] = 0
+		}
 	}
 	return map[string]learner{
 		"C-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
@@ -31,15 +36,17 @@ func learnersOf(x [][]float64) map[string]learner {
 			)
 		},
 		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			near, err := TrainBinary(
-				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 2}}, opt,
-			)
+			of := Training{Labels: labels, Classes: 2, Parameters: Parameters{C: 2}}
+			near, err := Train(ctx, m, of, opt)
 			if err != nil {
 				return nil, err
 			}
-			return TrainBinary(
-				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3}, Start: near}, opt,
-			)
+			of.C, of.Start = 3, near
+			c, err := Train(ctx, m, of, opt)
+			if err != nil {
+				return nil, err
+			}
+			return c.Machines[0], nil
 		},
 		"nu-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
 			return TrainBinary(

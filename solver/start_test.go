@@ -48,16 +48,16 @@ func TestStartEndsAtBounds(t *testing.T) {
 	bounded := 0
 	for seed := range uint64(12) {
 		m, _ := gaussian(t, seed, n, 20, 0.01)
-		positive := make([]bool, n)
-		for i := range positive {
-			positive[i] = i%2 == 0
+		labels := make([]int, n)
+		for i := range labels {
+			labels[i] = i % 2
 		}
-		of := func(c float64, start *Machine) *Machine {
-			p := BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: c}, Start: start}
-			return musttest.Get(TrainBinary(t.Context(), m, p, Options{}))(t)
+		of := func(c float64, start *Classifier) *Classifier {
+			p := Training{Labels: labels, Classes: 2, Parameters: Parameters{C: c}, Start: start}
+			return musttest.Get(Train(t.Context(), m, p, Options{}))(t)
 		}
 		c := 0.003 * float64(seed+1)
-		want, got := of(c, nil), of(c, of(300*c, nil))
+		want, got := of(c, nil).Machines[0], of(c, of(300*c, nil)).Machines[0]
 		free := false
 		for _, a := range want.Coef {
 			free = free || math.Abs(a) != c

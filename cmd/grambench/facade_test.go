@@ -73,31 +73,6 @@ func TestFacadeTrains(t *testing.T) {
 	}
 }
 
-func TestFacadeUpdates(t *testing.T) {
-	folder, c := t.TempDir(), read(t, facadeSource)
-	for _, flags := range [][]string{
-		nil, {"-scheme", "labels"}, {"-type", "linear", "-c", "3"}, {"-type", "landmark:m=30"}, {"-type", "knn:k=2"},
-	} {
-		in := func(name string) string { return filepath.Join(folder, name) }
-		old, theirs, ours := in("old"), in("theirs"), in("ours")
-		command(t, nil, append([]string{"train", "-q", "-in", facadeSource, "-o", old}, flags...)...)
-		command(t, nil, "train", "-q", "-in", facadeSource, "-update", old, "-o", theirs)
-		m, err := gram.Load(old)
-		if err == nil {
-			m, err = gram.Train(t.Context(), c, gram.TrainOptions{Update: m})
-		}
-		if err == nil {
-			err = m.Save(ours)
-		}
-		if err != nil {
-			t.Fatalf("%q: %v", flags, err)
-		}
-		if readFile(t, ours) != readFile(t, theirs) {
-			t.Errorf("train -update of %q and gram.Train wrote other models", flags)
-		}
-	}
-}
-
 func TestFacadeValidates(t *testing.T) {
 	c := read(t, facadeSource)
 	for _, q := range []struct {

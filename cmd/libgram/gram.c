@@ -74,10 +74,10 @@ int32_t gram_duplicates(const gram_documents *x, const char *options, int64_t op
 	CALL(WORD(options), WORD(options_size), WORD(x), WORD(out_groups), WORD(out_count));
 }
 
-int32_t gram_train(const gram_documents *x, const char *options, int64_t options_size, gram_object update,
+int32_t gram_train(const gram_documents *x, const char *options, int64_t options_size,
                    gram_object *model, const gram_call *call)
 {
-	CALL(WORD(options), WORD(options_size), WORD(model), WORD(x), WORD(update));
+	CALL(WORD(options), WORD(options_size), WORD(model), WORD(x));
 }
 
 int32_t gram_cross_validate(const gram_documents *x, const char *options, int64_t options_size,

@@ -164,9 +164,8 @@ int32_t gram_duplicates(const gram_documents *x, const char *options, int64_t op
 /* ---- Models ----------------------------------------------------------------------------------------------------- */
 
 /* Trains a model. Options: type, kernel, embedding, scheme, c, nu, epsilon, weights (an object by class), balanced,
- * probabilities, reject, thresholds, tolerance, seed, choose_work, terms (such as "words:1..2 + chars:2..5"); update
- * is an argument: a model to begin at, or 0. */
-int32_t gram_train(const gram_documents *x, const char *options, int64_t options_size, gram_object update,
+ * probabilities, reject, thresholds, tolerance, seed, choose_work, terms (such as "words:1..2 + chars:2..5"). */
+int32_t gram_train(const gram_documents *x, const char *options, int64_t options_size,
                    gram_object *model, const gram_call *call);
 
 /* Cross-validates. Options: those of gram_train, folds. The result has "json": "measure" by which it is judged, its

@@ -219,7 +219,7 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 func compareModel(t *testing.T, c *sparse.Corpus, o gram.TrainOptions, options string, x *theirs) {
 	want, err := gram.Train(t.Context(), c, o)
 	out := into()
-	code, message := calling(train, trainArguments{textOf(options), out, &x.documents, 0})
+	code, message := calling(train, makeArguments{textOf(options), out, &x.documents})
 	x.overwrite()
 	if err != nil || code != codeOK {
 		if code != codeInvalid || err == nil || message != withKeys(err.Error()) || *out.handle != 0 {
@@ -272,7 +272,7 @@ func TestArraysOfModelsPredict(t *testing.T) {
 		`{"kernel": "linear:embed=tf", "c": 0.5, "scheme": "one-vs-rest"}`,
 		`{"kernel": "rbf:gamma=0.001,embed=tf", "c": 0.5}`} {
 		x, out, found := matrixOf(vectors), into(), into()
-		must(t, train, trainArguments{textOf(options), out, &x.documents, 0})
+		must(t, train, makeArguments{textOf(options), out, &x.documents})
 		must(t, predict, predictArguments{text{}, found, &x.documents, *out.handle})
 		n := vectors.Documents.Rows()
 		kernel := "linear:embed=tf"
@@ -437,7 +437,7 @@ func TestConcurrentCalls(t *testing.T) {
 	vectors, _ := corpora(t)
 	x, c, m := matrixOf(vectors), into(), into()
 	must(t, makeCorpus, makeArguments{text{}, c, &x.documents})
-	must(t, train, trainArguments{textOf(`{"kernel": "linear", "c": 1}`), m, &x.documents, 0})
+	must(t, train, makeArguments{textOf(`{"kernel": "linear", "c": 1}`), m, &x.documents})
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

@@ -172,28 +172,14 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, err
 // keeper is the learner whose models hold the documents themselves.
 const keeper = "knn"
 
-type trainArguments struct {
-	options text
-	out     result
-	x       *documents
-	update  uintptr
-}
-
 // train is gram_train.
-func train(c *call, a *trainArguments) error {
+func train(c *call, a *makeArguments) error {
 	if err := a.out.clear(); err != nil {
 		return err
 	}
 	var o gram.TrainOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
 		return err
-	}
-	if a.update != 0 {
-		old, err := objectOf[*model](c, a.update)
-		if err != nil {
-			return err
-		}
-		o.Update = old.Model
 	}
 	in, err := c.training(a.x, &o)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // toFields turns flags of own words into fields of package gram.
 var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ",
 	"-embed ", "Embedding ", "-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ",
-	"-reject ", "Reject ", "-update: ", "Update: ",
+	"-reject ", "Reject ",
 	"PredictOptions.Kernels[", "Kernels[", "PredictOptions.Kernels", "Model.With(Options{Kernels: ...})")
 
 // Words are the program's own words, which may name flags: in the arguments of [Errorf] fields stand for these, too.

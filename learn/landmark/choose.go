@@ -24,9 +24,6 @@ func (t *training) choose(ctx context.Context) ([]int, error) {
 		return chosen, nil
 	}
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d61726b))
-	if t.old != nil {
-		return t.chooseAgain(r), nil
-	}
 	switch t.s.Choice {
 	case Stratified:
 		return t.stratified(r, m), nil

@@ -53,11 +53,6 @@ func (t *training) fit(ctx context.Context) ([]*column, error) {
 	if s := t.resumes(); s != nil {
 		s.restore(t.all)
 	}
-	if t.old != nil {
-		if err := t.beginAgain(ctx); err != nil {
-			return nil, err
-		}
-	}
 	err := t.searches(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(err, t.keep(true))

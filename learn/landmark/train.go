@@ -82,9 +82,6 @@ type training struct {
 	rows   []int            // documents that are trained on
 	x      *sparse.Embedded // these
 
-	old   *Model      // whose machines the searches begin at; nil for none
-	place map[int]int // by place in rows: the landmark of old that it is
-
 	chosen []int // landmarks, as places in rows
 	e      *engine.Engine
 	matrix *engine.Rectangle

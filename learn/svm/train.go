@@ -39,8 +39,7 @@ type Settings struct {
 	Reject        solver.RejectionTarget // of one class per document: below a probability there is none
 	Seed          uint64                 // of the folds behind probabilities and thresholds
 
-	start *solver.Classifier // of Problem.Update: where the searches begin
-	steps int                // that each problem may take; 0 for the solver's default
+	steps int // that each problem may take; 0 for the solver's default
 }
 
 // rejects says whether some documents get no class.
@@ -240,7 +239,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 
 // classes returns what the solver trains on where a type tells classes apart.
 func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
-	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone, Start: s.start}
+	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone}
 	if t.Parameters, err = p.parameters(s); err != nil {
 		return t, err
 	}
@@ -293,9 +292,6 @@ func (p *Problem) classifier(
 		t := solver.RegressionTraining{Docs: all, Regression: p.regression(cell{s.C, s.Nu, s.Epsilon})}
 		if t.Targets, err = p.targets(); err != nil {
 			return nil, err
-		}
-		if s.start != nil {
-			t.Start = s.start.Machines[0]
 		}
 		machine, err = solver.TrainRegression(ctx, m, t, opt)
 	}

@@ -101,7 +101,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "gram_gram": _documents * 2 + _text + [c_void_p, c_int64],
     "gram_neighbours": _documents * 2 + _text + [c_int64, c_void_p, c_void_p, c_int64],
     "gram_duplicates": _documents + _text + [c_void_p, c_int64],
-    "gram_train": _documents + _text + [c_size_t] + _object,
+    "gram_train": _documents + _text + _object,
     "gram_cross_validate": _documents + _text + _object,
     "gram_search": _documents + _text + _object,
     "gram_predict": [c_size_t] + _documents + _text + _object,

@@ -65,7 +65,7 @@ class Engine(BaseEstimator):
 
     def _train(self, x: Held, **settings: Any) -> None:
         self._model = Object("gram_train", x.pointer, *options(
-            workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **settings), 0, progress=self.verbose or None)
+            workers=workers(self.n_jobs), memory_bytes=self.memory_bytes, **settings), progress=self.verbose or None)
         self.__dict__.pop("_about_model", None)
 
     def _predict(self, X: Any, **how: Any) -> Object:

@@ -249,7 +249,7 @@ static void corpora(const char *folder)
 static gram_object trained(int line, const gram_documents *x, const char *options, int64_t *right)
 {
 	gram_object model = 0, found = 0;
-	expect(line, GRAM_OK, "", gram_train(x, TEXT(options), 0, &model, fresh()));
+	expect(line, GRAM_OK, "", gram_train(x, TEXT(options), &model, fresh()));
 	expect(line, GRAM_OK, "", gram_predict(model, x, NONE, &found, fresh()));
 	const int64_t *offsets = ARRAY(found, "label_offsets", GRAM_INT64, documents + 1, 1);
 	const int32_t *own = ARRAY(found, "labels", GRAM_INT32, -1, 1);
@@ -302,7 +302,7 @@ static void models(const char *folder)
 	HAS(o[2], "\"terms_for\":[{");
 	INVALID("document 24 to explain", gram_explain(o[0], &from_matrix, 24, 2, &o[3], fresh()));
 
-	OK(gram_train(&from_matrix, NONE, o[0], &o[3], fresh()));
+	OK(gram_train(&from_matrix, NONE, &o[3], fresh()));
 	OK(gram_cross_validate(&from_matrix, TEXT("{\"folds\": 3}"), &o[4], fresh()));
 	HAS(o[4], "\"figures\":[");
 	OK(gram_search(&from_matrix, TEXT("{\"grid\": {\"C\": [\"1\", \"10\"]}, \"kernel\": \"linear\", \"folds\": 3}"), &o[5],
@@ -320,7 +320,7 @@ static void models(const char *folder)
 	HAS(o[7], "\"kind\":\"model\"");
 	release(o, 8);
 
-	OK(gram_train(&from_targets, TEXT("{\"type\": \"epsilon_svr\", \"kernel\": \"linear\"}"), 0, &o[0], fresh()));
+	OK(gram_train(&from_targets, TEXT("{\"type\": \"epsilon_svr\", \"kernel\": \"linear\"}"), &o[0], fresh()));
 	HAS(o[0], "\"numbers\":true");
 	OK(gram_predict(o[0], &from_matrix, NONE, &o[1], fresh()));
 	const double *values = ARRAY(o[1], "values", GRAM_DOUBLE, documents, 1);
@@ -432,7 +432,7 @@ static void errors(const char *folder)
 	INVALID("texts: a length of 4611686018427387904", gram_index(&huge, NONE, &o, fresh()));
 	INVALID("options: a length of -1", gram_gram(&from_matrix, NULL, "{}", -1, out, COUNT(out), fresh()));
 	INVALID("options: NULL", gram_gram(&from_matrix, NULL, NULL, 2, out, COUNT(out), fresh()));
-	INVALID("NULL for the object", gram_train(&from_matrix, NONE, 0, NULL, fresh()));
+	INVALID("NULL for the object", gram_train(&from_matrix, NONE, NULL, fresh()));
 	INVALID("NULL for the array", gram_array(o, TEXT("json"), NULL, fresh()));
 	INVALID("NULL for texts", gram_index(NULL, NONE, &o, fresh()));
 	INVALID("sizes of texts: NULL", gram_index(&(gram_strings){texts_data, NULL, 2}, NONE, &o, fresh()));
@@ -464,16 +464,16 @@ static void errors(const char *folder)
 	INVALID("aligned", gram_gram(&x, NULL, NONE, out, COUNT(out), fresh()));
 	x = from_matrix;
 	x.label_count--;
-	INVALID("labels: a length of 23, expected 24", gram_train(&x, NONE, 0, &o, fresh()));
+	INVALID("labels: a length of 23, expected 24", gram_train(&x, NONE, &o, fresh()));
 	x = from_matrix;
 	x.classes = &(gram_strings){class_names, class_sizes, 1};
-	INVALID("label 1 at 2, expected one of 1 classes", gram_train(&x, NONE, 0, &o, fresh()));
+	INVALID("label 1 at 2, expected one of 1 classes", gram_train(&x, NONE, &o, fresh()));
 	const char *const no_text[] = {"food", "c\xff"};
 	static const int64_t no_sizes[] = {4, 2};
 	x.classes = &(gram_strings){no_text, no_sizes, 2};
-	INVALID("class 1, \"c\\xff\", isn't UTF-8", gram_train(&x, NONE, 0, &o, fresh()));
+	INVALID("class 1, \"c\\xff\", isn't UTF-8", gram_train(&x, NONE, &o, fresh()));
 	targets[5] = INFINITY;
-	INVALID("target of row 5: found +Inf", gram_train(&from_targets, NONE, 0, &o, fresh()));
+	INVALID("target of row 5: found +Inf", gram_train(&from_targets, NONE, &o, fresh()));
 	targets[5] = 1;
 
 	/* A message is cut to its room, and there may be none. */
@@ -598,7 +598,7 @@ static void *work(void *unused)
 	for (int i = 0; i < 5; i++) {
 		gram_object model = 0, found = 0;
 		gram_documents x = {.corpus = shared_corpus};
-		OK(gram_train(&x, TEXT("{\"kernel\": \"linear\", \"c\": 1}"), 0, &model, fresh()));
+		OK(gram_train(&x, TEXT("{\"kernel\": \"linear\", \"c\": 1}"), &model, fresh()));
 		OK(gram_predict(i % 2 == 0 ? model : shared_model, &x, NONE, &found, fresh()));
 		ARRAY(found, "scores", GRAM_DOUBLE, documents, 1);
 		ARRAY(shared_model, "bytes", GRAM_BYTES, -1, 1);
@@ -618,7 +618,7 @@ static void threads(void)
 {
 	pthread_t all[8];
 	OK(gram_corpus(&from_matrix, NONE, &shared_corpus, fresh()));
-	OK(gram_train(&from_matrix, NONE, 0, &shared_model, fresh()));
+	OK(gram_train(&from_matrix, NONE, &shared_model, fresh()));
 	for (int i = 0; i < COUNT(all); i++)
 		pthread_create(&all[i], NULL, work, NULL);
 	for (int i = 0; i < COUNT(all); i++)
@@ -645,13 +645,13 @@ static void round_of_calls(float *values, const gram_documents *x, float *out)
 	OK(gram_corpus(x, NONE, &c, fresh()));
 	ARRAY(c, "values", GRAM_FLOAT, -1, 1);
 	OK(gram_gram(x, NULL, NONE, out, 1024, fresh()));
-	OK(gram_train(x, TEXT("{\"kernel\": \"linear\", \"c\": 1}"), 0, &m, fresh()));
+	OK(gram_train(x, TEXT("{\"kernel\": \"linear\", \"c\": 1}"), &m, fresh()));
 	ARRAY(m, "bytes", GRAM_BYTES, -1, 1);
 	OK(gram_predict(m, x, NONE, &p, fresh()));
 	ARRAY(p, "scores", GRAM_DOUBLE, 32, 1);
 	OK(gram_free(c, fresh()));
 	OK(gram_free(p, fresh()));
-	INVALID("is unknown", gram_train(x, TEXT("{\"x\": 1}"), 0, &p, fresh()));
+	INVALID("is unknown", gram_train(x, TEXT("{\"x\": 1}"), &p, fresh()));
 	OK(gram_free(m, fresh()));
 }
 

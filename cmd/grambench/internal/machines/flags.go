@@ -43,9 +43,6 @@ type machine struct {
 
 	chooseTime float64 // what a choice may cost
 
-	update string      // file of the model that the training begins at
-	old    learn.Model // from it; nil before it is loaded
-
 	scale   string         // of columns
 	vectors *learn.Vectors // defaults for vectors that aren't counts; nil for text and counts
 }
@@ -78,14 +75,8 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Check(m.check)
 }
 
-// waits says that the model of -update, which isn't loaded yet, has settings for flags that weren't given.
-func (m *machine) waits() bool { return m.update != "" && m.old == nil }
-
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
-	if m.waits() {
-		return nil
-	}
 	err := m.shorthand.take(&m.kind)
 	if err == nil {
 		err = m.takeScale()
@@ -218,12 +209,6 @@ func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
 		o.Vectors = &learn.Vectors{Kernel: "rbf", Embedding: *o.Embedding}
 	}
 	if o.Weights, err = m.weights.For(c); err != nil {
-		return o, err
-	}
-	if m.old != nil {
-		err = o.Inherit(m.old)
-	}
-	if err != nil {
 		return o, err
 	}
 	err = m.learner.trainer.Check(o)

@@ -39,7 +39,6 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.shorthand.declare(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
-		f.Reads(&t.update, "update", "begin at the model in `FILE`, with its settings, to add documents to its own")
 		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
 		f.StringVar(&t.reject, "reject", "",
 			"no class (?) below a probability learnt for `TARGET`: error=2% or coverage=90%")
@@ -71,9 +70,6 @@ var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 // check checks that the flags make sense together.
 func (t *train) check() error {
 	if t.f.Given("v") {
-		if t.update != "" {
-			return cli.Usagef("-update with -v, which writes no model, expected one of them")
-		}
 		t.out = "" // no model is written
 		return t.validation().check()
 	}
@@ -97,7 +93,7 @@ func defaultModel(source string) string {
 // checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
 // model.
 func (t *train) checkKernel() error {
-	if t.waits() || t.learner.Type == "" {
+	if t.learner.Type == "" {
 		return nil
 	}
 	k, err := t.kernelOf(nil)
@@ -145,12 +141,6 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	}
 	p := e.Progress(true)
 	defer p.Clear()
-	if t.waits() {
-		p.Stage("reading " + filepath.Base(t.update))
-		if err := t.inherit(ctx); err != nil {
-			return err
-		}
-	}
 	if t.to == "gram" {
 		t.keepTexts()
 	}
@@ -168,7 +158,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 		j.o.State = t.out + ".state"
 	}
 	begin := time.Now()
-	m, updated, err := t.train(ctx, j)
+	m, err := t.learner.trainer.Train(ctx, j.handOver(), j.o)
 	if err != nil {
 		return j.named(err)
 	}
@@ -186,9 +176,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r.SecondsWrite = time.Since(begin).Seconds()
-	if r.fill(t, m, &a, j); updated != nil {
-		r.Updated = &updatedLine{t.update, *updated}
-	}
+	r.fill(t, m, &a, j)
 	if t.f.Quiet && !t.f.JSON {
 		return nil
 	}

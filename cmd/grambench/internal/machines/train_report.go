@@ -19,8 +19,6 @@ type trainReport struct {
 	Corpus source.Line   `json:"corpus"`
 	Choice *choiceReport `json:"choice,omitempty"`
 
-	Updated *updatedLine `json:"updated,omitempty"`
-
 	machineLine
 	File       string `json:"file"`
 	FileFormat string `json:"file_format"`
@@ -159,9 +157,6 @@ func (r *trainReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.Corpus)
 	if r.Choice != nil {
 		r.Choice.WriteText(w)
-	}
-	if r.Updated != nil {
-		fmt.Fprintln(w, r.Updated)
 	}
 	machines := report.Counted(r.Machines, "machine", "machines")
 	times := fmt.Sprintf("writing %.2f s, in all %.2f s", r.SecondsWrite, r.Seconds)

@@ -1,7 +1,6 @@
 package gram_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,27 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
-
-// A corpus that has all terms of the model is taken as it is cut, though its texts could be cut anew.
-func TestUpdateKeepsTerms(t *testing.T) {
-	c := rareWords(t)
-	half := c.Select(run.Numbers(0, 40))
-	o := gram.TrainOptions{Kernel: "linear", C: 1, Scheme: "one-vs-rest"}
-	whole, part := gram.Must(gram.Train(t.Context(), c, o)), gram.Must(gram.Train(t.Context(), half, o))
-	updated := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Update: part}))
-	want, got := whole.Machines().Offsets, updated.Machines().Offsets
-	for k := range want {
-		if !(math.Abs(got[k]-want[k]) <= 0.01) {
-			t.Errorf("offsets %v of an update, %v of training at once", got, want)
-		}
-	}
-	if got, want := len(updated.About().Vocabulary), len(whole.About().Vocabulary); got != want {
-		t.Errorf("%d terms of an update, %d of training at once", got, want)
-	}
-}
 
 // Terms that were selected stay selected, whatever a training would choose among.
 func TestSelectedTermsStay(t *testing.T) {
