@@ -2,37 +2,28 @@ package learn
 
 import (
 	"context"
-	"io"
 	"os"
 
+	"github.com/gramengine/gram/learn/mkm"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// state is what a training keeps to go on from.
-type state interface {
-	comparable
-	Write(ctx context.Context, w io.Writer) error
-}
-
-// keeping returns the state of an interrupted training in o.State, nil for none, and what keeps states
-// there, nil where nothing shall be. after says what a training has finished.
-func keeping[S state](
-	ctx context.Context, o *Options, read func(context.Context, io.Reader) (S, error), after func(S) string,
-) (resume S, save func(S) error) {
+// keeping returns the state of an interrupted training in o.State, nil if there is none, and a function that saves
+// states there, nil if o.State is "".
+func keeping(ctx context.Context, o *Options) (resume *mkm.State, save func(*mkm.State) error) {
 	if o.State == "" {
-		return resume, nil
+		return nil, nil
 	}
 	if f, err := os.Open(o.State); err == nil {
-		found, err := read(ctx, f)
+		resume, err = mkm.ReadState(ctx, f)
 		f.Close()
 		if err != nil {
 			o.Warning("%s: %v: training starts from the beginning, and saves no state there", o.State, err)
-			return resume, nil
+			return nil, nil
 		}
-		resume = found
-		o.Saying("%s holds a training after %s: it resumes if corpus and settings are the same", o.State, after(resume))
+		o.Saying("%s holds a training after %s: it resumes if corpus and settings are the same", o.State, resume)
 	}
-	return resume, func(s S) error {
+	return resume, func(s *mkm.State) error {
 		f, err := atomicfile.Create(o.State, "")
 		if err != nil {
 			return err
@@ -45,7 +36,7 @@ func keeping[S state](
 			return err
 		}
 		if ctx.Err() != nil {
-			o.Saying("%s holds the training after %s: the same command resumes it", o.State, after(s))
+			o.Saying("%s holds the training after %s: the same command resumes it", o.State, s)
 		}
 		return nil
 	}

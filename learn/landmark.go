@@ -106,15 +106,6 @@ func (o *Options) landmarks() landmark.Options {
 	}
 }
 
-// resumed are landmarks with the state of an interrupted training, which is kept.
-func (o *Options) resumed(ctx context.Context) landmark.Options {
-	out := o.landmarks()
-	out.Resume, out.Save = keeping(ctx, o, landmark.ReadState, func(s *landmark.State) string {
-		return counted(s.Passes(), "pass", "passes")
-	})
-	return out
-}
-
 // Train implements Trainer.
 func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
@@ -125,7 +116,7 @@ func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mod
 		return nil, err
 	}
 	if s.Landmarks > 0 {
-		m, err := landmark.Train(ctx, c, s, o.resumed(ctx))
+		m, err := landmark.Train(ctx, c, s, o.landmarks())
 		return landmarkModel{m, nil}, err
 	}
 	var steps []string

@@ -10,10 +10,10 @@ import (
 
 // What a training has kept goes; a file of another kind with that name stays.
 func TestRemoveState(t *testing.T) {
-	l := &Learner{Files: Files{Form: "gram landmark "}}
+	l := &Learner{Files: Files{Form: "gram mkm "}}
 	path := filepath.Join(t.TempDir(), "a.model.state")
 	for content, goes := range map[string]bool{
-		"gram landmark state 1\n": true, "gram landmark 1\nmodel": false, "x": false,
+		"gram mkm state 1\n": true, "gram mkm 1\nmodel": false, "x": false,
 		"my own notes, which are longer than that": false,
 	} {
 		musttest.Do(t, os.WriteFile(path, []byte(content), 0o600))

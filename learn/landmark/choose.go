@@ -12,17 +12,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// choose draws landmarks, as places in the training's rows, or takes those of an interrupted training.
+// choose draws landmarks, as places in the training's rows.
 func (t *training) choose(ctx context.Context) ([]int, error) {
 	n, m := len(t.rows), t.s.Landmarks
-	if s := t.resumes(); s != nil {
-		t.passes = s.passes
-		chosen := make([]int, len(s.chosen))
-		for i, at := range s.chosen {
-			chosen[i] = int(at)
-		}
-		return chosen, nil
-	}
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d61726b))
 	switch t.s.Choice {
 	case Stratified:

@@ -31,7 +31,6 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 		return nil, fmt.Errorf("landmark: %s holds no documents, expected one at least", c.Source)
 	}
 	s.Landmarks = min(s.Landmarks, n)
-	opt.Resume, opt.Save = nil, nil
 	t := &training{c: c, s: s, opt: opt, rows: make([]int, n)}
 	for i := range t.rows {
 		t.rows[i] = i

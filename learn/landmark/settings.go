@@ -127,14 +127,6 @@ type Options struct {
 	// Progress is called with how far the work is, never concurrently. Default: none.
 	Progress func(run.Progress)
 
-	// Save is called with where a training is: every minute, and at the end of its context, once it has
-	// taken ten seconds. Its error ends the training. Default: none.
-	Save func(*State) error
-
-	// Resume is where an earlier training was interrupted. A state of another corpus or of other
-	// settings has no part. Default: none.
-	Resume *State
-
 	// Pass takes passes over the documents in place of this process: it hands the sums of all blocks to
 	// add, in their order, as [Passing] makes them. The model has the same bits. Default: none.
 	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error

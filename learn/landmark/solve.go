@@ -2,7 +2,6 @@ package landmark
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -38,37 +37,30 @@ const (
 	leastOfStep = 1e-3
 )
 
-// fit searches for all classes and all C. At the end of ctx it hands over where it is.
+// fit searches for all classes and all C.
 func (t *training) fit(ctx context.Context) ([]*column, error) {
-	t.all = nil
+	var all []*column
 	for which, price := range t.prices {
 		for class := range t.machines() {
 			c := &column{at: class, class: class, which: which, price: price, u: make([]float64, t.factor.N)}
 			if t.s.Loss == Square {
-				c.at = len(t.all)
+				c.at = len(all)
 			}
-			t.all = append(t.all, c)
+			all = append(all, c)
 		}
 	}
-	if s := t.resumes(); s != nil {
-		s.restore(t.all)
-	}
-	err := t.searches(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = errors.Join(err, t.keep(true))
-	}
-	return t.all, err
+	return all, t.searches(ctx, all)
 }
 
 // searches searches for squares all at once, else for one C after the other.
-func (t *training) searches(ctx context.Context) error {
+func (t *training) searches(ctx context.Context, all []*column) error {
 	if t.s.Loss == Square {
-		return t.search(ctx, t.all)
+		return t.search(ctx, all)
 	}
 	var before []*column
-	for some := range slices.Chunk(t.all, t.machines()) {
+	for some := range slices.Chunk(all, t.machines()) {
 		for i, c := range some {
-			if before != nil && floats.Norm(c.u, 1) == 0 {
+			if before != nil {
 				copy(c.u, before[i].u)
 				c.zero = before[i].zero
 			}
@@ -315,9 +307,6 @@ func (t *training) newton(
 			rho := floats.Dot(s.r, z[i])
 			floats.AddScaled(z[i], rho/s.rho, s.q)
 			s.q, s.rho = z[i], rho
-		}
-		if err := t.keep(false); err != nil {
-			return err
 		}
 	}
 	for _, s := range all {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
@@ -90,9 +89,6 @@ type training struct {
 
 	point   *Request  // where the last gradients were taken
 	pointOf []*column // and of what
-
-	all         []*column // the searches
-	begin, kept time.Time // when the training began, and a state was handed over
 }
 
 // newTraining checks what there is to train on, and embeds it.
@@ -109,7 +105,7 @@ func newTraining(
 	if err := task.CheckPrices(prices); err != nil {
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
-	t := &training{c: c, s: s, opt: opt, prices: prices, begin: time.Now(), kept: time.Now()}
+	t := &training{c: c, s: s, opt: opt, prices: prices}
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
