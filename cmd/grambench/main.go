@@ -42,9 +42,6 @@ grambench computes Gram matrices of kernels on sparse documents, and trains clas
 	},
 	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic,
 		bench.SuiteTopic},
-	Moved: map[string]string{
-		"repro": "repro is a command of gramlab, which make lab builds: gramlab repro NAME -data DIR",
-	},
 	Examples: `
 grambench train -in mail/ -o mail.model      a model from texts, one sub-folder per class
 grambench predict -in new.tsv -model mail.model`,

@@ -31,11 +31,10 @@ const (
 // Program is a program of several commands.
 type Program struct {
 	Name     string
-	About    string            // the first lines of the help
-	Examples string            // its last ones, a line each
-	Commands []*Command        // in the order of the help
-	Topics   []Topic           // what help explains beside commands
-	Moved    map[string]string // of a command that is elsewhere: where
+	About    string     // the first lines of the help
+	Examples string     // its last ones, a line each
+	Commands []*Command // in the order of the help
+	Topics   []Topic    // what help explains beside commands
 
 	Redact func(message string) string // what messages are passed through; nil for nothing
 }
@@ -151,10 +150,6 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 		if c.Name == name {
 			return p.execute(ctx, c, rest, e)
 		}
-	}
-	if where, is := p.Moved[name]; is {
-		e.Say("%s", where)
-		return Misuse
 	}
 	what, known := "command", p.names()
 	if args[0] == "help" {
