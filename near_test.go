@@ -132,7 +132,8 @@ func TestOneSpaceOfVectors(t *testing.T) {
 	}
 }
 
-// Each document that is dropped is within the bound of one that is kept; equal texts are duplicates, whatever the terms.
+// Each document that is dropped is within the bound of one that is kept; equal texts are duplicates,
+// whatever the terms.
 func TestDuplicatesOfKept(t *testing.T) {
 	var chain []string
 	for i := range 100 {

@@ -33,7 +33,8 @@ func dots(x *sparse.CSR, i int, y *sparse.CSR, j int) (dot float64) {
 	return dot
 }
 
-// Inner products and distances of whole counts are exact on every instruction set, whatever way they come, and values of
+// Inner products and distances of whole counts are exact on every instruction set, whatever way they come,
+// and values of
 // kernels of them are those of the exact number.
 func TestWholeCountsAreExact(t *testing.T) {
 	const n = 140

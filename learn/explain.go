@@ -30,7 +30,8 @@ type Explanation struct {
 }
 
 // Explained is a decision function with the terms that speak most for it and against it. A weight of a linear function
-// is per unit of the embedded document. Of other kernels it is the mean effect of the term: f(x) - f(x without the term),
+// is per unit of the embedded document. Of other kernels it is the mean effect of the term: f(x) - f(x
+// without the term),
 // 0 for documents x without the term.
 type Explained struct {
 	Class   string       `json:"class"`
@@ -51,9 +52,12 @@ type TermWeight struct {
 const explained flagtext.Words = "logistic regression, -type linear or a support vector machine"
 
 // Explain returns the n terms that speak most for each class, and as many against it; ties are broken by column. Of
-// one-vs-one machines the function of a class is the mean of its machines' functions; if class isn't "", each of them has
-// a row of its own. Spherical margins have the hyperplane's unit vector. Support vector machines with other kernels than
-// linear have mean effects over training documents that the model holds, evenly spread if all would take more than about
+// one-vs-one machines the function of a class is the mean of its machines' functions; if class isn't "",
+// each of them has
+// a row of its own. Spherical margins have the hyperplane's unit vector. Support vector machines with other
+// kernels than
+// linear have mean effects over training documents that the model holds, evenly spread if all would take
+// more than about
 // 4·10⁸ kernel values.
 //
 // Errors: n below 1, a model without terms or documents, a class that it doesn't have, those of predictions.

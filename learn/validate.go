@@ -57,7 +57,8 @@ type Found struct {
 	Terms              []Terms     // the cuts of Chosen; nil where text was not cut anew
 }
 
-// CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by o.Seed. The terms and
+// CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by o.Seed.
+// The terms and
 // their document frequencies (idf) are those of all documents, so that folds can share kernel values; labels, scales of
 // columns and weights from labels are those of the other folds.
 //

@@ -127,7 +127,8 @@ func (m *CSR) allocate() {
 	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
 }
 
-// MaxTerms bounds the number of columns that hold a value: the number of columns, or of stored values if that is smaller.
+// MaxTerms bounds the number of columns that hold a value: the number of columns, or of stored values if
+// that is smaller.
 func (m *CSR) MaxTerms() int { return min(m.Cols, len(m.Terms)) }
 
 // DocumentFrequency returns, for each column, the number of rows with a value other than zero

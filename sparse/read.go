@@ -140,7 +140,8 @@ const (
 // compressed by gzip or zstd. A file or folder that is itself called goroot is read as ./goroot.
 //
 // Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. Index i of an
-// svmlight file is column i−1, or column i with Options.ZeroBased. Row i, column j of a MatrixMarket file, both from 1, is document
+// svmlight file is column i−1, or column i with Options.ZeroBased. Row i, column j of a MatrixMarket file,
+// both from 1, is document
 // i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column of its
 // place in the image; the file of labels has "labels" in its name in place of "images", as
 // train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it

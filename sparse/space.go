@@ -21,9 +21,11 @@ type Space struct {
 	Blank    int  // texts without terms, or whose terms all weigh 0
 }
 
-// NewSpace fits an embedding on the documents of columns, to compare documents of rows with them; nil stands for columns.
+// NewSpace fits an embedding on the documents of columns, to compare documents of rows with them; nil
+// stands for columns.
 // A term that only rows have counts as a term of one document of columns: with idf it weighs log D, learnt from labels
-// next to nothing, and in scaled columns nothing. Both corpora must be text, cut by one tokenizer, or both vectors of as
+// next to nothing, and in scaled columns nothing. Both corpora must be text, cut by one tokenizer, or both
+// vectors of as
 // many columns; files in LIBSVM's format don't say how many, and may have fewer. Neither corpus changes.
 //
 // With apart, texts without terms are identical if they are equal, and else have nothing in common. Without it they are

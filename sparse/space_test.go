@@ -54,7 +54,8 @@ func TestSpace(t *testing.T) {
 	unsorted := &Corpus{Documents: &CSR{Cols: 3, Offsets: []int64{0, 3}, Terms: []uint32{0, 1, 2},
 		Values: []float32{3, 1, 2}}, Vocabulary: []string{"c", "a", "b"}}
 	s := musttest.Get(NewSpace(Embedding{}, first, unsorted, true))(t)
-	if terms, values := s.Rows.Row(0); !slices.Equal(terms, []uint32{0, 1, 2}) || !slices.Equal(values, []float32{1, 2, 3}) {
+	if terms, values := s.Rows.Row(0); !slices.Equal(terms, []uint32{0, 1, 2}) || !slices.Equal(values,
+		[]float32{1, 2, 3}) {
 		t.Errorf("terms %v with values %v", terms, values)
 	}
 	unsorted.Vocabulary[1] = "c"

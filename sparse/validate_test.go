@@ -284,7 +284,8 @@ func TestEmbeddedIsRefused(t *testing.T) {
 			"expected that of the raw value":       func(x *Embedded) { x.Raw[0] *= 2 },
 		} {
 			bad := &Embedded{
-				CSR{Cols: x.Cols, Offsets: slices.Clone(x.Offsets), Terms: slices.Clone(x.Terms), Values: slices.Clone(x.Values)}, x.Embedder,
+				CSR{Cols: x.Cols, Offsets: slices.Clone(x.Offsets), Terms: slices.Clone(x.Terms),
+					Values: slices.Clone(x.Values)}, x.Embedder,
 				slices.Clone(x.Norms), slices.Clone(x.Raw), slices.Clone(x.Divisors),
 			}
 			spoil(bad)

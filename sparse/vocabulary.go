@@ -422,7 +422,8 @@ func (c *Corpus) columns(
 	digest := sha256.New()
 	for i := range documents {
 		terms, number := documents[i].terms, joined[documents[i].counter]
-		if len(terms) == 0 || slices.ContainsFunc(terms, func(t termCount) bool { return column[number[t.term]] != leftOut }) {
+		if len(terms) == 0 || slices.ContainsFunc(terms,
+			func(t termCount) bool { return column[number[t.term]] != leftOut }) {
 			continue
 		}
 		var list []string

@@ -84,8 +84,10 @@ func inputForms(t *testing.T, x [][]float64, labels []string, symmetry string) m
 		"0.svm": []byte(svm[0].String()), "1.svm": []byte(svm[1].String()),
 		"a.npy": npy("<f8", fmt.Sprintf("(%d, %d)", n, n), dense), "a.npz": archive.Bytes(),
 		"general.mtx": coordinate("real", "general", entries), symmetry + ".mtx": coordinate("real", symmetry, lower),
-		"array.mtx":             fmt.Appendf(nil, "%%%%MatrixMarket matrix array real general\n%d %d\n%s", n, n, array.String()),
-		symmetry + "-array.mtx": fmt.Appendf(nil, "%%%%MatrixMarket matrix array real %s\n%d %d\n%s", symmetry, n, n, lowerArray.String()),
+		"array.mtx": fmt.Appendf(nil, "%%%%MatrixMarket matrix array real general\n%d %d\n%s", n, n,
+			array.String()),
+		symmetry + "-array.mtx": fmt.Appendf(nil, "%%%%MatrixMarket matrix array real %s\n%d %d\n%s", symmetry, n, n,
+			lowerArray.String()),
 	}
 	if pattern {
 		for _, list := range []*[]string{&entries, &lower} {
@@ -207,10 +209,12 @@ func TestInputPairs(t *testing.T) {
 					if mixed {
 						flags = []string{"-signed"}
 					}
-					got, bad = command(append([]string{"neighbours", "-q", "-in", path(a), "-of", path(b), "-o", "OUT", "-k", "3", "-kernel",
+					got, bad = command(append([]string{"neighbours", "-q", "-in", path(a), "-of", path(b), "-o", "OUT", "-k",
+						"3", "-kernel",
 						"rbf:gamma=0.1,embed=tf"}, flags...)...)
 					check("neighbours "+pair, got, bad, mixed)
-					got, bad = command(append([]string{"duplicates", "-q", "-in", path(a), "-of", path(b), "-o", "OUT", "-within", "0", "-embed", "tf"}, flags...)...)
+					got, bad = command(append([]string{"duplicates", "-q", "-in", path(a), "-of", path(b), "-o", "OUT",
+						"-within", "0", "-embed", "tf"}, flags...)...)
 					check("duplicates "+pair, strings.ReplaceAll(got, path(b), "OF"), bad, mixed)
 					got, bad = command(append([]string{"gram", "-q", "-in", path(a), "-test", path(b), "-kernel",
 						"rbf:gamma=0.1,embed=tf", "-to", "npy", "-o", "OUT"}, flags...)...)

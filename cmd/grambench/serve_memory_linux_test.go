@@ -24,7 +24,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-var siege = flag.Bool("siege", false, "TestServeStaysWithinMemory in full: 300M, 600 clients that don't read, 4,096 idle")
+var siege = flag.Bool("siege", false,
+	"TestServeStaysWithinMemory in full: 300M, 600 clients that don't read, 4,096 idle")
 
 // words writes labelled texts of random words to a file, and returns a short text of them.
 func words(t *testing.T, file string, documents, length int) string {

@@ -133,7 +133,8 @@ int32_t gram_free(gram_object object, const gram_call *call);
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
 /* Reads a file or folder, as grambench does. Options: format, min_df, max_df, tokenizer, encoding, strict,
- * label_column, text_column, label_key, text_key, labels, signed, zero_based ("true" or "false"), vocabulary (an array), keep_texts. */
+ * label_column, text_column, label_key, text_key, labels, signed, zero_based ("true" or "false"), vocabulary
+ * (an array), keep_texts. */
 int32_t gram_read(const char *source, int64_t source_size, const char *options, int64_t options_size,
                   gram_object *corpus, const gram_call *call);
 
@@ -269,8 +270,10 @@ typedef struct gram_view {
  *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer,
  *                 labelled, classes, warnings
  *   model         type, kernel, embedding, scheme, c, classes, machines (the names of decision values), numbers
- *                 (regression), one_class, votes, probabilities, text, tokenizer, columns (of vectors; 0 if unknown), vocabulary
- *                 (number of terms of texts), terms (those that are known), support, bytes, converged, unfinished, notes, warnings, report (lines), rows
+ *                 (regression), one_class, votes, probabilities, text, tokenizer, columns (of vectors; 0 if
+ *                 unknown), vocabulary
+ *                 (number of terms of texts), terms (those that are known), support, bytes, converged,
+ *                 unfinished, notes, warnings, report (lines), rows
  *   index         documents, added, removed, new_terms: the latter three since gram_index or gram_index_refit
  *   predictions   documents, classes, machines, warnings
  *   components    documents, components, landmarks, total (of all eigenvalues), residual (what landmarks leave of it),

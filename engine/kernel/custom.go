@@ -97,7 +97,9 @@ func New(c Custom) (k Kernel, err error) {
 
 // readable reports whether the grammar of specifications takes a name for a kernel without parts.
 func readable(name string) bool {
-	of := syntax.Vocabulary{Word: func(string) *syntax.Word { return &syntax.Word{Takes: func(string) bool { return true }} }}
+	of := syntax.Vocabulary{Word: func(string) *syntax.Word {
+		return &syntax.Word{Takes: func(string) bool { return true }}
+	}}
 	c, err := syntax.ParseCall(name, &of)
 	return err == nil && c.Pos == 0 && c.End == len(name)
 }

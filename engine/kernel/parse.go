@@ -39,7 +39,8 @@ import (
 // Parse(k.String()) gives k again; it is tried, so that whatever is written with a kernel can be
 // read. A specification that is wrong is answered with a [*SpecError].
 //
-// Kernels of [New] that are given as own are known by their names, as in sum(mine,linear). Errors: one that is nil, two of
+// Kernels of [New] that are given as own are known by their names, as in sum(mine,linear). Errors: one that
+// is nil, two of
 // the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 

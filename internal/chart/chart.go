@@ -131,7 +131,8 @@ func Name(p *plot.Plot, name string, at plotter.XY) {
 		Offset: vg.Point{X: 5}})
 }
 
-// Bars draws groups of bars, one of each series, from 0 on; if there are several series, the legend names them. Names of
+// Bars draws groups of bars, one of each series, from 0 on; if there are several series, the legend names
+// them. Names of
 // groups are turned if they would overlap in a page.
 func Bars(p *plot.Plot, groups, series []string, value func(group, series int) float64) {
 	const wide = 0.8 // of the room that a group has

@@ -20,13 +20,15 @@ func TestPagePlots(t *testing.T) {
 	Curve(p, "the class", Colors[1], plotter.XYs{{X: 0, Y: 100}, {X: 100, Y: 100}}, false)
 	text := musttest.Get(SVG(p, "", 16, 11))(t)
 	most, at := 0.0, 0.0
-	for _, m := range regexp.MustCompile(`M[0-9.]+,[0-9.]+L([0-9.]+),[0-9.]+" style="[^"]*curve-1`).FindAllStringSubmatch(text, -1) {
+	of := regexp.MustCompile(`M[0-9.]+,[0-9.]+L([0-9.]+),[0-9.]+" style="[^"]*curve-1`)
+	for _, m := range of.FindAllStringSubmatch(text, -1) {
 		x := musttest.Get(strconv.ParseFloat(m[1], 64))(t)
 		if at = max(at, x); most == 0 || x < most {
 			most = x // the curve; the other one is in the legend
 		}
 	}
-	for _, m := range regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>\s*(the class|a y label)<`).FindAllStringSubmatch(text, -1) {
+	of = regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>\s*(the class|a y label)<`)
+	for _, m := range of.FindAllStringSubmatch(text, -1) {
 		if x := musttest.Get(strconv.ParseFloat(m[1], 64))(t); m[2] == "the class" && !(x > most) {
 			t.Errorf("the legend is at %v, lines end at %v", x, most)
 		}

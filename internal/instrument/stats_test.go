@@ -132,7 +132,8 @@ func TestRatio(t *testing.T) {
 	if r := ratioOf(same, same, [2]float64{0.01, 0.01}, 9); r.Ratio != 1 || r.Differs() || !(r.High < 1.08) {
 		t.Errorf("of equal batches: %+v", r)
 	}
-	if r := ratioOf([]float64{math.Log(1), math.Log(1)}, []float64{math.Log(2), math.Log(2)}, [2]float64{}, 1); !r.Differs() ||
+	if r := ratioOf([]float64{math.Log(1), math.Log(1)}, []float64{math.Log(2), math.Log(2)}, [2]float64{},
+		1); !r.Differs() ||
 		r.Ratio != 0.5 {
 		t.Errorf("of twice the time: %+v", r)
 	}

@@ -42,7 +42,8 @@ const (
 var Workloads = []*Workload{
 	{"tiles-text", 1, "c of all pairs of 6,144 documents of 200 words", "pairs", 0.008, tilesOf(textCorpus)},
 	{"tiles-short", 2, "c of all pairs of 12,288 documents of 12 words", "pairs", 0.011, tilesOf(shortCorpus)},
-	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs", 0.003, tilesOf(denseCorpus)},
+	{"tiles-dense", 1, "c of all pairs of 4,096 documents that have half of 256 terms", "pairs", 0.003,
+		tilesOf(denseCorpus)},
 	{"map", 1, "the diffusion kernel of 2²⁴ values of c in the second-level cache", "values", 0.002, prepareMap},
 	{"train", 1, "a support vector machine for 6 classes of 1,200 documents", "documents", 0.028,
 		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: price,

@@ -29,7 +29,8 @@ func here() (ids []int) {
 // and on no other. Tried again without flips, nothing differs.
 func TestEveryPlantedFlipIsFound(t *testing.T) {
 	bad := here()[len(here())-1]
-	r := musttest.Get(Run(t.Context(), Options{Turns: 3, Alone: 0.3, Corpus: 1 << 20, Seed: 5, Inject: &Fault{bad, 1e-3}}))(t)
+	r := musttest.Get(Run(t.Context(), Options{Turns: 3, Alone: 0.3, Corpus: 1 << 20, Seed: 5, Inject: &Fault{bad,
+		1e-3}}))(t)
 	kinds := map[string]bool{}
 	total := 0
 	for _, c := range r.Planted {

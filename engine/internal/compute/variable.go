@@ -19,7 +19,8 @@ import (
 func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	of := kernel.VariableOf(k)
 	e := c.X.Embedder.Embedding
-	if of == kernel.OfDistance && (e.Pairing != sparse.Dot || e.Norm == sparse.NormL2 && e.Power == 0 || e == sparse.Sphere) {
+	if of == kernel.OfDistance && (e.Pairing != sparse.Dot || e.Norm == sparse.NormL2 && e.Power == 0 ||
+		e == sparse.Sphere) {
 		return kernel.OfAll
 	}
 	if of == kernel.OfProduct && !c.whole() {

@@ -206,7 +206,8 @@ func (s *suiteReport) WriteText(w io.Writer) {
 		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
 			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High),
 			report.Percent((row.Rate.High-row.Rate.Low)/2/row.Rate.Median), known("%.0f", row.Frequency(), len(row.MHz) > 0),
-			known("%.2f", row.Cores(), row.Cores() > 0), known("%.2f", row.Others, row.Others >= 0), known("%.3g", row.Joules, row.Joules > 0),
+			known("%.2f", row.Cores(), row.Cores() > 0), known("%.2f", row.Others, row.Others >= 0), known("%.3g",
+				row.Joules, row.Joules > 0),
 			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
 	t.Write(w)

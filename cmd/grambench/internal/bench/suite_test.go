@@ -27,7 +27,8 @@ func TestSuiteReport(t *testing.T) {
 	var text strings.Builder
 	s.WriteText(&text)
 	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers", "energy: no counter",
-		"tell: energy, ", "tiles-text/1", "More workers against one", " 50.0%", "waited for processors: tiles-text/1, 2 workers, in 1 of 40 passes; "} {
+		"tell: energy, ", "tiles-text/1", "More workers against one", " 50.0%",
+		"waited for processors: tiles-text/1, 2 workers, in 1 of 40 passes; "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q isn't in\n%s", want, text.String())
 		}
@@ -50,7 +51,8 @@ func TestSuiteReport(t *testing.T) {
 			titles = append(titles, c.Title)
 		}
 	}
-	want := []string{"Against xeon-amx-2", "Intervals of the medians", "Roofline", "Where the time goes", "Efficiency of each worker"}
+	want := []string{"Against xeon-amx-2", "Intervals of the medians", "Roofline", "Where the time goes",
+		"Efficiency of each worker"}
 	if !slices.Equal(titles, want) || len(p.Figures) != 2 {
 		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(p.Figures), want)
 	}

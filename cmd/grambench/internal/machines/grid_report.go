@@ -144,7 +144,8 @@ type solvedLine struct {
 // newGridRow describes a point.
 func newGridRow(v *learn.Validation) gridRow {
 	row := gridRow{Kernel: v.Kernel, C: v.C, Nu: v.Nu, Epsilon: v.Epsilon, Mean: report.Number(v.Mean),
-		SD: report.Number(v.SD), SE: report.Number(v.SD / math.Sqrt(float64(len(v.Figures)))), Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
+		SD: report.Number(v.SD), SE: report.Number(v.SD / math.Sqrt(float64(len(v.Figures)))),
+		Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
 	for _, f := range v.Figures {
 		row.Figures = append(row.Figures, report.Number(f))
 	}

@@ -240,8 +240,9 @@ func (r *predictReport) writeScore(w io.Writer) {
 	}
 	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", run.Round(100*float64(*r.Accuracy), 6), r.Right, r.Scored)
 	if a := r.Rejection; a != nil {
-		fmt.Fprintf(w, "Answered by the model's threshold: %.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; the accuracy above counts the "+
-			"others by the class that they would have\n",
+		fmt.Fprintf(w,
+			"Answered by the model's threshold: %.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; "+
+				"the accuracy above counts the others by the class that they would have\n",
 			100*a.Coverage, a.Answered, r.Scored, 100*float64(a.Error), 100*(1-float64(a.Error)))
 	}
 	fmt.Fprintf(w, "95 %% confidence interval of the accuracy: %.2f to %.2f %%\n", 100*r.Interval[0], 100*r.Interval[1])

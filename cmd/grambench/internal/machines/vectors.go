@@ -40,7 +40,8 @@ func (m *machine) unnamed() bool {
 	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
 }
 
-// readVectors reads the documents. If may is set and they are vectors that aren't counts, it keeps the defaults for them
+// readVectors reads the documents. If may is set and they are vectors that aren't counts, it keeps the
+// defaults for them
 // and accepts negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*sparse.Corpus, error) {
 	signed := m.Signed

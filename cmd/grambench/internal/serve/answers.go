@@ -150,8 +150,9 @@ type prediction struct {
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"`      // no known word, no answer
-	Threshold   float64  `json:"threshold,omitempty"` // of a text without an answer: Probability, that of Second, is below it
+	Note        string   `json:"note,omitempty"` // no known word, no answer
+	// of a text without an answer: Probability, that of Second, is below it
+	Threshold float64 `json:"threshold,omitempty"`
 }
 
 // atOnce is how many texts are predicted at once: decision values of many classes take more than texts.

@@ -493,7 +493,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 			t.Errorf("connection %d was closed before", i)
 		}
 	}
-	if refused := dial(); isOpen(refused) || !strings.Contains(said.String(), "4 connections are open, expected at most 3") {
+	if refused := dial(); isOpen(refused) || !strings.Contains(said.String(),
+		"4 connections are open, expected at most 3") {
 		t.Errorf("a new one beside active ones is open: %v; log %q", isOpen(refused), said.String())
 	}
 	for _, c := range all {
