@@ -273,11 +273,11 @@ func TestPredictCutsAsTraining(t *testing.T) {
 	}
 }
 
-// Whether a kernel is definite is a warning where the caller named it.
+// A kernel that may not be positive definite is a warning, unless a choice may take its family.
 func TestWarnsOfNamedKernels(t *testing.T) {
 	texts, labels := ordered(200)
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: sparse.Tokenizer{MinN: 2}}))
-	for spec, want := range map[string]bool{"": false, "diffusion:t=2": true, "linear": false} {
+	for spec, want := range map[string]bool{"": false, "diffusion:t=2": false, "sigmoid:gamma=1,r=-1": true} {
 		var warnings []string
 		o := gram.TrainOptions{Kernel: spec, Options: gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}}
 		m := gram.Must(gram.Train(t.Context(), c, o))

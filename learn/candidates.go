@@ -301,6 +301,12 @@ func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
 	}
 }
 
+// Proposes reports whether a choice tries kernels of the family of k: training with k then needs no warning that they
+// may not be positive definite, about which the choice says nothing.
+func Proposes(k kernel.Kernel) bool {
+	return slices.Contains([]string{"diffusion", "linear", "rbf", "polynomial"}, kernel.Family(k))
+}
+
 // Near returns the kernels with half and twice the t or gamma of another.
 func Near(k kernel.Kernel) (out []kernel.Kernel) {
 	const least, most = 1.0 / 64, 256

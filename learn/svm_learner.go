@@ -128,8 +128,14 @@ func (o *Options) svm(tasks ...svm.Task) svm.Options {
 	}
 	return svm.Options{
 		ISA: o.ISA, Workers: o.Workers, Device: o.Device, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Tasks: tasks,
-		Store: o.Store, Progress: progress, Unnamed: o.Kernel == "",
+		Store: o.Store, Progress: progress, Unnamed: o.Kernel == "" || o.proposed(),
 	}
+}
+
+// proposed reports whether the kernel is of a family that a choice tries.
+func (o *Options) proposed() bool {
+	k, err := o.kernelOf(o.Kernel)
+	return err == nil && Proposes(k)
 }
 
 // problem makes documents ready for kernels of one embedding.

@@ -44,7 +44,7 @@ type Options struct {
 	// product once.
 	Once bool
 
-	// Unnamed says that a program chose the kernel: reports don't warn of its definiteness, about which its
+	// Unnamed says that a program chose the kernel, or would: reports don't warn of its definiteness, about which its
 	// user can do nothing.
 	Unnamed bool
 

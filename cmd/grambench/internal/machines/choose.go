@@ -151,8 +151,8 @@ type choiceReport struct {
 	Train       string        `json:"train,omitempty"`  // the command that fixes what was chosen
 }
 
-// shownRows is how many rows of a round are printed, the best ones; -json has all.
-const shownRows = 5
+// shownRows and shownOfRound bound the rows that are printed, the best ones of each round; -json has all.
+const shownRows, shownOfRound = 10, 5
 
 // WriteText prints the best of each round and the command.
 func (r *choiceReport) WriteText(w io.Writer) {
@@ -167,7 +167,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
 		folds += fmt.Sprintf(", at last %d", r.Rows[n-1].Folds)
 	}
-	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round:\n", r.Measure,
+	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks what was taken:\n", r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
 	own := "scheme"
 	if r.Measure == svm.MeanSquaredError {
@@ -176,7 +176,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			own = ">nu"
 		}
 	}
-	titles := []string{"kernel", ">C", own, ">documents", ">" + r.Measure.String() + "  "}
+	titles := []string{"kernel", ">C", own, ">round", ">documents", ">" + r.Measure.String() + "  "}
 	cut := ""
 	for _, row := range r.Rows {
 		switch {
@@ -190,9 +190,13 @@ func (r *choiceReport) WriteText(w io.Writer) {
 		titles = slices.Insert(titles, 3, cut)
 	}
 	t := report.NewTable(titles...).Named("The best of each round")
+	most := shownOfRound
+	if n := len(r.Rows); n > 0 {
+		most = max(min(most, shownRows/r.Rows[n-1].Round), 1)
+	}
 	for i := 1; len(r.round(i)) > 0; i++ {
 		rows := r.round(i)
-		for _, row := range rows[:min(len(rows), shownRows)] {
+		for _, row := range rows[:min(len(rows), most)] {
 			mark := "  "
 			if row.Best {
 				mark = " *"
@@ -201,7 +205,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			if r.Measure == svm.MeanSquaredError {
 				own = report.Float(max(row.Epsilon, row.Nu))
 			}
-			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own,
+			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own, strconv.Itoa(row.Round),
 				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark}
 			if cut != "" {
 				cells = slices.Insert(cells, 3, row.NGrams+row.brief)

@@ -105,7 +105,7 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 		p.Clear()
 		j.warnStore(e)
 		j.problem, j.prepare = problem, time.Since(j.begin).Seconds()-j.read
-		if asked != nil && kernel.Equal(asked, kernels[0]) { // another was chosen by results
+		if asked != nil && kernel.Equal(asked, kernels[0]) && !learn.Proposes(asked) {
 			source.WarnDoubtful(e, asked)
 		}
 		if j.o.Store != nil && !problem.Cache().Whole {
