@@ -26,7 +26,8 @@ func (m *machine) declareChoice(work float64, usage string) {
 		m.f.Lookup(name).DefValue += ", or chosen"
 	}
 	kernel := m.f.Lookup("kernel") // on one line of the help
-	kernel.Usage = "compute `SPEC`, or several (default: chosen for text, else " + svm.DefaultKernel + ")"
+	kernel.Usage = strings.Replace(kernel.Usage, "(default: ", "(default: chosen for text, else ", 1)
+	kernel.Usage = strings.Replace(kernel.Usage, "the kernel ", "", 1)
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= mostChooseTime) {
@@ -116,7 +117,7 @@ func (m *machine) choiceReport(
 			} else if ngrams != nil {
 				row.NGrams = ngrams[p.Cut]
 			}
-			row.Best = k == round.Best
+			row.Best, row.compares = k == round.Best, round.Compares
 			r.Rows = append(r.Rows, row)
 		}
 		r.Hint = m.oneAnswer(round.Points[round.Best].Score) // the last round's stays
@@ -176,7 +177,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			own = ">nu"
 		}
 	}
-	titles := []string{"kernel", ">C", own, ">round", ">documents", ">" + r.Measure.String() + "  "}
+	titles := []string{"kernel", ">C", own, "round", ">documents", ">" + r.Measure.String() + "  "}
 	cut := ""
 	for _, row := range r.Rows {
 		switch {
@@ -196,6 +197,9 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	}
 	for i := 1; len(r.round(i)) > 0; i++ {
 		rows := r.round(i)
+		if best := slices.IndexFunc(rows, func(row gridRow) bool { return row.Best }); best >= most {
+			rows[most-1] = rows[best]
+		}
 		for _, row := range rows[:min(len(rows), most)] {
 			mark := "  "
 			if row.Best {
@@ -205,7 +209,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			if r.Measure == svm.MeanSquaredError {
 				own = report.Float(max(row.Epsilon, row.Nu))
 			}
-			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own, strconv.Itoa(row.Round),
+			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own, row.compares,
 				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark}
 			if cut != "" {
 				cells = slices.Insert(cells, 3, row.NGrams+row.brief)

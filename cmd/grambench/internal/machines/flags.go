@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -54,6 +55,9 @@ func (m *machine) declare(f *cli.Flags) {
 	m.Documents.Declare(f, "", &m.Limits)
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
+	if k := f.Lookup("kernel"); f.Name() != "grid" {
+		k.Usage = strings.Replace(k.Usage, ", or several", "", 1)
+	}
 	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard, as an embedding")
 	f.StringVar(&m.kind, "type", "",
 		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner")

@@ -77,6 +77,7 @@ type gridRow struct {
 	NGrams     string          `json:"ngrams,omitempty"`
 	Terms      string          `json:"terms,omitempty"`
 	brief      string          // Terms for people
+	compares   string          // what the round compares
 	C          float64         `json:"c,omitempty"`
 	Nu         float64         `json:"nu,omitempty"`
 	Epsilon    float64         `json:"epsilon,omitempty"`
