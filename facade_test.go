@@ -277,7 +277,8 @@ func TestPredictCutsAsTraining(t *testing.T) {
 func TestWarnsOfNamedKernels(t *testing.T) {
 	texts, labels := ordered(200)
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: sparse.Tokenizer{MinN: 2}}))
-	for spec, want := range map[string]bool{"": false, "diffusion:t=2": false, "sigmoid:gamma=1,r=-1": true} {
+	for spec, want := range map[string]bool{"": false, "diffusion:t=2": false, "sigmoid:gamma=1,r=-1": true,
+		"polynomial:r=-1,degree=2": true} {
 		var warnings []string
 		o := gram.TrainOptions{Kernel: spec, Options: gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}}
 		m := gram.Must(gram.Train(t.Context(), c, o))

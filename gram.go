@@ -46,12 +46,12 @@ package gram
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -115,21 +115,22 @@ func (o *Options) warn(format string, args ...any) {
 	}
 }
 
+// Errors that [Load], [LoadFrom], [LoadIndex] and [ReadIndex] wrap, for [errors.Is]. Models in LIBSVM's form are text, whose
+// errors wrap none of them.
+var (
+	ErrFormat    = model.ErrFormat    // the file isn't a model, or not an index
+	ErrVersion   = model.ErrVersion   // another version of the program wrote it
+	ErrDamaged   = model.ErrDamaged   // its checksum or its contents are wrong, or it is truncated
+	ErrTruncated = model.ErrTruncated // it ends too early; wraps ErrDamaged
+)
+
 // fieldError is an error of the packages below in the words of this one: it begins with "gram: ", once.
 type fieldError struct{ error }
 
 func (e fieldError) Error() string {
-	text := strings.TrimPrefix(flagtext.InFields(e.error), "gram: ")
-	for _, below := range layers {
-		text = strings.TrimPrefix(text, below)
-	}
-	return "gram: " + text
+	return "gram: " + flagtext.TrimPackages(flagtext.InFields(e.error))
 }
 func (e fieldError) Unwrap() error { return e.error }
-
-// layers are what errors of the packages below begin with, callers before those they call.
-var layers = []string{"learn: ", "svm: ", "mkm: ", "lmnn: ", "knn: ", "landmark: ", "linear: ", "logistic: ", "width: ",
-	"selection: ", "pca: ", "model: ", "spectrum: ", "engine: ", "solver: ", "sparse: ", "token: ", "run: "}
 
 // inFields returns an error as one of this package; that of a context stays what it is, since callers compare.
 func inFields(err error) error {

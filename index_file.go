@@ -3,12 +3,14 @@ package gram
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/minio/sha256-simd"
 
@@ -17,8 +19,12 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// indexForm is how the file of an index begins; 32 bytes of SHA-256 and the rest follow.
-const indexForm = "gram index 1\n"
+// A file of an index begins with a line of name and version. The length of the rest (8 bytes, little-endian), its SHA-256
+// and the rest follow.
+const (
+	indexName, indexVersion = "gram index ", "2"
+	indexHead               = 8 + sha256.Size
+)
 
 // mostNumber bounds numbers of documents, so that none is beyond what other languages hold.
 const mostNumber int64 = 1 << 53
@@ -78,7 +84,8 @@ func (x *Index) Write(w io.Writer) (err error) {
 		return err
 	}
 	sum := sha256.Sum256(b.Bytes())
-	for _, part := range [][]byte{[]byte(indexForm), sum[:], b.Bytes()} {
+	size := binary.LittleEndian.AppendUint64(nil, uint64(b.Len()))
+	for _, part := range [][]byte{[]byte(indexName + indexVersion + "\n"), size, sum[:], b.Bytes()} {
 		if _, err := w.Write(part); err != nil {
 			return err
 		}
@@ -87,7 +94,7 @@ func (x *Index) Write(w io.Writer) (err error) {
 }
 
 // LoadIndex reads an index that [Index.Save] wrote, with the answers that it had. The tokenizer and the embedding are
-// the file's; o says how it runs. Errors: a file that isn't one, or is damaged.
+// the file's; o says how it runs. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged].
 func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
 	defer facade(&err)
 	if err := run.Given(ctx, "gram"); err != nil {
@@ -141,56 +148,88 @@ func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error
 }
 
 func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
-	b, ok := bytes.CutPrefix(b, []byte(indexForm))
-	if !ok || len(b) < sha256.Size {
-		return nil, fmt.Errorf("no index, expected a file that begins with %q", indexForm)
-	}
-	if sum := sha256.Sum256(b[sha256.Size:]); !bytes.Equal(sum[:], b[:sha256.Size]) {
-		return nil, errors.New("damaged: its checksum is another")
-	}
-	var in savedIndex
-	if err := gob.NewDecoder(bytes.NewReader(b[sha256.Size:])).Decode(&in); err != nil {
-		return nil, fmt.Errorf("damaged: %w", err)
-	}
-	x := &Index{o: IndexOptions{Options: o}, made: true}
-	var err error
-	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
-		return nil, err
-	}
-	if x.tokenizer, err = sparse.ParseTokenizer(in.Tokenizer); err != nil {
-		return nil, err
-	}
-	m := &sparse.CSR{Cols: len(in.Names), Offsets: in.Offsets, Terms: in.Terms, Values: in.Counts}
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	in.Weights.Embedding = x.embedding
-	weights, err := sparse.RestoreEmbedder(in.Weights)
+	b, err := indexBody(b)
 	if err != nil {
 		return nil, err
 	}
-	if len(in.Numbers) != m.Rows() || len(weights.Terms) > len(in.Names) || len(columnsOf(in.Names)) != len(in.Names) {
-		return nil, fmt.Errorf("%d numbers of %d documents, %d weights of %d terms, or a term twice", len(in.Numbers),
-			m.Rows(), len(weights.Terms), len(in.Names))
+	var in savedIndex
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&in); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	for k, t := range weights.Terms {
-		if int(t) != k {
-			return nil, fmt.Errorf("weight %d is of column %d", k, t)
-		}
-	}
-	if in.Next < 0 || int64(in.Next) > mostNumber {
-		return nil, fmt.Errorf("the next document has the number %d, expected 0 to %d", in.Next, mostNumber)
-	}
-	documents := make([]indexed, m.Rows())
-	for i, n := range in.Numbers {
-		if n < 0 || n >= in.Next || i > 0 && n <= in.Numbers[i-1] {
-			return nil, fmt.Errorf("document %d has the number %d, expected ascending ones below %d", i, n, in.Next)
-		}
-		terms, counts := m.Row(i)
-		documents[i] = indexed{number: n, terms: terms, counts: counts}
+	x := &Index{o: IndexOptions{Options: o}, made: true}
+	documents, weights, err := in.restore(x)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if err := x.build(ctx, in.Names, documents, weights, in.Next, 0, IndexAge{Documents: len(documents)}); err != nil {
 		return nil, err
 	}
 	return x, nil
+}
+
+// indexBody returns what follows the checksum of an index, which it checks.
+func indexBody(b []byte) ([]byte, error) {
+	line, _, ended := bytes.Cut(b[:min(len(b), len(indexName)+20)], []byte("\n"))
+	version, ok := strings.CutPrefix(string(line), indexName)
+	if !ok || !ended || version == "" || strings.Trim(version, "0123456789") != "" {
+		form := indexName + indexVersion + "\n"
+		return nil, fmt.Errorf("%w: it begins with %q, expected %q", ErrFormat, b[:min(len(b), len(form))], form)
+	}
+	if version != indexVersion {
+		return nil, fmt.Errorf("version %q of the form, expected %q: %w", version, indexVersion, ErrVersion)
+	}
+	rest := b[len(line)+1:]
+	if len(rest) < indexHead {
+		return nil, fmt.Errorf("%w: it ends in its header", ErrTruncated)
+	}
+	size, sum, rest := binary.LittleEndian.Uint64(rest), rest[8:indexHead], rest[indexHead:]
+	switch found := sha256.Sum256(rest); {
+	case uint64(len(rest)) < size:
+		return nil, fmt.Errorf("%w: %d bytes, expected %d", ErrTruncated, len(rest), size)
+	case uint64(len(rest)) > size:
+		return nil, fmt.Errorf("%w: something follows its end", ErrDamaged)
+	case !bytes.Equal(found[:], sum):
+		return nil, fmt.Errorf("%w: checksum mismatch", ErrDamaged)
+	}
+	return rest, nil
+}
+
+// restore checks what was read, and returns the documents and their weights.
+func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Embedder, err error) {
+	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
+		return nil, nil, err
+	}
+	if x.tokenizer, err = sparse.ParseTokenizer(in.Tokenizer); err != nil {
+		return nil, nil, err
+	}
+	m := &sparse.CSR{Cols: len(in.Names), Offsets: in.Offsets, Terms: in.Terms, Values: in.Counts}
+	if err := m.Validate(); err != nil {
+		return nil, nil, err
+	}
+	in.Weights.Embedding = x.embedding
+	weights, err = sparse.RestoreEmbedder(in.Weights)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(in.Numbers) != m.Rows() || len(weights.Terms) > len(in.Names) || len(columnsOf(in.Names)) != len(in.Names) {
+		return nil, nil, fmt.Errorf("%d numbers of %d documents, %d weights of %d terms, or a term twice", len(in.Numbers),
+			m.Rows(), len(weights.Terms), len(in.Names))
+	}
+	for k, t := range weights.Terms {
+		if int(t) != k {
+			return nil, nil, fmt.Errorf("weight %d is of column %d", k, t)
+		}
+	}
+	if in.Next < 0 || int64(in.Next) > mostNumber {
+		return nil, nil, fmt.Errorf("the next document has the number %d, expected 0 to %d", in.Next, mostNumber)
+	}
+	documents = make([]indexed, m.Rows())
+	for i, n := range in.Numbers {
+		if n < 0 || n >= in.Next || i > 0 && n <= in.Numbers[i-1] {
+			return nil, nil, fmt.Errorf("document %d has the number %d, expected ascending ones below %d", i, n, in.Next)
+		}
+		terms, counts := m.Row(i)
+		documents[i] = indexed{number: n, terms: terms, counts: counts}
+	}
+	return documents, weights, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -189,12 +190,13 @@ func FuzzLoadIndex(f *testing.F) {
 	musttest.Do(f, x.Save(path))
 	whole := gram.Must(os.ReadFile(path))
 	head := bytes.IndexByte(whole, '\n') + 1
-	f.Add(whole[head+sha256.Size:])
+	f.Add(whole[head+8+sha256.Size:])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, rest []byte) {
 		sum := sha256.Sum256(rest) // so that what is behind the checksum is tried
+		size := binary.LittleEndian.AppendUint64(nil, uint64(len(rest)))
 		path := filepath.Join(t.TempDir(), "b.index")
-		musttest.Do(t, os.WriteFile(path, slices.Concat(whole[:head], sum[:], rest), 0o600))
+		musttest.Do(t, os.WriteFile(path, slices.Concat(whole[:head], size, sum[:], rest), 0o600))
 		x, err := gram.LoadIndex(t.Context(), path, gram.Options{Workers: 1})
 		if err != nil {
 			return
@@ -222,12 +224,13 @@ func TestLoadIndexNext(t *testing.T) {
 			Counts               []float32
 			Next                 int
 		}
-		musttest.Do(t, gob.NewDecoder(bytes.NewReader(file.Bytes()[head+sha256.Size:])).Decode(&saved))
+		musttest.Do(t, gob.NewDecoder(bytes.NewReader(file.Bytes()[head+8+sha256.Size:])).Decode(&saved))
 		saved.Next = next
 		var b bytes.Buffer
 		musttest.Do(t, gob.NewEncoder(&b).Encode(&saved))
 		sum := sha256.Sum256(b.Bytes())
-		sealed := slices.Concat(file.Bytes()[:head], sum[:], b.Bytes())
+		size := binary.LittleEndian.AppendUint64(nil, uint64(b.Len()))
+		sealed := slices.Concat(file.Bytes()[:head], size, sum[:], b.Bytes())
 		_, err := gram.ReadIndex(t.Context(), bytes.NewReader(sealed), gram.Options{})
 		if (err == nil) != ok || !ok && !strings.Contains(err.Error(), fmt.Sprint("number ", next)) {
 			t.Errorf("next number %d: %v", next, err)
@@ -235,18 +238,53 @@ func TestLoadIndexNext(t *testing.T) {
 	}
 }
 
-// Damage is an error that names the file.
-func TestLoadIndexDamaged(t *testing.T) {
-	x := gram.Must(gram.NewIndex(t.Context(), []string{"a b c", "a b d"}, gram.IndexOptions{}))
-	path := filepath.Join(t.TempDir(), "a.index")
-	musttest.Do(t, x.Save(path))
-	whole := gram.Must(os.ReadFile(path))
-	longer := append(slices.Clone(whole), 0)
-	for _, b := range [][]byte{whole[:len(whole)-1], whole[:20], append([]byte("x"), whole...), longer} {
-		musttest.Do(t, os.WriteFile(path, b, 0o600))
-		_, err := gram.LoadIndex(t.Context(), path, gram.Options{})
-		if err == nil || !strings.Contains(err.Error(), "a.index") {
-			t.Errorf("%d bytes: %v", len(b), err)
+// Errors for files that can't be read can be told apart, and name the file: models and indexes alike.
+func TestDamageIsToldApart(t *testing.T) {
+	texts, labels := ordered(40)
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	kinds := []error{gram.ErrFormat, gram.ErrVersion, gram.ErrTruncated, gram.ErrDamaged}
+	files := map[string]func(string) error{
+		"a.model": func(path string) error { _, err := gram.Load(path); return err },
+		"b.model": func(path string) error { _, err := gram.Load(path); return err },
+		"a.index": func(path string) error { _, err := gram.LoadIndex(t.Context(), path, gram.Options{}); return err },
+	}
+	dir := t.TempDir()
+	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).
+		Save(filepath.Join(dir, "a.model")))
+	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn"})).Save(filepath.Join(dir, "b.model")))
+	musttest.Do(t, gram.Must(gram.NewIndex(t.Context(), texts, gram.IndexOptions{})).Save(filepath.Join(dir, "a.index")))
+	for name, load := range files {
+		path := filepath.Join(dir, name)
+		whole := gram.Must(os.ReadFile(path))
+		line := bytes.IndexByte(whole, '\n')
+		flipped := slices.Clone(whole)
+		flipped[len(whole)-1] ^= 1
+		for _, d := range []struct {
+			what string
+			file []byte
+			want []error
+		}{
+			{"nothing", nil, kinds[:1]},
+			{"text", []byte("cat\tmeow purr\n"), kinds[:1]},
+			{"shifted", append([]byte("x"), whole...), kinds[:1]},
+			{"another version", slices.Concat(whole[:line], []byte("7"), whole[line:]), kinds[1:2]},
+			{"cut after its first line", whole[:line+1], kinds[2:]},
+			{"cut in its header", whole[:line+9], kinds[2:]},
+			{"cut at its end", whole[:len(whole)-1], kinds[2:]},
+			{"longer", append(slices.Clone(whole), 0), kinds[3:]},
+			{"a bit flipped", flipped, kinds[3:]},
+			{"whole", whole, nil},
+		} {
+			musttest.Do(t, os.WriteFile(path, d.file, 0o600))
+			err := load(path)
+			for _, kind := range kinds {
+				if errors.Is(err, kind) != slices.Contains(d.want, kind) {
+					t.Errorf("%s, %s: %v; is %q: %v", name, d.what, err, kind, errors.Is(err, kind))
+				}
+			}
+			if (err == nil) != (d.want == nil) || err != nil && !strings.Contains(err.Error(), name+": ") {
+				t.Errorf("%s, %s: %v, expected an error that names the file", name, d.what, err)
+			}
 		}
 	}
 }

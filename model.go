@@ -36,7 +36,7 @@ type Model struct {
 // svm-train wrote; columns of the latter are LIBSVM's indices, from 1. The model needs a kernel of the program's
 // own at its first prediction only, by [Model.With].
 //
-// Errors: a file that isn't a model, is damaged, or is of a later version.
+// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] unless the file can't be read.
 func Load(path string) (_ *Model, err error) {
 	defer facade(&err)
 	m, err := learn.Load(context.Background(), path, nil)

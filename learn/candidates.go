@@ -301,11 +301,9 @@ func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
 	}
 }
 
-// Proposes reports whether a choice tries kernels of the family of k: training with k then needs no warning that they
-// may not be positive definite, about which the choice says nothing.
-func Proposes(k kernel.Kernel) bool {
-	return slices.Contains([]string{"diffusion", "linear", "rbf", "polynomial"}, kernel.Family(k))
-}
+// Proposes reports whether k is a diffusion kernel. The choice tries these although they may not be positive definite;
+// so nobody is warned about one in training.
+func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
 
 // Near returns the kernels with half and twice the t or gamma of another.
 func Near(k kernel.Kernel) (out []kernel.Kernel) {

@@ -132,7 +132,7 @@ func (o *Options) svm(tasks ...svm.Task) svm.Options {
 	}
 }
 
-// proposed reports whether the kernel is of a family that a choice tries.
+// proposed reports whether the kernel is one that [Proposes] allows.
 func (o *Options) proposed() bool {
 	k, err := o.kernelOf(o.Kernel)
 	return err == nil && Proposes(k)

@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -101,13 +103,15 @@ type Argument struct{ Flag, What string } // "in" and "source", say
 // Arguments says which flags the arguments stand for, in their order, in place of what was said before.
 func (f *Flags) Arguments(places ...Argument) { f.places, f.MaxArgs = places, len(places) }
 
-// takeArgs sets the flags that arguments stand for. An argument passes over a flag that is given, unless
-// it would be an output then.
+// takeArgs sets the flags that arguments stand for. An argument passes over a flag that is given, unless it would
+// then overwrite a file.
 func (f *Flags) takeArgs() error {
 	place, places := 0, f.places[:min(len(f.Args), len(f.places))]
 	writes := func(o output) bool { return o.flag == "-"+f.places[place+1].Flag }
 	for i := range places {
-		for f.Given(f.places[place].Flag) && place+1 < len(f.places) && !slices.ContainsFunc(f.outputs, writes) {
+		_, err := os.Lstat(f.Args[i])
+		for f.Given(f.places[place].Flag) && place+1 < len(f.places) &&
+			(errors.Is(err, fs.ErrNotExist) || !slices.ContainsFunc(f.outputs, writes)) {
 			place++
 		}
 		at := f.places[place]

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/run"
 )
@@ -216,12 +217,12 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	case err == nil:
 		return Done
 	case errors.As(err, &usage):
-		e.tell("%s: %v\nRun '%[1]s -help' for usage.\n", who, err)
+		e.tell("%s: %s\nRun '%[1]s -help' for usage.\n", who, flagtext.Plain(err))
 		return Misuse
 	case ctx.Err() != nil:
 		return statusOf(ctx, e.Stderr, who)
 	case !errors.Is(err, ErrReported):
-		e.tell("%s: %v\n", who, err)
+		e.tell("%s: %s\n", who, flagtext.Plain(err))
 		if failed := (*run.PanicError)(nil); errors.As(err, &failed) {
 			e.tell("\n%s", failed.Stack)
 		}

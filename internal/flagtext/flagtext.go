@@ -5,6 +5,8 @@ package flagtext
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -54,15 +56,47 @@ func fields(args []any) []any {
 // InFields returns the text of an error with fields in place of the flags that formats of [Errorf] named.
 func InFields(err error) string {
 	text := err.Error()
-	each(err, func(e *worded) { text = strings.Replace(text, e.flags.Error(), e.fields.Error(), 1) })
+	each(err, func(e error) bool {
+		w, is := e.(*worded)
+		if is {
+			text = strings.Replace(text, w.flags.Error(), w.fields.Error(), 1)
+		}
+		return !is
+	})
 	return text
 }
 
-// each visits the errors of Errorf that no other one holds.
-func each(err error, visit func(e *worded)) {
+// packages are the prefixes of errors that name a package.
+var packages = regexp.MustCompile(`^((cuda|device|engine|geometry|gram|job|kernel|knn|landmark|learn|linear|lmnn|` +
+	`logistic|matrixio|mkm|model|pca|ptx|run|selection|solver|sparse|spectrum|store|svm|tiles|token|width): )+`)
+
+// TrimPackages returns the text of an error without the names of packages before it.
+func TrimPackages(text string) string { return text[len(packages.FindString(text)):] }
+
+// Plain returns the text of an error for users of a program: neither it nor an error that it wraps begins with the name
+// of a package, and files that can't be opened are named without the system call.
+func Plain(err error) string {
+	text := err.Error()
+	each(err, func(e error) bool {
+		own := e.Error()
+		plain := TrimPackages(own)
+		if file, is := e.(*fs.PathError); is {
+			plain = file.Path + ": " + file.Err.Error()
+		}
+		if at := strings.LastIndex(text, own); at >= 0 {
+			text = text[:at] + plain + text[at+len(own):]
+		}
+		return true
+	})
+	return text
+}
+
+// each visits an error, and those that it wraps if visit returns true.
+func each(err error, visit func(e error) bool) {
+	if err == nil || !visit(err) {
+		return
+	}
 	switch e := err.(type) {
-	case *worded:
-		visit(e)
 	case interface{ Unwrap() error }:
 		each(e.Unwrap(), visit)
 	case interface{ Unwrap() []error }:

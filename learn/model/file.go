@@ -14,12 +14,14 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// ErrDamaged is wrapped by the errors of [Read] for a file that was changed, isn't complete, or
-// never was a model.
-var ErrDamaged = archive.ErrDamaged
-
-// VersionError says that a file is of a version that this program doesn't know.
-type VersionError = archive.VersionError
+// Errors that [Read] and [Load] wrap for a file that isn't a model ([ErrFormat]), is of another version, ends too early,
+// or is damaged otherwise. ErrTruncated wraps ErrDamaged.
+var (
+	ErrFormat    = archive.ErrFormat
+	ErrVersion   = archive.ErrVersion
+	ErrTruncated = archive.ErrTruncated
+	ErrDamaged   = archive.ErrDamaged
+)
 
 // Write writes the model in the project's own form, in pieces of 256 KiB. It writes nothing of a
 // model that [Model.Validate] refuses. Other errors are those of w and of ctx.
@@ -32,8 +34,8 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Writ
 // highest byte first as much again. A file that claims to be larger than it is makes Read allocate no
 // more than what is there.
 //
-// Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of
-// r, and ctx.Err() within a second of cancellation, unless r blocks.
+// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] and name the part that is damaged, or are those
+// of r, or ctx.Err() within a second of cancellation, unless r blocks.
 func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }
 
 var errNil = fmt.Errorf("model: %w", archive.ErrNil)

@@ -86,7 +86,7 @@ func TestFilesThatArentModels(t *testing.T) {
 	musttest.Do(t, os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o666))
 	for path, want := range map[string]string{
 		dir: "is a directory", filepath.Join(dir, "none"): "no such file",
-		text: text + `: not a model, or a damaged one: it begins with "svm_typo`,
+		text: text + `: wrong file format: it begins with "svm_typo`,
 	} {
 		if _, err := Load(ctx, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load of %s: %v, expected %q", path, err, want)

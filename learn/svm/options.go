@@ -44,8 +44,8 @@ type Options struct {
 	// product once.
 	Once bool
 
-	// Unnamed says that a program chose the kernel, or would: reports don't warn of its definiteness, about which its
-	// user can do nothing.
+	// Unnamed is set if a program chose the kernel, or might have. Reports then don't warn that it may not be
+	// positive definite.
 	Unnamed bool
 
 	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.

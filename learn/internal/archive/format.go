@@ -54,8 +54,8 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 }
 
 // Read reads a model that [Format.Write] wrote, to the bit, and checks its checksum and all that
-// Validate asks for. It reads to the end of r. Errors: a *[VersionError], one that wraps [ErrDamaged]
-// and names the part that is, those of r and of ctx, within a second.
+// Validate asks for. It reads to the end of r. Errors wrap [ErrFormat], [ErrVersion],
+// [ErrTruncated] or [ErrDamaged], or are those of r and of ctx, within a second.
 func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	if ctx == nil || r == nil {
 		return nil, f.wrap(ErrNil)

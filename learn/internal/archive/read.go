@@ -15,18 +15,17 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// ErrDamaged is wrapped by the errors for a file that was changed, isn't complete, or never was of
-// the form.
-var ErrDamaged = errors.New("not a model, or a damaged one")
-
-// VersionError says that a file is of a version that this program doesn't know.
-type VersionError struct{ Found, Expected string }
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf(
-		"version %q of the form, expected %q: another version of this program wrote it", e.Found, e.Expected,
-	)
-}
+// Errors for a file that can't be read. Each error of a reader wraps one of them.
+var (
+	// ErrFormat: the file doesn't begin as a file of its format does.
+	ErrFormat = errors.New("wrong file format")
+	// ErrVersion: another version of the program wrote the file.
+	ErrVersion = errors.New("another version of this program wrote it")
+	// ErrDamaged: the checksum or the contents are wrong, or the file is truncated.
+	ErrDamaged = errors.New("damaged")
+	// ErrTruncated: the file ends too early. It wraps ErrDamaged.
+	ErrTruncated = fmt.Errorf("%w: truncated", ErrDamaged)
+)
 
 // Bounds on what is taken from a reader that never ends.
 const (
@@ -79,8 +78,12 @@ func readArrays(
 	if err != nil {
 		return nil, err
 	}
-	if have += int64(len(end)); have != total {
-		return nil, damaged("%s: %d bytes, expected %d", where(parts, begin, have), have, total)
+	switch have += int64(len(end)); {
+	case have < total:
+		return nil, fmt.Errorf("%w: it ends in its %s: %d bytes, expected %d", ErrTruncated, where(parts, begin, have), have,
+			total)
+	case have > total:
+		return nil, damaged("something follows its end: %d bytes, expected %d", have, total)
 	}
 	if expected := sum.Sum(nil); !bytes.Equal(end, expected) {
 		return nil, damaged(
@@ -91,17 +94,14 @@ func readArrays(
 	return arrays, nil
 }
 
-// where names the part in which a file of so many bytes ends, if it isn't longer.
+// where names the part in which a truncated file of so many bytes ends.
 func where(parts []part, begin, size int64) string {
 	for _, p := range parts {
 		if begin += p.bytes; size < begin {
-			return "it ends in its part " + p.name
+			return "part " + p.name
 		}
 	}
-	if size < begin+sha256.Size {
-		return "it ends in its checksum"
-	}
-	return "something follows its end"
+	return "checksum"
 }
 
 // damaged returns an error that wraps [ErrDamaged].
@@ -136,10 +136,10 @@ func firstLine(in *bufio.Reader, name, version string) ([]byte, error) {
 	}
 	found, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), name)
 	if err != nil || !ok || found == "" || strings.Trim(found, "0123456789") != "" {
-		return nil, damaged("it begins with %q, expected %q", shown, name+version+"\n")
+		return nil, fmt.Errorf("%w: it begins with %q, expected %q", ErrFormat, shown, name+version+"\n")
 	}
 	if found != version {
-		return nil, &VersionError{found, version}
+		return nil, fmt.Errorf("version %q of the form, expected %q: %w", found, version, ErrVersion)
 	}
 	return line, nil
 }
@@ -153,7 +153,7 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 		case err == nil:
 			return line, nil
 		case errors.Is(err, io.EOF):
-			return nil, damaged("it ends in its header, after %d bytes of a line", len(line))
+			return nil, fmt.Errorf("%w: it ends in its header, after %d bytes of a line", ErrTruncated, len(line))
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		case len(line) > most:

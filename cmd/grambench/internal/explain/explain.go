@@ -3,10 +3,8 @@ package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -100,9 +98,6 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		r.model = "/dev/stdin"
 	}
 	m, err := learn.Load(ctx, r.model, nil)
-	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
-		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
-	}
 	if err != nil {
 		return fmt.Errorf("-model %w", err)
 	}

@@ -86,6 +86,8 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	close(count.done)
 	out := <-readied
 	switch {
+	case out.m == nil: // the error of [learn.Load] names the file
+		return nil, nil, fmt.Errorf("-model %w", out.err)
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 	case errors.Is(readErr, errKind) && out.about.Kernel == model.Precomputed:

@@ -255,9 +255,6 @@ type loaded struct {
 // load reads the model and the texts, and makes them ready.
 func (r *run) load(ctx context.Context) (*loaded, error) {
 	m, err := gram.Load(r.model)
-	if missing := (*os.PathError)(nil); errors.As(err, &missing) {
-		err = fmt.Errorf("%s: %w", missing.Path, missing.Err)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("-model %w", err)
 	}
