@@ -101,9 +101,8 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 		"matrixmarket, idx or numpy (default: from the name and the first bytes)",
 		[]string{"svmlight", "tsv", "csv", "jsonl", "fasttext", "lines", "folder", "matrixmarket", "idx", "numpy"},
 		"auto", "libsvm")
-	f.Choose(&d.ZeroBased, "zero-based", "",
-		"`true|false`: indices of svmlight files count from 0, or from 1 (default: as in the model's "+
-			"training, else false)", []string{"true", "false"})
+	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true or false: indices of svmlight files count from 0, or from 1 "+
+		"(default: as in the model's training, else false)", []string{"true", "false"})
 	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {

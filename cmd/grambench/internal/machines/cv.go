@@ -17,12 +17,12 @@ var CV = &cli.Command{
 	Name:    "cv",
 	Summary: "cross-validate a support vector machine",
 	Help: `
-Says how well a support vector machine would do on documents that it wasn't trained on: a machine
-that was trained on the other folds predicts each fold. Nothing is written. A fold holds a part of
-each class. The measure is the accuracy, for labels the micro F1, for regression the mean squared
-error; the last line, over all documents, is that of svm-train -v. Terms and idf weights come from all
-documents, the scale of columns from the other folds. -learning-curve repeats it with 1/8, 1/4, 1/2
-and all of the documents that each fold's machine may learn from: would more of them help?`,
+Says how well a support vector machine predicts new documents: each fold is predicted by a machine
+that was trained on the other folds. Nothing is written. A fold holds a part of each class. The
+measure is the accuracy, for labels the micro F1, for regression the mean squared error; the last
+line, over all documents, is that of svm-train -v. Terms and idf weights come from all documents,
+the scale of columns from the other folds. -learning-curve repeats it with 1/8, 1/4, 1/2 and all of
+the documents that each fold's machine may learn from: would more of them help?`,
 	Examples: `
 grambench cv -in mail/                                 one sub-folder per class, 5 folds
 grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
