@@ -30,7 +30,7 @@ hyperbolic diffusion kernel of these distributions (Lafferty and Lebanon, JMLR 6
   cosh r = 1 + (‖μ-μ′‖²/2P + (σ-σ′)²)/2σσ′
 Coordinates that are 0 for all points of -in are ignored; P is the number of the others.
 With -test, rows are the sets of -test and columns the sets of -in: a matrix to predict with.
-grambench train -kernel precomputed trains on the file. If -o ends in .npy, -o-labels writes the labels.`,
+grambench train -kernel precomputed trains on the file. If -o ends in .npy, give -o-labels, too.`,
 	Examples: `
 gramlab hyperbolic -in points.svm -sets qid -t 0.5 -o K.svm
 gramlab hyperbolic -in points.svm -sets qid -t 0.5 -test new.svm -o new.K.svm
