@@ -31,8 +31,7 @@ Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 A task finds the near pairs among two ranges of -block documents each, by words that may hold
 digits; gather decides by them which documents are kept. gather -o FILE.tsv writes what grambench
-duplicates -o FILE.tsv does, to the byte: number of the group,
-document, and keep or drop on a line.
+duplicates -o FILE.tsv does, to the byte: number of the group, document, and keep or drop per line.
 
 Example:
   gramcluster plan duplicates -store run -in mail/ -within 0.02 > tasks.jsonl

@@ -31,8 +31,7 @@ Needs documents with labels, a store, and a COMMAND that has task lines done by 
 Trains as grambench train -landmarks M does, and writes the same model, to the byte. Each pass over
 the documents is a job, whose task lines COMMAND reads on standard input, with the store in
 $GRAM_STORE and the job in $GRAM_JOB; without -with they are done here. cluster/spark/drive.py does
-them on Spark. Of a pass that failed, COMMAND gets the tasks that are left twice more. Killed at any
-moment and started again with the same flags, drive goes on from there.
+them on Spark. COMMAND gets failed tasks twice more. If killed, the same command goes on from there.
 
 Example:
   gramcluster drive landmarks -store run -in mail/ -landmarks 256 -loss logistic -c 10 \

@@ -27,9 +27,8 @@ var Kind = job.Kind{
 Needs documents with labels, and a store: a folder that all machines mount, or a bucket.
 
 A task trains machines of pairs of classes that share documents, and computes their rows alone.
-One-vs-rest, whose machines share rows, is one task as a rule; so are thresholds, calibrated
-probabilities, regression and one_class. Kernel and C aren't chosen, as grambench train does for
-text: plan search compares them. gather writes the model that grambench train does, to the byte.
+One-vs-rest, thresholds, probabilities, regression and one_class are one task as a rule. Kernel and
+C aren't chosen: plan search compares them. gather writes grambench train's model, to the byte.
 
 Example:
   gramcluster plan train -store run -in mail/ -kernel diffusion:t=0.3 -c 10 > tasks.jsonl
