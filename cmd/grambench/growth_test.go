@@ -61,9 +61,9 @@ var dimensions = map[string]struct {
 		return `{"text":"a b","label":["x"` + times(n, `,"%s"`) + "]}\n" + `{"text":"a b"}`
 	}},
 	"numbers as labels": {"a.svm", 8000, func(n int) string { return "-1" + times(n, ",%d") + " 1:1\n1 1:1\n" }},
-	"values of one":     {"a.svm", 5000, func(n int) string { return "1" + times(n, " %d:1") + "\n" }},
+	"values of one":     {"a.svm", 5000, func(n int) string { return "1" + times(n, " %d1:1") + "\n" }},
 	"vectors":           {"a.svm", 5000, func(n int) string { return times(n, "1 2:1 3:%d\n") }},
-	"columns":           {"a.svm", 5000, func(n int) string { return times(n, "1 %d000:1\n") }},
+	"columns":           {"a.svm", 5000, func(n int) string { return times(n, "1 %d001:1\n") }},
 	"fields": {"a.csv", 400, func(n int) string {
 		return "text,label" + times(n, ",%s") + "\n" + times(9, "a,b"+times(n, ",c")+"\n")
 	}},

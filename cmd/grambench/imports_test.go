@@ -147,6 +147,7 @@ var allowed = map[string][]string{
 	"internal/chart":    {shared + "matrixio", "gonum.org/v1/plot"},
 	"internal/page":     {shared + "report", shared + "chart", shared + "matrixio", "gonum.org/v1/plot"},
 	"internal/cli": {
+		shared + "flagtext",
 		shared + "matrixio",
 		shared + "report",
 		"github.com/schollz/progressbar/v3",

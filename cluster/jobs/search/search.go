@@ -26,7 +26,7 @@ Needs documents with labels, and a store: a folder that all machines mount, or a
 
 All combinations of the lists are cross-validated on the same folds. A task is one fold of kernels
 that differ in one number, each from the solutions of the ones before, with all values of C, nu and
-epsilon. gather -o FILE.json writes the rows of grambench grid -json, without seconds.
+epsilon. gather -o FILE.json writes the rows of grambench grid -json, without seconds and errors.
 
 Example:
   gramcluster plan search -store run -in a.tsv -kernel 'diffusion:t=0.1|0.5' -c 1,10 > tasks.jsonl
