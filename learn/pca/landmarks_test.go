@@ -266,7 +266,7 @@ func TestLandmarksRefused(t *testing.T) {
 		"only conditionally":          call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
 		"-1 components":               call(t.Context(), s.k, s.csr, Options{Components: -1}),
 		"context canceled":            call(gone, s.k, s.csr, Options{}),
-		"Options.Passed: run: a task": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),
+		"Options.Passed panicked: no": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),
 		"of these landmarks": func() error {
 			_, err := FitLandmarks(t.Context(), s.eng, s.x, s.k, s.csr, Options{})
 			return err
