@@ -178,11 +178,17 @@ func FuzzFastTextFields(f *testing.F) {
 			want = append(want, strings.TrimPrefix(fields[0], fastTextLabel))
 			fields = fields[1:]
 		}
+		wrong := slices.Contains(want, "")
+		for _, word := range strings.Fields(strings.Join(fields, " ")) { // labels after the first word
+			if name, ok := strings.CutPrefix(word, fastTextLabel); ok && name != "" {
+				want = append(want, name)
+			}
+		}
 		opt := Options{MinDF: 1, Workers: 1, MaxLineBytes: 1 << 16}
 		c, err := readBytes(readFastText, []byte(line+"\n__label__z q\n"), opt)
 		again := slices.Clone(want)
 		slices.Sort(again)
-		switch wrong := slices.Contains(want, "") || len(slices.Compact(again)) < len(want); {
+		switch wrong = wrong || len(slices.Compact(again)) < len(want); {
 		case wrong != (err != nil):
 			t.Fatalf("%q: %v", line, err)
 		case err != nil || strings.TrimSpace(line) == "":
