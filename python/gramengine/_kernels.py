@@ -20,8 +20,8 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
         A SciPy CSR matrix (float32 with int32 indices is read in place), any other matrix, a list of texts, a column
         of Arrow, lists of terms, or a :class:`Corpus`. Without ``Y`` the matrix is that of ``X`` with itself. What
         the embedding learns, such as idf, it learns from ``Y``; terms that only one of both has count in the norms of
-        its documents. Matrices must have as many columns. Texts are cut into words in lower case, and words of a single
-        text (of ``Y`` where that is given) are left out: ``Corpus(texts, min_df=1)`` keeps them.
+        its documents. X and Y must have as many columns. Texts are cut into words in lower case, and words of a
+        single text (of ``Y`` if given) are left out: ``Corpus(texts, min_df=1)`` keeps them.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
         ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.

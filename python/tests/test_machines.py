@@ -22,7 +22,7 @@ import gramengine as g
 def labelled(counts, tmp_path):
     x, y = counts
     path = tmp_path / "x.svm"
-    dump_svmlight_file(x, np.unique(y, return_inverse=True)[1] + 1, str(path), zero_based=True)
+    dump_svmlight_file(x, np.unique(y, return_inverse=True)[1] + 1, str(path), zero_based=False)
     return x, y, path
 
 
