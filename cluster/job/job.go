@@ -16,7 +16,7 @@ import (
 
 // Version is raised when a program gives a task other bytes than an earlier one did, which TestDigests
 // of package jobs notices. Jobs of another version are refused.
-const Version = 5
+const Version = 6
 
 // mostCache bounds the size of a cache that a description may say.
 const mostCache = 1 << 30

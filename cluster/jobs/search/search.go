@@ -29,7 +29,7 @@ that differ in one number, each from the solutions of the ones before, with all 
 epsilon. gather -o FILE.json writes the rows of grambench grid -json, without seconds and errors.
 
 Example:
-  gramcluster plan search -store run -in a.tsv -kernel 'diffusion:t=0.1|0.5' -c 1,10 > tasks.jsonl
+  gramcluster plan search -store run -in train.tsv -kernel 'diffusion:t=1|2' -c 1,10 > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
   gramcluster gather -store run -o scores.json`,
 }
