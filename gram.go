@@ -115,8 +115,8 @@ func (o *Options) warn(format string, args ...any) {
 	}
 }
 
-// Errors that [Load], [LoadFrom], [LoadIndex] and [ReadIndex] wrap, for [errors.Is]. Models in LIBSVM's form are text, whose
-// errors wrap none of them.
+// Errors that [Load], [LoadFrom], [LoadIndex] and [ReadIndex] wrap, for [errors.Is]. Models in LIBSVM's form are
+// text, whose errors wrap none of them.
 var (
 	ErrFormat    = model.ErrFormat    // the file isn't a model, or not an index
 	ErrVersion   = model.ErrVersion   // another version of the program wrote it

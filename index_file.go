@@ -19,14 +19,14 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// A file of an index begins with a line of name and version. The length of the rest (8 bytes, little-endian), its SHA-256
-// and the rest follow.
+// A file of an index begins with a line of name and version. The length of the rest (8 bytes, little-endian), its
+// SHA-256 and the rest follow.
 const (
 	indexName, indexVersion = "gram index ", "2"
 	indexHead               = 8 + sha256.Size
 )
 
-// mostNumber bounds numbers of documents, so that none is beyond what other languages hold.
+// mostNumber is the largest number of a document, 2⁵³, so that languages with float64 alone represent all numbers.
 const mostNumber int64 = 1 << 53
 
 // savedIndex is the rest of the file, by package gob.

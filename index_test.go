@@ -251,7 +251,8 @@ func TestDamageIsToldApart(t *testing.T) {
 	dir := t.TempDir()
 	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).
 		Save(filepath.Join(dir, "a.model")))
-	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn"})).Save(filepath.Join(dir, "b.model")))
+	knn := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn"}))
+	musttest.Do(t, knn.Save(filepath.Join(dir, "b.model")))
 	musttest.Do(t, gram.Must(gram.NewIndex(t.Context(), texts, gram.IndexOptions{})).Save(filepath.Join(dir, "a.index")))
 	for name, load := range files {
 		path := filepath.Join(dir, name)

@@ -29,10 +29,9 @@ type Explanation struct {
 	Held      int `json:"documents_held,omitempty"`
 }
 
-// Explained is a decision function with the terms that speak most for it and against it. A weight of a linear function
-// is per unit of the embedded document. Of other kernels it is the mean effect of the term: f(x) - f(x
-// without the term),
-// 0 for documents x without the term.
+// Explained is a decision function with the terms that speak most for it and against it. For a linear function, a
+// weight is the coefficient of the term's value in the embedded document. For other kernels it is the mean effect of
+// the term, f(x) - f(x without the term), which is 0 for documents x without the term.
 type Explained struct {
 	Class   string       `json:"class"`
 	Against string       `json:"against,omitempty"` // "" for all others

@@ -181,7 +181,7 @@ func (s *Space) tellBlanks(all []*Corpus, documents []*CSR, apart bool) error {
 	return s.widen(slices.Sorted(maps.Values(place)), 1)
 }
 
-// share gives documents the columns of both corpora: of text the sorted terms of both.
+// share maps the documents of two corpora to common columns. For text these are the sorted terms of both.
 func share(all []*Corpus, documents []*CSR) error {
 	a, b := all[0], all[1]
 	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {

@@ -267,7 +267,7 @@ type span[T any] struct {
 	count int64
 }
 
-// maxBytes is more than a process can hold: processors have addresses of 47 to 56 bits.
+// maxBytes is more memory than a process of today has, 128 TiB: a larger length is a mistake.
 const maxBytes = 1 << 47
 
 // slice returns the numbers, which are the caller's memory. what names them.

@@ -172,8 +172,8 @@ func corpusBytes(m *host.Machine) (corpus, cache int64) {
 	return corpus, cache
 }
 
-// corpusTasks compute dot products of all blocks of a corpus with a panel, a part of the blocks each. A value of a task
-// is a digest of its place in all blocks of the part: h ← 31h + bits.
+// corpusTasks returns tasks that compute the dot products of a panel with all blocks of a corpus, each with a part
+// of them. A value of a task is a digest of its place in all blocks of the part: h ← 31h + bits.
 func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	const longest, part = 300, 64 << 20
 	first := newBlock(k, longest, seed)

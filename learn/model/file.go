@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// Errors that [Read] and [Load] wrap for a file that isn't a model ([ErrFormat]), is of another version, ends too early,
-// or is damaged otherwise. ErrTruncated wraps ErrDamaged.
+// Errors that [Read] and [Load] wrap for a file that isn't a model ([ErrFormat]), is of another version, ends too
+// early, or is damaged otherwise. ErrTruncated wraps ErrDamaged.
 var (
 	ErrFormat    = archive.ErrFormat
 	ErrVersion   = archive.ErrVersion

@@ -21,8 +21,9 @@ import (
 // A number becomes places on a scale of knots, which are up to 9 quantiles of the training documents: with u its
 // place among them, linear between neighbours, the term of knot k counts in proportion to exp(-2(u-k)²/w²), w being
 // the view's width, 1 where it isn't given. The Bhattacharyya product of two numbers is near exp(-(u-u')²/2w²), a
-// Gaussian kernel (rbf) of scaled numbers. It errs by up to .11 with seven or nine knots, by up to .21 with fewer, and
-// with w = 1 it is 0 from three knots on. Source: Jebara, Kondor and Howard, JMLR 5 (2004), §3.1.
+// Gaussian kernel (rbf) of scaled numbers. Its error is at most .11 with seven or nine knots and .21 with
+// fewer; with w = 1 the product of numbers three or more knots apart is 0. Source: Jebara, Kondor and Howard,
+// JMLR 5 (2004), §3.1.
 const Numbers Analyzer = "numbers"
 
 // Categories is the analyzer of a view whose columns hold one of some values each, such as countries. It stands in

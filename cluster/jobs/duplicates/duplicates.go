@@ -180,7 +180,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	return [][]byte{slices.Concat(copies, near)}, err
 }
 
-// connect takes the pairs of a result, of n documents.
+// connect decodes the pairs of documents in b and adds them to kept. It fails if an index isn't below n.
 func connect(kept *engine.Kept, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("%d bytes, expected pairs of 8 bytes", len(b))

@@ -168,7 +168,8 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
 		folds += fmt.Sprintf(", at last %d", r.Rows[n-1].Folds)
 	}
-	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks what was taken:\n", r.Measure,
+	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks what was taken:\n",
+		r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
 	own := "scheme"
 	if r.Measure == svm.MeanSquaredError {

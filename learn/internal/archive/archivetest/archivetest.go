@@ -59,7 +59,8 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 		t.Helper()
 		for _, size := range []int64{-1, int64(len(bad))} { // of a pipe, of a file
 			m, err := form.ReadSized(t.Context(), bytes.NewReader(bad), size, nil)
-			first := at <= len(form.Name+form.Version) && (errors.Is(err, archive.ErrFormat) || errors.Is(err, archive.ErrVersion))
+			first := at <= len(form.Name+form.Version) &&
+				(errors.Is(err, archive.ErrFormat) || errors.Is(err, archive.ErrVersion))
 			if m != nil || !first && !errors.Is(err, archive.ErrDamaged) {
 				t.Fatalf("%s %d of %d: %v, expected that it is damaged", what, at, len(data), err)
 			}
