@@ -123,8 +123,8 @@ func (m *Model) documents(ctx context.Context, c *sparse.Corpus) (*sparse.CSR, e
 
 // PredictTexts predicts texts, which are cut as those of training were; into words for a model of [Terms].
 //
-// There is a warning if most terms of the model can't be words of a text: use [Model.PredictTerms] then. There is
-// another if the model knows no term of any of the texts.
+// It warns if most terms of the model can't be words of a text: use [Model.PredictTerms] then. It also warns if the
+// model knows no term of any text.
 //
 // Errors: a model that learnt from vectors, and those of Predict.
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {

@@ -95,7 +95,7 @@ func (k *Kept) Groups() [][]int32 {
 		k.pairs[at] = [2]int32{min(i, j), max(i, j)}
 	}
 	slices.SortFunc(k.pairs, func(a, b [2]int32) int { return int(a[0]) - int(b[0]) })
-	for _, p := range k.pairs { // so that whether the first is dropped is known
+	for _, p := range k.pairs { // in this order all earlier documents of p[0] are decided before p
 		if p[0] != p[1] && k.by[p[0]] == p[0] {
 			k.drop(p)
 		}

@@ -196,7 +196,7 @@ type Vectors struct {
 	weights bool // weights of terms, not measurements
 }
 
-// WeightsKernel is the default kernel of weights of terms. It has no scale that would depend on the weights.
+// WeightsKernel is the default kernel for vectors of term weights such as tf-idf. It has no width to choose.
 const WeightsKernel = "bhattacharyya"
 
 // Vectors of non-negative fractions are taken for weights of terms, such as tf-idf, if they have at least wideColumns
@@ -301,8 +301,8 @@ func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
 	}
 }
 
-// Proposes reports whether k is a diffusion kernel. The choice tries these although they may not be positive definite;
-// so nobody is warned about one in training.
+// Proposes reports whether k is a diffusion kernel. Training doesn't warn that such a kernel may not be positive
+// definite, because the automatic choice tries it anyway.
 func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
 
 // Near returns the kernels with half and twice the t or gamma of another.

@@ -56,10 +56,9 @@ const explained flagtext.Words = "logistic regression, -type linear or a support
 // a row of its own. Spherical margins have the hyperplane's unit vector. Support vector machines with other
 // kernels than
 // linear have mean effects over training documents that the model holds, evenly spread if all would take
-// more than about
-// 4·10⁸ kernel values.
+// more than about 4·10⁸ kernel values.
 //
-// Errors: n below 1, a model without terms or documents, a class that it doesn't have, those of predictions.
+// It fails if n < 1, if m has neither terms nor documents, if m has no such class, or if a prediction fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
 	if err := run.Given(ctx, "learn"); err != nil {
 		return nil, err

@@ -121,7 +121,8 @@ func (s *Space) widen(terms []uint32, weight float64) error {
 	return err
 }
 
-// tellBlanks counts texts without terms. With apart it gives equal ones a column of their own.
+// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one of them, so that
+// equal texts are equal and others are orthogonal.
 func (s *Space) tellBlanks(all []*Corpus, documents []*CSR, apart bool) error {
 	cols := documents[0].Cols
 	place, key := map[string]uint32{}, []byte(nil)

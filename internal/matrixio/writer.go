@@ -28,8 +28,8 @@ type Header struct {
 	Comment string   // one line, for formats with comments
 }
 
-// MinBytes bounds the size of a file from below: values of npy have 4 bytes, those of the other formats a digit and a
-// blank, or half of them.
+// MinBytes returns a lower bound on the size of the file in bytes. A value takes 4 bytes in npy and at least 2 in the
+// other formats. MatrixMarket holds half of a symmetric matrix.
 func (h Header) MinBytes(format string) int64 {
 	values := float64(h.Rows) * float64(cmp.Or(h.Cols, h.Rows))
 	each := map[string]float64{"npy": 4, "libsvm": 4, "mm": 1}[format]

@@ -229,7 +229,7 @@ func (t Tokenizer) Words() func(term []byte) bool {
 	}
 }
 
-// words is Words of a tokenizer without views.
+// words implements Words for a tokenizer without views.
 func (t Tokenizer) words() func(term []byte) bool {
 	least, most := t.ngrams()
 	return func(term []byte) bool {

@@ -15,15 +15,15 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Errors for a file that can't be read. Each error of a reader wraps one of them.
+// Readers wrap one of these errors.
 var (
-	// ErrFormat: the file doesn't begin as a file of its format does.
+	// ErrFormat reports that the file begins with other bytes than its format.
 	ErrFormat = errors.New("wrong file format")
-	// ErrVersion: another version of the program wrote the file.
+	// ErrVersion reports that another version of the program wrote the file.
 	ErrVersion = errors.New("another version of this program wrote it")
-	// ErrDamaged: the checksum or the contents are wrong, or the file is truncated.
+	// ErrDamaged reports a wrong checksum, invalid contents or a truncated file.
 	ErrDamaged = errors.New("damaged")
-	// ErrTruncated: the file ends too early. It wraps ErrDamaged.
+	// ErrTruncated reports that the file ends too early. It wraps ErrDamaged.
 	ErrTruncated = fmt.Errorf("%w: truncated", ErrDamaged)
 )
 
