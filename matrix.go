@@ -51,8 +51,7 @@ func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Sym
 // a mat.Matrix of one row per document of rows. What the embedding learns, such as idf, it learns from columns. Terms
 // that only one of both has count in the norms of its documents, as [sparse.NewSpace] says. Accuracy and errors are
 // those of [Gram]; in addition, text compared with vectors, vectors of different numbers of columns, and
-// texts that were
-// cut in different ways.
+// texts that were cut in different ways.
 func Cross(
 	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
 ) (_ *engine.Dense, err error) {

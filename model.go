@@ -145,8 +145,7 @@ func (m *Model) Save(path string) (err error) {
 
 // Explain returns the n terms that speak most for each class, and as many against it: by their weights in a linear
 // function or, of support vector machines with other kernels, by their mean effects ([learn.Explain]).
-// Errors: n below 1,
-// a model of another type, which has neither.
+// Errors: n below 1, a model of another type, which has neither.
 func (m *Model) Explain(ctx context.Context, n int) (_ *learn.Explanation, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {

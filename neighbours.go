@@ -80,8 +80,7 @@ type DuplicateOptions struct {
 // Duplicates goes through the documents in order and drops each whose c = 1 − cosine with a document kept before it is
 // at most Within, exactly. It returns a group for each kept document that others are dropped for: this one first, the
 // others ascending, each in the group of the first that it may be dropped for. Equal texts are duplicates;
-// texts without
-// a term that differ are like no other; a vector of zeros is like another.
+// texts without a term that differ are like no other; a vector of zeros is like another.
 //
 // Errors: those of [Gram], and a bound that isn't from 0 to below 1.
 func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ [][]int32, err error) {

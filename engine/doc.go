@@ -20,11 +20,10 @@
 // # Accuracy
 //
 // The error of c is at most 2.7e-6 and at most 2.7e-5 of c ([device.SlackC]); of documents that are the
-// same up to a factor it is 0, or about
-// 10⁻³² where the embedding rounds their rows differently. The map adds its own error, which Kernel.Error
-// bounds, and magnifies the error in c and in the norms, each rounded to float32. [kernel.Tolerance] adds these
-// up, and [kernel.Within] tests a value. Of the diffusion kernel's parametrix, whose values may all be beyond
-// float32, Properties says so beforehand.
+// same up to a factor it is 0, or about 10⁻³² where the embedding rounds their rows differently. The map adds its
+// own error, which Kernel.Error bounds, and magnifies the error in c and in the norms, each rounded to float32.
+// [kernel.Tolerance] adds these up, and [kernel.Within] tests a value. Of the diffusion kernel's parametrix, whose
+// values may all be beyond float32, Properties says so beforehand.
 //
 // # Back ends
 //

@@ -34,8 +34,7 @@ func dots(x *sparse.CSR, i int, y *sparse.CSR, j int) (dot float64) {
 }
 
 // Inner products and distances of whole counts are exact on every instruction set, whatever way they come,
-// and values of
-// kernels of them are those of the exact number.
+// and values of kernels of them are those of the exact number.
 func TestWholeCountsAreExact(t *testing.T) {
 	const n = 140
 	for _, most := range []int{1, 3, 12} {

@@ -58,9 +58,8 @@ type Found struct {
 }
 
 // CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by o.Seed.
-// The terms and
-// their document frequencies (idf) are those of all documents, so that folds can share kernel values; labels, scales of
-// columns and weights from labels are those of the other folds.
+// The terms and their document frequencies (idf) are those of all documents, so that folds can share kernel values;
+// labels, scales of columns and weights from labels are those of the other folds.
 //
 // Errors: fewer than two folds, more folds than documents with labels, those of the training.
 func CrossValidate(ctx context.Context, c *sparse.Corpus, t Trainer, o Options, folds int) (*Validation, error) {

@@ -36,9 +36,8 @@ type Corpus struct {
 //	label 0:serial 1:K(x, x₁) 2:K(x, x₂) …
 //
 // begins with a number that is left out, and the others count from 1: read it with Options.ZeroBased. Rows
-// of other formats are what
-// they are. The matrix of c is changed and must not be used any more. An error names the first row
-// without 0:serial.
+// of other formats are what they are. The matrix of c is changed and must not be used any more. An error names the
+// first row without 0:serial.
 func (c *Corpus) KernelRows() (*CSR, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

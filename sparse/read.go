@@ -141,11 +141,9 @@ const (
 //
 // Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. Index i of an
 // svmlight file is column i−1, or column i with Options.ZeroBased. Row i, column j of a MatrixMarket file,
-// both from 1, is document
-// i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column of its
-// place in the image; the file of labels has "labels" in its name in place of "images", as
-// train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it
-// are left out.
+// both from 1, is document i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column
+// of its place in the image; the file of labels has "labels" in its name in place of "images", as
+// train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it are left out.
 //
 // Documents without terms stay as empty rows. Corpus.Warnings counts them, and all that is left
 // out, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on the

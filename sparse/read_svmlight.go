@@ -37,8 +37,7 @@ func (p *vectorPiece) bytes() int64 {
 //	label[,label...] [qid:N] index:value ... [# comment]
 //
 // with ascending indices, as svm_learn and svm-train define them. Index i is column i - base. A line that
-// begins with white
-// space and an index has no label, as in LIBSVM's multi-label files. Numbers are the same label
+// begins with white space and an index has no label, as in LIBSVM's multi-label files. Numbers are the same label
 // however they are written: +1 and 1.0 are 1.
 type svmParser struct {
 	maxLine int

@@ -25,8 +25,8 @@ type Space struct {
 // stands for columns.
 // A term that only rows have counts as a term of one document of columns: with idf it weighs log D, learnt from labels
 // next to nothing, and in scaled columns nothing. Both corpora must be text, cut by one tokenizer, or both
-// vectors of as
-// many columns; files in LIBSVM's format don't say how many, and may have fewer. Neither corpus changes.
+// vectors of as many columns; files in LIBSVM's format don't say how many, and may have fewer. Neither corpus
+// changes.
 //
 // With apart, texts without terms are identical if they are equal, and else have nothing in common. Without it they are
 // zero vectors, as kernels of norms want them, and so are vectors of zeros always.

@@ -40,8 +40,7 @@ import (
 // read. A specification that is wrong is answered with a [*SpecError].
 //
 // Kernels of [New] that are given as own are known by their names, as in sum(mine,linear). Errors: one that
-// is nil, two of
-// the same name.
+// is nil, two of the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with another default for the embedding, of whatever parts the kernel is made.

@@ -132,8 +132,7 @@ func Name(p *plot.Plot, name string, at plotter.XY) {
 }
 
 // Bars draws groups of bars, one of each series, from 0 on; if there are several series, the legend names
-// them. Names of
-// groups are turned if they would overlap in a page.
+// them. Names of groups are turned if they would overlap in a page.
 func Bars(p *plot.Plot, groups, series []string, value func(group, series int) float64) {
 	const wide = 0.8 // of the room that a group has
 	width := wide / float64(len(series))

@@ -36,8 +36,7 @@ func (s *Surface) Save(path string) error {
 }
 
 // Plot makes the plot of the surface, with its size in centimeters; if one list has a single value, it is a
-// curve with its
-// deviations.
+// curve with its deviations.
 func (s *Surface) Plot() (p *plot.Plot, width, height float64, err error) {
 	p, width, height = New(s.Title, "C", ""), 12, 9
 	if len(s.Columns) > 1 && len(s.Lines) > 1 {

@@ -97,8 +97,7 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 // rateOf runs work on workers goroutines at a time, again and again for at least probeTime and
 // twice, the first time for nothing, and returns the sum of how much each did per second. setup
 // prepares worker w; what it returns says how much a call did. Workers beyond the processors would run one
-// after another,
-// so that their rates would not add up, and are left out.
+// after another, so that their rates would not add up, and are left out.
 func rateOf(workers int, setup func(w int) func() float64) (sum float64) {
 	workers = min(workers, runtime.GOMAXPROCS(0))
 	rates := make([]float64, workers)

@@ -41,10 +41,8 @@ var root = os.DirFS("/")
 
 // Run measures the workloads in turn, round by round, until the interval of each median is within 2 %, for at least 24
 // rounds, or until the bound of time is reached. If ctx ends after the first pass, Run returns what was
-// measured, marked
-// as incomplete, with the cause. A wrong result is an error without a result. While Run prepares, package
-// asm uses other
-// cache sizes (asm.UseCaches), so that no engine may be made meanwhile.
+// measured, marked as incomplete, with the cause. A wrong result is an error without a result. While Run prepares,
+// package asm uses other cache sizes (asm.UseCaches), so that no engine may be made meanwhile.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}

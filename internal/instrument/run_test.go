@@ -220,8 +220,8 @@ func TestCompare(t *testing.T) {
 var recorded = flag.String("runs", "", "compare the runs in `FILES`, a pattern (TestRecordedRuns)")
 
 // Of all pairs of recorded runs of one program, on one idle machine, at most 1 of 15 differs, and if all
-// times of one run
-// are made 5 % longer, 9 of 10 do. The log has what each workload varies by, which is Workload.RunToRun.
+// times of one run are made 5 % longer, 9 of 10 do. The log has what each workload varies by, which is
+// Workload.RunToRun.
 func TestRecordedRuns(t *testing.T) {
 	if *recorded == "" {
 		t.Skip("needs -runs 'FILES', absolute: make bench-runs")

@@ -4,9 +4,9 @@
 // scale, 2021).
 //
 // [Run] has all cores at once, and for a part of the time one core alone, compute tiles of several sizes,
-// maps and panels
-// on all instruction sets, and compares every value with that of the first time. One corpus is larger than the
-// last-level cache. work.go has what is computed, core.go how a core does it. Package host describes the machine.
+// maps and panels on all instruction sets, and compares every value with that of the first time. One corpus is
+// larger than the last-level cache. work.go has what is computed, core.go how a core does it. Package host
+// describes the machine.
 package soak
 
 import (

@@ -79,8 +79,7 @@ func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(c
 
 // LoadEarly is [Load]. It calls tokenizer, if not nil, with what the model was read by as soon as it is known, so
 // that text can be cut while the rest is. It may fail after that. A file in LIBSVM's form is read first:
-// its indices say
-// whether they count from 0.
+// its indices say whether they count from 0.
 func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
 	if ctx == nil {
 		return nil, errNil

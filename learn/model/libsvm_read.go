@@ -21,11 +21,10 @@ import (
 // corpus, objectives, iterations, whether the search converged.
 //
 // Classes have LIBSVM's labels as names. Index i is column i-1, or i if a support vector has index 0; Form.ZeroBased
-// says which. There is no vocabulary. The embedding is
-// tf, the raw values, fitted on the support vectors, and open: indices that no support vector has
-// count for the length of a document, as in LIBSVM. Support vectors of a precomputed kernel have no
-// values; SupportDoc has their documents. Values are rounded to float32, coefficients aren't.
-// prob_density_marks, by which newer LIBSVMs give probabilities for one class, are ignored.
+// says which. There is no vocabulary. The embedding is tf, the raw values, fitted on the support vectors, and open:
+// indices that no support vector has count for the length of a document, as in LIBSVM. Support vectors of a
+// precomputed kernel have no values; SupportDoc has their documents. Values are rounded to float32, coefficients
+// aren't. prob_density_marks, by which newer LIBSVMs give probabilities for one class, are ignored.
 //
 // Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those
 // of r, and ctx.Err() within a second of cancellation.

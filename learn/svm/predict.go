@@ -25,8 +25,7 @@ type PredictOptions struct {
 
 	// Device makes the back end that computes kernel values in place of the processor, see
 	// engine.Options. [Predictor.Close] closes it. It isn't made where the model has no support
-	// vectors. Predictions then have the bits of
-	// the device's values, within its tolerance. Default: none.
+	// vectors. Predictions then have the bits of the device's values, within its tolerance. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	// Kernels are kernels of the program's own (kernel.New). A model that was trained with one

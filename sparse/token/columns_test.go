@@ -220,8 +220,7 @@ func TestWidth(t *testing.T) {
 }
 
 // The product of two numbers is near a Gaussian of the difference of their places, by as much as is said;
-// the share of a
-// knot is one as wide as the view says, half as wide without the square root.
+// the share of a knot is one as wide as the view says, half as wide without the square root.
 func TestNumbersAreGaussian(t *testing.T) {
 	for knots, most := range map[int]float64{2: 0.08, 3: 0.16, 4: 0.21, 5: 0.2, 7: 0.111, 9: 0.111} {
 		scale := make([]float64, knots)

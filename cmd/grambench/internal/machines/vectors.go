@@ -41,8 +41,7 @@ func (m *machine) unnamed() bool {
 }
 
 // readVectors reads the documents. If may is set and they are vectors that aren't counts, it keeps the
-// defaults for them
-// and accepts negative values.
+// defaults for them and accepts negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*sparse.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
