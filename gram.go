@@ -26,7 +26,6 @@
 //	kernels     Kernels
 //	spectrum    Spectrum, engine/spectrum.Lanczos
 //	pca         PCA, Components.Project
-//	geometry    engine/geometry.Table, engine/geometry.At
 //
 // Documents are a [sparse.Corpus]: rows of counts, with the texts of their terms and their classes. [Read],
 // [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or texts without any document are an error,

@@ -90,7 +90,6 @@ var allowed = map[string][]string{
 		module + "/engine/internal/shape",
 	},
 	"engine/internal/nearest": {module + "/asm", module + "/engine/device"},
-	"engine/geometry":         {module + "/engine/kernel"},
 	"engine/spectrum":         {"gonum.org/v1/gonum"},
 
 	"solver":                {module + "/asm", "gonum.org/v1/gonum"},

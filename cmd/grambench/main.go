@@ -38,7 +38,6 @@ grambench computes Gram matrices of kernels on sparse documents, and trains clas
 		matrices.Info, matrices.Corpus, matrices.Gram, neighbours.Neighbours, neighbours.Duplicates,
 		machines.Train, machines.Predict, machines.Evaluate, machines.CV, machines.Grid, explain.Command,
 		serve.Command, verify.Command, bench.Command, soak.Command, matrices.Kernels, spectral.Command, spectral.PCA,
-		spectral.Geometry,
 	},
 	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic,
 		bench.SuiteTopic},

@@ -1,0 +1,138 @@
+// Package geometry computes the metric and the curvature of the surfaces that kernels make of the
+// space of documents, by differences of Eval.
+//
+// A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x), and these points have the metric g = ∂²k/∂x∂yᵀ at y = x. It
+// doesn't change with rotations: with u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
+//
+//	ds² = G du² + T dΩ² = dρ² + w(ρ)² dΩ²,   dρ = √G du,   w = √T
+//
+// With θ the angle between documents, T = -∂²k/∂θ² at θ = 0, and G = ∂²k/∂u∂v at v = u. In d dimensions
+//
+//	g = A (I - xxᵀ/‖x‖²) + B xxᵀ/‖x‖²,   A = T/‖x‖²,   B = G/‖x‖²
+//	S = -2(d-1) w″/w + (d-1)(d-2) (1 - w′²)/w²
+//
+// Source: Burges, Geometry and invariance in kernel based methods (1999); Cho's thesis, ch. 6; for
+// warped products, O'Neill, Semi-Riemannian Geometry (1983), ch. 7.
+package geometry
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// point is the geometry of a surface at documents of one norm.
+type point struct {
+	Across    report.Number `json:"metric_across"` // A, the squared length of a unit step across x
+	Along     report.Number `json:"metric_along"`  // B, the squared length of a unit step along x; 0 if k ignores norms
+	LogVolume report.Number `json:"log_volume"`    // ln √det g; -Inf if Along is 0
+	Curvature report.Number `json:"curvature"`     // scalar curvature S; if Along is 0, of a surface of d-1 dimensions
+	Opening   report.Number `json:"opening"`       // w′²: 1 if flat, constant on a cone; 0 if Along is 0
+}
+
+// roughError reports a kernel without a metric: squared distances of documents of norm 1 grow with the
+// angle Δ between them as Factor·Δ^Power. A Power just below 2 may be 2 and a logarithm.
+type roughError struct {
+	Power  float64 `json:"power"`
+	Factor float64 `json:"factor"`
+}
+
+func (e *roughError) Error() string {
+	return fmt.Sprintf("squared distances grow as %.4g Δ^%.4g with the angle Δ, expected Δ²", e.Factor, e.Power)
+}
+
+// tolerance is the largest relative error that derivatives may have. S counts as 0 if it is smaller than
+// that, relative to its terms.
+const tolerance = 1e-5
+
+// at returns the geometry of k in d dimensions at documents of a norm r > 0. Relative accuracy: 10⁻⁷ of A
+// and B, 10⁻⁵ of w′² and of the terms of S, and a tenth of that where norms are at least ½. It fails if the
+// kernel has no metric (a [roughError]), if a squared length is negative, or if differences don't reach this
+// accuracy, as for arccos of a degree between ½ and 1.
+func at(k kernel.Kernel, r float64, d int) (*point, error) {
+	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)
+	}
+	square := func(u float64) (float64, float64) {
+		return limit(1, 1, func(h float64) float64 { return 2 * drop(k, h, math.Exp(u)) / (h * h) })
+	}
+	step := func(u float64) (float64, float64) {
+		return limit(0.5, 1, func(h float64) float64 {
+			far, near := math.Exp(u+h), math.Exp(u-h)
+			return (k.Eval(0, far, far) - 2*k.Eval(0, far, near) + k.Eval(0, near, near)) / (4 * h * h)
+		})
+	}
+	u := math.Log(r)
+	t, err := square(u)
+	if !(err <= 1e-7*math.Abs(t)) {
+		const h = 0x1p-20
+		power := math.Log2(drop(k, 2*h, 1) / drop(k, h, 1))
+		if power < 1.999 {
+			return nil, &roughError{power, 2 * drop(k, h, 1) / math.Pow(h, power)}
+		}
+		return nil, fmt.Errorf("geometry: the metric of kernel %s is %v across x with an error of %.1e, expected at most "+
+			"10⁻⁷ of it", k, t, err)
+	}
+	g, err := step(u)
+	if k.Eval(0, r, 2*r) == k.Eval(0, r, r) || math.Abs(g) <= 1e-7*t {
+		g, err = 0, 0
+	}
+	across, along := t/(r*r), g/(r*r)
+	if !(t > 0 && g >= 0) {
+		return nil, fmt.Errorf("geometry: kernel %s isn't positive definite: squared lengths of unit steps at norm %v "+
+			"are %v across and %v along x", k, r, across, along)
+	}
+	sides, aside := float64(d-1), float64(d-1)*float64(d-2)
+	if g == 0 {
+		return &point{report.Number(across), 0, report.Number(math.Inf(-1)), report.Number(aside / t), 0}, nil
+	}
+	// Derivatives of L = ln T and M = ln G by u: w′² = T L′²/4G, w″/w = (2L″ + L′² - L′M′)/4G.
+	log := func(v, _ float64) float64 { return math.Log(v) }
+	slope := func(of func(float64) (float64, float64)) (float64, float64) {
+		return limit(0.5, 2, func(h float64) float64 { return (log(of(u+h)) - log(of(u-h))) / (2 * h) })
+	}
+	first, e1 := slope(square)
+	second, e2 := limit(0.5, 2, func(h float64) float64 {
+		return (log(square(u+h)) - 2*math.Log(t) + log(square(u-h))) / (h * h)
+	})
+	change, e3 := slope(step)
+	if e := max(err/g, e1, e2, e3); !(e <= tolerance) {
+		return nil, fmt.Errorf("geometry: derivatives of kernel %s at norm %v have an error of %.1e, expected at most %v",
+			k, r, e, tolerance)
+	}
+	opening := t / g * first * first / 4
+	curvature := aside*(1-opening)/t - sides*(2*second+first*first-first*change)/(2*g)
+	if math.Abs(curvature) <= tolerance*float64(d*d)/t*max(1, opening) {
+		curvature = 0
+	}
+	return &point{report.Number(across), report.Number(along),
+		report.Number((sides*math.Log(across) + math.Log(along)) / 2), report.Number(curvature), report.Number(opening)}, nil
+}
+
+// drop returns k(0) - k(θ) for documents of norm r at the angle θ: half their squared distance.
+func drop(k kernel.Kernel, theta, r float64) float64 {
+	half := math.Sin(theta / 2)
+	return k.Eval(0, r, r) - k.Eval(2*half*half, r, r)
+}
+
+// limit returns g(0) by Richardson extrapolation of g(h), g(h/2), … in powers of h^power, and an estimate of
+// its error: the entry of the tableau that agrees best with its neighbours. Source: Ridders, Accurate
+// computation of F′(x) and F′(x)F″(x), Adv. Eng. Software 4 (1982).
+func limit(h, power float64, g func(h float64) float64) (value, err float64) {
+	err = math.Inf(1)
+	var before []float64
+	for range 14 {
+		row := []float64{g(h)}
+		for j, old := range before {
+			v := row[j] + (row[j]-old)/(math.Exp2(power*float64(j+1))-1)
+			if e := max(math.Abs(v-row[j]), math.Abs(v-old)); e < err {
+				value, err = v, e
+			}
+			row = append(row, v)
+		}
+		before, h = row, h/2
+	}
+	return value, err
+}
