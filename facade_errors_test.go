@@ -124,6 +124,13 @@ func TestErrorsCountFromZero(t *testing.T) {
 	_, estimated := gram.Train(t.Context(), half, gram.TrainOptions{Type: "nu_svr"})
 	_, text := gram.Texts(t.Context(), []string{"a b", "a \xff"}, nil, gram.ReadOptions{Strict: true})
 	r := gram.NewRows(2)
+	const cube = "polynomial:gamma=1,degree=3"
+	big := gram.Must(gram.FromMatrix(mat.NewDense(3, 1, []float64{1, 1, 1e12}), []string{"x", "y", "x"}))
+	_, beyond := gram.Gram(t.Context(), big, cube, gram.Options{})
+	_, across := gram.Cross(t.Context(), big, big, cube, gram.Options{})
+	_, machine := gram.Train(t.Context(), big, gram.TrainOptions{Kernel: cube, C: 1})
+	_, nearest := gram.Train(t.Context(), big, gram.TrainOptions{Type: "knn", Kernel: "exp(100*bhattacharyya)"})
+	pair := "gram: rows: kernel polynomial:gamma=1,r=0,degree=3: the value of document 2 and "
 	for want, err := range map[string]error{
 		"gram: document 1, column 1: found +Inf, expected a finite value":    infinite,
 		"gram: document 1, column 1: found 1e+300, expected at most 3.4e+38": large,
@@ -131,6 +138,10 @@ func TestErrorsCountFromZero(t *testing.T) {
 		"gram: document 0, column 0: after 1, exp":                           r.Add([]uint32{1, 0}, []float64{1, 1}),
 		"gram: rows: document 1, column 1: found -4, expected":               negative,
 		"gram: rows: document 1, column 1: found -4, expected a":             trained,
+		pair + "document 2 is +Inf, expected a finite number":                machine,
+		pair + "document 2 is +Inf, expected":                                beyond,
+		pair + "column 2 is +Inf, expected":                                  across,
+		"gram: rows: kernel exp(100*bhattacharyya):":                         nearest,
 		"gram: text 1: ":                        text,
 		"gram: document 1 of rows has no label": estimated,
 	} {

@@ -29,7 +29,7 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 	if err != nil {
 		return nil, err
 	}
-	defer closing(e, &err)
+	defer closing(c, e, &err)
 	return e.Gram(ctx, k)
 }
 
@@ -40,7 +40,7 @@ func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Sym
 	if err != nil {
 		return err
 	}
-	defer closing(e, &err)
+	defer closing(c, e, &err)
 	return e.GramTo(ctx, k, to)
 }
 
@@ -60,7 +60,7 @@ func Cross(
 	if err != nil {
 		return nil, err
 	}
-	defer closing(e, &err)
+	defer closing(rows, e, &err)
 	return e.Cross(ctx, k, test)
 }
 
@@ -74,7 +74,7 @@ func CrossTo(
 	if err != nil {
 		return err
 	}
-	defer closing(e, &err)
+	defer closing(rows, e, &err)
 	return e.CrossTo(ctx, k, test, to)
 }
 
@@ -142,8 +142,10 @@ func (o *Options) engineOn(
 	return kernel.Resolve(k, s.Terms), e, y, err
 }
 
-// closing closes an engine when its work is done.
-func closing(e *engine.Engine, err *error) { *err = errors.Join(*err, e.Close()) }
+// closing closes an engine when its work on documents of c is done, and names them in the error.
+func closing(c *sparse.Corpus, e *engine.Engine, err *error) {
+	*err = errors.Join(c.NameValue(*err), e.Close())
+}
 
 // checked checks what comes through a public door.
 func checked(ctx context.Context, c *sparse.Corpus) error {

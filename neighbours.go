@@ -53,7 +53,7 @@ func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ []
 	if err != nil {
 		return nil, err
 	}
-	defer closing(e, &err)
+	defer closing(c, e, &err)
 	var near *engine.Neighbours
 	if test == nil {
 		near, err = e.Neighbours(ctx, k, opt)

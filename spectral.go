@@ -182,5 +182,6 @@ func (p *Components) Project(ctx context.Context, c *sparse.Corpus) (_ *mat.Dens
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	return p.Components.Project(ctx, p.engine, x)
+	z, err := p.Components.Project(ctx, p.engine, x)
+	return z, c.NameValue(err)
 }

@@ -17,7 +17,7 @@ type MemoryError = run.MemoryError
 
 // ErrNotFinite is part of the error of every computation with a value of a kernel that is beyond the
 // range of float32, or no number.
-var ErrNotFinite = compute.ErrNotFinite
+var ErrNotFinite = sparse.ErrNotFinite
 
 // NewBytes returns the most memory that New can take for documents of so many rows, columns and
 // values, in bytes: the embedded documents, their head/tail form, the posting lists and what making

@@ -301,7 +301,10 @@ func (s *search) valuesOf(keys []float32) error {
 	} else if err := kernel.Map(s.of, s.e.c.Kernels, keys, keys, nil, nil); err != nil {
 		return err
 	}
-	return compute.Finite(s.of, keys, nil)
+	if i := compute.Infinite(keys); i >= 0 {
+		return fmt.Errorf("engine: kernel %s: a value is %v, %w", s.of, keys[i], ErrNotFinite)
+	}
+	return nil
 }
 
 // Pairs hands all pairs of documents i < j with k(xᵢ, xⱼ) of at least a bound to visit, which is

@@ -170,5 +170,8 @@ func span(x *sparse.Embedded, lo, hi int) *sparse.Embedded {
 	for i := range y.Offsets {
 		y.Offsets[i] = x.Offsets[lo+i] - from
 	}
+	for i := range hi - lo {
+		y.From = append(y.From, x.Source(lo+i))
+	}
 	return y
 }

@@ -333,8 +333,13 @@ func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation,
 // placed gives an error about a value of some documents the place of its document in the corpus.
 func placed(err error, docs []int) error {
 	var value *sparse.ValueError
+	var pair *sparse.PairError
 	if errors.As(err, &value) {
 		value.Row = docs[value.Row]
+	} else if errors.As(err, &pair) {
+		if pair.Row = docs[pair.Row]; !pair.Cross {
+			pair.Column = docs[pair.Column]
+		}
 	}
 	return err
 }

@@ -15,11 +15,20 @@ import (
 type Embedded struct {
 	CSR                // unit rows in float32, columns as Embedder has them, no zeros stored
 	Embedder *Embedder // what made it
+	From     []int     // From[i] is the row of the matrix that row i was embedded from; nil: i
 	Norms    []float64 // Euclidean norm of each embedded row before it was scaled to length 1
 	Raw      []float32 // the values of the corpus behind each entry
 	// with v the weighted values: Σ|v| for an embedding with square root and for histograms, ‖v‖₂
 	// without, √Σ (v/max v)^2p for another power p
 	Divisors []float64
+}
+
+// Source returns the row of the matrix that row i was embedded from.
+func (x *Embedded) Source(i int) int {
+	if x.From == nil {
+		return i
+	}
+	return x.From[i]
 }
 
 // weighted returns the weighted value of a raw one; NaN for a count that can't be damped.

@@ -178,12 +178,47 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("sparse: row %d, term %d: found %v, expected %s", e.Row, e.Term, e.Value, e.Expected)
 }
 
+// PairError reports the value of a kernel for two documents that isn't finite.
+type PairError struct {
+	Kernel string
+	Row    int  // of the matrix that was embedded, from 0
+	Column int  // the same
+	Cross  bool // Row is a row of another matrix than Column, such as that of the documents to predict
+	Value  float32
+}
+
+// ErrNotFinite is part of the error of every computation with a kernel value that is beyond the range of float32.
+var ErrNotFinite = errors.New("expected a finite number")
+
+func (e *PairError) Error() string {
+	return fmt.Sprintf("engine: %s, %v", e.of(new(Corpus).DocumentName), ErrNotFinite)
+}
+
+func (e *PairError) of(name func(i int) string) string {
+	other := fmt.Sprintf("column %d", e.Column)
+	if !e.Cross {
+		other = name(e.Column)
+	}
+	return fmt.Sprintf("kernel %s: the value of %s and %s is %v", e.Kernel, name(e.Row), other, e.Value)
+}
+
+// Unwrap returns [ErrNotFinite].
+func (e *PairError) Unwrap() error { return ErrNotFinite }
+
 // Number is the number of document i in messages: from 1 in files, as lines have it, from 0 in memory.
 func (c *Corpus) Number(i int) int {
 	if c.Format != "" || c.Names != nil {
 		return i + 1
 	}
 	return i
+}
+
+// DocumentName returns the name of document i in messages: that of its file, else "document" and [Corpus.Number].
+func (c *Corpus) DocumentName(i int) string {
+	if i >= 0 && i < len(c.Names) {
+		return c.Names[i]
+	}
+	return fmt.Sprintf("document %d", c.Number(i))
 }
 
 // TermName returns the name of a term in messages: term "text", index i of an svmlight file, or column j, from 0.
@@ -199,18 +234,27 @@ func (c *Corpus) TermName(t uint32) string {
 	return fmt.Sprintf("index %d", int64(t)+1)
 }
 
-// NameValue puts the source, the document's name and the term's text into an error that is a
-// [ValueError] about a value of the corpus; others stay as they are.
+// NameValue puts the source, the documents' names and the term's text into an error that is a [ValueError] or a
+// [PairError] about the corpus; others stay as they are.
 func (c *Corpus) NameValue(err error) error {
 	var value *ValueError
-	if c == nil || !errors.As(err, &value) {
-		return err
+	var pair *PairError
+	switch {
+	case c == nil:
+	case errors.As(err, &value):
+		return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, c.DocumentName(value.Row), c.TermName(value.Term),
+			value.Value, value.Expected)
+	case errors.As(err, &pair):
+		return fmt.Errorf("%s: %s, %w", c.Source, pair.of(c.DocumentName), ErrNotFinite)
 	}
-	document, term := fmt.Sprintf("document %d", c.Number(value.Row)), c.TermName(value.Term)
-	if value.Row >= 0 && value.Row < len(c.Names) {
-		document = c.Names[value.Row]
-	}
-	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, document, term, value.Value, value.Expected)
+	return err
+}
+
+// NamesOnly returns the corpus without its documents, texts and labels, for NameValue.
+func (c *Corpus) NamesOnly() *Corpus {
+	out := *c
+	out.Documents, out.Texts, out.Labels = nil, nil, Labels{}
+	return &out
 }
 
 // PanicError says that a function of [Options] panicked, on whichever goroutine: What it was, the Value

@@ -194,7 +194,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	if err := opt.askVocabulary(); err != nil {
 		return nil, err
 	}
-	c := &Corpus{Source: source, Vocabulary: syntheticVocabulary(s.Terms), Labels: Labels{Offsets: []int64{0}}}
+	c := &Corpus{Source: source, Format: "synthetic", Vocabulary: syntheticVocabulary(s.Terms), Labels: Labels{Offsets: []int64{0}}}
 	var columns []uint32 // of the terms; nil where each is its own column
 	if opt.Vocabulary != nil {
 		var terms intern.Table
@@ -255,7 +255,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 		c.Labels.Add(int32(i % s.Classes))
 	}
 	limitVectors(c, opt)
-	at := func(i int) string { return fmt.Sprintf("%s, document %d", source, i+1) }
+	at := func(i int) string { return fmt.Sprintf("%s, %s", source, c.DocumentName(i)) }
 	var warn warnings
 	for k, p := range pieces {
 		warn.add(unknownMessage, p.beyond.count, at(k*chunk+int(p.beyond.first)))

@@ -94,7 +94,7 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 		counted := make([]countedDocument, len(out.Texts))
 		err = eachTask(ctx, opt.Workers, len(counted), func(w, i int) error {
 			if _, err := rows.Check([]byte(out.Texts[i])); err != nil {
-				return fmt.Errorf("sparse: %s: document %d: %w", c.Source, i+1, err)
+				return fmt.Errorf("sparse: %s: %s: %w", c.Source, out.DocumentName(i), err)
 			}
 			counters[w].add([]byte(out.Texts[i]))
 			counted[i] = counters[w].endDocument()
@@ -106,7 +106,7 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 		}
 		texts := out.Texts
 		out.Warnings = nil
-		err = out.fillText(ctx, opt, counters, counted, func(i int) string { return fmt.Sprintf("document %d", i+1) })
+		err = out.fillText(ctx, opt, counters, counted, out.DocumentName)
 		out.Texts = texts
 		return &out, err
 	})

@@ -29,7 +29,7 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 
 // TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, nil for all,
 // on so many goroutines, 0 for one per processor. The error is that of the first row in this order,
-// by its number in the matrix, or ctx.Err(). Other rows are neither read nor checked.
+// by its number in the matrix, or ctx.Err(). Other rows are neither read nor checked. The result holds rows.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		return rows[i]
 	}
 	x := &Embedded{
-		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f,
+		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, From: rows,
 		Norms: make([]float64, n), Divisors: make([]float64, n),
 	}
 	err = inChunks(ctx, workers, n, func(_, lo, hi int) error {

@@ -285,7 +285,7 @@ func TestEmbeddedIsRefused(t *testing.T) {
 		} {
 			bad := &Embedded{
 				CSR{Cols: x.Cols, Offsets: slices.Clone(x.Offsets), Terms: slices.Clone(x.Terms),
-					Values: slices.Clone(x.Values)}, x.Embedder,
+					Values: slices.Clone(x.Values)}, x.Embedder, nil,
 				slices.Clone(x.Norms), slices.Clone(x.Raw), slices.Clone(x.Divisors),
 			}
 			spoil(bad)

@@ -11,28 +11,16 @@ import (
 )
 
 // Compressed is a sparse matrix to be written row by row. Row returns the columns of a row,
-// ascending, and their values, which hold until its next call.
+// ascending, and their values, finite, which hold until its next call.
 type Compressed struct {
 	Rows, Cols int
 	Row        func(i int) (columns []uint32, values []float32)
 }
 
-// each visits all rows, and refuses what has no word in a format.
+// each visits all rows.
 func (m *Compressed) each(visit func(i int, columns []uint32, values []float32) error) error {
 	for i := range m.Rows {
 		columns, values := m.Row(i)
-		if len(columns) != len(values) {
-			return fmt.Errorf("matrixio: row %d has %d columns and %d values, expected as many", i, len(columns), len(values))
-		}
-		for at, j := range columns {
-			if int64(j) >= int64(m.Cols) || at > 0 && j <= columns[at-1] {
-				return fmt.Errorf("matrixio: row %d has column %d in place %d, expected ascending ones below %d", i, j, at,
-					m.Cols)
-			}
-			if v := float64(values[at]); math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("the value of documents %d and %d is %v, expected a finite number", i+1, j+1, v)
-			}
-		}
 		if err := visit(i, columns, values); err != nil {
 			return err
 		}

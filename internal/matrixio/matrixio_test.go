@@ -84,15 +84,10 @@ func TestMatrixMarket(t *testing.T) {
 func TestWriterErrors(t *testing.T) {
 	for _, format := range Formats() {
 		w := musttest.Get(NewWriter(format, &bytes.Buffer{}, Header{Rows: 2}))(t)
-		inf, nan := float32(math.Inf(1)), float32(math.NaN())
-		for _, row := range [][]float32{{1}, {1, 2, 3}, {1, nan}, {inf, 1}, {-inf, 1}} {
+		for _, row := range [][]float32{{1}, {1, 2, 3}} {
 			if err := w.WriteRow(row); err == nil {
 				t.Errorf("%s: the row %v passes", format, row)
 			}
-		}
-		if err := w.WriteRow([]float32{1, nan}); err == nil ||
-			!strings.Contains(err.Error(), "documents 1 and 2 is NaN") {
-			t.Errorf("%s: NaN is answered with %v", format, err)
 		}
 		if err := w.WriteRow([]float32{1, 2}); err != nil {
 			t.Errorf("%s: a row after a refused one: %v", format, err)

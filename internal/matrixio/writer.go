@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -106,10 +105,6 @@ func (c *counter) next(row []float32) (int, error) {
 	}
 	if c.row == c.rows || len(row) != c.cols {
 		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.rows, c.cols)
-	}
-	if j := slices.IndexFunc(row,
-		func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }); j >= 0 {
-		return 0, fmt.Errorf("the value of documents %d and %d is %v, expected a finite number", c.row+1, j+1, row[j])
 	}
 	c.row++
 	return c.row - 1, nil

@@ -344,14 +344,6 @@ func FileOf(c *sparse.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// NameOf returns what document i is called: its name, or its number counted from 1.
-func NameOf(c *sparse.Corpus, i int) string {
-	if c.Names != nil {
-		return c.Names[i]
-	}
-	return fmt.Sprintf("document %d", i+1)
-}
-
 // AppendNeighbours appends a line for each neighbour of a document to b: the document, the neighbour,
 // which is one of columns, and the value, with TABs between.
 func AppendNeighbours(b []byte, document string, near []engine.Neighbour, columns *sparse.Corpus) []byte {

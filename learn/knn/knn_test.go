@@ -218,7 +218,7 @@ func TestRefused(t *testing.T) {
 			_, err := Train(c, Settings{Kernel: "sigmoid:r=-1,embed=tf-l2"})
 			return err
 		},
-		"documents 1 and 1 is +Inf": func() error {
+		"document 0 and document 0 is +Inf": func() error {
 			_, err := Train(c, Settings{Kernel: "exp(100*bhattacharyya)"})
 			return err
 		},

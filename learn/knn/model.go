@@ -184,7 +184,7 @@ func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 				return err
 			}
 			if own[0]-own[0] != 0 {
-				return infinite(k, lo+i, lo+i, own[0])
+				return &sparse.PairError{Kernel: k.String(), Row: lo + i, Column: lo + i, Value: own[0]}
 			}
 			above = above || own[0] > 0
 		}
@@ -193,11 +193,6 @@ func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 		return nobody(k, " on these documents")
 	}
 	return nil
-}
-
-func infinite(k kernel.Kernel, i, j int, value float32) error {
-	return fmt.Errorf("knn: kernel %s: the value of documents %d and %d is %v, %w", k, i+1, j+1, value,
-		engine.ErrNotFinite)
 }
 
 // labelled returns the corpus without documents that have nothing to say.
@@ -240,7 +235,7 @@ func (m *Model) Validate() error {
 	}
 	for i := range m.Documents.Rows() {
 		if n := len(m.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {
-			return fmt.Errorf("knn: document %d has %d classes, expected 1", i+1, n)
+			return fmt.Errorf("knn: document %d has %d classes, expected 1", i, n)
 		}
 	}
 	return nil

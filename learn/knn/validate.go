@@ -90,7 +90,7 @@ type validation struct {
 func (v *validation) check(s Settings) error {
 	for i := range v.parts {
 		if n := len(v.c.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {
-			return fmt.Errorf("knn: document %d has %d classes, expected 1", i+1, n)
+			return fmt.Errorf("knn: document %d has %d classes, expected 1", i, n)
 		}
 	}
 	return nil
@@ -177,7 +177,7 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 			}
 			for p, value := range values {
 				if value-value != 0 {
-					return infinite(k, in[i], in[list[p].Document], value)
+					return &sparse.PairError{Kernel: k.String(), Row: in[i], Column: in[list[p].Document], Value: value}
 				}
 				list[p].Value = value
 			}

@@ -92,7 +92,10 @@ func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) erro
 	if err := kernel.Map(k, c.Kernels, dst, values, x, y); err != nil {
 		return err
 	}
-	return Finite(k, dst, func(i int) (int, int) { return row, lo + i })
+	if i := Infinite(dst); i >= 0 {
+		return &sparse.PairError{Kernel: k.String(), Row: c.X.Source(row), Column: c.X.Source(lo + i), Value: dst[i]}
+	}
+	return nil
 }
 
 // Diagonal returns k(xᵢ, xᵢ) for all documents i.
@@ -173,7 +176,7 @@ func (c *Computer) Rows(
 			}
 		}
 		if !plain {
-			if err := finiteTile(k, r, t); err != nil {
+			if err := c.finite(k, r, t); err != nil {
 				return err
 			}
 		}

@@ -1,32 +1,23 @@
 package compute
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"unsafe"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
 )
 
-// ErrNotFinite is part of the errors of Finite.
-var ErrNotFinite = errors.New("expected a finite number")
-
-// Finite returns an error where a value of a kernel is an infinity, which is one beyond the range of
-// float32, or no number. All values that engines hand out pass here. at returns the documents of
-// v[i], counted from 0; it is nil where nobody knows them.
-func Finite(k fmt.Stringer, v []float32, at func(i int) (row, column int)) error {
+// Infinite returns the index of the first value of a kernel that is an infinity, which is one beyond the range of
+// float32, or not a number; -1 if there is none. All values that engines hand out pass here.
+func Infinite(v []float32) int {
 	if allFinite(v) {
-		return nil
+		return -1
 	}
-	i := slices.IndexFunc(v, func(v float32) bool { return v-v != 0 })
-	of := "a value"
-	if at != nil {
-		row, column := at(i)
-		of = fmt.Sprintf("the value of documents %d and %d", row+1, column+1)
-	}
-	return fmt.Errorf("engine: kernel %s: %s is %v, %w", k, of, v[i], ErrNotFinite)
+	return slices.IndexFunc(v, func(v float32) bool { return v-v != 0 })
 }
 
 // allFinite looks at two values at a time, for some 0.2 ns each where a pair takes 5 to 15: an
@@ -49,24 +40,26 @@ func allFinite(v []float32) bool {
 	return (a|b)&sign == 0
 }
 
-// finiteTile is Finite for the values of a tile.
-func finiteTile(k fmt.Stringer, r *device.Request, t *device.Tile) error {
+// finite returns a [*sparse.PairError] for the first value of a tile that isn't finite.
+func (c *Computer) finite(k fmt.Stringer, r *device.Request, t *device.Tile) error {
 	lines, length, stride := Lines(t)
+	together := length
 	if length == stride {
-		lines, length = 1, lines*length
+		lines, together = 1, lines*length
 	}
 	for line := range lines {
-		err := Finite(k, t.Value[line*stride:][:length], func(i int) (int, int) {
-			i += line * stride
-			row, column := i/stride, i%stride
-			if t.ColStride != 1 {
-				row, column = column, row
-			}
-			return r.Docs[t.First+row], t.Lo + column
-		})
-		if err != nil {
-			return err
+		values := t.Value[line*stride:][:together]
+		i := Infinite(values)
+		if i < 0 {
+			continue
 		}
+		row, column := line+i/length, i%length
+		if t.ColStride != 1 {
+			row, column = column, row
+		}
+		from := cmp.Or(r.From, c.X)
+		return &sparse.PairError{Kernel: k.String(), Row: from.Source(r.Docs[t.First+row]),
+			Column: c.X.Source(t.Lo + column), Cross: r.From != nil, Value: values[i]}
 	}
 	return nil
 }

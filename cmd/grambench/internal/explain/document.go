@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/effects"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 )
@@ -43,7 +42,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	p.Stage("explaining")
 	out := &documentReport{Model: r.model, Document: "the text"}
 	if r.document > 0 {
-		out.Document = source.NameOf(c, i)
+		out.Document = c.DocumentName(i)
 	}
 	if machines, ok := m.(learn.Machines); ok {
 		out.source = machines.Source

@@ -159,7 +159,7 @@ func (r *evaluateReport) matrixSection() page.Section {
 			continue
 		}
 		m.Documents = append(m.Documents, page.CellDocument{Class: x.Class, Given: x.Given,
-			Name: source.NameOf(r.corpus, i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
+			Name: r.corpus.DocumentName(i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
 	}
 	return page.Section{Title: "Confusion", Matrix: m, Text: readMatrix + " A click on a cell lists its documents: of " +
 		"mistakes the surest first, of others the least sure."}
@@ -307,7 +307,7 @@ func (r *evaluateReport) mistakesSection() page.Section {
 	for i := range r.Mistakes {
 		m := &r.Mistakes[i]
 		d := page.Document{
-			Name:  fmt.Sprintf("%s: %s, predicted as %s", source.NameOf(r.corpus, m.Index), named(m.Truth), r.given(m)),
+			Name:  fmt.Sprintf("%s: %s, predicted as %s", r.corpus.DocumentName(m.Index), named(m.Truth), r.given(m)),
 			Parts: parts(m),
 		}
 		switch {

@@ -207,7 +207,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	}
 	if corpus.Vocabulary == nil && beyond > 0 {
 		e.Warn("values in columns that training never had: %s of %s, first in %s", report.Count(beyond),
-			report.Count(corpus.Documents.NNZ()), source.NameOf(corpus, first))
+			report.Count(corpus.Documents.NNZ()), corpus.DocumentName(first))
 	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()
 	return x, nil

@@ -23,6 +23,7 @@ import (
 type job struct {
 	m      *machine
 	corpus *sparse.Corpus // nil once it is handed over, where it is let go of
+	names  *sparse.Corpus // names the documents in errors
 	o      learn.Options
 	line   source.Line // what is known of the corpus before the training
 	begin  time.Time
@@ -54,6 +55,7 @@ func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may 
 	}
 	j.corpus, j.line = corpus, source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(),
 		Classes: len(corpus.Classes), Values: corpus.Documents.NNZ(), Scripts: corpus.Scripts}
+	j.names = corpus.NamesOnly()
 	j.o.MemoryBytes, j.o.HeldBytes = m.Budget(), backend.RuntimeBytes
 	j.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
 	j.o.Say = func(format string, args ...any) {
@@ -133,7 +135,7 @@ func (j *job) handOver() *sparse.Corpus {
 }
 
 // named names documents and terms in a learner's errors, and memory that is enough.
-func (j *job) named(err error) error { return learn.Enough(j.corpus.NameValue(err), j.held) }
+func (j *job) named(err error) error { return learn.Enough(j.names.NameValue(err), j.held) }
 
 // checkLabels checks that the labels of a corpus suit what is to be trained, and that its text has
 // terms, and warns of documents without a label.
@@ -149,7 +151,7 @@ func checkLabels(e *cli.Env, c *sparse.Corpus, t model.Type, scheme solver.Schem
 	}
 	if n, first := unlabelled(c); n > 0 {
 		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
-			source.NameOf(c, first), c.Source)
+			c.DocumentName(first), c.Source)
 	}
 	return nil
 }
@@ -186,7 +188,7 @@ func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
 	warnLabels(e, c)
 	// To labels these are documents without any of them.
 	if n, first := unlabelled(c); n > 0 && scheme != solver.Labels {
-		e.Warn("no label, left out of training (%s), first at %s", report.Documents(n), source.NameOf(c, first))
+		e.Warn("no label, left out of training (%s), first at %s", report.Documents(n), c.DocumentName(first))
 	}
 	return nil
 }

@@ -190,13 +190,14 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	names := corpus.NamesOnly()
 	corpus = nil // the matrix needs the room
 	if test != nil {
 		line := source.NewLine(test)
 		r.Test = &line
 	}
 	if r.Rows, err = g.write(ctx, e, p, x, k, files); err != nil {
-		return err
+		return names.NameValue(err)
 	}
 	p.Clear()
 	return g.Report(e, g.f, r)
@@ -243,7 +244,7 @@ func (g *gram) write(
 		row := gramRow{File: f.path, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(),
 			ISA: eng.Backend(), Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
 		if f.test != nil {
-			err = g.writeCross(ctx, p, eng, x.Embedder, k, &f, &row)
+			err = f.test.NameValue(g.writeCross(ctx, p, eng, x.Embedder, k, &f, &row))
 		} else {
 			err = g.writeSquare(ctx, p, eng, k, &f, &row)
 		}

@@ -134,7 +134,7 @@ func (g *gram) writeCross(
 			list := run.Numbers(first, first+part.Rows)
 			x, err := embedder.TransformRows(ctx, docs, list, g.Workers)
 			if err != nil {
-				return f.test.NameValue(fmt.Errorf("embedding %s: %w", embedder.Embedding, err))
+				return fmt.Errorf("embedding %s: %w", embedder.Embedding, err)
 			}
 			if err := eng.CrossTo(ctx, k, x, part); err != nil {
 				return err

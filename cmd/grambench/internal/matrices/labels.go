@@ -56,7 +56,7 @@ func numbersOf(c *sparse.Corpus, numbers []string, none string) ([]string, error
 			labels[i] = none
 		default:
 			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label per row",
-				source.NameOf(c, i), report.Counted(len(of), "class", "classes"))
+				c.DocumentName(i), report.Counted(len(of), "class", "classes"))
 		}
 	}
 	return labels, nil

@@ -309,7 +309,7 @@ func (c *components) find(
 	f.held = held + f.eng.Bytes()
 	if f.Components, err = c.fit(ctx, p, f.eng, x, f.kernel, f.held); err != nil {
 		f.eng.Close()
-		return nil, err
+		return nil, corpus.NameValue(err)
 	}
 	return f, nil
 }

@@ -33,7 +33,8 @@ func (c *components) ofDocuments(f *found, of *sparse.Corpus) coordinates {
 		if err != nil {
 			return nil, of.NameValue(err)
 		}
-		return f.Project(ctx, f.eng, x)
+		z, err := f.Project(ctx, f.eng, x)
+		return z, of.NameValue(err)
 	}
 }
 

@@ -208,7 +208,7 @@ func (c *call) documents(
 			},
 		}
 		if err := c.measure(ctx, e, p, m, row); err != nil {
-			return err
+			return corpus.NameValue(err)
 		}
 		r.Rows = append(r.Rows, row)
 	}

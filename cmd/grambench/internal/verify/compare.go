@@ -17,7 +17,6 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -264,7 +263,7 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k kernel.Kernel) {
 	where := func(e extreme) spot {
 		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
-		name := func(i int) string { return source.NameOf(v.corpus, i) }
+		name := v.corpus.DocumentName
 		return spot{i, j, name(i), name(j), report.Number(e.got), report.Number(e.want)}
 	}
 	f.row = kernelRow{
