@@ -41,6 +41,7 @@ type ReadOptions struct {
 	LabelKey, TextKey       string // of JSON lines; default usual names
 	Labels                  string // a file with one line of labels per document; default those of the source
 	Signed                  bool   // accept values below 0
+	GroupColumn             string // or key, or qid: documents with equal values are in the same fold of a validation
 	ZeroBased               string // "true": indices of svmlight files count from 0; default "false", or as in training
 
 	like sparse.Form // of the documents that a model learnt from
@@ -52,8 +53,8 @@ func (o *ReadOptions) sparse() sparse.Options {
 		Format: o.Format, Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
 		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
-		ZeroBased: o.ZeroBased,
-		Like:      o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
+		ZeroBased: o.ZeroBased, GroupColumn: o.GroupColumn,
+		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
 		Progress: func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
 	}
 }

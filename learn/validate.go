@@ -246,7 +246,7 @@ func (v *validating) known(a *About, p *model.Prediction) error {
 
 // divide divides the documents into folds.
 func (v *validating) divide(seed uint64) error {
-	strata, usable := make([]int, v.c.Documents.Rows()), 0
+	strata := make([]int, v.c.Documents.Rows())
 	for i := range strata {
 		switch own := v.c.Labels.Of(i); {
 		case len(own) > 0:
@@ -256,15 +256,10 @@ func (v *validating) divide(seed uint64) error {
 		default:
 			strata[i] = -1 // left out
 		}
-		if strata[i] >= 0 {
-			usable++
-		}
 	}
-	if v.folds < 2 || v.folds > usable {
-		return fmt.Errorf("%s: %d folds of %d labelled documents, expected 2 to %d", v.c.Source, v.folds, usable, usable)
-	}
-	v.part = solver.Folds(strata, v.folds, seed)
-	return nil
+	var err error
+	v.part, err = svm.Folds(v.c.Source, strata, v.c.Groups, v.folds, seed)
+	return err
 }
 
 // point validates a trainer with each of the prices.

@@ -46,6 +46,52 @@ func Folds(labels []int, k int, seed uint64) []int {
 	return fold
 }
 
+// GroupFolds is [Folds] with all documents of a group in one part. Groups are taken by size, largest first, ties in an
+// order shuffled by the seed. Each goes to the part with the smallest share of the group's classes, then with the fewest
+// documents.
+func GroupFolds(labels []int, groups []int64, k int, seed uint64) []int {
+	if groups == nil {
+		return Folds(labels, k, seed)
+	}
+	fold, members := slices.Repeat([]int{-1}, len(labels)), map[int64][]int{}
+	var order []int64
+	total := map[int]float64{}
+	for i, c := range labels {
+		if c >= 0 {
+			if members[groups[i]] == nil {
+				order = append(order, groups[i])
+			}
+			members[groups[i]] = append(members[groups[i]], i)
+			total[c]++
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, uint64(k)))
+	r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(len(members[b]), len(members[a])) })
+	size, count := make([]int, k), make([]map[int]float64, k) // documents by part, and by class
+	for part := range count {
+		count[part] = map[int]float64{}
+	}
+	for _, g := range order {
+		best, least := 0, math.Inf(1)
+		for part := range k {
+			var share float64
+			for _, i := range members[g] {
+				share += count[part][labels[i]] / total[labels[i]]
+			}
+			if share < least || share == least && size[part] < size[best] {
+				best, least = part, share
+			}
+		}
+		for _, i := range members[g] {
+			fold[i] = best
+			count[best][labels[i]]++
+		}
+		size[best] += len(members[g])
+	}
+	return fold
+}
+
 // Trial describes a cross-validation: documents with their classes, divided into folds. Exactly one
 // of Labels and Sets is there.
 type Trial struct {

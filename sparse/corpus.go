@@ -18,7 +18,7 @@ type Corpus struct {
 	Labels     Labels         // the classes of each document
 	Weights    []float64      // Weights[i] > 0 multiplies the price of document i in training that has one; nil: 1 each
 	Names      []string       // Names[i] is the file of document i, or its key name in JSON; nil without names
-	Groups     []int64        // Groups[i] is the qid of document i; nil without qids or Options.Groups
+	Groups     []int64        // documents with equal Groups[i] are in the same fold; nil for no groups
 	Tokenizer  Tokenizer      // what cut text into terms; the default for vectors
 	Form       Form           // what options said of how the source is read, for others like it
 	Scripts    []Script       // without spaces, of which the tokenizer made characters and pairs of them

@@ -17,10 +17,10 @@ func setFile(t *testing.T, name, content string) string {
 	return path
 }
 
-// Groups holds the qid of each document if Options.Groups is set.
+// Groups holds the qid of each document if Options.GroupColumn is set.
 func TestGroups(t *testing.T) {
 	file := setFile(t, "points.svm", "a qid:7 1:1\nb qid:3 1:2 2:1\n# between\na qid:007 2:1\n")
-	c := musttest.Get(Read(t.Context(), file, Options{Groups: true}))(t)
+	c := musttest.Get(Read(t.Context(), file, Options{GroupColumn: "qid"}))(t)
 	if !reflect.DeepEqual(c.Groups, []int64{7, 3, 7}) || len(c.Warnings) > 0 {
 		t.Errorf("groups %v, warnings %v", c.Groups, c.Warnings)
 	}
@@ -30,11 +30,11 @@ func TestGroups(t *testing.T) {
 		t.Errorf("selected, the weights are %v and the groups %v", got.Weights, got.Groups)
 	}
 	if c = musttest.Get(Read(t.Context(), file, Options{}))(t); c.Groups != nil || len(c.Warnings) != 1 {
-		t.Errorf("without Options.Groups, groups are %v, warnings %v", c.Groups, c.Warnings)
+		t.Errorf("without Options.GroupColumn, groups are %v, warnings %v", c.Groups, c.Warnings)
 	}
 	for content, want := range map[string]string{
 		"1 qid:7 1:1\n 1:1\n": "FILE:2: no qid, expected label qid:N index:value ... " +
-			"(Options.Groups asks for it)",
+			"(Options.GroupColumn asks for it)",
 		"1 qid:x 1:1\n":                   `FILE:1: "qid:x", expected qid: and a whole number`,
 		"1 qid: 1:1\n":                    `FILE:1: "qid:", expected qid: and a whole number`,
 		"1 qid:-1 1:1\n":                  `FILE:1: "qid:-1", expected qid: and a whole number`,
@@ -42,7 +42,7 @@ func TestGroups(t *testing.T) {
 		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" after another qid, expected one qid a line`,
 	} {
 		file := setFile(t, "points.svm", content)
-		_, err := Read(t.Context(), file, Options{Groups: true})
+		_, err := Read(t.Context(), file, Options{GroupColumn: "qid"})
 		if err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(want, "FILE", file)) {
 			t.Errorf("%q: %v, expected %s", content, err, want)
 		}
@@ -57,7 +57,7 @@ func FuzzReadGroups(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		opt := Options{Workers: 1, MinDF: 1, MaxLineBytes: 1000, Groups: true}
+		opt := Options{Workers: 1, MinDF: 1, MaxLineBytes: 1000, GroupColumn: "qid"}
 		want, wantErr := readBytes(readSVMLight, data, opt)
 		opt.Workers = 2
 		got, err := readBytes(readSVMLight, data, opt)

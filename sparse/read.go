@@ -80,7 +80,10 @@ type Options struct {
 	// or else false: index i is column i-1, as in LIBSVM, and index 0 is an error.
 	ZeroBased string
 
-	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
+	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of JSON lines, whose
+	// values become Corpus.Groups. "qid" takes the qids of an svmlight file, which every line must have.
+	GroupColumn string
+
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes
 	MemoryBytes  int64 // bound on the memory of reading, the corpus included; default none; see [MemoryError]
@@ -216,6 +219,10 @@ func (o *Options) start(
 	}
 	reading, reporter := run.StartReporter(reading, "sparse: Options.Progress", report)
 	c, err := f(reading, o, m)
+	if err == nil && o.GroupColumn != "" && c.Groups == nil {
+		err = fault("no groups called "+quote(o.GroupColumn),
+			`a column of CSV or TSV, a key of JSON lines, or "qid" of svmlight`).at(c.Source, 0)
+	}
 	if err == nil && o.Labels != "" {
 		err = c.readLabels(reading, o)
 	}

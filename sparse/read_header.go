@@ -22,6 +22,7 @@ var (
 // columns say which fields of a record are label and text.
 type columns struct {
 	label, text int      // from 0; label is -1 for none
+	group       int      // -1 for none
 	row         []int    // columns of views; nil where text is the document
 	header      []string // nil where the first record is a document
 	fields      int      // of every record
@@ -202,7 +203,7 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, ot
 			opt.LabelColumn == "" && slices.Contains(labelNames, of):
 			labels++
 			continue
-		case name == "": // of the rows' numbers
+		case name == "" || of == columnName(opt.GroupColumn) || strconv.Itoa(i+1) == opt.GroupColumn: // or rows' numbers
 			continue
 		}
 		if _, number := token.ParseNumber(name); number || seen[name] {
@@ -288,7 +289,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	for i, name := range first {
 		names[i] = columnName(name)
 	}
-	of = columns{label: -1, text: -1, fields: len(first)}
+	of = columns{label: -1, text: -1, group: -1, fields: len(first)}
 	named := false
 	one := func(at int, option string) int { // the first of two of a name would be a guess
 		if at >= 0 && bad == nil && slices.Contains(first[at+1:], first[at]) {
@@ -320,6 +321,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		return one(at, option)
 	}
 	of.label, of.text = find(opt.LabelColumn, "LabelColumn"), find(opt.TextColumn, "TextColumn")
+	of.group = find(opt.GroupColumn, "GroupColumn")
 	if rows := opt.Tokenizer.Rows(); rows != nil && bad == nil {
 		for _, name := range rows.Names() {
 			of.row = append(of.row, find(name, "Tokenizer"))

@@ -16,6 +16,7 @@ import (
 // jsonKeys are the keys that are looked for in JSON objects, one object per line or in an array.
 type jsonKeys struct {
 	label, text []string
+	group       []string // nil for none
 	labelGiven  bool
 	rows        *token.Rows // of columns; nil where a text is the document
 	named       bool        // the key nameKey names documents: it is neither label nor text
@@ -32,6 +33,9 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		rows: opt.Tokenizer.Rows()}
 	if opt.LabelKey != "" {
 		keys.label = []string{opt.LabelKey}
+	}
+	if opt.GroupColumn != "" {
+		keys.group = []string{opt.GroupColumn}
 	}
 	if opt.TextKey != "" {
 		keys.text = []string{opt.TextKey}
@@ -215,6 +219,19 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	}
 	if bad := p.labels.addNames(names); bad != nil {
 		return bad
+	}
+	if k.group != nil {
+		raw, ok := firstKey(object, k.group)
+		if !ok {
+			return missing(k.group, "GroupColumn")
+		}
+		group, bad := jsonLabels(raw)
+		if bad == nil {
+			bad = p.groups.addGroup(strings.Join(group, ","))
+		}
+		if bad != nil {
+			return bad
+		}
 	}
 	if bad := p.addRow(k.rows, []byte(strings.Join(names, ",")), []byte(text), line); bad != nil {
 		return bad

@@ -85,7 +85,7 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 	bad := p.parsePairs(l, i, line, out)
 	if bad == nil && p.groups && p.group < 0 {
 		bad = &SyntaxError{
-			Found: "no qid", Expected: "label qid:N index:value ...", Option: "Groups", Remedy: "asks for it",
+			Found: "no qid", Expected: "label qid:N index:value ...", Option: "GroupColumn", Remedy: "asks for it",
 		}
 	}
 	if bad != nil {
@@ -217,7 +217,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	classes := newClassTable()
 	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
 		return (&svmParser{
-			maxLine: opt.MaxLineBytes, signed: opt.Signed, base: base, columns: columns, groups: opt.Groups, memory: opt.memory,
+			maxLine: opt.MaxLineBytes, signed: opt.Signed, base: base, columns: columns, groups: opt.GroupColumn == "qid", memory: opt.memory,
 		}).parse
 	}, func(p *vectorPiece, firstLine int64) error {
 		p.firstLine = firstLine

@@ -151,6 +151,11 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 		} else if bad := out.labels.add(label); bad != nil {
 			return fail(bad, line)
 		}
+		if p.group >= 0 {
+			if bad := out.groups.addGroup(record[p.group]); bad != nil {
+				return fail(bad, line)
+			}
+		}
 		if bad := out.addRow(p.rows, label, text, int32(line-1)); bad != nil {
 			return fail(bad, line)
 		}

@@ -23,6 +23,7 @@ import (
 type textPiece struct {
 	counter   *termCounter
 	labels    labelPiece
+	groups    labelPiece // one label or none for each document, if Options.GroupColumn is set
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
 	names     []string
@@ -34,7 +35,7 @@ type textPiece struct {
 
 // bytes returns the memory of the piece beside the terms, which their counter counts itself.
 func (p *textPiece) bytes() int64 {
-	bytes := p.labels.bytes()
+	bytes := p.labels.bytes() + p.groups.bytes()
 	for _, name := range p.names {
 		bytes += aName + int64(len(name))
 	}
@@ -96,7 +97,7 @@ func (in *input) notBinary() error {
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	if opt.LabelColumn != "" || opt.TextColumn != "" {
+	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn != "" {
 		return readTable(ctx, in, opt, m, '\t')
 	}
 	return readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
@@ -137,12 +138,12 @@ func readTexts(
 	var names []string
 	var warn warnings
 	var look suspicion
-	classes := newClassTable()
+	classes, groups := newClassTable(), newClassTable()
 	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
 		n := 0 // documents of the block before: the next is likely to have as many
 		return func(data []byte) (*textPiece, *SyntaxError) {
-			p := &textPiece{counter: counters[w], labels: opt.labels(false)}
+			p := &textPiece{counter: counters[w], labels: opt.labels(false), groups: opt.labels(false)}
 			p.documents, p.lines = make([]countedDocument, 0, n+n/8), make([]int32, 0, n+n/8)
 			bad := parse(p, check, data)
 			n = len(p.documents)
@@ -157,6 +158,7 @@ func readTexts(
 		warn.lines("number missing, a term of its own where training had one missing", p.missing, in.name, firstLine)
 		warn.warn(badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first))))
 		classes.append(&p.labels)
+		groups.append(&p.groups)
 		look.add(&p.look)
 		m.documents.Store(int64(len(lines)))
 		return nil
@@ -171,6 +173,15 @@ func readTexts(
 	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
 	if len(names) == len(lines) && distinct(names) {
 		c.Names = names
+	}
+	if len(groups.labels.Offsets) > len(lines) {
+		c.Groups = make([]int64, len(lines))
+		for i := range c.Groups {
+			c.Groups[i] = int64(-1 - i) // a document without a value is a group of its own
+			for _, id := range groups.labels.Of(i) {
+				c.Groups[i] = int64(id)
+			}
+		}
 	}
 	at := func(i int) string { return place(in.name, lines[i]) }
 	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {

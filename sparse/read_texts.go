@@ -22,7 +22,7 @@ func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpu
 	if labels != nil && len(labels) != len(texts) {
 		return nil, fmt.Errorf("sparse: %d labels, expected %d, one for each text, or none", len(labels), len(texts))
 	}
-	opt.Labels, opt.rows = "", true
+	opt.Labels, opt.GroupColumn, opt.rows = "", "", true
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
 		return fromTexts(ctx, texts, labels, opt, m)
 	})

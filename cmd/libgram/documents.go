@@ -32,6 +32,8 @@ type documents struct {
 	targetCount  int64
 	weights      *float64
 	weightCount  int64
+	groups       *int64
+	groupCount   int64
 }
 
 // matrix is a gram_matrix.
@@ -70,13 +72,27 @@ func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*spar
 		if err != nil {
 			return nil, err
 		}
-		return o.Corpus, nil
+		return d.grouped(o.Corpus)
 	}
 	out, err := c.unlabelled(d, read)
 	if err != nil {
 		return nil, err
 	}
-	return out, d.label(out)
+	if err := d.label(out); err != nil {
+		return nil, err
+	}
+	return d.grouped(out)
+}
+
+// grouped returns the corpus with the groups of its documents if any are given.
+func (d *documents) grouped(c *sparse.Corpus) (*sparse.Corpus, error) {
+	if d.groups == nil && d.groupCount == 0 {
+		return c, nil
+	}
+	given, err := span[int64]{d.groups, d.groupCount}.exactly(int64(c.Documents.Rows()), "groups")
+	out := *c
+	out.Groups = slices.Clone(given)
+	return &out, err
 }
 
 func (c *call) unlabelled(d *documents, read gram.ReadOptions) (*sparse.Corpus, error) {

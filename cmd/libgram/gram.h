@@ -122,6 +122,10 @@ typedef struct gram_documents {
 	/* weights[i] multiplies the price of document i's errors; NULL: 1 each. */
 	const double *weights;
 	int64_t       weight_count;
+
+	/* Documents with equal groups[i] are in the same fold; NULL: each for itself, or the groups of the corpus. */
+	const int64_t *groups;
+	int64_t        group_count;
 } gram_documents;
 
 /* The version of the library, such as "1.0.0". It isn't freed. */
@@ -133,7 +137,7 @@ int32_t gram_free(gram_object object, const gram_call *call);
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
 /* Reads a file or folder, as grambench does. Options: format, min_df, max_df, tokenizer, encoding, strict,
- * label_column, text_column, label_key, text_key, labels, signed, zero_based ("true" or "false"), vocabulary
+ * label_column, text_column, label_key, text_key, group_column, labels, signed, zero_based ("true" or "false"), vocabulary
  * (an array), keep_texts. */
 int32_t gram_read(const char *source, int64_t source_size, const char *options, int64_t options_size,
                   gram_object *corpus, const gram_call *call);

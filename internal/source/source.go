@@ -25,6 +25,7 @@ type Documents struct {
 	MinDF, MaxDF int
 	Signed       bool
 	ZeroBased    string
+	GroupColumn  string
 	MaxLine      cli.ByteSize
 
 	text textFlags
@@ -217,7 +218,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
 		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
-		LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,
+		GroupColumn: d.GroupColumn, LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
 		Progress: func(s sparse.Progress) { p.Update(s.Done, s.Total) },
 	}
@@ -252,6 +253,7 @@ func flagOf(field string) string {
 		"MinDF":        "-min-df",
 		"TextColumn":   "-text-column",
 		"LabelKey":     "-label-key",
+		"GroupColumn":  "-groups",
 		"TextKey":      "-text-key",
 		"Tokenizer":    "-views",
 

@@ -84,21 +84,10 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 			stratum(i, c)
 		}
 	}
-	usable := 0
-	for _, c := range strata {
-		if c >= 0 {
-			usable++
-		}
+	part, err := Folds(p.corpus.source, strata, p.corpus.groups, folds, seed)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case usable < 2:
-		return nil, fmt.Errorf("svm: %s: labelled documents: %d, expected at least 2, for as many folds",
-			p.corpus.source, usable)
-	case folds < 2 || folds > usable:
-		return nil, fmt.Errorf("svm: %s: %d folds of %d labelled documents, expected 2 to %d",
-			p.corpus.source, folds, usable, usable)
-	}
-	part := solver.Folds(strata, folds, seed)
 	for i := range n {
 		f.order = append(f.order, i)
 	}
@@ -118,6 +107,32 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	f.parts = run.Pick(part, f.corpus)
 	f.labels, f.sets, f.targets = run.Pick(f.labels, f.order), run.Pick(f.sets, f.order), run.Pick(f.targets, f.order)
 	return f, nil
+}
+
+// Folds returns the fold of each document by its class, and -1 for negative classes. The documents of a group are in
+// one fold; groups may be nil.
+func Folds(source string, classes []int, groups []int64, folds int, seed uint64) ([]int, error) {
+	usable, what, seen := 0, "labelled documents", map[int64]bool{}
+	for i, c := range classes {
+		switch {
+		case c < 0:
+		case groups == nil:
+			usable++
+		case !seen[groups[i]]:
+			seen[groups[i]] = true
+			usable++
+		}
+	}
+	if groups != nil {
+		what = "groups of labelled documents"
+	}
+	switch {
+	case usable < 2:
+		return nil, fmt.Errorf("svm: %s: %s: %d, expected at least 2, for as many folds", source, what, usable)
+	case folds < 2 || folds > usable:
+		return nil, fmt.Errorf("svm: %s: %d folds of %d %s, expected 2 to %d", source, folds, usable, what, usable)
+	}
+	return solver.GroupFolds(classes, groups, folds, seed), nil
 }
 
 // matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until

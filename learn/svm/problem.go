@@ -42,6 +42,7 @@ type corpus struct {
 	classes    []string
 	labels     sparse.Labels // in the order of the problem
 	weights    []float64     // so, too; nil for 1 each
+	groups     []int64       // in the order of the corpus; nil without groups
 	order      []int         // order[i] is the number in the corpus of document i of the problem
 	cols       int           // columns of the corpus
 }
@@ -80,8 +81,8 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 	}
 	p.corpus = corpus{
 		source: c.Source, first: c.Number(0), vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, form: c.Form,
-		classes: c.Classes,
-		cols:    c.Documents.Cols, order: byClass(c),
+		classes: c.Classes, groups: c.Groups,
+		cols: c.Documents.Cols, order: byClass(c),
 	}
 	p.corpus.weights = run.Pick(c.Weights, p.corpus.order)
 	for _, i := range p.corpus.order {

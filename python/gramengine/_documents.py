@@ -83,7 +83,8 @@ def is_terms(x: Any) -> bool:
 
 
 def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarray | None = None,
-              label_offsets: np.ndarray | None = None, targets: Any = None, weights: Any = None) -> Held:
+              label_offsets: np.ndarray | None = None, targets: Any = None, weights: Any = None,
+              groups: Any = None) -> Held:
     """Documents as ``gram_documents``, with what is learnt of them.
 
     ``x`` is a SciPy sparse matrix or array, a dense matrix, texts, lists of terms, or a :class:`Corpus`. A CSR matrix of
@@ -121,6 +122,10 @@ def documents(x: Any, *, classes: Sequence[str] | None = None, labels: np.ndarra
         weights = np.ascontiguousarray(weights, np.float64)
         struct.weights, struct.weight_count = _address(weights), len(weights)
         held.keep.append(weights)
+    if groups is not None:
+        groups = np.ascontiguousarray(np.unique(np.asarray(groups), return_inverse=True)[1], np.int64)
+        struct.groups, struct.group_count = _address(groups), len(groups)
+        held.keep.append(groups)
     return held
 
 

@@ -82,7 +82,7 @@ class Documents(Structure):
                 ("terms", POINTER(Strings)), ("term_offsets", c_void_p), ("documents", c_int64),
                 ("classes", POINTER(Strings)), ("labels", c_void_p), ("label_offsets", c_void_p),
                 ("label_count", c_int64), ("targets", c_void_p), ("target_count", c_int64),
-                ("weights", c_void_p), ("weight_count", c_int64)]
+                ("weights", c_void_p), ("weight_count", c_int64), ("groups", c_void_p), ("group_count", c_int64)]
 
 
 class _View(Structure):

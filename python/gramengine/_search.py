@@ -63,17 +63,18 @@ class SearchResult:
         return ax
 
 
-def _problem(X: Any, y: Any, learner: Any) -> tuple[Any, np.ndarray | None, bool]:
+def _problem(X: Any, y: Any, learner: Any, groups: Any) -> tuple[Any, np.ndarray | None, bool]:
     """Documents with what is learnt, the classes (None of a regression), and whether documents have terms."""
     terms, text = is_terms(X), not isinstance(X, Corpus) and is_text(X)
     if learner in ("epsilon_svr", "nu_svr"):
         if text or terms or isinstance(X, Corpus):
             raise ValueError(f"type is {learner!r} of texts or a corpus, expected a matrix")
-        return documents(X, targets=y), None, False
+        return documents(X, targets=y, groups=groups), None, False
     classes, names, labels = classes_of(y)
     if text:
-        return documents(with_labels(X, names, labels)), classes, True
-    return documents(X, classes=names, labels=labels), classes, terms or isinstance(X, Corpus) and X.about["text"]
+        return documents(with_labels(X, names, labels), groups=groups), classes, True
+    terms = terms or isinstance(X, Corpus) and X.about["text"]
+    return documents(X, classes=names, labels=labels, groups=groups), classes, terms
 
 
 def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -90,8 +91,8 @@ def _options(given: dict[str, Any], classes: np.ndarray | None, grid: dict[str, 
 _OPTIONS = {parameter: option for option, parameter in PARAMETERS.items()}
 
 
-def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, folds: int = 5, refit: bool = True,
-           n_jobs: int | None = None, memory_bytes: int | None = None, random_state: Any = 1,
+def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, folds: int = 5, groups: Any = None,
+           refit: bool = True, n_jobs: int | None = None, memory_bytes: int | None = None, random_state: Any = 1,
            progress: Progress | None = None, **fixed: Any) -> SearchResult:
     """Searches for the best kernel and parameters by cross-validation, in one pass over shared tiles.
 
@@ -108,6 +109,8 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
         as ``t`` or ``gamma``. Default: a search for terms, kernel, C and scheme on samples that grow.
     folds : int
         Parts.
+    groups : array of shape (n,), optional
+        Documents with the same value are in the same fold.
     refit : bool
         Whether to fit the best on all documents: ``best_estimator_``.
     n_jobs : int, optional
@@ -131,7 +134,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
         except for what it has no parameter for: how a :class:`Corpus` was cut, ``nu`` and ``tol`` of texts, and
         learners other than these, whose models a :class:`KernelSVC` holds.
     """
-    x, classes, text = _problem(X, y, fixed.get("type"))
+    x, classes, text = _problem(X, y, fixed.get("type"), groups)
     if grid is not None:
         for scheme in grid.get("scheme", ()):
             one_class_each(scheme)
@@ -164,13 +167,14 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
     return SearchResult(about, short, estimator)
 
 
-def cross_validate(X: Any, y: Any, *, folds: int = 5, n_jobs: int | None = None, memory_bytes: int | None = None,
-                   random_state: Any = 1, progress: Progress | None = None, **train: Any) -> dict[str, Any]:
+def cross_validate(X: Any, y: Any, *, folds: int = 5, groups: Any = None, n_jobs: int | None = None,
+                   memory_bytes: int | None = None, random_state: Any = 1, progress: Progress | None = None,
+                   **train: Any) -> dict[str, Any]:
     """Cross-validates one set of options, as ``grambench cv``: a dict with ``measure``, ``mean``, ``sd`` and ``figures``.
 
     Parameters are those of :func:`search`, with ``**train`` for its ``**fixed``.
     """
-    x, classes, _ = _problem(X, y, train.get("type"))
+    x, classes, _ = _problem(X, y, train.get("type"), groups)
     return Object("gram_cross_validate", x.pointer, *options(
         folds=folds, workers=workers(n_jobs), memory_bytes=memory_bytes, seed=_seed(random_state),
         **_options(train, classes)), progress=progress).about()

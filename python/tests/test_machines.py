@@ -324,6 +324,17 @@ def test_figures_that_were_not_computed_are_none(counts):
     assert {k for k, v in found["score"].items() if v is None} == {"accuracy", "micro_f1", "macro_f1", "hamming"}
 
 
+def test_groups_are_in_one_fold(counts):
+    x, y = sp.vstack([counts[0][:60]] * 5), np.tile(np.random.default_rng(1).integers(0, 2, 60), 5)
+    how = dict(kernel="linear", C=100.0)
+    assert g.cross_validate(x, y, **how)["mean"] == 1
+    assert g.cross_validate(x, y, groups=np.tile(np.arange(60), 5).astype(str), **how)["mean"] < 0.8
+    found = g.search(x, y, {"C": [100]}, kernel="linear", groups=np.tile(np.arange(60), 5), refit=False)
+    assert found.best_score_ < 0.8
+    with pytest.raises(ValueError, match="groups: a length of 60, expected 300"):
+        g.cross_validate(x, y, groups=np.arange(60), **how)
+
+
 @pytest.mark.parametrize("made", [
     g.KernelSVC("linear"), g.LinearClassifier(), g.LinearClassifier(loss="logistic"), g.LandmarkClassifier(landmarks=20),
     g.KernelSVR(), g.OneClass()], ids=str)

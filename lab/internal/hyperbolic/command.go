@@ -96,7 +96,11 @@ type sample struct {
 // read reads points and estimates their distributions. columns are the coordinates, nil for those that
 // aren't 0 for all points.
 func (c *command) read(ctx context.Context, path, how string, columns []uint32) (*sample, []uint32, error) {
-	corpus, err := sparse.Read(ctx, path, sparse.Options{Signed: true, Groups: how == "qid", Workers: c.NumWorkers()})
+	qid := ""
+	if how == "qid" {
+		qid = how
+	}
+	corpus, err := sparse.Read(ctx, path, sparse.Options{Signed: true, GroupColumn: qid, Workers: c.NumWorkers()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -52,6 +52,8 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.Pages(page.WriteFile)
 	f.Group("Training", "")
 	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
+	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in this `COLUMN` in one fold: a column "+
+		"of a table, a key of JSON lines, or qid of svmlight files")
 	f.Group("As in svm-train", topic)
 	f.IntVar(&v.folds, "v", svm.DefaultFolds, "-folds, `N`")
 }

@@ -16,8 +16,9 @@ import (
 type cvReport struct {
 	Corpus source.Line `json:"corpus"`
 	machineLine
-	Folds int    `json:"folds"`
-	Seed  uint64 `json:"seed"`
+	Folds  int    `json:"folds"`
+	Groups string `json:"groups,omitempty"`
+	Seed   uint64 `json:"seed"`
 
 	Scored         int           `json:"documents_scored"`
 	Right          int           `json:"documents_right"`
@@ -54,7 +55,7 @@ type foldRow struct {
 // fill fills in what is known when all folds are done.
 func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
-	r.Folds, r.Seed = run.folds, run.seed
+	r.Folds, r.Groups, r.Seed = run.folds, run.GroupColumn, run.seed
 	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Right
 	regression, labels := v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1
 	r.Figures = source.NewFigures(v.Score, regression, labels)
@@ -78,8 +79,16 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
+// foldsText describes folds, by the column of their groups if there is one.
+func foldsText(folds int, groups string, seed uint64) string {
+	if groups != "" {
+		groups = " by " + groups
+	}
+	return fmt.Sprintf("%d folds%s, seed %d", folds, groups, seed)
+}
+
 func (r *cvReport) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
+	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(foldsText(r.Folds, r.Groups, r.Seed)))
 	r.table().Write(w)
 	writeMean(w, r.Measure, float64(r.Mean), float64(r.SD))
 	r.WriteAll(w)

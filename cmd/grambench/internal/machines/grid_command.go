@@ -41,7 +41,7 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 // trainCommand is the command that trains with the settings of a point, for a shell: with the flags
 // that were given, but for those of the search.
 func (g *grid) trainCommand(samples bool, settings []string) string {
-	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "plot", "report",
+	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "groups", "plot", "report",
 		"choose-time", "one-se", "q", "json"}
 	if g.learner.Type == "" {
 		searched = append(searched, "type", "landmarks", "loss", "time")

@@ -119,7 +119,7 @@ func (r *gridReport) surface() *chart.Surface {
 		s.Lines = append(s.Lines, r.name(lines[i]))
 		s.Errors, s.Deviations = append(s.Errors, errors), append(s.Deviations, deviations)
 	}
-	s.Title = fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", report.Shorten(r.Corpus.Source, 32),
-		report.Documents(r.Corpus.Documents), s.What, r.Folds, r.Seed)
+	s.Title = fmt.Sprintf("%s, %s\n%s, %s", report.Shorten(r.Corpus.Source, 32),
+		report.Documents(r.Corpus.Documents), s.What, foldsText(r.Folds, r.Groups, r.Seed))
 	return s
 }

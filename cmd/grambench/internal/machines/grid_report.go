@@ -24,6 +24,7 @@ type gridReport struct {
 	Corpus source.Line `json:"corpus"`
 	machineLine
 	Folds   int         `json:"folds"`
+	Groups  string      `json:"groups,omitempty"`
 	Seed    uint64      `json:"seed"`
 	Measure svm.Measure `json:"measure"`
 
@@ -165,7 +166,7 @@ func newGridRow(v *learn.Validation) gridRow {
 // newGridReport begins a report with what is to be searched.
 func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
-		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
+		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Groups: run.GroupColumn, Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
 		run: run, searched: g, ngrams: ngrams, c: g.C, SecondsRead: j.read,
 	}
 	if r.c == nil {
@@ -290,7 +291,7 @@ func (r *gridReport) WriteText(w io.Writer) {
 	if n := len(r.searched.Kernels()); n > 0 {
 		kernels = report.Counted(n, "kernel", "kernels") + ", "
 	}
-	fmt.Fprintf(w, "%s\n%s%s\n", r.Corpus, kernels, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
+	fmt.Fprintf(w, "%s\n%s%s\n", r.Corpus, kernels, r.text(foldsText(r.Folds, r.Groups, r.Seed)))
 	fmt.Fprintf(w, "%s ± standard deviation over the folds\n", meanOf(r.Measure))
 	r.table().Write(w)
 	r.writeNearest(w)
