@@ -1,28 +1,25 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"strings"
-
-	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/device"
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
-	"github.com/gramengine/gram/sparse"
 )
 
+// Sums, products, powers and exponentials of kernels, and kernels scaled and centred.
 func init() {
+	only := func(parts []*kernel, weights, _ []float64) *kernel {
+		if len(parts) == 1 && weights[0] == 1 {
+			return parts[0]
+		}
+		return nil
+	}
 	register(family{
 		Info: Info{
 			Name: "product", Summary: "∏ kᵢ", Parts: "kernels", What: "product of kernels", Source: sourceProduct,
 			Examples: []string{"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf,linear)"},
 		},
-		place: 200,
-		combine: func(parts []component, _, _ []float64) component {
-			if len(parts) == 1 {
-				return parts[0]
-			}
-			return compile(product{combination{parts}})
-		},
+		place: 200, simpler: only, combine: product,
 	})
 	register(family{
 		Info: Info{
@@ -31,41 +28,66 @@ func init() {
 			Source:   sourceProduct,
 			Examples: []string{"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya"},
 		},
-		place: 210,
-		combine: func(parts []component, weights, _ []float64) component {
-			if len(parts) == 1 && weights[0] == 1 {
-				return parts[0]
-			}
-			return compile(weighted{combination{parts}, weights})
+		place: 210, simpler: only, combine: sum,
+	})
+	p := positive("p", "the power; one that is no whole number wants a kernel that is nowhere below 0", 2)
+	p.max = 64
+	p.Allowed = fmt.Sprintf("a number above 0 (from %g to %g)", p.min, p.max)
+	register(family{
+		Info: Info{
+			Name: "power", Summary: "k^p", Parts: "a kernel, and p", What: "power of a kernel", Source: sourceProduct,
+			Examples: []string{"power(arccos:n=1,2.5)"},
 		},
+		place: 220, single: true, positional: 1, params: []param{p},
+		check: func(parts []*kernel, v []float64) (int, string) {
+			if v[0] != math.Trunc(v[0]) && !parts[0].known.NonNegative {
+				return 0, fmt.Sprintf("a kernel that is nowhere below 0, for the power %s", formatNumber(v[0]))
+			}
+			return 0, ""
+		},
+		simpler: func(parts []*kernel, _, v []float64) *kernel { return only(parts, v, nil) },
+		combine: power,
+	})
+	register(family{
+		Info: Info{
+			Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel",
+			Source:   sourceSchoenberg,
+			Examples: []string{"exp(2*bhattacharyya)"},
+		},
+		place: 230, single: true, combine: exponential,
+	})
+	register(family{
+		Info: Info{
+			Name: "normalise", Summary: "k(x,y) / √(k(x,x) k(y,y))", Parts: "a kernel",
+			What:   "kernel scaled to unit diagonal",
+			Source: sourceProduct, Examples: []string{"normalise(polynomial:r=1,degree=2)", "normalise(arccos:n=2)"},
+		},
+		place: 240, single: true,
+		check: func(of []*kernel, _ []float64) (int, string) {
+			if !of[0].known.PositiveDiagonal {
+				return 0, needsDiagonal
+			}
+			return 0, ""
+		},
+		combine: normalised,
+	})
+	register(family{
+		Info: Info{
+			Name: "centred", Summary: "k(x,y) - k(x,o) - k(o,y) + k(o,o)", Parts: "a kernel",
+			What:   "kernel with the empty document o as origin, which shares no term with any other and has norm 0",
+			Source: sourceCentred, Examples: []string{"centred(ngd)"},
+		},
+		place: 250, single: true, combine: centred,
 	})
 }
 
-// combination is what kernels made of others share: the parts. Its embedding is that of the first.
-type combination struct{ of []component }
-
-func (f combination) parts() []component          { return f.of }
-func (f combination) embedding() sparse.Embedding { return f.of[0].Embedding() }
-
-// call writes a combination as name(part,part,…), with the last part in parentheses where the grammar
-// takes the keys at its end for those of the whole.
-func (f combination) call(name string, more ...string) string {
-	var args []string
-	for _, p := range f.of {
-		args = append(args, p.String())
-	}
-	last := &args[len(args)-1]
-	if c, err := syntax.Parse(name+"("+*last+")", vocabulary()); err == nil && len(c.Values) > 0 ||
-		err != nil && strings.Contains(*last, ":") {
-		*last = "(" + *last + ")"
-	}
-	return name + "(" + strings.Join(append(args, more...), ",") + ")"
-}
+// needsDiagonal is what the parts of a combination must be that divides by k(x, x).
+const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
 // all reports whether all parts have a property.
-func (f combination) all(has func(p Properties) bool) bool {
-	for _, p := range f.of {
-		if !has(p.Properties()) {
+func (k *kernel) all(has func(p Properties) bool) bool {
+	for _, p := range k.parts {
+		if !has(p.known) {
 			return false
 		}
 	}
@@ -73,10 +95,10 @@ func (f combination) all(has func(p Properties) bool) bool {
 }
 
 // conditions joins what the parts' properties depend on.
-func (f combination) conditions() string {
+func (k *kernel) conditions() string {
 	var list []string
-	for _, p := range f.of {
-		if c := p.Properties().Condition; c != "" {
+	for _, p := range k.parts {
+		if c := p.known.Condition; c != "" {
 			if c = p.String() + ": " + c; !strings.Contains(strings.Join(list, "; "), c) {
 				list = append(list, c)
 			}
@@ -90,350 +112,264 @@ func isNonNegative(p Properties) bool   { return p.NonNegative }
 func isNonPositive(p Properties) bool   { return p.NonPositive }
 func isFalling(p Properties) bool       { return p.Falling }
 func hasPositiveDiag(p Properties) bool { return p.PositiveDiagonal }
+func isDivisible(p Properties) bool     { return p.divisible }
 
 // product is the product of kernels,
 //
 //	k = ∏ kᵢ(x, y)
 //
-// the inner product of tensor products. Source: Cho's thesis, ch. 4; Schur for its being positive
-// definite.
-type product struct{ combination }
-
-func (f product) spec() string             { return f.call("product") }
-func (f product) with(of []component) form { return product{combination{of}} }
-func (f product) properties() Properties {
-	p := Properties{
+// the inner product of tensor products: cosines are multiplied, so that 1 - (1-a)(1-b) = a + (1-a) b.
+// Source: Cho's thesis, ch. 4; Schur for its being positive definite.
+func product(k *kernel) formula {
+	known := Properties{
 		Source:           sourceProduct,
-		Condition:        f.conditions(),
-		NonNegative:      f.all(isNonNegative),
-		NonPositive:      len(f.of)%2 == 1 && f.all(isNonPositive),
-		PositiveDiagonal: f.all(hasPositiveDiag),
-		Falling:          f.all(isFalling) && f.all(isNonNegative),
+		Condition:        k.conditions(),
+		NonNegative:      k.all(isNonNegative),
+		NonPositive:      len(k.parts)%2 == 1 && k.all(isNonPositive),
+		PositiveDiagonal: k.all(hasPositiveDiag),
+		Falling:          k.all(isFalling) && k.all(isNonNegative),
+		divisible:        k.all(isDivisible),
 	}
-	return p.like(f.of)
-}
-
-func (f product) value(c, x, y float64) float64 {
-	v := 1.0
-	for _, p := range f.of {
-		v *= p.Eval(c, x, y)
-	}
-	return v
-}
-
-func (f product) homogeneous() (sum float64, separable bool) {
-	for _, part := range f.of {
-		p, ok := part.homogeneous()
-		if !ok {
-			return 0, false
-		}
-		sum += p
-	}
-	return sum, true
-}
-
-// feature: cosines are multiplied, so that 1 - (1-a)(1-b) = a + (1-a) b.
-func (f product) feature(c, x, y float64) (c2, x2, y2 float64) {
-	c2, x2, y2 = f.of[0].feature(c, x, y)
-	for _, p := range f.of[1:] {
-		d, u, v := p.feature(c, x, y)
-		c2 += (1 - c2) * d
-		x2 *= u
-		y2 *= v
-	}
-	return c2, x2, y2
-}
-
-// rows multiplies in float64 what the parts give; two need none of that, as their product is exact
-// there.
-func (f product) rows(k *asm.Kernels, b *block) {
-	b.groups(func(dst, c, x []float32) {
-		n := len(dst)
-		sum, first, from := b.sum[:n], b.a[:n], b.b[:n]
-		f.of[0].mapTo(k, first, c, x, b.y)
-		f.of[1].mapTo(k, from, c, x, b.y)
-		if len(f.of) == 2 {
-			for j, v := range from {
-				dst[j] = first[j] * v
+	return formula{
+		value: func(a at) ref {
+			v := a.number(1)
+			for _, p := range k.parts {
+				v = a.mul(v, p.at(a))
 			}
-			return
-		}
-		for j, v := range from {
-			sum[j] = float64(first[j]) * float64(v)
-		}
-		for _, p := range f.of[2:] {
-			p.mapTo(k, from, c, x, b.y)
-			for j, v := range from {
-				sum[j] *= float64(v)
+			return v
+		},
+		deficit: func(a at) ref {
+			c := k.parts[0].deficitAt(a)
+			for _, p := range k.parts[1:] {
+				c = a.add(c, a.mul(a.sub(a.number(1), c), p.deficitAt(a)))
 			}
-		}
-		for j, v := range sum {
-			dst[j] = float32(v)
-		}
-	})
-}
-
-// error: ∏ (|kᵢ| + eᵢ) - ∏ |kᵢ|, and the rounding of the result.
-func (f product) error(c, x, y float64) float64 {
-	size, err := 1.0, 0.0
-	for _, p := range f.of {
-		v, e := math.Abs(p.Eval(c, x, y)), partError(p, c, x, y)
-		if math.IsInf(e, 1) { // whatever the others are, 0 among them
-			return e
-		}
-		err = err*v + (size+err)*e
-		size *= v
-	}
-	return err + unit*(size+err) + underflow
-}
-
-func (f product) program(b *programBuilder, l layer) {
-	for i, p := range f.of {
-		b.value(p, l)
-		if i > 0 {
-			b.op(device.OpMul)
-		}
+			return c
+		},
+		norm: func(n norm) norm {
+			return n.then("norm of "+k.text, func(x float64) float64 {
+				v := 1.0
+				for _, p := range k.parts {
+					v *= p.length(x)
+				}
+				return v
+			})
+		},
+		known: known.like(k.parts),
 	}
 }
 
-// deficitProgram: 1 - (1-a)(1-b) = a + (1-a) b.
-func (f product) deficitProgram(b *programBuilder, l layer) {
-	b.deficit(f.of[0], l)
-	for _, p := range f.of[1:] {
-		a := b.store()
-		b.op(device.OpLocal, a)
-		b.constant(1)
-		b.op(device.OpLocal, a)
-		b.op(device.OpSub)
-		b.deficit(p, l)
-		b.ops(device.OpMul, device.OpAdd)
-	}
-}
-
-// raised: the product of powers, where all of them are exponentials. A power of another may leave
-// the range of float32 where the power of the product doesn't.
-func (f product) raised(p float64) (component, bool) {
-	var parts []component
-	for _, part := range f.of {
-		k, falls := raised(part, p)
-		if k == nil || !falls {
-			return nil, false
-		}
-		parts = append(parts, k)
-	}
-	return compile(product{combination{parts}}), false
-}
-
-// partError is the error of a part in the middle of a computation: one that is out of range there
-// has no bound, whatever becomes of it.
-func partError(p component, c, x, y float64) float64 {
-	if !(math.Abs(p.Eval(c, x, y)) <= math.MaxFloat32) {
-		return math.Inf(1)
-	}
-	return p.Error(c, x, y)
-}
-
-// weighted is a weighted sum of kernels,
+// sum is a weighted sum of kernels,
 //
 //	k = Σ wᵢ kᵢ(x, y)
 //
-// with weights other than 0; those below 0 leave nothing proven. With one part it is scaling.
-type weighted struct {
-	combination
-	weights []float64
-}
-
-func (f weighted) spec() string {
-	var terms []string
-	for i, p := range f.of {
-		term := enclose(p)
-		if f.weights[i] != 1 {
-			term = syntax.FormatNumber(f.weights[i]) + "*" + term
+// with weights other than 0; those below 0 leave nothing proven. With one part it is scaling. φ is
+// that of the parts side by side, x2² = Σ wᵢ uᵢ² with their norms u and v, and
+//
+//	x2 y2 c2 = x2 y2 - Σ wᵢ uᵢ vᵢ + Σ wᵢ uᵢ vᵢ cᵢ
+//
+// where the first difference is, by Lagrange's identity, Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ
+// wᵢ uᵢ vᵢ).
+func sum(k *kernel) formula {
+	length := func(x float64) float64 {
+		var square float64
+		for i, p := range k.parts {
+			u := p.length(x)
+			square += k.weights[i] * u * u
 		}
-		terms = append(terms, term)
+		return math.Sqrt(square)
 	}
-	return strings.Join(terms, " + ")
+	f := formula{known: sumProperties(k), norm: func(n norm) norm { return n.then("norm of "+k.text, length) }}
+	f.value = func(a at) ref {
+		v := a.number(0)
+		for i, p := range k.parts {
+			v = a.add(v, a.scaled(k.weights[i], p.at(a)))
+		}
+		return v
+	}
+	f.deficit = func(a at) ref {
+		both := a.both(k.image(a.norm))
+		gap, products, lost := a.number(0), a.number(0), a.number(0)
+		for i, p := range k.parts {
+			u, v := a.pair(p.image(a.norm))
+			for j, q := range k.parts[:i] {
+				s, t := a.pair(q.image(a.norm))
+				cross := a.sub(a.mul(s, v), a.mul(u, t))
+				gap = a.add(gap, a.scaled(k.weights[i]*k.weights[j], a.square(cross)))
+			}
+			uv := a.scaled(k.weights[i], a.mul(u, v))
+			products, lost = a.add(products, uv), a.add(lost, a.mul(uv, p.deficitAt(a)))
+		}
+		c2 := a.div(a.add(a.div(gap, a.add(both, products)), lost), both)
+		return a.positive(both, c2, a.c)
+	}
+	return f
 }
 
-// enclose writes a part, in parentheses where it is a sum.
-func enclose(p component) string {
-	if _, ok := as[weighted](p); ok {
-		return "(" + p.String() + ")"
-	}
-	return p.String()
-}
-
-func (f weighted) with(of []component) form { return weighted{combination{of}, f.weights} }
-
-func (f weighted) properties() Properties {
-	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonPositive: true}
-	for i, w := range f.weights {
-		of := f.of[i].Properties()
+func sumProperties(k *kernel) Properties {
+	p := Properties{Source: sourceProduct, Condition: k.conditions(), NonPositive: true}
+	negative := false
+	for i, w := range k.weights {
+		of := k.parts[i].known
 		p.NonPositive = p.NonPositive && (w > 0 && of.NonPositive || w < 0 && of.NonNegative)
+		negative = negative || w < 0
 	}
-	for _, w := range f.weights {
-		if w < 0 {
-			p.Condition = strings.TrimPrefix(p.Condition+"; a weight below 0", "; ")
-			return p
-		}
+	if negative {
+		p.Condition = strings.TrimPrefix(p.Condition+"; a weight below 0", "; ")
+		return p
 	}
-	p.NonNegative, p.PositiveDiagonal, p.Falling = f.all(isNonNegative), f.all(hasPositiveDiag), f.all(isFalling)
-	if p = p.like(f.of); p.Definite == NotProven && f.all(isConditional) {
+	p.NonNegative, p.PositiveDiagonal, p.Falling = k.all(isNonNegative), k.all(hasPositiveDiag), k.all(isFalling)
+	p.divisible = len(k.parts) == 1 && k.all(isDivisible)
+	if p = p.like(k.parts); p.Definite == NotProven && k.all(isConditional) {
 		p.Definite = ConditionallyPositive
 	}
 	return p
 }
 
-func (f weighted) value(c, x, y float64) float64 {
-	var v float64
-	for i, p := range f.of {
-		v += float64(f.weights[i] * p.Eval(c, x, y))
-	}
-	return v
-}
-
-func (f weighted) homogeneous() (float64, bool) {
-	first, ok := f.of[0].homogeneous()
-	for _, part := range f.of[1:] {
-		p, also := part.homogeneous()
-		ok = ok && also && p == first
-	}
-	return first, ok
-}
-
-// feature: φ is that of the parts side by side, x2² = Σ wᵢ xᵢ², and
+// power is a power of a kernel,
 //
-//	x2 y2 c2 = x2 y2 - Σ wᵢ xᵢ yᵢ + Σ wᵢ xᵢ yᵢ cᵢ
+//	k = k₁(x, y)^p,   p > 0
 //
-// where the first difference is, by Lagrange's identity, Σ_{i<j} wᵢ wⱼ (xᵢyⱼ - xⱼyᵢ)² / (x2 y2 + Σ
-// wᵢ xᵢ yᵢ).
-func (f weighted) feature(c, x, y float64) (c2, x2, y2 float64) {
-	var xx, yy, xy, xyc, gap float64
-	var us, vs [16]float64
-	u, v := us[:0], vs[:0]
-	for i, p := range f.of {
-		d, a, b := p.feature(c, x, y)
-		w := f.weights[i]
-		xx += w * a * a
-		yy += w * b * b
-		xy += w * float64(a*b)
-		xyc += w * float64(a*b) * d
-		for j := range u {
-			cross := float64(u[j]*b) - float64(v[j]*a)
-			gap += f.weights[j] * w * cross * cross
-		}
-		u, v = append(u, a), append(v, b)
+// p a whole number, unless k₁ is nowhere below 0.
+func power(k *kernel) formula {
+	of, p := k.parts[0], k.values[0]
+	whole := p == math.Trunc(p)
+	known := Properties{
+		Source:           sourceProduct,
+		Condition:        k.conditions(),
+		NonNegative:      of.known.NonNegative || math.Mod(p, 2) == 0,
+		NonPositive:      of.known.NonPositive && math.Mod(p, 2) == 1,
+		PositiveDiagonal: of.known.PositiveDiagonal,
+		Falling:          of.known.Falling && (of.known.NonNegative || math.Mod(p, 2) == 1),
+		divisible:        of.known.divisible,
 	}
-	x2, y2 = math.Sqrt(xx), math.Sqrt(yy)
-	if xx == 0 || yy == 0 {
-		return c, x2, y2
+	switch {
+	case of.known.divisible && of.known.Definite == Positive:
+		known.Definite, known.Source = Positive, sourceDivisible
+	case whole:
+		known = known.like(k.parts)
+	default:
+		known.Condition = strings.TrimPrefix(known.Condition+"; a power that is no whole number", "; ")
 	}
-	return min((gap/(math.Sqrt(float64(xx*yy))+xy)+xyc)/math.Sqrt(float64(xx*yy)), 2), x2, y2
-}
-
-// rows adds up in float64 what the parts give.
-func (f weighted) rows(k *asm.Kernels, b *block) {
-	b.groups(func(dst, c, x []float32) {
-		sum, from := b.sum[:len(dst)], b.a[:len(dst)]
-		clear(sum)
-		for p, part := range f.of {
-			part.mapTo(k, from, c, x, b.y)
-			b.Add(k, sum, f.weights[p], from)
-		}
-		for j, v := range sum {
-			dst[j] = float32(v)
-		}
-	})
-}
-
-// error: Σ |wᵢ| eᵢ, and the rounding of the result.
-func (f weighted) error(c, x, y float64) float64 {
-	var v, err float64
-	for i, p := range f.of {
-		v += f.weights[i] * p.Eval(c, x, y)
-		err += math.Abs(f.weights[i]) * partError(p, c, x, y)
-	}
-	return err + unit*(math.Abs(v)+err) + underflow
-}
-
-func (f weighted) noise() (sum float64) {
-	for i, p := range f.of {
-		sum += math.Abs(f.weights[i] * p.Eval(0, 1, 1))
-	}
-	return 0x1p-51 * sum
-}
-
-func (f weighted) raised(p float64) (component, bool) {
-	if len(f.of) > 1 || f.weights[0] < 0 {
-		return nil, false
-	}
-	w := math.Pow(f.weights[0], p)
-	if k, falls := raised(f.of[0], p); falls && w >= leastRate && w <= mostWeight {
-		return compile(weighted{combination{[]component{k}}, []float64{w}}), false
-	}
-	return nil, false
-}
-
-func (f weighted) program(b *programBuilder, l layer) {
-	for i, p := range f.of {
-		b.constant(f.weights[i])
-		b.value(p, l)
-		b.op(device.OpMul)
-		if i > 0 {
-			b.op(device.OpAdd)
-		}
+	raise, lost := powerOf(p), deficitOf(p)
+	return formula{
+		value:   func(a at) ref { return a.fn(raise, of.at(a)) },
+		deficit: func(a at) ref { return a.fn(lost, of.deficitAt(a)) },
+		norm:    func(n norm) norm { return of.image(n).raised(1, p) },
+		known:   known,
 	}
 }
 
-// deficitProgram pushes c2 of a sum, with Lagrange's identity as weighted.feature has it: x2 and y2
-// are the sum's norms, uᵢ and vᵢ those of the parts,
+// exponential is the exponential of a kernel,
 //
-//	c2 = (Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ wᵢ uᵢ vᵢ) + Σ wᵢ uᵢ vᵢ cᵢ) / (x2 y2)
-func (f weighted) deficitProgram(b *programBuilder, l layer) {
-	name := "feature of " + f.spec()
-	whole := func() {
-		b.both(l, name, func(x float64) float64 {
-			_, x2, _ := f.feature(0, x, x)
-			return x2
-		})
+//	k = exp(k₁(x, y))
+//
+// positive definite where k₁ is conditionally so. With φ of k₁, exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) =
+// exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
+func exponential(k *kernel) formula {
+	of := k.parts[0]
+	known := Properties{Source: sourceSchoenberg, Condition: k.conditions(), NonNegative: true, PositiveDiagonal: true,
+		Falling: k.all(isFalling), divisible: k.all(isConditional)}
+	if known.divisible {
+		known.Definite = Positive
+	} else {
+		known = known.like(k.parts)
 	}
-	part := make([]int, len(f.of))
-	for i, p := range f.of {
-		part[i] = b.attribute(l, "feature of "+p.String(), func(x float64) float64 { return featureNorm(p, x) })
+	half := func(x float64) float64 { return of.Eval(0, x, x) / 2 }
+	f := formula{
+		value: func(a at) ref { return a.fn(exp, of.at(a)) },
+		norm: func(n norm) norm {
+			return n.then("norm of "+k.text, func(x float64) float64 { return math.Exp(half(x)) })
+		},
+		known: known,
 	}
-	cross := func(i, j int) {
-		b.op(device.OpX, part[i])
-		b.op(device.OpY, part[j])
-		b.op(device.OpMul)
-	}
-	whole()
-	b.constant(0)
-	for j := range f.of {
-		for i := range j {
-			cross(i, j)
-			cross(j, i)
-			b.op(device.OpSub)
-			b.op(device.OpPower, 2)
-			b.constant(f.weights[i] * f.weights[j])
-			b.ops(device.OpMul, device.OpAdd)
+	f.deficit = func(a at) ref {
+		if of.known.PositiveDiagonal {
+			return a.fn(decayed, a.scaled(0.5, a.dist(of.image(a.norm), of.deficitAt(a))))
 		}
+		return a.fn(decayed, a.sub(a.total(a.norm.then("half "+of.text, half)), of.at(a)))
 	}
-	whole()
-	for i, w := range f.weights {
-		b.constant(w)
-		cross(i, i)
-		b.ops(device.OpMul, device.OpAdd)
+	return f
+}
+
+// normalised is a kernel scaled to unit diagonal,
+//
+//	k = k₁(x, y) / √(k₁(x, x) k₁(y, y))
+//
+// the cosine in its feature space, exactly 1 for identical documents. A document for which k₁(x, x)
+// is 0 has the cosine that c stands for.
+func normalised(k *kernel) formula {
+	of := k.parts[0]
+	known := Properties{
+		Source:           sourceProduct,
+		Condition:        k.conditions(),
+		NonNegative:      of.known.NonNegative,
+		PositiveDiagonal: true,
+		Falling:          of.known.Falling,
 	}
-	b.op(device.OpDiv)
-	for i, p := range f.of {
-		b.constant(f.weights[i])
-		cross(i, i)
-		b.op(device.OpMul)
-		b.deficit(p, l)
-		b.ops(device.OpMul, device.OpAdd)
+	return formula{
+		value: func(a at) ref {
+			if of.separable {
+				return a.div(of.at(at{a.e, a.c, fixed(1)}), a.number(of.Eval(0, 1, 1)))
+			}
+			return a.sub(a.number(1), of.deficitAt(a))
+		},
+		deficit: of.deficitAt,
+		norm:    func(norm) norm { return fixed(1) },
+		known:   known.like(k.parts),
 	}
-	whole()
-	b.op(device.OpDiv)
-	b.c(l)
-	b.op(device.OpSelect)
+}
+
+// centred is a kernel with the empty document as origin,
+//
+//	k = k₁(x, y) - k₁(x, o) - k₁(o, y) + k₁(o, o)
+//
+// where o shares no term with any document and has the norm 0: for the Euclidean distance the
+// origin, on the sphere a direction that is orthogonal to all. It is positive definite where k₁ is
+// conditionally so. The origin moves no distance, so with p and q the diagonal of k and
+// g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y), half the squared distance,
+//
+//	c2 = (g - (√p-√q)²/2) / √(pq)
+//
+// where g is known without cancellation from the part's own geometry, or as the value itself where
+// the part's diagonal is 0, as that of a negative distance. Source: Schölkopf, The kernel trick for
+// distances, NIPS 2000.
+func centred(k *kernel) formula {
+	of := k.parts[0]
+	atOrigin := func(x float64) float64 { return of.Eval(1, x, 0) }
+	diagonal := func(x float64) float64 { return of.Eval(0, x, x) }
+	known := Properties{Source: sourceCentred, Condition: k.conditions(), Falling: k.all(isFalling)}
+	if k.all(isConditional) {
+		known.Definite = Positive
+	} else {
+		known = known.like(k.parts)
+	}
+	own := func(x float64) float64 { return diagonal(x) - 2*atOrigin(x) + of.Eval(0, 0, 0) }
+	known.PositiveDiagonal = own(1) > 0 && own(100) > 0
+	image := func(n norm) norm {
+		return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(own(x), 0)) })
+	}
+	f := formula{norm: image, known: known}
+	f.value = func(a at) ref {
+		if p := of.p; of.separable && p != 0 { // the value at the origin is 0
+			return of.at(a)
+		}
+		origins := a.total(a.norm.then("origin of "+of.text, atOrigin))
+		if of.separable {
+			origins = a.number(2 * atOrigin(1))
+		}
+		return a.add(a.sub(of.at(a), origins), a.number(of.Eval(0, 0, 0)))
+	}
+	f.deficit = func(a at) ref {
+		if of.separable && of.p != 0 {
+			return of.deficitAt(a)
+		}
+		half := a.sub(a.scaled(0.5, a.total(a.norm.then("diagonal of "+of.text, diagonal))), of.at(a))
+		if of.known.PositiveDiagonal {
+			half = a.scaled(0.5, a.dist(of.image(a.norm), of.deficitAt(a)))
+		}
+		n := image(a.norm)
+		c2 := a.div(a.sub(half, a.scaled(0.5, a.apart(n))), a.both(n))
+		return a.positive(a.both(n), c2, a.c) // otherwise the origin itself
+	}
+	return f
 }

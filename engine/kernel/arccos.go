@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/arccosine"
-	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
 func init() {
@@ -36,20 +36,19 @@ func init() {
 		place: 180,
 		params: []param{
 			n,
-			whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers),
-			bias,
+			whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers).hiddenAtDefault(),
+			bias.hiddenAtDefault(),
 			positive("sigma",
 				"width of thresholds that are smoothed by the normal distribution, in units of the norms, for n=0",
 				0).or("none", 0),
 		},
 		refuse: refuseArcCosine,
-		build: func(e in, v []float64) component {
+		build: func(v []float64) formula {
 			if v[arccosLayers] == 1 {
-				return arcCosineLayer(e, v)
+				return arcCosineLayer(v)
 			}
-			layers := slices.Repeat([]component{arcCosineLayer(in{}, v)}, int(v[arccosLayers]))
-			layers[0] = arcCosineLayer(e, v) // which alone names the embedding
-			return compile(compose(layers))
+			one := newKernel(familyOf("arccos"), in{}, oneLayer(v))
+			return layered(slices.Repeat([]*kernel{one}, int(v[arccosLayers])))
 		},
 	})
 }
@@ -76,15 +75,33 @@ func refuseArcCosine(v []float64) (int, string) {
 	return 0, ""
 }
 
+// oneLayer returns the parameters of each layer.
+func oneLayer(v []float64) []float64 {
+	v = slices.Clone(v)
+	v[arccosLayers] = 1
+	return v
+}
+
 // arcCosineLayer makes the kernel of one layer.
-func arcCosineLayer(e in, v []float64) component {
+func arcCosineLayer(v []float64) formula {
+	n := v[arccosN]
 	switch {
 	case v[arccosBias] != 0:
-		return newBiased(e, v[arccosBias], v[arccosSigma])
+		return biased(v[arccosBias], v[arccosSigma])
 	case v[arccosSigma] > 0:
-		return compile(arcSmooth{single{e}, v[arccosSigma]})
+		return smoothed(v[arccosSigma])
+	case n == 0 || n == 1 || n == 2:
+		return arccos(int(n))
 	}
-	return newArcCosine(e, v[arccosN])
+	return arcDegree(n)
+}
+
+// homogeneous makes the formula of a kernel ‖x‖ⁿ‖y‖ⁿ g(c), given 1 - g(c)/g(0).
+func homogeneous(n float64, g, deficit func(c float64) float64, known Properties) formula {
+	f := ofCosine(g, deficit, known)
+	of := f.value
+	f.value = func(a at) ref { return a.mul(a.both(a.norm.raised(1, n)), of(a)) }
+	return f
 }
 
 // arccos is the arc-cosine kernel of degree n = 0, 1 or 2, the inner product of two infinite layers
@@ -95,78 +112,54 @@ func arcCosineLayer(e in, v []float64) component {
 //	J_1 = sin θ + (π-θ) cos θ
 //	J_2 = 3 sin θ cos θ + (π-θ)(1 + 2 cos² θ)
 //
-// Source: Cho, Kernel methods for deep learning, PhD thesis, UCSD 2012, ch. 2; Cho and Saul, NIPS
-// 2009.
-type arccos struct {
-	in
-	n int
-}
-
-func (k arccos) String() string { return format("arccos", k.in, pair{"n", float64(k.n)}) }
-
-func (k arccos) Eval(c, x, y float64) float64 {
-	phi := coangle(c)
-	switch k.n {
-	case 0:
-		return phi / math.Pi
-	case 1:
-		return float64(x*y) * arcCosineJ1(phi) / math.Pi
-	}
-	xy := x * y
-	return float64(xy*xy) * arcCosineJ2(phi) / math.Pi
-}
-
-func (k arccos) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
-	if k.n == 0 {
-		asm.ArcCosine0(dst, c)
-		return
-	}
-	row := asm.ArcCosine1
-	if k.n == 2 {
-		row = asm.ArcCosine2
-	}
-	n := len(y)
-	for i, xi := range x {
-		row(dst[i*n:][:n], c[i*n:][:n], y, xi)
-	}
-}
-
-// Error: the maps of package asm are stated to be within 4, 8 and 12 ulp, of at most 2 units each,
-// relative to the value even where it goes to 0 at c = 2. Where a product of norms is too small for
-// float32, what is lost of it is multiplied by at most 3 = J_2(0)/π.
-func (k arccos) Error(c, x, y float64) float64 {
-	if table.RealPower(x*y, float64(k.n)) > mostProduct {
-		return math.Inf(1)
-	}
-	return [3]float64{8, 16, 24}[k.n]*unit*k.Eval(c, x, y) + 4*underflow
-}
-
-func (k arccos) homogeneous() (float64, bool) { return float64(k.n), true }
-
-// feature: with θ = arccos(1-c) and the functions of φ of [arcCosineJ1] and [arcCosineJ2], taken at
-// θ,
+// Its feature space has, with the functions of φ of [arcCosineJ1] and [arcCosineJ2], taken at θ,
 //
 //	c2 = θ/π                                       n = 0
 //	c2 = c - J₁(π-θ)/π                             n = 1
 //	c2 = (2/3) c(2-c) + J₂(π-θ)/(3π)               n = 2
 //
-// follow from J_n(θ) = ± J_n(π-θ) + a trigonometric polynomial, and no term takes more than two
-// thirds of another away.
-func (k arccos) feature(c, x, y float64) (float64, float64, float64) {
-	theta := angle(c)
-	switch k.n {
-	case 0:
-		return theta / math.Pi, 1, 1
-	case 1:
-		return c - arcCosineJ1(theta)/math.Pi, x, y
+// which follow from J_n(θ) = ± J_n(π-θ) + a trigonometric polynomial, and no term takes more than
+// two thirds of another away.
+//
+// Source: Cho, Kernel methods for deep learning, PhD thesis, UCSD 2012, ch. 2; Cho and Saul, NIPS
+// 2009.
+func arccos(n int) formula {
+	g := [...]func(c float64) float64{
+		func(c float64) float64 { return coangle(c) / math.Pi },
+		func(c float64) float64 { return arcCosineJ1(coangle(c)) / math.Pi },
+		func(c float64) float64 { return arcCosineJ2(coangle(c)) / math.Pi },
+	}[n]
+	deficit := [...]func(c float64) float64{
+		func(c float64) float64 { return angle(c) / math.Pi },
+		func(c float64) float64 { return c - arcCosineJ1(angle(c))/math.Pi },
+		func(c float64) float64 { return 2*c*(2-c)/3 + arcCosineJ2(angle(c))/(3*math.Pi) },
+	}[n]
+	f := homogeneous(float64(n), g, deficit,
+		nonNegative("an inner product of infinitely many threshold units", sourceCho+", ch. 2"))
+	f.direct = &direct{
+		apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
+			if n == 0 {
+				asm.ArcCosine0(dst, c)
+				return
+			}
+			row := asm.ArcCosine1
+			if n == 2 {
+				row = asm.ArcCosine2
+			}
+			byRow(dst, c, x, y, func(dst, c []float32, x float32) { row(dst, c, y, x) })
+		},
+		// The maps are within 4, 8 and 12 ulp, of at most 2 units each, relative to the value even where it
+		// goes to 0 at c = 2. Where a product of norms is too small for float32, what is lost of it is
+		// multiplied by at most 3 = J_2(0)/π.
+		error: func(c, x, y float64) float64 {
+			norms := device.Power(x*y, n)
+			if norms > mostProduct {
+				return math.Inf(1)
+			}
+			return [3]float64{8, 16, 24}[n]*unit*norms*g(c) + 4*underflow
+		},
 	}
-	return 2*c*(2-c)/3 + arcCosineJ2(theta)/(3*math.Pi), math.Sqrt(3) * x * x, math.Sqrt(3) * y * y
-}
-
-func (k arccos) Properties() Properties {
-	p := nonNegative("an inner product of infinitely many threshold units", sourceCho+", ch. 2")
-	p.UsesNorms = k.n > 0
-	return p
+	return f
 }
 
 // arcCosineJ1 returns J_1 for φ = π - θ,
@@ -215,48 +208,13 @@ func alternating(v float64, first int, factor func(k float64) float64) float64 {
 //
 //	k = (1/π) ‖x‖ⁿ ‖y‖ⁿ J_n(θ),   θ = arccos(1-c)
 //
-// see package arccosine. The degrees 0, 1 and 2 have maps of their own, see [arccos]; this one goes
-// through a table. Documents without terms give 0 for n < 0, where the formula would divide by
-// their norm.
+// see package arccosine, whose Degree.Deficit keeps the digits of a small c. The degrees 0, 1 and 2
+// have maps of their own, see [arccos]. Documents without terms give 0 for n < 0, where the formula
+// would divide by their norm.
 //
 // Source: Cho's thesis, ch. 2 and app. A.
-type arcDegree struct {
-	single
-	n  float64
-	of *arccosine.Degree
-}
-
-// newArcCosine makes the kernel of degree n, from arccosine.Least to arccosine.Most.
-func newArcCosine(e in, n float64) component {
-	if n == 0 || n == 1 || n == 2 {
-		return arccos{e, int(n)}
-	}
-	return compile(arcDegree{single{e}, n, arccosine.New(n)})
-}
-
-func (f arcDegree) spec() string                 { return format("arccos", f.e, pair{"n", f.n}) }
-func (f arcDegree) homogeneous() (float64, bool) { return f.n, true }
-
-func (f arcDegree) value(c, x, y float64) float64 {
-	return table.RealPower(float64(x*y), f.n) * f.of.J(min(max(c, 0), 2)) / math.Pi
-}
-
-// feature: see arccosine.Degree.Deficit, which keeps the digits of a small c.
-func (f arcDegree) feature(c, x, y float64) (c2, x2, y2 float64) {
-	a := math.Sqrt(f.of.Diagonal() / math.Pi)
-	return f.of.Deficit(min(max(c, 0), 2)), a * table.RealPower(x, f.n), a * table.RealPower(y, f.n)
-}
-
-func (f arcDegree) properties() Properties {
-	return nonNegative("an inner product of infinitely many threshold units", sourceCho+", ch. 2 and app. A")
-}
-
-// shortLayer returns the degree and the embedding of a layer that is an arc-cosine kernel without
-// further parameters.
-func shortLayer(l component) (n float64, e in, ok bool) {
-	if k, ok := l.(arccos); ok {
-		return float64(k.n), k.in, true
-	}
-	f, ok := as[arcDegree](l)
-	return f.n, f.e, ok
+func arcDegree(n float64) formula {
+	of := arccosine.New(n)
+	return homogeneous(n, func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit,
+		nonNegative("an inner product of infinitely many threshold units", sourceCho+", ch. 2 and app. A"))
 }

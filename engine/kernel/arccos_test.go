@@ -16,7 +16,7 @@ import (
 // the diagonal as its norms.
 func TestArcCosineDegree(t *testing.T) {
 	for _, n := range []float64{-0.4, -0.25, 0.5, 1.5, 3, 3.7, 10, 28} {
-		k := MustParse("arccos:n=" + syntax.FormatNumber(n)).(component)
+		k := MustParse("arccos:n=" + syntax.FormatNumber(n)).(*kernel)
 		j := arccosine.New(n)
 		for _, c := range []float64{0, 1e-20, 0.1, 1, 1.9, 2} {
 			const x, y = 1.5, 0.25
@@ -34,7 +34,7 @@ func TestArcCosineDegree(t *testing.T) {
 			t.Errorf("%v of an empty document is %v, expected 0", k, v)
 		}
 	}
-	if _, ok := MustParse("arccos:n=2").(arccos); !ok {
+	if MustParse("arccos:n=2").(*kernel).direct == nil {
 		t.Error("the degree 2 has lost its map")
 	}
 }

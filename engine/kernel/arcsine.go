@@ -2,7 +2,16 @@ package kernel
 
 import "math"
 
+// The kernel of infinitely many threshold units with values of -1 and 1,
+//
+//	k = ∫ dw (2π)^(-d/2) e^(-|w|²/2) sgn(w·x) sgn(w·y) = (2/π) arcsin(1-c) = 2 k₀ - 1
+//
+// with the arc-cosine kernel k₀ of degree 0. It is positive definite, since the power series of
+// arcsin has no coefficient below 0. To the solver it is 2 k₀, since a constant makes no difference
+// to a decision function with a bias. Source: Cho's thesis, §2.1.2.
 func init() {
+	known := nonNegative("an inner product of infinitely many threshold units", sourceCho+", eq. 2.18")
+	known.NonNegative = false
 	register(family{
 		Info: Info{
 			Name: "arcsine", Summary: "(2/π) arcsin(1-c)",
@@ -10,29 +19,9 @@ func init() {
 			Source: sourceCho + ", eq. 2.19; Williams, Neural Computation 10 (1998)", Examples: []string{"arcsine"},
 		},
 		place: 185,
-		build: func(e in, _ []float64) component { return newArcsine(e) },
-	})
-}
-
-// newArcsine makes Williams' kernel of infinitely many threshold units with values of -1 and 1,
-//
-//	k = ∫ dw (2π)^(-d/2) e^(-|w|²/2) sgn(w·x) sgn(w·y) = (2/π) arcsin(1-c) = 2 k₀ - 1
-//
-// with the arc-cosine kernel k₀ of degree 0, the limit of steep units. It is positive definite, since
-// the power series of arcsin has no coefficient below 0. To the solver it is 2 k₀, since a constant
-// makes no difference to a machine with a bias. Source: Cho's thesis, §2.1.2.
-func newArcsine(e in) component {
-	known := nonNegative("an inner product of infinitely many threshold units", sourceCho+", eq. 2.18")
-	known.NonNegative = false
-	return compile(function{
-		single: single{e}, text: format("arcsine", e),
-		g: func(c float64) float64 {
-			if c > 0.5 && c < 1.5 { // the difference cancels near c = 1
-				return 2 * math.Asin(1-c) / math.Pi
-			}
-			return (coangle(c) - angle(c)) / math.Pi
+		build: func([]float64) formula {
+			return ofCosine(func(c float64) float64 { return 2 * arcsine(c) / math.Pi },
+				func(c float64) float64 { return 2 * angle(c) / math.Pi }, known)
 		},
-		deficit: func(c float64) float64 { return 2 * angle(c) / math.Pi },
-		known:   known,
 	})
 }

@@ -11,7 +11,7 @@ import (
 // It is 2 k₀ - 1 by (2.20) of Cho's thesis, and ngd:shift=pi over π. Maps, bounds, programs and
 // definiteness are tested with those of all families.
 func TestArcsine(t *testing.T) {
-	k := MustParse("arcsine").(component)
+	k := MustParse("arcsine").(*kernel)
 	degree0, ngd := MustParse("arccos:n=0"), MustParse("ngd:shift=pi")
 	for _, c := range distances() {
 		got := k.Eval(c, 1, 1)

@@ -52,22 +52,26 @@ type family struct {
 	embedding sparse.Embedding // default
 	params    []param
 
-	// build makes a kernel that is no combination; v holds the parameters in the order of params.
-	// Before it, refuse finds a parameter that doesn't go with the others and says what would.
-	build  func(e in, v []float64) component
-	refuse func(v []float64) (param int, expected string)
+	// build makes the formula of a kernel that is no combination; v holds the parameters in the order
+	// of params. Before it, refuse finds a parameter that doesn't go with the others and says what
+	// would. resolve returns the parameters with those that depend on the data, nil if there are none.
+	build   func(v []float64) formula
+	refuse  func(v []float64) (param int, expected string)
+	resolve func(v []float64, terms int) []float64
 
-	// combine makes a combination; weights are those of a sum, 1 otherwise. Before it, check finds
-	// the first part that won't do and says what would.
-	combine func(parts []component, weights, v []float64) component
-	check   func(parts []component, v []float64) (part int, expected string)
+	// combine makes the formula of a combination, given its parts, weights and values. Before it,
+	// check finds the first part that won't do and says what would, and simpler returns the kernel that
+	// the combination is, if it is none.
+	combine func(k *kernel) formula
+	check   func(parts []*kernel, v []float64) (part int, expected string)
+	simpler func(parts []*kernel, weights, v []float64) *kernel
 	layers  func(v []float64) int // how many parts there are at least: the last is repeated
 
 	// power is that of the embedding, where the parameters say what it is; then the key embed names
 	// an embedding without one, or with that.
 	power func(v []float64) float64
 
-	own component // see builder.family
+	own *kernel // see builder.family
 
 	single     bool // takes one part only
 	positional int  // so many of the parameters may follow the parts without a key
@@ -82,6 +86,7 @@ type param struct {
 	min, max float64
 	words    []string // takes one of these, and no number: its place among them
 	absent   string   // what may be written for the initial value, where that is no number that it takes
+	hidden   bool     // not written at its initial value
 }
 
 // families are the kernels that there are, by place.
@@ -185,8 +190,14 @@ func word(key, summary string, words ...string) param {
 
 // or makes a parameter one that is left out by default, which a word stands for.
 func (q param) or(absent string, initial float64) param {
-	q.absent, q.initial, q.Default = absent, initial, absent
+	q.absent, q.initial, q.Default, q.hidden = absent, initial, absent, true
 	q.Allowed = absent + ", or " + q.Allowed
+	return q
+}
+
+// hiddenAtDefault makes a parameter one that isn't written at its initial value.
+func (q param) hiddenAtDefault() param {
+	q.hidden = true
 	return q
 }
 

@@ -13,21 +13,18 @@ func init() {
 		},
 		place: 75, embedding: sparse.Sphere,
 		params: []param{whole("p", "the power", 2, 1, 64)},
-		build:  func(e in, v []float64) component { return newCosinePower(e, int(v[0])) },
+		build:  func(v []float64) formula { return cosinePower(int(v[0])) },
 	})
 }
 
-// newCosinePower makes a whole power of the cosine,
+// cosinePower is a whole power of the cosine,
 //
 //	k = max(1-c, 0)^p,   p = 1, 2, …, 64
 //
 // the product of p Bhattacharyya kernels where no value of a document is below 0, and so positive
 // definite there. Source: Schur's product theorem; Berg, Christensen and Ressel (1984), ch. 3.
-func newCosinePower(e in, p int) component {
-	return compile(function{
-		single: single{e}, text: format("cosine-power", e, pair{"p", float64(p)}),
-		g:       func(c float64) float64 { return device.Power(max(1-c, 0), p) },
-		deficit: func(c float64) float64 { return powerDeficit(min(c, 1), p) }, // 1 - (1-c)^p without the difference
-		known:   nonNegative("for documents without values below 0", sourceProduct),
-	})
+func cosinePower(p int) formula {
+	return ofCosine(func(c float64) float64 { return device.Power(max(1-c, 0), p) },
+		func(c float64) float64 { return powerDeficit(min(c, 1), p) }, // 1 - (1-c)^p without the difference
+		nonNegative("for documents without values below 0", sourceProduct))
 }

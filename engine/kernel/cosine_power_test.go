@@ -10,8 +10,8 @@ import (
 // and definiteness are tested with those of all families.
 func TestCosinePower(t *testing.T) {
 	for _, p := range []int{1, 2, 5, 64} {
-		k := MustParse(fmt.Sprintf("cosine-power:p=%d", p)).(component)
-		same := MustParse(fmt.Sprintf("power(bhattacharyya,%d)", p)).(component)
+		k := MustParse(fmt.Sprintf("cosine-power:p=%d", p)).(*kernel)
+		same := MustParse(fmt.Sprintf("power(bhattacharyya,%d)", p)).(*kernel)
 		for _, c := range distances() {
 			got, want := k.Eval(c, 1, 1), same.Eval(c, 1, 1)
 			if c > 1 {

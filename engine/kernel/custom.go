@@ -64,7 +64,6 @@ func New(c Custom) (k Kernel, err error) {
 	case c.Error != nil && c.Row == nil:
 		return nil, fmt.Errorf("engine: kernel %s: the function Error without Row, whose error it bounds", c.Name)
 	}
-	k = &customRows{in{c.Embedding}, c}
 	if !c.Properties.UsesNorms {
 		defer func() {
 			if v := recover(); v != nil {
@@ -84,15 +83,46 @@ func New(c Custom) (k Kernel, err error) {
 			}
 		}
 	}
+	own := &kernel{in: in{c.Embedding}, formula: customFormula(c), text: c.Name, own: true, leaves: 1}
+	own.ready()
+	own.known.UsesNorms = c.Properties.UsesNorms
+	return own, nil
+}
+
+// customFormula makes the formula: of c alone, unless the kernel has a map or uses norms.
+func customFormula(c Custom) formula {
 	if c.Row == nil && !c.Properties.UsesNorms {
-		own := compile(function{
-			single: single{in{c.Embedding}}, text: c.Name, known: c.Properties,
-			g: func(v float64) float64 { return c.Eval(v, 1, 1) },
-		})
-		own.own = true
-		return own, nil
+		g := onUnit(func(v float64) float64 { return c.Eval(v, 1, 1) })
+		return formula{value: func(a at) ref { return a.fn(g, a.c) }, known: c.Properties}
 	}
-	return k, nil
+	value := &call{c.Eval}
+	f := formula{value: func(a at) ref { return a.by(value) }, known: c.Properties}
+	f.direct = &direct{
+		apply: func(_ *asm.Kernels, dst, cs, x, y []float32) {
+			if len(x) == 0 { // a kernel of c alone may be given no norms
+				c.Row(dst, cs, 1, nil)
+				return
+			}
+			n := len(y)
+			for i, xi := range x {
+				dst, cs := dst[i*n:][:n:n], cs[i*n:][:n:n]
+				if c.Row != nil {
+					c.Row(dst, cs, xi, y)
+					continue
+				}
+				for j, yj := range y {
+					dst[j] = float32(c.Eval(float64(cs[j]), float64(xi), float64(yj)))
+				}
+			}
+		},
+		error: func(v, x, y float64) float64 {
+			if c.Error != nil {
+				return c.Error(v, x, y)
+			}
+			return unit*math.Abs(c.Eval(v, x, y)) + underflow
+		},
+	}
+	return f
 }
 
 // readable reports whether the grammar of specifications takes a name for a kernel without parts.
@@ -109,50 +139,6 @@ func readable(name string) bool {
 func known(name string) bool {
 	word := syntax.FirstWord(name)
 	return familyOf(word) != nil || word == precomputedName
-}
-
-// customRows is a kernel with a map that somebody else wrote, or none.
-type customRows struct {
-	in
-	c Custom
-}
-
-func (k *customRows) String() string { return k.c.Name }
-
-// Properties returns what its author says of the kernel.
-func (k *customRows) Properties() Properties { return k.c.Properties }
-
-// Eval implements [Kernel].
-func (k *customRows) Eval(c, x, y float64) float64 { return k.c.Eval(c, x, y) }
-
-// mapTo implements [Kernel].
-func (k *customRows) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
-	n := len(y)
-	if len(x) == 0 { // a kernel of c alone may be given no norms
-		k.c.Row(dst, c, 1, nil)
-		return
-	}
-	for i, xi := range x {
-		if k.c.Row != nil {
-			k.c.Row(dst[i*n:][:n:n], c[i*n:][:n:n], xi, y)
-		} else {
-			mapValues(k, dst[i*n:][:n], c[i*n:][:n], xi, y)
-		}
-	}
-}
-
-func (k *customRows) homogeneous() (float64, bool) { return 0, false }
-
-func (k *customRows) feature(c, x, y float64) (float64, float64, float64) {
-	return plainFeature(k, c, x, y)
-}
-
-// Error implements [Kernel].
-func (k *customRows) Error(c, x, y float64) float64 {
-	if k.c.Error != nil {
-		return k.c.Error(c, x, y)
-	}
-	return unit*math.Abs(k.c.Eval(c, x, y)) + underflow
 }
 
 // precomputedName is the specification of [Precomputed], which [Parse] doesn't know.

@@ -3,11 +3,10 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"sync"
+	"slices"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/heat"
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -41,21 +40,18 @@ func init() {
 			word(
 				"form",
 				"ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it",
-				formNames...), cutoff,
+				formNames...).hiddenAtDefault(), cutoff,
 			word(
 				"constant",
 				"the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not",
-				constantNames...)},
-		refuse: refuseDiffusion,
-		build: func(e in, v []float64) component {
-			f := parametrix{
-				single: single{e}, t: v[heatT], order: int(v[heatOrder]), n: int(v[heatN]),
-				form: heat.Form(v[heatForm]), cutoff: v[heatCutoff], full: v[heatConstant] > 0,
+				constantNames...).hiddenAtDefault()},
+		refuse:  refuseDiffusion,
+		resolve: resolveDimension,
+		build: func(v []float64) formula {
+			if v[heatOrder] < 0 && v[heatCutoff] == 0 && v[heatConstant] == 0 {
+				return angleExp(v[heatT], true)
 			}
-			if f.order < 0 && f.cutoff == 0 && !f.full {
-				return angleExp{cosine{e}, f.t, true}
-			}
-			return compile(f.ready())
+			return parametrix(v)
 		},
 	})
 }
@@ -95,6 +91,20 @@ func refuseDiffusion(v []float64) (int, string) {
 	return 0, ""
 }
 
+// dimensional reports whether the kernel depends on n.
+func dimensional(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant] > 0 }
+
+// resolveDimension sets n: the simplex of n+1 terms has the dimension n. Of a single term there is
+// but one point, which any dimension suits.
+func resolveDimension(v []float64, terms int) []float64 {
+	if !dimensional(v) || v[heatN] > 0 {
+		return nil
+	}
+	v = slices.Clone(v)
+	v[heatN] = float64(min(max(terms-1, 1), heat.MaxDimension))
+	return v
+}
+
 // angleExp is an exponential of the angle of two documents. Squared, it is the multinomial diffusion
 // kernel, the leading term of the heat kernel on the simplex with the Fisher metric,
 //
@@ -106,44 +116,39 @@ func refuseDiffusion(v []float64) (int, string) {
 //	k = exp(-arccos(1-c) / t),   t > 0 in radians
 //
 // Sources: Lafferty and Lebanon, JMLR 6 (2005), §3.2; Zhang, Chen and Lee, SIGIR 2005, §3.
-type angleExp struct {
-	cosine
-	t       float64
-	squared bool
-}
-
-func (k angleExp) String() string {
-	name := "ngd-exp"
-	if k.squared {
-		name = "diffusion"
+func angleExp(t float64, squared bool) formula {
+	exponent := func(c float64) float64 { // z of k = e^-z
+		a := angle(c)
+		if squared {
+			a *= a
+		}
+		return a / t
 	}
-	return format(name, k.in, pair{"t", k.t})
-}
-
-// exponent returns z of k = e^-z.
-func (k angleExp) exponent(c float64) float64 {
-	a := angle(c)
-	if k.squared {
-		a *= a
+	known := nonNegative("the exponential of a conditionally positive definite kernel", sourceSchoenberg)
+	known.divisible = true
+	if squared {
+		known = nonNegative("the leading term alone is not positive definite for every t: least eigenvalue -0.03 at "+
+			"t = 8 on a grid of 3 outcomes, none below rounding seen for t <= 1", sourceLafferty+", §3.2")
+		known.Definite, known.Unrefuted = NotProven, t <= 1
 	}
-	return a / k.t
-}
-
-func (k angleExp) Eval(c, x, y float64) float64 { return math.Exp(-k.exponent(c)) }
-
-func (k angleExp) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
-	to := asm.NGDExp
-	if k.squared {
-		to = asm.Diffusion
+	f := ofCosine(func(c float64) float64 { return math.Exp(-exponent(c)) },
+		func(c float64) float64 { return -math.Expm1(-exponent(c)) }, known)
+	f.direct = &direct{
+		apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
+			if squared {
+				asm.Diffusion(dst, c, float32(1/t))
+			} else {
+				asm.NGDExp(dst, c, float32(1/t))
+			}
+		},
+		// asm.Diffusion and asm.NGDExp are within 4 ulp × (1+z), and one ulp is at most 2 units; 1/t rounded
+		// to float32 moves z by z units more, and e^-z by as much relative to itself.
+		error: func(c, _, _ float64) float64 {
+			z := exponent(c)
+			return expError(z, 8+9*z)
+		},
 	}
-	to(dst, c, float32(1/k.t))
-}
-
-// Error: asm.Diffusion and asm.NGDExp are stated to be within 4 ulp × (1+z), and one ulp is at most 2
-// units; 1/t rounded to float32 moves z by z units more, and e^-z by as much relative to itself.
-func (k angleExp) Error(c, x, y float64) float64 {
-	z := k.exponent(c)
-	return expError(z, 8+9*z)
+	return f
 }
 
 // expError returns the bound on the error of e^-z where it is the given number of float32 units
@@ -156,26 +161,6 @@ func expError(z, units float64) float64 {
 	return math.Exp(-z)*math.Expm1(units*unit) + underflow
 }
 
-func (k angleExp) feature(c, x, y float64) (float64, float64, float64) {
-	return -math.Expm1(-k.exponent(c)), 1, 1
-}
-
-func (k angleExp) Properties() Properties {
-	if !k.squared {
-		return nonNegative("the exponential of a conditionally positive definite kernel", sourceSchoenberg)
-	}
-	p := nonNegative("the leading term alone is not positive definite for every t: least eigenvalue -0.03 at t = 8 "+
-		"on a grid of 3 outcomes, none below rounding seen for t <= 1", sourceLafferty+", §3.2")
-	p.Definite, p.Unrefuted = NotProven, k.t <= 1
-	return p
-}
-
-func (k angleExp) raised(p float64) (component, bool) {
-	var ok bool
-	k.t, ok = raisedWidth(k.t, p)
-	return orNil(k, ok)
-}
-
 // parametrix is the multinomial diffusion kernel with all that the source defines it by,
 //
 //	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c)
@@ -184,126 +169,53 @@ func (k angleExp) raised(p float64) (component, bool) {
 // exponential alone, without cut-off and factor, is [angleExp]. Being a function of c alone that
 // spans any number of orders of magnitude, it is mapped by a table of its logarithm, or of itself
 // where there is a cut-off or a value below 0: the table's bound takes in that the exponent is
-// rounded to float32, which is what counts for large n.
+// rounded to float32, which is what counts for large n. Its values are NaN while n isn't resolved.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
-type parametrix struct {
-	single
-	t      float64
-	order  int // -1 for the leading exponential without any ψ
-	n      int // dimension, 0 while it isn't resolved and counts
-	form   heat.Form
-	cutoff float64
-	full   bool // with the factor (4πt)^(-n/2)
-
-	kernel func() *heat.Kernel // computed when it is first asked for; of a form that is resolved
-}
-
-// dimensional reports whether the form depends on n.
-func (f parametrix) dimensional() bool { return f.order >= 0 || f.full }
-
-// ready returns the form with its kernel in place.
-func (f parametrix) ready() parametrix {
-	if f.dimensional() && f.n == 0 {
-		return f
+func parametrix(v []float64) formula {
+	order, n, t, full := int(v[heatOrder]), int(v[heatN]), v[heatT], v[heatConstant] > 0
+	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,
+		Condition: "the heat kernel is positive definite, its parametrix tends to that as t goes to 0"}
+	if dimensional(v) && n == 0 {
+		nan := func(float64) float64 { return math.NaN() }
+		return ofCosine(nan, nan, known)
 	}
-	f.kernel = sync.OnceValue(func() *heat.Kernel {
-		k := &heat.Kernel{T: f.t, Form: f.form, Cutoff: f.cutoff}
-		if f.order >= 0 {
-			var err error
-			if k.Sphere, err = heat.NewSphere(f.n, f.order); err != nil {
-				panic(err) // the parser has seen to both
-			}
+	k := &heat.Kernel{T: t, Form: heat.Form(v[heatForm]), Cutoff: v[heatCutoff]}
+	if order >= 0 {
+		var err error
+		if k.Sphere, err = heat.NewSphere(n, order); err != nil {
+			panic(err) // the parser has seen to both
 		}
-		if f.full {
-			k.LogFactor = heat.LogConstant(f.n, f.t)
+	}
+	if full {
+		k.LogFactor = heat.LogConstant(n, t)
+	}
+	// c2 = 1 - k(c)/k(0), from a logarithm that keeps the digits of a small c. Where t is large for n, ψ₀
+	// grows faster than the exponential falls, and there is no feature space: values above that of the
+	// diagonal count as identical documents.
+	f := ofCosine(k.Eval, func(c float64) float64 {
+		if ratio := k.LogRatio(c); ratio == ratio {
+			return max(-math.Expm1(ratio), 0)
 		}
-		return k
-	})
+		return min(max(1-k.Eval(c)/k.Eval(0), 0), 2)
+	}, parametrixProperties(known, k))
+	f.log = func(c float64) float64 {
+		logarithm, sign := k.Log(min(max(c, 0), 2))
+		if sign < 0 {
+			return math.NaN()
+		}
+		return logarithm
+	}
 	return f
 }
 
-func (f parametrix) spec() string {
-	values := []pair{{"t", f.t}}
-	if f.order >= 0 {
-		values = append(values, pair{"order", float64(f.order)})
-	}
-	if f.dimensional() && f.n > 0 {
-		values = append(values, pair{"n", float64(f.n)})
-	}
-	text := format("diffusion", in{sparse.Sphere}, values...)
-	if f.form != heat.Derived {
-		text += ",form=" + formNames[f.form]
-	}
-	if f.cutoff > 0 {
-		text += ",cutoff=" + syntax.FormatNumber(f.cutoff)
-	}
-	if f.full {
-		text += ",constant=" + constantNames[1]
-	}
-	if f.embedding() != sparse.Sphere {
-		text += ",embed=" + f.embedding().String()
-	}
-	return text
-}
-
-func (f parametrix) homogeneous() (float64, bool)  { return 0, true }
-func (f parametrix) value(c, _, _ float64) float64 { return f.eval(c) }
-
-// resolved implements openForm: the simplex of n+1 terms has the dimension n. Of a single term
-// there is but one point, which any dimension suits.
-func (f parametrix) resolved(terms int) form {
-	if f.kernel == nil {
-		f.n = min(max(terms-1, 1), heat.MaxDimension)
-	}
-	return f.ready()
-}
-
-func (f parametrix) eval(c float64) float64 {
-	if f.kernel == nil {
-		return math.NaN()
-	}
-	return f.kernel().Eval(min(max(c, 0), 2))
-}
-
-// logValue implements logForm.
-func (f parametrix) logValue(c float64) float64 {
-	if f.kernel == nil {
-		return math.NaN()
-	}
-	logarithm, sign := f.kernel().Log(min(max(c, 0), 2))
-	if sign < 0 {
-		return math.NaN()
-	}
-	return logarithm
-}
-
-// feature: c2 = 1 - k(c)/k(0), from a logarithm that keeps the digits of a small c. Where t is
-// large for n, ψ₀ grows faster than the exponential falls, and there is no feature space: values
-// above that of the diagonal count as identical documents.
-func (f parametrix) feature(c, _, _ float64) (c2, x2, y2 float64) {
-	if f.kernel == nil {
-		return noFeature()
-	}
-	norm := math.Sqrt(f.eval(0))
-	if ratio := f.kernel().LogRatio(min(max(c, 0), 2)); ratio == ratio {
-		return max(-math.Expm1(ratio), 0), norm, norm
-	}
-	return min(max(1-f.eval(c)/f.eval(0), 0), 2), norm, norm
-}
-
-// properties: the heat kernel is positive definite, its parametrix need not be. The sums Σ ψ_k(0)
-// t^k of order 5 and below have no negative term for any n.
-func (f parametrix) properties() Properties {
-	p := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: f.order <= 0, PositiveDiagonal: f.order <= 5,
-		Condition: "the heat kernel is positive definite, its parametrix tends to that as t goes to 0"}
-	if f.kernel == nil {
-		return p
-	}
-	diagonal, sign := f.kernel().Log(0)
+// parametrixProperties adds what the values tell: the heat kernel is positive definite, its
+// parametrix need not be. The sums Σ ψ_k(0) t^k of order 5 and below have no negative term for any n.
+func parametrixProperties(p Properties, k *heat.Kernel) Properties {
+	diagonal, sign := k.Log(0)
 	p.PositiveDiagonal = sign > 0 && diagonal > math.Log(math.SmallestNonzeroFloat64)
 	const most = 88.7 // ln of the greatest float32
-	if far, _ := f.kernel().Log(1); max(far, diagonal) > most {
+	if far, _ := k.Log(1); max(far, diagonal) > most {
 		p.Condition += fmt.Sprintf(
 			"; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or constant=none lowers them",
 			max(far, diagonal))

@@ -34,3 +34,6 @@ func made(spec string) Kernel {
 }
 
 var kernels sync.Map
+
+// leaf makes a kernel of a formula alone.
+func leaf(f formula) *kernel { return (&kernel{formula: f}).ready() }

@@ -25,8 +25,8 @@ func init() {
 
 		// k = exp(-gamma d), d = Σ (θᵢ-θ′ᵢ)²/(θᵢ+θ′ᵢ) = 2c. Source: Vedaldi and Zisserman, IEEE
 		// PAMI 34 (2012), §3, for the additive χ² kernel 1 - c.
-		build: func(e in, v []float64) component {
-			return newDecay(e, "chi2", pair{"gamma", v[0]}, 2*v[0],
+		build: func(v []float64) formula {
+			return decay(2*v[0],
 				nonNegative("the χ² distance is the square of one in a Hilbert space",
 					sourceVedaldi+"; "+sourceSchoenberg))
 		},
@@ -41,8 +41,8 @@ func init() {
 
 		// k = exp(-JS/t), JS = ln 2 c. Source: Hein and Bousquet, AISTATS 2005, §3, for JS being
 		// the square of a Hilbertian metric.
-		build: func(e in, v []float64) component {
-			return newDecay(e, "js", pair{"t", v[0]}, math.Ln2/v[0],
+		build: func(v []float64) formula {
+			return decay(math.Ln2/v[0],
 				nonNegative("the divergence is the square of a Hilbertian metric", sourceHein+"; "+sourceSchoenberg))
 		},
 	})

@@ -1,67 +1,57 @@
 // Package kernel has the kernels: functions of c = 1 - cosine of two documents and of their norms.
 //
 // [Parse] reads a specification such as diffusion:t=0.5, [Apply] maps a tile of c to values, and
-// [PropertiesOf] says what is known of a kernel. A kernel's definition in float64, Eval, is the
-// reference; its map in float32 is what engines run, and Error says how far the two may be apart.
+// [PropertiesOf] returns what is known of a kernel. Eval, the definition in float64, is the
+// reference; engines run a map, and Error bounds the difference.
 //
-// There is a file for each family of kernels, for each way to make kernels of others (algebra,
-// power, unary, compose), and for the programs that devices run. Package internal/syntax has the
-// grammar of specifications, internal/table piecewise polynomials. The package knows no documents
-// beyond their embedding, and computes no c: that is what package engine does.
+// The package knows no documents beyond their embedding, and computes no c: package engine does.
 //
-// # Kernels
+// # Expressions
 //
-// [Parse] makes a kernel of a specification, and [Catalogue] describes all that it knows. A new
-// kernel is a file that registers a family when it is initialised: its name, formula and source,
-// its parameters with ranges and defaults, and a function that builds it. See cosine_power.go for
-// one. Kernels are of three kinds:
-//
-//   - Those with a map of their own in package asm, for the formulas that are used most: diffusion,
-//     ngd, ngd-exp, linear, polynomial, sigmoid, rbf, and arccos of degree 0 to 2.
-//   - Forms: a formula in float64, value(c, x, y), of other kernels or of none. A form that is a
-//     function of c times the same power of both norms, which most are, is separable: it is
-//     compiled into a table when it is first used. Others map a chunk of columns at a time through
-//     all their parts.
-//   - Those that users write, by [New]: a function of c and the norms, and optionally one of rows.
-//     What they panic with is an error of the computation, a [PanicError].
-//
-// # Tables
-//
-// A table is a piecewise polynomial of degree 5 in c, in float32, over intervals that grow finer
-// towards c = 0 and c = 2, as many as hold the interpolation below a quarter of rounding. A
-// function of many orders of magnitude is tabulated by its logarithm. Each interval carries the
-// bound on its own error as it was measured against the formula when it was made, so that Error of
-// such a kernel is no estimate. What no such table follows, as few kernels with extreme parameters
-// and some of one's own, is computed value by value.
-//
-// # Algebra
-//
-// Sums, products, powers, exponentials, normalised, centred and composed kernels are forms of other
-// kernels. What a kernel must tell to be a part is the geometry of its feature space: with k(x, y)
-// = ⟨φ(x), φ(y)⟩ the distance
+// A kernel is an expression: operations on c, constants, and functions of the norm of one document.
+// A family, or a combination such as a sum, writes two: the value, and 1 - cosine in its feature
+// space. With k(x, y) = ⟨φ(x), φ(y)⟩ that is
 //
 //	c₂ = 1 - k(x, y)/√(k(x, x) k(y, y))
 //
-// and the norms √k(x, x), √k(y, y), which are just what a kernel is given. So layers are functions
-// of three numbers, as kernels of documents are, and c₂ keeps its digits however small it is: it is
-// computed by formulas without cancellation, not as 1 minus a number near 1. A function that is
-// written in two ways is one kernel where the specifications have one form, as
-// compose(arccos:n=1,layers=3) and arccos:n=1,layers=3 have; [Equal] compares them. A power of an
-// exponential keeps its specification, but is computed as the exponential that it is, and so it has
-// that one's properties: power(rbf:gamma=1,0.5) is positive definite as rbf:gamma=0.5 is.
+// and with the norms √k(x, x), √k(y, y) it is just what a kernel is given. So a kernel on the feature
+// space of another is an expression of c and the norms again. c₂ keeps its digits however small it
+// is, as formulas for it have no differences of numbers that are nearly the same.
 //
-// What is below a layer is computed in float64 and rounded once, as the layer above multiplies
-// relative errors: Gaussian kernels, polynomials, sums of up to four parts, smoothed and biased
-// thresholds have maps for that in package asm (see asm.Kernels.Join), kernels that are one table
-// of c are that, and others go value by value.
+// From the expression follow:
 //
-// # Properties
+//   - Eval, node by node (expr.go);
+//   - whether the kernel is separable, (‖x‖‖y‖)^p g(c), as most are: then g is a table;
+//   - the map of other kernels, which takes chunks of a tile through all nodes (machine.go);
+//   - the bound of its error, which goes through the nodes as values do;
+//   - the program that devices run (program.go).
 //
-// [PropertiesOf] says what is known of a kernel with its parameters: positive definite,
-// conditionally so, or not proven, on what condition, and by which source. It follows the algebra:
-// a sum or product of positive definite kernels is one, the exponential of a conditionally positive
-// definite kernel is positive definite, and a negative weight leaves nothing proven. Package
-// engine/spectrum computes what a matrix really has.
+// The formulas that are used most have a map of their own in package asm instead: diffusion, ngd,
+// ngd-exp, linear, polynomial, sigmoid, rbf, and arccos of degree 0 to 2. So may kernels that users
+// write, see [New]. What their functions panic with is an error of the computation, a [PanicError].
+//
+// # Families
+//
+// There is a file for each family of kernels. A new kernel is a file that registers a family when
+// it is initialised: name, formula and source, parameters with ranges and defaults, and a function
+// that returns the expression for given parameters. See cosine_power.go for one.
+//
+// # Tables
+//
+// A table is a piecewise polynomial of degree 5 in c, in float32 (package internal/table). Intervals
+// grow finer towards c = 0 and c = 2, until interpolation errs by less than a quarter of rounding. A
+// function of many orders of magnitude is tabulated by its logarithm. Each interval has a bound on
+// its own error, as measured against the formula. What no table follows is computed value by value.
+//
+// # Algebra
+//
+// Sums, products, powers, exponentials, normalised, centred and composed kernels have other kernels
+// as parts. Different specifications may be one kernel, as compose(arccos:n=1,layers=3) and
+// arccos:n=1,layers=3 are; [Equal] compares kernels.
+//
+// [PropertiesOf] follows the algebra: a sum or product of positive definite kernels is one, the
+// exponential of a conditionally positive definite kernel is positive definite, and a negative weight
+// leaves nothing proven. Package engine/spectrum computes what a matrix really has.
 package kernel
 
 import (
@@ -116,8 +106,8 @@ type Kernel interface {
 // out becomes 1/terms, as svm-train has it, where terms is the number of columns of the embedded
 // documents. Other kernels come back as they are.
 func Resolve(k Kernel, terms int) Kernel {
-	if r, ok := k.(interface{ resolve(terms int) Kernel }); ok {
-		return r.resolve(terms)
+	if of, ok := k.(*kernel); ok {
+		return of.resolve(terms)
 	}
 	return k
 }
@@ -125,81 +115,25 @@ func Resolve(k Kernel, terms int) Kernel {
 // Key returns a comparable value that two kernels share where they mean the same: their canonical
 // specification is one. Kernels from [New] are the same as themselves only.
 func Key(k Kernel) any {
-	if c, ok := k.(*compiled); ok && !c.own {
-		return c.text
+	if of, ok := k.(*kernel); ok && !of.own {
+		return of.text
 	}
-	return k // a pointer, or a family's parameters
+	return k
 }
 
 // Equal reports whether two kernels mean the same, see [Key].
 func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
 
-// component is a kernel as others can be made of it. Besides its value it gives its feature space,
-// as far as two documents are concerned: with k(x, y) = ⟨φ(x), φ(y)⟩,
-//
-//	c2 = 1 - k(x, y) / √(k(x, x) k(y, y)),   x2 = √k(x, x),   y2 = √k(y, y)
-//
-// are 1 - cosine and the norms of φ(x) and φ(y), which is what a kernel wants to be given. So a
-// kernel on another's feature space is a function of three numbers again. The point of going from c
-// to c2 is that nothing cancels: 1 minus a value near 1 would keep no digits of c2.
-//
-// Optional interfaces of a component, or of the form that it is made of.
-type component interface {
-	Kernel
-
-	// homogeneous returns p where the kernel is separable, k = (‖x‖‖y‖)^p g(c), so that
-	// g(c) = k(c, 1, 1). With p = 0 it doesn't look at norms.
-	homogeneous() (p float64, separable bool)
-
-	// feature returns c2, x2 and y2; c2 has full relative accuracy where it is small. It is asked
-	// of kernels with Properties.PositiveDiagonal only.
-	feature(c, x, y float64) (c2, x2, y2 float64)
-
-	// Properties returns what is known of the kernel.
-	Properties() Properties
-}
-
-// raiser is a kernel whose powers may be simpler to compute than as powers.
-type raiser interface {
-	// raised returns the kernel to the power p > 0, nil where there is nothing simpler than to
-	// compute that. falls says that it is an exponential nowhere above 1.
-	raised(p float64) (k component, falls bool)
-}
-
-// programmer is a kernel with a program of its own. Others that are separable are a table.
-type programmer interface {
-	program(b *programBuilder, l layer) // pushes the value
-}
-
-// deficitProgrammer is a kernel whose c2 has a program of its own.
-type deficitProgrammer interface {
-	deficitProgram(b *programBuilder, l layer) // pushes c2
-}
-
-// layerer is a kernel that has a better way to be below another layer than a table or value by
-// value.
-type layerer interface{ layer() rowLayer }
-
-// as returns a kernel, or the form that it is made of, as an optional interface.
-func as[T any](k component) (v T, ok bool) {
-	if of, made := k.(*compiled); made {
-		v, ok = of.form.(T)
-	} else {
-		v, ok = k.(T)
+// partOf returns a kernel as others can be made of it, nil for one that isn't from this package.
+func partOf(k Kernel) *kernel {
+	switch of := k.(type) {
+	case *kernel:
+		return of
+	case C:
+		return newKernel(familyOf("c"), of.in, nil)
 	}
-	return v, ok
+	return nil
 }
-
-// in is the part that all kernels share: the embedding of their documents.
-type in struct{ embedding sparse.Embedding }
-
-// Embedding implements [Kernel].
-func (e in) Embedding() sparse.Embedding { return e.embedding }
-
-// cosine is the part that functions of c alone share.
-type cosine struct{ in }
-
-func (cosine) homogeneous() (float64, bool) { return 0, true }
 
 // Rounding to float32, see package table.
 const (
@@ -209,21 +143,6 @@ const (
 
 // UsesNorms reports whether k looks at the norms of documents.
 func UsesNorms(k Kernel) bool { return PropertiesOf(k).UsesNorms }
-
-func isSeparable(k component) bool {
-	_, ok := k.homogeneous()
-	return ok
-}
-
-// plainFeature is [component].feature by its definition, for kernels for which nothing better is
-// known: c2 carries the rounding of a number near 1.
-func plainFeature(k Kernel, c, x, y float64) (c2, x2, y2 float64) {
-	x2, y2 = math.Sqrt(k.Eval(0, x, x)), math.Sqrt(k.Eval(0, y, y))
-	return min(max(1-k.Eval(c, x, y)/(x2*y2), 0), 2), x2, y2
-}
-
-// noFeature is that of kernels that have no feature space, as their diagonal is 0.
-func noFeature() (c2, x2, y2 float64) { return math.NaN(), math.NaN(), math.NaN() }
 
 // deficitPower returns 1 - (1-c)^p for c in [0, 2], without cancellation for small c. A fractional
 // p wants c <= 1.

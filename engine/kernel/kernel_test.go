@@ -105,11 +105,11 @@ func TestEvalSmallDistances(t *testing.T) {
 		// arccos²(1-c) = 2c (1 + c/6 + O(c²)), with 4/45·c² the next coefficient: below c²/10
 		// relative.
 		want := 2 * c * (1 + c/6)
-		v, heat := (angleExp{t: c, squared: true}).Eval(c, 1, 1), math.Exp(-want/c)
+		v, heat := leaf(angleExp(c, true)).Eval(c, 1, 1), math.Exp(-want/c)
 		if !(math.Abs(v-heat) <= (c*c+32*ulp)*heat) {
 			t.Errorf("diffusion at c = t = %v is %v, expected %v", c, v, heat)
 		}
-		if a := (ngd{}).Eval(c, 1, 1); !(math.Abs(a*a/4-want) <= (c*c/10+16*ulp)*want) {
+		if a := leaf(ngd(0)).Eval(c, 1, 1); !(math.Abs(a*a/4-want) <= (c*c/10+16*ulp)*want) {
 			t.Errorf("ngd at c = %v is %v, whose square isn't %v", c, a, 4*want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestEvalSmallDistances(t *testing.T) {
 // = 2) < 10⁻¹².
 func TestArcCosineIntegral(t *testing.T) {
 	for n, scale := range []float64{1, 2, 8} {
-		k := arccos{n: n}
+		k := leaf(arccos(n))
 		for theta := 0.0; theta <= math.Pi; theta += math.Pi / 64 {
 			f := func(a float64) float64 {
 				return math.Pow(max(math.Cos(a), 0), float64(n)) * math.Pow(max(math.Cos(theta-a), 0), float64(n))
@@ -198,10 +198,10 @@ func TestArcCosineRelative(t *testing.T) {
 // part of that.
 func TestKernelIdentity(t *testing.T) {
 	a, b := MustParse("diffusion"), MustParse("diffusion:t=0.5,embed=tf-l1-sqrt")
-	if a != b {
+	if !Equal(a, b) {
 		t.Errorf("%v and %v differ", a, b)
 	}
-	if c := MustParse("diffusion:embed=tf-l2"); c == a || c.Embedding() != (sparse.Embedding{Norm: sparse.NormL2}) {
+	if c := MustParse("diffusion:embed=tf-l2"); Equal(c, a) || c.Embedding() != (sparse.Embedding{Norm: sparse.NormL2}) {
 		t.Errorf("%v has the embedding %v", c, c.Embedding())
 	}
 }

@@ -83,7 +83,7 @@ func TestMapError(t *testing.T) {
 		known.restart(k)
 		cs, step := many, 1
 		// whose reference takes longest: each pair of norms sees another part of the values
-		if _, ok := k.(*compiled); ok && UsesNorms(k) {
+		if _, ok := k.(*kernel); ok && UsesNorms(k) {
 			cs, step = fewer, 11
 		}
 		first := 0
@@ -267,7 +267,7 @@ func TestTolerance(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 4))
 		var tried, Caught, worst float64
 		tries := 10000
-		if _, ok := k.(*compiled); ok {
+		if _, ok := k.(*kernel); ok {
 			tries = 1000
 		}
 		if testing.Short() {

@@ -19,8 +19,8 @@ func drawShares(r *rand.Rand, n int) []float64 {
 	return p
 }
 
-// squaredDistance is d², d = 2 arccos Σ√θθ′, as the diffusion kernel has it: k = exp(-d²/4t).
-func squaredDistance(p, q []float64) float64 {
+// squaredBetween is d², d = 2 arccos Σ√θθ′, as the diffusion kernel has it: k = exp(-d²/4t).
+func squaredBetween(p, q []float64) float64 {
 	c := 0.
 	for i := range p {
 		gap := (p[i] - q[i]) / (math.Sqrt(p[i]) + math.Sqrt(q[i])) // √p - √q, with its digits
@@ -47,7 +47,7 @@ func TestDivergence(t *testing.T) {
 				hellinger += math.Pow(math.Sqrt(q[i])-math.Sqrt(p[i]), 2)
 				most = max(most, math.Abs(change), math.Abs(q[i]-p[i])/q[i])
 			}
-			d2 := squaredDistance(p, q)
+			d2 := squaredBetween(p, q)
 			// Each term of a divergence is p (x²/2 + O(x³)) of the change x, that of the symmetrised one
 			// p (x²+O(x³)) with the same third order as the distance's; most bounds all x.
 			if got := 2 * one / d2; !(math.Abs(got-1) <= most) {

@@ -100,9 +100,8 @@ func vocabularyOf(own []Kernel) (*syntax.Vocabulary, error) {
 
 // isOwn reports whether a kernel is one of [New], or made of one.
 func isOwn(k Kernel) bool {
-	c, compiled := k.(*compiled)
-	_, rows := k.(*customRows)
-	return rows || compiled && c.own
+	of, ok := k.(*kernel)
+	return ok && of.own
 }
 
 // MustParse is [Parse] for specifications that are part of a program: it panics where Parse returns
@@ -149,7 +148,7 @@ func (b *builder) family(c *syntax.Call) *family {
 	}
 	f := &family{Info: Info{Name: c.Name}}
 	for _, k := range b.own {
-		if of, ok := k.(component); ok && k.String() == b.text(c) {
+		if of := partOf(k); of != nil && k.String() == b.text(c) {
 			f.embedding, f.own = k.Embedding(), of
 		}
 	}
@@ -180,6 +179,9 @@ func (b *builder) kernel(c *syntax.Call, e *sparse.Embedding) (Kernel, error) {
 	k, err := b.build(c)
 	if err != nil {
 		return nil, err // not k, which is a nil of another type
+	}
+	if k.family == familyOf("c") {
+		return C{k.in}, nil
 	}
 	return k, nil
 }
@@ -249,7 +251,7 @@ func (b *builder) raised(c *syntax.Call, e sparse.Embedding, pos int, found stri
 }
 
 // build makes a kernel.
-func (b *builder) build(c *syntax.Call) (component, error) {
+func (b *builder) build(c *syntax.Call) (*kernel, error) {
 	f := b.family(c)
 	if familyOf(c.Name) == nil {
 		return b.ownKernel(c, f.own)
@@ -283,9 +285,9 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 			e.embedding = b.embedding
 			b.first = nil // where layers are repeated, only the first of them names it
 		}
-		return f.build(e, values), nil
+		return newKernel(f, e, values), nil
 	}
-	var parts []component
+	var parts []*kernel
 	total := 0
 	for _, part := range c.Parts {
 		k, err := b.build(part)
@@ -293,7 +295,7 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 			return nil, err
 		}
 		parts = append(parts, k)
-		if total += leaves(k); total > mostLeaves {
+		if total += k.leaves; total > mostLeaves {
 			return nil, b.fail(part.Pos, b.text(part), fmt.Sprintf("at most %d kernels in all", mostLeaves))
 		}
 	}
@@ -311,17 +313,17 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, slices.Repeat([]component{last}, f.layers(values)-len(parts))...)
+		parts = append(parts, slices.Repeat([]*kernel{last}, f.layers(values)-len(parts))...)
 	}
 	weights := c.Weights
 	if c.Weights == nil {
 		weights = slices.Repeat([]float64{1}, len(parts))
 	}
-	return f.combine(parts, weights, values), nil
+	return combined(f, parts, weights, values), nil
 }
 
 // ownKernel returns a kernel of one's own as a part.
-func (b *builder) ownKernel(c *syntax.Call, k component) (component, error) {
+func (b *builder) ownKernel(c *syntax.Call, k *kernel) (*kernel, error) {
 	if k == nil {
 		var names []string
 		for _, o := range b.own {
@@ -453,25 +455,57 @@ func (b *builder) fail(pos int, found, expected string) error {
 	return syntax.Fail(b.spec, pos, found, expected)
 }
 
-// pair is a parameter and its value, for printing.
-type pair struct {
-	key   string
-	value float64
-}
+func formatNumber(v float64) string { return syntax.FormatNumber(v) }
 
-// format writes a kernel as [Parse] reads it; a gamma of 0 isn't set yet, so it is left out.
-func format(name string, e in, values ...pair) string {
+// format writes a kernel that isn't made of others.
+func format(f *family, e in, values []float64) string {
 	var parts []string
-	for _, v := range values {
-		if v.key != "gamma" || v.value != 0 {
-			parts = append(parts, v.key+"="+syntax.FormatNumber(v.value))
+	for i, q := range f.params {
+		v := values[i]
+		switch {
+		case q.hidden && v == q.initial:
+		case q.words != nil:
+			parts = append(parts, q.Key+"="+q.words[int(v)])
+		default:
+			parts = append(parts, q.Key+"="+formatNumber(v))
 		}
 	}
-	if f := familyOf(name); e.embedding != f.embedding {
+	if f.power != nil {
+		e.embedding.Power = 0 // which is a parameter
+	}
+	if e.embedding != f.embedding {
 		parts = append(parts, "embed="+e.embedding.String())
 	}
-	if len(parts) == 0 {
-		return name
+	return strings.TrimSuffix(f.Name+":"+strings.Join(parts, ","), ":")
+}
+
+// spec writes a kernel as [Parse] reads it.
+func (k *kernel) spec() string {
+	if len(k.parts) == 0 {
+		return format(k.family, k.in, k.values)
 	}
-	return name + ":" + strings.Join(parts, ",")
+	var args []string
+	for i, p := range k.parts {
+		text := p.text
+		if p.family != nil && p.family.Name == "sum" && (k.family.Name == "sum" || k.family.Name == "compose") {
+			text = "(" + text + ")"
+		}
+		if k.family.Name == "sum" && k.weights[i] != 1 {
+			text = formatNumber(k.weights[i]) + "*" + text
+		}
+		args = append(args, text)
+	}
+	if k.family.Name == "sum" {
+		return strings.Join(args, " + ")
+	}
+	// The last part is in parentheses where the grammar takes its last keys for those of the whole.
+	last := &args[len(args)-1]
+	if c, err := syntax.Parse(k.family.Name+"("+*last+")", vocabulary()); err == nil && len(c.Values) > 0 ||
+		err != nil && strings.Contains(*last, ":") {
+		*last = "(" + *last + ")"
+	}
+	if k.family.positional > 0 {
+		args = append(args, formatNumber(k.values[0]))
+	}
+	return k.family.Name + "(" + strings.Join(args, ",") + ")"
 }

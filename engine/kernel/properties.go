@@ -30,6 +30,8 @@ type Properties struct {
 	NonPositive      bool // no value is above 0, whatever the documents
 	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
 	Falling          bool // for given norms, the value nowhere rises with c from 0 to 2
+
+	divisible bool // all powers above 0 are positive definite, if the kernel is
 }
 
 // Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding,
@@ -57,10 +59,10 @@ func nonNegative(condition, source string) Properties {
 
 // like returns p as far as definiteness goes for a combination that is positive definite where all
 // its parts are.
-func (p Properties) like(parts []component) Properties {
+func (p Properties) like(parts []*kernel) Properties {
 	p.Definite, p.Unrefuted = Positive, false
 	for _, k := range parts {
-		switch of := k.Properties(); {
+		switch of := k.known; {
 		case of.Definite == Positive:
 		case of.Unrefuted:
 			p.Definite, p.Unrefuted = NotProven, true
@@ -104,6 +106,7 @@ const (
 	sourceLafferty   = "Lafferty and Lebanon, JMLR 6 (2005)"
 	sourceZhang      = "Zhang, Chen and Lee, SIGIR 2005"
 	sourceLog        = "Boughorbel, Tarel and Boujemaa, ICME 2005"
+	sourceCentred    = "Schölkopf, The kernel trick for distances, NIPS 2000"
 	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
 )
 
@@ -113,11 +116,26 @@ func InnerProduct(k Kernel) (unit, ok bool) {
 	if k == nil || k.Embedding().Pairing != sparse.Dot {
 		return false, false
 	}
-	switch k.(type) {
-	case linear, probabilityProduct:
-		return false, true
-	case bhattacharyya:
-		return true, true
+	if of, own := k.(*kernel); own {
+		return of.product == unitDot, of.product != noDot
 	}
 	return false, false
+}
+
+// Variable is what a kernel is a function of, beside c and both norms.
+type Variable int
+
+const (
+	OfAll      Variable = iota // c and the norms
+	OfProduct                  // the inner product xy(1-c) alone: k(c, x, y) = k(1-⟨x, y⟩, 1, 1)
+	OfDistance                 // the distance alone, ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
+)
+
+// VariableOf returns what k is a function of. Of a kernel that isn't OfAll, [Map] takes such a c with norms of 1, also
+// beyond 2 and below 0.
+func VariableOf(k Kernel) Variable {
+	if of, own := k.(*kernel); own {
+		return of.variable
+	}
+	return OfAll
 }

@@ -8,7 +8,7 @@ import "math"
 // there may be no derivative, and near them digits are lost. NaN where Eval is, and of kernels
 // from [New].
 func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
-	if _, ok := k.(component); Check(k) != nil || !ok {
+	if partOf(k) == nil {
 		return math.NaN(), math.NaN()
 	}
 	at := angle(c)

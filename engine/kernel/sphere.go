@@ -18,7 +18,7 @@ func init() {
 		},
 		place: 20, embedding: sparse.Sphere,
 		params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},
-		build:  func(e in, v []float64) component { return ngd{cosine{e}, v[0]} },
+		build:  func(v []float64) formula { return ngd(v[0]) },
 	})
 	register(family{
 		Info: Info{
@@ -27,7 +27,7 @@ func init() {
 		},
 		place: 30, embedding: sparse.Sphere,
 		params: []param{positive("t", "width, in radians", 1)},
-		build:  func(e in, v []float64) component { return angleExp{cosine{e}, v[0], false} },
+		build:  func(v []float64) formula { return angleExp(v[0], false) },
 	})
 	register(family{
 		Info: Info{
@@ -36,10 +36,7 @@ func init() {
 		},
 		place: 60, embedding: sparse.Sphere,
 		params: []param{positive("gamma", "factor of the squared distance", 1)},
-		build: func(e in, v []float64) component {
-			return newDecay(e, "hellinger", pair{"gamma", v[0]}, v[0],
-				nonNegative("", sourceSchoenberg))
-		},
+		build:  func(v []float64) formula { return decay(v[0], nonNegative("", sourceSchoenberg)) },
 	})
 	register(family{
 		Info: Info{
@@ -47,7 +44,7 @@ func init() {
 			Source: sourceJebara + ", §2", Examples: []string{"bhattacharyya"},
 		},
 		place: 70, embedding: sparse.Sphere,
-		build: func(e in, _ []float64) component { return bhattacharyya{cosine{e}} },
+		build: func([]float64) formula { return bhattacharyya() },
 	})
 	register(family{
 		Info: Info{
@@ -56,7 +53,9 @@ func init() {
 			Examples: []string{"c"},
 		},
 		place: 90, embedding: sparse.Sphere,
-		build: func(e in, _ []float64) component { return C{cosine{e}} },
+		build: func([]float64) formula {
+			return formula{value: func(a at) ref { return a.c }, known: C{}.Properties()}
+		},
 	})
 }
 
@@ -66,9 +65,9 @@ func init() {
 //
 // itself: not a kernel for learning, but what every other one is computed from, so it can be
 // written out and verified like one. The zero value is what engines ask for where they want c.
-type C struct{ cosine }
+type C struct{ in }
 
-func (k C) String() string { return format("c", k.in) }
+func (k C) String() string { return format(familyOf("c"), k.in, nil) }
 
 // Eval implements [Kernel].
 func (C) Eval(c, x, y float64) float64 { return c }
@@ -78,8 +77,6 @@ func (C) mapTo(_ *asm.Kernels, dst, c, x, y []float32) { copy(dst, c) }
 // Error implements [Kernel]: a copy has none.
 func (C) Error(c, x, y float64) float64 { return 0 }
 
-func (k C) feature(c, x, y float64) (float64, float64, float64) { return plainFeature(k, c, x, y) }
-
 // Properties returns what is known of the kernel.
 func (C) Properties() Properties {
 	return Properties{
@@ -87,38 +84,28 @@ func (C) Properties() Properties {
 	}
 }
 
-func (C) program(b *programBuilder, l layer) { b.c(l) }
-
 // bhattacharyya is the Bhattacharyya kernel, the probability product kernel with exponent ½,
 //
 //	k = Σ √θᵢ √θ′ᵢ = 1 - c
 //
 // Source: Jebara, Kondor and Howard, JMLR 5 (2004), §2.
-type bhattacharyya struct{ cosine }
-
-func (k bhattacharyya) String() string             { return format("bhattacharyya", k.in) }
-func (bhattacharyya) Eval(c, x, y float64) float64 { return 1 - c }
-
-func (bhattacharyya) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
-	dst = dst[:len(c)]
-	for i, v := range c {
-		dst[i] = 1 - v
+func bhattacharyya() formula {
+	return formula{
+		value:   func(a at) ref { return a.cosine() },
+		deficit: func(a at) ref { return a.c },
+		known: Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara,
+			PositiveDiagonal: true, Falling: true},
+		product: unitDot,
+		direct: &direct{
+			apply: func(_ *asm.Kernels, dst, c, x, y []float32) {
+				for i, v := range c {
+					dst[i] = 1 - v
+				}
+			},
+			error: func(c, _, _ float64) float64 { return unit * math.Abs(1-c) }, // one subtraction, rounded once
+		},
 	}
 }
-
-// Error: one subtraction, rounded once.
-func (bhattacharyya) Error(c, x, y float64) float64 { return unit * math.Abs(1-c) }
-
-func (bhattacharyya) feature(c, x, y float64) (float64, float64, float64) { return c, 1, 1 }
-
-func (bhattacharyya) Properties() Properties {
-	return Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara, PositiveDiagonal: true,
-		Falling: true}
-}
-
-func (bhattacharyya) program(b *programBuilder, l layer)        { b.cosine(l) }
-func (bhattacharyya) deficitProgram(b *programBuilder, l layer) { b.c(l) }
-func (k bhattacharyya) layer() rowLayer                         { return sameLayer{newTableLayer(k)} }
 
 // ngd is the negative geodesic distance on the sphere of radius 2,
 //
@@ -127,82 +114,60 @@ func (k bhattacharyya) layer() rowLayer                         { return sameLay
 // conditionally positive definite. From shift = π on it is positive definite: π - 2 arccos(z) is
 // 2 arcsin(z), whose power series has no coefficient below 0; and it is non-negative for documents
 // without negative values. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
-type ngd struct {
-	cosine
-	shift float64
-}
-
-func (k ngd) String() string { return format("ngd", k.in, pair{"shift", k.shift}) }
-
-func (k ngd) Eval(c, x, y float64) float64 {
-	if k.shift == math.Pi {
-		// π - 2 arccos(1-c) = 2 arcsin(1-c) keeps its digits where the difference cancels, near c =
-		// 1.
-		if c > 0.5 && c < 1.5 {
-			return 2 * math.Asin(1-c)
-		}
-		return coangle(c) - angle(c)
-	}
-	return k.shift - 2*angle(c)
-}
-
-func (k ngd) mapTo(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGD(dst, c, float32(k.shift)) }
-
-// Error: arccos is stated to be within 4 ulp, at most 8 units, doubling is exact, shift is rounded
-// once, and so is the difference.
-func (k ngd) Error(c, x, y float64) float64 {
-	d := 2 * angle(c)
-	e := unit * (8*d + math.Abs(k.shift))
-	return e + unit*(math.Abs(k.shift-d)+e) + underflow
-}
-
-func (k ngd) feature(c, x, y float64) (float64, float64, float64) {
-	root := math.Sqrt(k.shift)
-	return 2 * angle(c) / k.shift, root, root
-}
-
-func (k ngd) Properties() Properties {
-	p := Properties{
+func ngd(shift float64) formula {
+	known := Properties{
 		Definite: ConditionallyPositive, Source: sourceZhang + ", §3",
-		NonNegative: k.shift >= 2*math.Pi, NonPositive: k.shift <= 0, PositiveDiagonal: k.shift > 0, Falling: true,
+		NonNegative: shift >= 2*math.Pi, NonPositive: shift <= 0, PositiveDiagonal: shift > 0, Falling: true,
 	}
-	if k.shift >= math.Pi {
-		p.Definite, p.Condition = Positive, "shift >= pi: a power series without negative coefficients"
+	if shift >= math.Pi {
+		known.Definite, known.Condition = Positive, "shift >= pi: a power series without negative coefficients"
 	}
-	return p
+	f := ofCosine(func(c float64) float64 {
+		if shift == math.Pi {
+			return 2 * arcsine(c)
+		}
+		return shift - 2*angle(c)
+	}, func(c float64) float64 { return 2 * angle(c) / shift }, known)
+	f.direct = &direct{
+		apply: func(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGD(dst, c, float32(shift)) },
+		// arccos is within 4 ulp, at most 8 units, doubling is exact, shift is rounded once, and so is the
+		// difference.
+		error: func(c, _, _ float64) float64 {
+			d := 2 * angle(c)
+			e := unit * (8*d + math.Abs(shift))
+			return e + unit*(math.Abs(shift-d)+e) + underflow
+		},
+	}
+	return f
+}
+
+// arcsine returns arcsin(1-c) = π/2 - arccos(1-c), with its digits near c = 1, where the difference
+// cancels.
+func arcsine(c float64) float64 {
+	if c > 0.5 && c < 1.5 {
+		return math.Asin(1 - c)
+	}
+	return (coangle(c) - angle(c)) / 2
 }
 
 // decay is an exponential of c,
 //
 //	k = exp(-rate c)
 //
-// whose parameter is a rate or a width. The one of the squared Hellinger distance is the Gaussian
-// kernel of the points on the sphere, with half their gamma.
-type decay struct {
-	function
-	name  string
-	raise func(p float64) (float64, bool) // the parameter of the power p
+// The one of the squared Hellinger distance is the Gaussian kernel of the points on the sphere, with
+// half their gamma.
+func decay(rate float64, known Properties) formula {
+	known.divisible = true
+	return ofCosine(func(c float64) float64 { return math.Exp(-rate * c) },
+		func(c float64) float64 { return -math.Expm1(-rate * c) }, known)
 }
 
-func newDecay(e in, name string, by pair, rate float64, known Properties) component {
-	raise := raisedRate
-	if by.key == "t" {
-		raise = raisedWidth
+// ofCosine is a kernel that is g(c), with 1 - g(c) for a g of 1 at c = 0.
+func ofCosine(g, deficit func(c float64) float64, known Properties) formula {
+	value, lost := onUnit(g), onUnit(deficit)
+	return formula{
+		value:   func(a at) ref { return a.fn(value, a.c) },
+		deficit: func(a at) ref { return a.fn(lost, a.c) },
+		known:   known,
 	}
-	return compile(decay{
-		function{
-			single{e}, format(name, e, by),
-			func(c float64) float64 { return math.Exp(-rate * c) },
-			func(c float64) float64 { return -math.Expm1(-rate * c) }, known,
-		},
-		name, func(p float64) (float64, bool) { return raise(by.value, p) },
-	})
-}
-
-func (f decay) raised(p float64) (component, bool) {
-	v, ok := f.raise(p)
-	if !ok {
-		return nil, false
-	}
-	return familyOf(f.name).build(f.e, []float64{v}), true
 }

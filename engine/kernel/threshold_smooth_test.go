@@ -17,7 +17,7 @@ import (
 func TestArcCosineSmooth(t *testing.T) {
 	phi := func(v float64) float64 { return math.Erfc(-v/math.Sqrt2) / 2 }
 	for _, sigma := range []float64{0.5, 1, 3} {
-		k := MustParse("arccos:n=0,sigma=" + syntax.FormatNumber(sigma)).(component)
+		k := MustParse("arccos:n=0,sigma=" + syntax.FormatNumber(sigma)).(*kernel)
 		for _, x := range []float64{0, 0.3, 1.2} {
 			for _, y := range []float64{0.2, 1} {
 				for _, c := range []float64{0, 0.1, 0.5, 1, 1.7, 2} {
@@ -68,7 +68,7 @@ func TestArcCosineSmoothTends(t *testing.T) {
 // h are held to the definition, which knows c2 to 2⁻⁵¹.
 func TestArcCosineSmoothClose(t *testing.T) {
 	for _, sigma := range []float64{1e-3, 0.5, 3, 1e4} {
-		k := MustParse("arccos:n=0,sigma=" + syntax.FormatNumber(sigma)).(component)
+		k := MustParse("arccos:n=0,sigma=" + syntax.FormatNumber(sigma)).(*kernel)
 		for _, x := range []float64{1e-2, 1, 30} {
 			for _, far := range []float64{0, 1} {
 				at := func(h float64) float64 {
@@ -76,7 +76,7 @@ func TestArcCosineSmoothClose(t *testing.T) {
 					return c2 / (h * h)
 				}
 				const large = 0x1p-6
-				defined, _, _ := plainFeature(k, far*large*large, x, x*(1+large))
+				defined := k.plainDeficit(far*large*large, x, x*(1+large))
 				if got := at(large) * large * large; !(math.Abs(got-defined) <= 0x1p-50) {
 					t.Errorf("sigma = %v, norm %v: c2 is %v, by definition %v", sigma, x, got, defined)
 				}

@@ -136,8 +136,8 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 		row, _ := asm.PiecewiseRow(c, t.Bits)
 		v := g(float64(c))
 		t.Rows[row] = [8]float32{float32(v), rowError: float32(1.01*Unit*math.Abs(v) + Underflow)}
-		if t.Log && math.IsInf(v, -1) {
-			t.Rows[row][rowError] = 0 // the logarithm of 0, exact
+		if c == 0 && float64(float32(v)) == v || t.Log && math.IsInf(v, -1) {
+			t.Rows[row][rowError] = 0 // exact
 		}
 	}
 	// From c = 1, where functions are steepest, to both ends. The exponents as float32 stores them:

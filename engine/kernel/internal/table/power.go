@@ -33,7 +33,7 @@ func NewPower(p float64) Power {
 	}
 	f := Power{p: p, Whole: int(whole)}
 	if rest := p - whole; rest != 0 {
-		f.rest = NewHalfLine(func(v float64) float64 { return RealPower(v, rest) })
+		f.rest = NewHalfLine(func(v float64) float64 { return RealPower(max(v, 0), rest) })
 	}
 	return f
 }
@@ -59,21 +59,15 @@ func (f Power) At(v float64) float64 {
 }
 
 // Row computes dst[j] = v[j]^p, rounded to float32, for p that is no whole number. What is below 0
-// by rounding counts as 0. It takes wide for scratch, as long as v.
-func (f Power) Row(k *asm.Kernels, w *Widener, wide []float64, dst, v []float32) {
+// by rounding counts as 0.
+func (f Power) Row(k *asm.Kernels, dst []float32, v []float64) {
 	if f.Whole != 0 || f.rest == nil {
 		for j, w := range v {
-			dst[j] = float32(f.At(max(float64(w), 0)))
+			dst[j] = float32(f.At(max(w, 0)))
 		}
 		return
 	}
-	for j, w := range v {
-		if w < 0 {
-			v[j] = 0
-		}
-	}
-	w.Widen(k, wide, v)
-	f.rest.Row(k, dst, wide)
+	f.rest.Row(k, dst, v)
 }
 
 // WholePower returns v^p for a whole number p >= 0.

@@ -1,0 +1,534 @@
+package kernel
+
+import (
+	"math"
+	"sync"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel/internal/table"
+)
+
+// op is an operation of an expression.
+type op uint8
+
+// The operations; a, b and d are operands.
+const (
+	opC      op = iota // c of the documents
+	opConst            // v
+	opX                // attribute n of the row's document
+	opY                // attribute n of the column's document
+	opAdd              // a + b
+	opSub              // a - b
+	opMul              // a b
+	opDiv              // a / b
+	opDist             // (a-b)² + 2abd: the squared distance of vectors with norms a, b and 1 - cosine d
+	opFunc             // f(a)
+	opSelect           // a > 0 ? b : d
+	opCall             // call(d, a, b), value by value
+)
+
+// ref is the index of a node.
+type ref int
+
+// node is one operation of an expression.
+type node struct {
+	op      op
+	a, b, d ref
+	n       int
+	v       float64
+	f       *function
+	call    *call
+}
+
+// call is a function of 1 - cosine and the norms without an expression.
+type call struct{ f func(c, x, y float64) float64 }
+
+// expr is a function of c and both norms: nodes whose operands come before them. The last is the
+// value. Equal nodes are one.
+type expr struct {
+	exact bool // of formulas; otherwise separable parts are tables
+	nodes []node
+	at    map[node]ref
+	attrs []norm
+	named map[string]int
+}
+
+func newExpr(exact bool) (*expr, at) {
+	e := &expr{exact: exact, at: map[node]ref{}, named: map[string]int{}}
+	return e, at{e, e.add(node{op: opC}), documentNorm}
+}
+
+func (e *expr) add(n node) ref {
+	r, ok := e.at[n]
+	if !ok {
+		r = ref(len(e.nodes))
+		e.nodes = append(e.nodes, n)
+		e.at[n] = r
+	}
+	return r
+}
+
+// norm is a function of the norm of one document, such as its norm in a feature space.
+type norm struct {
+	text         string // says which function
+	f            func(x float64) float64
+	scale, power float64 // f = scale x^power, if monomial
+	monomial     bool
+}
+
+var documentNorm = norm{"x", func(x float64) float64 { return x }, 1, 1, true}
+
+// fixed returns a norm that is the same for all documents.
+func fixed(v float64) norm { return norm{"", func(float64) float64 { return v }, v, 0, true} }
+
+// then returns f of n; text says which function f is.
+func (n norm) then(text string, f func(x float64) float64) norm {
+	if n.monomial && n.power == 0 {
+		return fixed(f(n.scale))
+	}
+	of := n.f
+	return norm{text: n.text + "|" + text, f: func(x float64) float64 { return f(of(x)) }}
+}
+
+// raised returns scale n^power.
+func (n norm) raised(scale, power float64) norm {
+	if scale == 1 && power == 1 {
+		return n
+	}
+	if power == 0 {
+		return fixed(scale)
+	}
+	r := n.then("power "+formatNumber(scale)+" "+formatNumber(power),
+		func(x float64) float64 { return scale * table.RealPower(x, power) })
+	if n.monomial && r.text != "" {
+		r.scale, r.power, r.monomial = scale*table.RealPower(n.scale, power), n.power*power, true
+	}
+	return r
+}
+
+// at is what a kernel is given: an expression that is being written, in it 1 - cosine, and the norm
+// of the documents or of their images in the feature space below.
+type at struct {
+	e    *expr
+	c    ref
+	norm norm
+}
+
+func (a at) number(v float64) ref { return a.e.add(node{op: opConst, v: v}) }
+
+// pair returns a function of the norms of the row's and of the column's document.
+func (a at) pair(n norm) (x, y ref) {
+	if n.monomial && n.power == 0 {
+		v := a.number(n.scale)
+		return v, v
+	}
+	i, ok := a.e.named[n.text]
+	if !ok {
+		i = len(a.e.attrs)
+		a.e.named[n.text] = i
+		a.e.attrs = append(a.e.attrs, n)
+	}
+	return a.e.add(node{op: opX, n: i}), a.e.add(node{op: opY, n: i})
+}
+
+// both returns the product of a function of both norms.
+func (a at) both(n norm) ref {
+	x, y := a.pair(n)
+	return a.mul(x, y)
+}
+
+// total returns the sum of a function of both norms.
+func (a at) total(n norm) ref {
+	x, y := a.pair(n)
+	return a.add(x, y)
+}
+
+// apart returns the squared difference of a function of both norms.
+func (a at) apart(n norm) ref {
+	x, y := a.pair(n)
+	return a.square(a.sub(x, y))
+}
+
+// dist returns ‖x-y‖² of vectors with the norms n and 1 - cosine c.
+func (a at) dist(n norm, c ref) ref {
+	x, y := a.pair(n)
+	return a.e.add(node{op: opDist, a: x, b: y, d: c})
+}
+
+func (a at) square(p ref) ref            { return a.mul(p, p) }
+func (a at) add(p, q ref) ref            { return a.binary(opAdd, p, q) }
+func (a at) sub(p, q ref) ref            { return a.binary(opSub, p, q) }
+func (a at) mul(p, q ref) ref            { return a.binary(opMul, p, q) }
+func (a at) div(p, q ref) ref            { return a.binary(opDiv, p, q) }
+func (a at) scaled(v float64, p ref) ref { return a.mul(a.number(v), p) }
+func (a at) cosine() ref                 { return a.sub(a.number(1), a.c) }
+
+// fn returns f of a node.
+func (a at) fn(f *function, p ref) ref {
+	if n := a.e.nodes[p]; n.op == opConst {
+		return a.number(f.f(n.v))
+	}
+	return a.e.add(node{op: opFunc, a: p, f: f})
+}
+
+// clamp returns a node between 0 and 2, what rounding may have taken beyond.
+func (a at) clamp(p ref) ref {
+	if n := a.e.nodes[p]; n.op == opC || n.op == opFunc && n.f.table != nil && !a.e.exact {
+		return p
+	}
+	return a.fn(clamped, p)
+}
+
+// positive returns u where the number w is above 0, and otherwise v.
+func (a at) positive(w, u, v ref) ref {
+	if n := a.e.nodes[w]; n.op == opConst {
+		if n.v > 0 {
+			return u
+		}
+		return v
+	}
+	return a.e.add(node{op: opSelect, a: w, b: u, d: v})
+}
+
+// by returns a function of the documents that is called value by value.
+func (a at) by(f *call) ref {
+	x, y := a.pair(a.norm)
+	return a.e.add(node{op: opCall, a: x, b: y, d: a.c, call: f})
+}
+
+// binary adds an operation, which constants may make unnecessary.
+func (a at) binary(o op, p, q ref) ref {
+	m, n := a.e.nodes[p], a.e.nodes[q]
+	switch {
+	case m.op == opConst && n.op == opConst:
+		return a.number(arithmetic(o, m.v, n.v))
+	case o == opMul && m.op == opConst && m.v == 1, o == opAdd && m.op == opConst && m.v == 0:
+		return q
+	case (o == opMul || o == opDiv) && n.op == opConst && n.v == 1,
+		(o == opAdd || o == opSub) && n.op == opConst && n.v == 0:
+		return p
+	}
+	return a.e.add(node{op: o, a: p, b: q})
+}
+
+func arithmetic(o op, a, b float64) float64 {
+	switch o {
+	case opAdd:
+		return a + b
+	case opSub:
+		return a - b
+	case opMul:
+		return a * b
+	}
+	return a / b
+}
+
+// squaredDistance returns (x-y)² + 2xyc. The conversions keep compilers from fusing a
+// multiplication and an addition: the bits are the same on every platform.
+func squaredDistance(c, x, y float64) float64 {
+	d := x - y
+	return float64(d*d) + float64(2*float64(x*y)*c)
+}
+
+// ends ends the expression: r is its value.
+func (e *expr) ends(r ref) *expr {
+	e.nodes, e.at = e.nodes[:r+1:r+1], nil
+	return e
+}
+
+// eval returns the value in float64.
+func (e *expr) eval(c, x, y float64) float64 {
+	var few [48]float64
+	v := few[:]
+	if len(e.nodes) > len(v) {
+		v = make([]float64, len(e.nodes))
+	}
+	for i, n := range e.nodes {
+		v[i] = e.apply(&n, v, c, x, y)
+	}
+	return v[len(e.nodes)-1]
+}
+
+// apply computes a node, given those before it.
+func (e *expr) apply(n *node, v []float64, c, x, y float64) float64 {
+	switch n.op {
+	case opC:
+		return c
+	case opConst:
+		return n.v
+	case opX:
+		return e.attrs[n.n].f(x)
+	case opY:
+		return e.attrs[n.n].f(y)
+	case opDist:
+		return squaredDistance(v[n.d], v[n.a], v[n.b])
+	case opFunc:
+		return n.f.f(v[n.a])
+	case opSelect:
+		if v[n.a] > 0 {
+			return v[n.b]
+		}
+		return v[n.d]
+	case opCall:
+		return n.call.f(min(max(v[n.d], 0), 2), v[n.a], v[n.b])
+	}
+	return arithmetic(n.op, v[n.a], v[n.b])
+}
+
+// power returns p if the value is (xy)^p times a function of c.
+func (e *expr) power() (p float64, separable bool) {
+	type degree struct {
+		x, y float64
+		ok   bool
+	}
+	of := make([]degree, len(e.nodes))
+	for i, n := range e.nodes {
+		a, b, d := of[n.a], of[n.b], of[n.d]
+		var to degree
+		switch n.op {
+		case opC, opConst:
+			to.ok = true
+		case opX, opY:
+			to = degree{ok: e.attrs[n.n].monomial}
+			if n.op == opX {
+				to.x = e.attrs[n.n].power
+			} else {
+				to.y = e.attrs[n.n].power
+			}
+		case opAdd, opSub:
+			to = degree{a.x, a.y, a.ok && a == b}
+		case opMul:
+			to = degree{a.x + b.x, a.y + b.y, a.ok && b.ok}
+		case opDiv:
+			to = degree{a.x - b.x, a.y - b.y, a.ok && b.ok}
+		case opFunc:
+			to = degree{a.x * n.f.power, a.y * n.f.power, a.ok && (n.f.power != 0 || a.x == 0 && a.y == 0)}
+		case opSelect:
+			to = degree{b.x, b.y, a.ok && b.ok && b == d}
+		case opDist, opCall:
+			to = degree{ok: a == degree{ok: true} && b == a && d == a}
+		}
+		of[i] = to
+	}
+	last := of[len(of)-1]
+	return last.x, last.ok && last.x == last.y
+}
+
+// simple reports whether the expression has arithmetic alone, for which a table has no use.
+func (e *expr) simple() bool {
+	for _, n := range e.nodes {
+		if n.op == opCall || n.op == opFunc && !n.f.wide() {
+			return false
+		}
+	}
+	return true
+}
+
+// precision bounds what one operation in float64 adds, relative to its result, to the error of a
+// value and of its reference together. Norms in feature spaces are the same numbers in both.
+const precision = 0x1p-51
+
+// error bounds the error of the value as a map computes it: functions round their results to
+// float32, all else is in float64. Without narrow, functions are in float64, too. Functions are
+// taken to be monotone or convex over the error of their argument. It is no number or infinite where
+// an intermediate result is out of range.
+func (e *expr) error(c, x, y float64, narrow bool) float64 {
+	type bounded struct{ v, err float64 }
+	values, of := make([]float64, len(e.nodes)), make([]bounded, len(e.nodes))
+	for i, n := range e.nodes {
+		v := e.apply(&n, values, c, x, y)
+		values[i] = v
+		size := math.Abs(v)
+		a, b, d := of[n.a], of[n.b], of[n.d]
+		err := precision * size
+		switch n.op {
+		case opC, opConst, opX, opY:
+			err = 0
+		case opAdd, opSub:
+			err += a.err + b.err
+		case opMul:
+			err += math.Abs(a.v)*b.err + math.Abs(b.v)*a.err + a.err*b.err
+		case opDiv:
+			if a.err != 0 || b.err != 0 {
+				err += (a.err + size*b.err) / max(math.Abs(b.v)-b.err, 0)
+			}
+		case opDist:
+			gap, wrong := math.Abs(a.v-b.v), a.err+b.err
+			both := (math.Abs(a.v)+a.err)*(math.Abs(b.v)+b.err) - math.Abs(a.v*b.v)
+			err += (2*gap+wrong)*wrong + 2*math.Abs(a.v*b.v)*d.err + 2*both*(math.Abs(d.v)+d.err) + 2*precision*size
+		case opFunc:
+			if narrow && n.f.rounds && e.nodes[n.a].op != opC {
+				a.err += unit*math.Abs(a.v) + underflow
+			}
+			err += n.f.error(a.v, a.err, narrow)
+			if narrow && !(size+err <= math.MaxFloat32) && !n.f.wide() {
+				return math.Inf(1)
+			}
+		case opSelect:
+			if err += d.err; a.v > 0 {
+				err = precision*size + b.err
+			}
+		case opCall:
+			for _, c := range [...]float64{d.v - d.err, d.v + d.err} {
+				err = max(err, math.Abs(n.call.f(min(max(c, 0), 2), a.v, b.v)-v)+precision*size)
+			}
+		}
+		of[i] = bounded{v, err}
+	}
+	return of[len(of)-1].err
+}
+
+// function is a function of one number, with the ways to compute it.
+type function struct {
+	f     func(v float64) float64
+	power float64 // p of f = v^p; 0 of others
+
+	// One of these says how maps compute it; none: by f.
+	table func() *table.Piecewise // of c from 0 to 2
+	half  *table.HalfLine         // of numbers from 0 on
+	row   func(m *machine, dst []float32, v []float64)
+	loop  func(dst, v []float64) // in float64
+
+	rounds bool        // maps round the argument to float32
+	own    float64     // relative error of row, in units
+	ops    []device.Op // nil: no program has it
+	n      int         // argument of the operation
+	arg    float64     // constant of the operation
+}
+
+// wide reports whether maps compute the function in float64.
+func (f *function) wide() bool { return f.table == nil && f.half == nil && f.row == nil }
+
+// error bounds what an error of the argument and the computation itself add to the value.
+func (f *function) error(v, err float64, narrow bool) float64 {
+	at, worst := f.f(v), 0.0
+	for _, w := range [...]float64{v - err, v, v + err} {
+		if f.table != nil || f.half != nil {
+			w = max(w, 0)
+		}
+		if f.table != nil {
+			w = min(w, 2)
+		}
+		if err == 0 {
+			w = v
+		}
+		to := f.f(w)
+		own := 0.0
+		switch {
+		case !narrow || f.wide():
+		case f.table != nil:
+			own = f.table().Error(w, to)
+		case f.half != nil:
+			own = (unit+table.HalfLineError)*math.Abs(to) + underflow
+		default:
+			own = f.own*unit*math.Abs(to) + underflow
+		}
+		if change := math.Abs(to-at) + own; !(change <= worst) {
+			worst = change
+		}
+	}
+	return worst
+}
+
+// onUnit makes a function of c from 0 to 2 that maps take from a table.
+func onUnit(f func(c float64) float64) *function {
+	return &function{
+		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
+		table: sync.OnceValue(func() *table.Piecewise { return table.New(f) }), rounds: true,
+		ops: []device.Op{device.OpClamp, device.OpTable},
+	}
+}
+
+// onHalf makes a function of numbers from 0 on.
+func onHalf(f func(v float64) float64, ops ...device.Op) *function {
+	g := func(v float64) float64 { return f(max(v, 0)) }
+	return &function{f: g, half: table.NewHalfLine(g), ops: ops}
+}
+
+// The functions of one number that kernels are made of.
+var (
+	exp = &function{
+		f: math.Exp, rounds: true, own: 8, ops: []device.Op{device.OpExp},
+		row: func(m *machine, dst []float32, v []float64) {
+			narrow(dst, v)
+			m.k.Exp(dst, dst)
+		},
+	}
+	tanh = &function{
+		f: math.Tanh, own: 1 + table.HalfLineError/unit, ops: []device.Op{device.OpTanh},
+		row: func(m *machine, dst []float32, v []float64) { m.k.Tanh(dst, v) },
+	}
+	root = &function{
+		f: math.Sqrt, power: 0.5, ops: []device.Op{device.OpSqrt},
+		loop: func(dst, v []float64) {
+			for j, w := range v {
+				dst[j] = math.Sqrt(w)
+			}
+		},
+	}
+	clamped = &function{
+		f: func(v float64) float64 { return min(max(v, 0), 2) }, ops: []device.Op{device.OpClamp},
+		loop: func(dst, v []float64) {
+			for j, w := range v {
+				dst[j] = min(max(w, 0), 2)
+			}
+		},
+	}
+	log1p   = onHalf(math.Log1p, device.OpLog1p)
+	decayed = onHalf(func(v float64) float64 { return -math.Expm1(-v) }, // 1 - e^-v
+		device.OpNeg, device.OpExpm1, device.OpNeg)
+)
+
+// wholePower is v^n.
+func wholePower(n int) *function {
+	return &function{
+		f: func(v float64) float64 { return table.WholePower(v, float64(n)) }, power: float64(n),
+		ops: []device.Op{device.OpPower}, n: n,
+		loop: func(dst, v []float64) {
+			v = v[:len(dst)]
+			switch n {
+			case 2:
+				for j, w := range v {
+					dst[j] = w * w
+				}
+			case 3:
+				for j, w := range v {
+					dst[j] = w * w * w
+				}
+			default:
+				for j, w := range v {
+					dst[j] = table.WholePower(w, float64(n))
+				}
+			}
+		},
+	}
+}
+
+// realPower is max(v, 0)^p for p that is no whole number: max takes back what rounding has taken
+// below 0.
+func realPower(p float64) *function {
+	of := table.NewPower(p)
+	return &function{
+		f: func(v float64) float64 { return math.Pow(max(v, 0), p) }, power: p, own: 1 + table.HalfLineError/unit,
+		ops: []device.Op{device.OpPow}, arg: p,
+		row: func(m *machine, dst []float32, v []float64) { of.Row(m.k, dst, v) },
+	}
+}
+
+// powerOf is v^p, p > 0.
+func powerOf(p float64) *function {
+	if p == math.Trunc(p) && p < device.MostPower {
+		return wholePower(int(p))
+	}
+	return realPower(p)
+}
+
+// deficitOf is 1 - (1-c)^p. A root is too steep at c = 1 for a table.
+func deficitOf(p float64) *function {
+	f := onUnit(func(c float64) float64 { return powerDeficit(c, int(p)) })
+	if p != math.Trunc(p) {
+		f = &function{f: func(c float64) float64 { return deficitPower(min(max(c, 0), 1), p) }}
+	}
+	f.ops, f.arg = []device.Op{device.OpClamp, device.OpDeficit}, p
+	return f
+}

@@ -1,0 +1,279 @@
+package kernel
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/kernel/internal/table"
+	"gonum.org/v1/gonum/floats"
+)
+
+// chunk is how many columns pass through all operations before the next ones begin: what comes
+// between c and the result stays in the first-level cache.
+const chunk = 256
+
+// plan says where the results of an expression's nodes are kept while a block is mapped.
+type plan struct {
+	e        *expr
+	register []int  // of each node; -1: none, a function alone takes it, as float32
+	column   []bool // whether a node is the same for all rows
+	columns  int    // registers of such nodes
+	count    int    // of registers
+}
+
+// newPlan gives each node a register: one of its own if it is the same for all rows, else one that
+// nothing after it needs.
+func newPlan(e *expr) *plan {
+	n := len(e.nodes)
+	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
+	last, wide := make([]int, n), make([]bool, n) // the node that uses a node last, and whether one needs float64
+	for i := range e.nodes {
+		for _, of := range e.nodes[i].operands() {
+			last[of] = i
+			wide[of] = wide[of] || !p.passes(of, ref(i))
+		}
+	}
+	var free []int
+	for i := range e.nodes {
+		node := &e.nodes[i]
+		of := node.operands()
+		p.column[i] = node.op == opConst || node.op == opY || len(of) > 0 &&
+			!slices.ContainsFunc(of, func(r ref) bool { return !p.column[r] })
+		switch {
+		case p.column[i]:
+			p.register[i] = p.columns
+			p.columns++
+		case !wide[i] && (last[i] > 0 || node.narrow()):
+			p.register[i] = -1
+		default:
+			if len(free) == 0 {
+				free = append(free, n+p.count)
+				p.count++
+			}
+			p.register[i], free = free[len(free)-1], free[:len(free)-1]
+		}
+		slices.Sort(of)
+		for _, r := range slices.Compact(of) { // after: no operation writes over its operands
+			if last[r] == i && p.register[r] >= n {
+				free = append(free, p.register[r])
+			}
+		}
+	}
+	for i, r := range p.register {
+		if r >= n {
+			p.register[i] += p.columns - n
+		}
+	}
+	p.count += p.columns
+	return p
+}
+
+// narrow reports whether maps compute the node in float32.
+func (n *node) narrow() bool { return n.op == opC || n.op == opFunc && !n.f.wide() }
+
+// passes reports whether a table takes an operand as float32: c, or the result of the node before.
+func (p *plan) passes(of, by ref) bool {
+	n, to := &p.e.nodes[of], &p.e.nodes[by]
+	return to.op == opFunc && to.f.table != nil && (n.op == opC || n.narrow() && by == of+1)
+}
+
+// operands returns the nodes that a node takes.
+func (n *node) operands() []ref {
+	switch n.op {
+	case opC, opConst, opX, opY:
+		return nil
+	case opFunc:
+		return []ref{n.a}
+	case opDist, opSelect, opCall:
+		return []ref{n.a, n.b, n.d}
+	}
+	return []ref{n.a, n.b}
+}
+
+// machine maps blocks of tiles by an expression: some columns of a row, or a few rows of all columns.
+type machine struct {
+	k         *asm.Kernels
+	registers [][chunk]float64
+	norms     []float64 // attributes of all rows
+	y         [chunk]float32
+	out       [chunk]float32 // of the last function
+	table.Widener
+}
+
+var machines = sync.Pool{New: func() any { return new(machine) }}
+
+// reserve makes room for so many registers.
+func (m *machine) reserve(n int) {
+	if len(m.registers) < n {
+		m.registers = make([][chunk]float64, n)
+	}
+}
+
+// run maps a tile.
+func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
+	m := machines.Get().(*machine)
+	defer machines.Put(m)
+	m.k = k
+	m.reserve(p.count)
+	attrs, n := len(p.e.attrs), len(y)
+	m.norms = m.norms[:0]
+	for _, v := range x {
+		for _, a := range p.e.attrs {
+			m.norms = append(m.norms, a.f(float64(v)))
+		}
+	}
+	for lo := 0; lo < n; lo += chunk {
+		width := min(chunk, n-lo)
+		rows := 1
+		if width == n {
+			rows = min(max(chunk/n, 1), len(x))
+		}
+		for i := range rows {
+			copy(m.y[i*width:], y[lo:lo+width])
+		}
+		p.pass(m, true, nil, m.y[:rows*width], nil, width)
+		for i := 0; i < len(x); i += rows {
+			end := min(i+rows, len(x))
+			at, size := i*n+lo, (end-i)*width
+			p.pass(m, false, c[at:at+size], m.y[:size], m.norms[i*attrs:end*attrs], width)
+			copy(dst[at:at+size], m.out[:])
+		}
+	}
+}
+
+// pass computes the nodes that are the same for all rows, or the others of a block; norms are the
+// attributes of its rows.
+func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, width int) {
+	nodes := p.e.nodes
+	of := func(r ref) []float64 { return m.registers[p.register[r]][:len(y)] }
+	for i := range nodes {
+		n := &nodes[i]
+		if p.column[i] != columns || n.op == opC && p.register[i] < 0 {
+			continue
+		}
+		var dst []float64
+		if p.register[i] >= 0 {
+			dst = of(ref(i))
+		}
+		switch n.op {
+		case opC:
+			m.Widen(m.k, dst, c)
+		case opConst:
+			fill(dst, n.v)
+		case opX:
+			for row := 0; row*width < len(dst); row++ {
+				fill(dst[row*width:][:width], norms[row*len(p.e.attrs)+n.n])
+			}
+		case opY:
+			f := p.e.attrs[n.n].f
+			for j, v := range y {
+				dst[j] = f(float64(v))
+			}
+		case opFunc:
+			var v []float64
+			if p.register[n.a] >= 0 {
+				v = of(n.a)
+			}
+			m.function(n.f, dst, v, c, nodes[n.a].op == opC, len(y))
+		case opDist:
+			a, b, d := of(n.a)[:len(dst)], of(n.b)[:len(dst)], of(n.d)[:len(dst)]
+			for j := range dst {
+				gap := a[j] - b[j]
+				dst[j] = float64(gap*gap) + float64(2*float64(a[j]*b[j])*d[j])
+			}
+		case opSelect:
+			a, b, d := of(n.a)[:len(dst)], of(n.b)[:len(dst)], of(n.d)[:len(dst)]
+			for j := range dst {
+				if dst[j] = d[j]; a[j] > 0 {
+					dst[j] = b[j]
+				}
+			}
+		case opCall:
+			a, b, d := of(n.a)[:len(dst)], of(n.b)[:len(dst)], of(n.d)[:len(dst)]
+			for j := range dst {
+				dst[j] = n.call.f(min(max(d[j], 0), 2), a[j], b[j])
+			}
+		default:
+			combine(n.op, dst, of(n.a), of(n.b))
+		}
+	}
+	if last := ref(len(nodes) - 1); !columns && p.register[last] >= 0 {
+		narrow(m.out[:len(y)], of(last))
+	}
+}
+
+// function computes n values of f into m.out, and into dst unless that is nil, given the values v of
+// its argument: without them of c, if it is that, or of what m.out holds.
+func (m *machine) function(f *function, dst, v []float64, c []float32, ofC bool, n int) {
+	out := m.out[:n]
+	switch {
+	case f.wide():
+		if f.loop != nil {
+			f.loop(dst, v)
+			return
+		}
+		for j, w := range v {
+			dst[j] = f.f(w)
+		}
+		return
+	case f.table != nil && ofC:
+		f.table().Apply(m.k, out, c)
+	case f.table != nil:
+		if v != nil {
+			narrow(out, v)
+			for j, w := range out {
+				if w < 0 {
+					out[j] = 0
+				} else if w > 2 {
+					out[j] = 2
+				}
+			}
+		}
+		f.table().Apply(m.k, out, out)
+	case f.half != nil:
+		f.half.Row(m.k, out, v)
+	default:
+		f.row(m, out, v)
+	}
+	if dst != nil {
+		m.Widen(m.k, dst, out)
+	}
+}
+
+// narrow rounds to float32, four at a time: a conversion waits for the one before it in its register.
+func narrow(dst []float32, v []float64) {
+	v = v[:len(dst)]
+	for ; len(dst) >= 4 && len(v) >= 4; dst, v = dst[4:], v[4:] {
+		dst[0], dst[1], dst[2], dst[3] = float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])
+	}
+	for j := range dst {
+		dst[j] = float32(v[j])
+	}
+}
+
+func fill(dst []float64, v float64) {
+	for j := range dst {
+		dst[j] = v
+	}
+}
+
+func combine(o op, dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	switch o {
+	case opAdd:
+		for j := range dst {
+			dst[j] = a[j] + b[j]
+		}
+	case opSub:
+		for j := range dst {
+			dst[j] = a[j] - b[j]
+		}
+	case opMul:
+		for j := range dst {
+			dst[j] = a[j] * b[j]
+		}
+	default:
+		floats.DivTo(dst, a, b)
+	}
+}

@@ -1,0 +1,159 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gramengine/gram/engine/internal/arccosine"
+)
+
+// smoothed is the arc-cosine kernel of degree 0 with smoothed thresholds, the normal distribution
+// function of standard deviation σ in place of a step,
+//
+//	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Φ(w·x/σ) Φ(w·y/σ)
+//	  = 1 - (1/π) arccos( ‖x‖‖y‖(1-c) / √((‖x‖²+σ²)(‖y‖²+σ²)) )
+//
+// since Φ(z/σ) = P(σg < z) for a standard normal g: the documents get one more coordinate each, of
+// length σ, that no other has. So k(x, x) is below 1, and even documents without terms have k = ½
+// with all. With 1 - cosine of the longer vectors, c_σ, all terms of
+//
+//	c_σ = (σ²(‖x‖²+‖y‖²+σ²)/(AB + ‖x‖‖y‖) + ‖x‖‖y‖c) / AB,   A² = ‖x‖²+σ², B² = ‖y‖²+σ²
+//
+// are above 0. σ → 0 gives the degree 0.
+//
+// Source: Cho's thesis, ch. 3, eq. 3.16.
+func smoothed(sigma float64) formula {
+	longer := func(x float64) float64 { return smoothNorm(x, sigma) }
+	squared := func(x float64) float64 { return x * x }
+	value := onUnit(func(c float64) float64 { return coangle(c) / math.Pi })
+	deficit := &call{func(c, x, y float64) float64 { return smoothDeficit(c, x, y, sigma) }}
+	opposite := onUnit(func(c float64) float64 { return angle(c) / math.Pi })
+	lengthened := func(a at) ref { // c_σ
+		ab, xy := a.both(a.norm.then("smooth "+formatNumber(sigma), longer)), a.both(a.norm)
+		squares := a.add(a.total(a.norm.then("square", squared)), a.number(sigma*sigma))
+		gap := a.div(a.scaled(sigma*sigma, squares), a.add(ab, xy))
+		return a.div(a.add(gap, a.mul(xy, a.c)), ab)
+	}
+	return formula{
+		value: func(a at) ref {
+			if !a.e.exact {
+				return a.fn(value, lengthened(a))
+			}
+			// 2-c_σ is to 2-c what c_σ is to c, and has its digits near c = 2.
+			far := at{a.e, a.sub(a.number(2), a.c), a.norm}
+			return a.positive(a.sub(a.c, a.number(1)), a.fn(opposite, lengthened(far)), a.fn(value, lengthened(a)))
+		},
+		deficit: func(a at) ref { return a.by(deficit) },
+		known: nonNegative("an inner product of infinitely many smoothed threshold units",
+			sourceCho+", ch. 3, eq. 3.16"),
+	}
+}
+
+// smooth returns c_σ; A and B are as above.
+func smooth(c, x, y, sigma, a, b float64) float64 {
+	ab, xy := float64(a*b), float64(x*y)
+	gap := sigma * sigma * (float64(x*x) + float64(y*y) + sigma*sigma) / (ab + xy)
+	return min((gap+float64(xy*c))/ab, 2)
+}
+
+// smoothNorm returns A = √(x²+σ²).
+func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
+
+// smoothDeficit returns c2 of smoothed thresholds without cancellation. A document of norm x has
+// with itself the angle θ_x, cos θ_x = (x/A)², and the norm √p, p = 1 - θ_x/π. With θ the angle of
+// two documents and m = (θ_x+θ_y)/2 it is
+//
+//	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq)
+//
+// of which the second term is at most a quarter of the first. With g = xy/(AB), cos θ = g(1-c) and
+// d = (θ_x-θ_y)/2,
+//
+//	sin m = sin(θ_x/2) cos(θ_y/2) + cos(θ_x/2) sin(θ_y/2)
+//	sin d = σ²(y²-x²) / (2 A²B² sin m)            from cos θ_x - cos θ_y
+//	cos² m = g² + sin² d                          from cos(m+d) cos(m-d) = cos² m - sin² d
+//	n = cos² m - cos² θ = sin² d + g² c(2-c),     sin² θ = sin² m + n
+//	sin(θ-m) = sin θ cos m - cos θ sin m = n / (sin θ cos m + cos θ sin m)
+//
+// where the first form of the last line is for cos θ < 0, and the second otherwise: all terms are
+// above 0 then.
+func smoothDeficit(c, x, y, sigma float64) float64 {
+	half := func(x float64) (g, sin, cos, scale, norm float64) {
+		a := smoothNorm(x, sigma)
+		g, sin = x/a, sigma/(math.Sqrt2*a)
+		return g, sin, math.Sqrt((1 + float64(g*g)) / 2), sin / a, math.Sqrt(1 - 2*math.Asin(sin)/math.Pi)
+	}
+	gx, sinX, cosX, scaleX, x2 := half(x)
+	gy, sinY, cosY, scaleY, y2 := half(y)
+	sinM := float64(sinX*cosY) + float64(cosX*sinY)
+	d := float64((x-y)*(x+y)) * float64(scaleX*scaleY) / sinM
+	g := gx * gy
+	gg, dd := float64(g*g), float64(d*d)
+	n := dd + float64(gg*float64(c*(2-c)))
+	cosM, sinT, cosT := math.Sqrt(gg+dd), math.Sqrt(float64(sinM*sinM)+n), g*(1-c)
+	sin := float64(sinT*cosM) - float64(cosT*sinM)
+	if c <= 1 && n > 0 {
+		sin = n / (float64(sinT*cosM) + float64(cosT*sinM))
+	} else if c <= 1 {
+		sin = 0
+	}
+	turn := math.Atan2(sin, float64(cosT*cosM)+float64(sinT*sinM))
+	gap := x2 - y2
+	return min(max((turn/math.Pi-gap*gap/2)/(x2*y2), 0), 2)
+}
+
+// biased is the arc-cosine kernel of degree 0 whose thresholds have a bias b, and may be smoothed
+// besides,
+//
+//	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x - b) Θ(w·y - b)
+//
+// so that the length of documents counts: a long one is above a threshold more often. See
+// arccosine.Biased for the formula, which is computed value by value. With smoothed thresholds,
+// Φ((w·x - b)/σ), it is the same of the longer documents of [smoothed]. b → 0 gives the degree 0.
+// Where an embedding scales all documents to norm 1, b is in units of that.
+//
+// Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
+func biased(bias, sigma float64) formula {
+	longer := func(c, x, y float64) (c2, x2, y2 float64) {
+		if sigma == 0 {
+			return c, x, y
+		}
+		a, b := smoothNorm(x, sigma), smoothNorm(y, sigma)
+		return smooth(c, x, y, sigma, a, b), a, b
+	}
+	value := &call{func(c, x, y float64) float64 {
+		c, x, y = longer(c, x, y)
+		return arccosine.Biased(c, x, y, bias)
+	}}
+	differ := func(c, x, y float64) float64 {
+		c, x, y = longer(c, x, y)
+		return arccosine.Differ(c, x, y, bias)
+	}
+	// With the diagonals p = k(x, x) and q = k(y, y),
+	//
+	//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
+	//
+	// and (p+q)/2 - k is known by itself: for steps and one norm with full accuracy, otherwise to some
+	// 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
+	deficit := &call{func(c, x, y float64) float64 {
+		p, q := value.f(0, x, x), value.f(0, y, y)
+		x2, y2 := math.Sqrt(p), math.Sqrt(q)
+		if p == 0 || q == 0 { // c stands for itself, but the kernel is nowhere below 0, and roots of it count on that
+			return min(c, 1)
+		}
+		if ratio := value.f(c, x, y) / (x2 * y2); !(ratio > 0.5) {
+			return 1 - ratio
+		}
+		gap := differ(c, x, y)
+		if sigma > 0 {
+			gap -= (differ(0, x, x) + differ(0, y, y)) / 2
+		}
+		d := x2 - y2
+		return min(max((gap-d*d)/(2*x2*y2), 0), 2)
+	}}
+	known := nonNegative("an inner product of infinitely many biased threshold units", sourceCho+", ch. 3, eq. 3.3-3.5")
+	if bias > 0 { // documents far shorter than b, and those without terms, are never above the threshold
+		known.Condition += "; 0 for documents far shorter than bias"
+	}
+	return formula{
+		value: func(a at) ref { return a.by(value) }, deficit: func(a at) ref { return a.by(deficit) }, known: known,
+	}
+}
