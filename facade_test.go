@@ -310,6 +310,35 @@ func TestPredictKnownColumns(t *testing.T) {
 	}
 }
 
+// A value in a column that training never had counts in distances of all learners of kernels, for novelty, too, and is
+// warned of.
+func TestPredictUnseenColumns(t *testing.T) {
+	points := mat.NewDense(4, 2, []float64{1, 0, 1.1, 0, 0, 1, 0, 1.2})
+	train := gram.Must(gram.FromMatrix(points, []string{"a", "a", "b", "b"}))
+	r := gram.NewRows(3)
+	musttest.Do(t, r.Add([]uint32{0}, []float64{1}))
+	musttest.Do(t, r.Add([]uint32{0, 2}, []float64{1, 9}))
+	test := r.Corpus()
+	for _, kind := range []string{"", "one_class", "landmark:m=4", "knn:k=4"} {
+		var warned string
+		m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Type: kind, Kernel: "rbf:gamma=1,embed=tf"}))
+		m = m.With(gram.Options{Warn: func(text string) { warned += text }}).WithNovelty(nil)
+		p := gram.Must(m.Predict(t.Context(), test))
+		if want := "values in columns that training never had: 1 of 3, first in document 1"; warned != want {
+			t.Errorf("%q: warning %q, expected %q", kind, warned, want)
+		}
+		if one := p.Scores[1][0]; kind == "landmark:m=4" && math.Abs(one) > 0.1 {
+			t.Errorf("%q: %v, as for the document without it", kind, p.Scores)
+		}
+		if p.Nearest != nil && (!(p.Nearest[0] > 0.9) || !(p.Nearest[1] < 1e-30) || p.Ranks[1] > p.Ranks[0]) {
+			t.Errorf("%q: nearest %v, ranks %v", kind, p.Nearest, p.Ranks)
+		}
+		if kind == "one_class" && p.Label(1) != "-1" {
+			t.Errorf("one class: %v", p.Labels)
+		}
+	}
+}
+
 // Of text whose columns are numbered otherwise, and which has words that the model doesn't know, terms are matched by
 // name; text that was read with the model's options is predicted as it is.
 func TestPredictColumnsByName(t *testing.T) {

@@ -64,7 +64,7 @@ func (p *Predictions) Label(i int) string {
 
 // Predict predicts documents. The texts of a corpus that keeps them are cut as those of training were, as by
 // [Model.PredictTexts]; otherwise the corpus must have been read with [Model.ReadOptions]. Terms of [Terms]
-// are matched by name, columns of vectors by number.
+// are matched by name, columns of vectors by number. It warns of values in columns that training never had.
 //
 // Errors: text for a model of vectors or the reverse, text that was cut in another way and not kept, values
 // that the embedding refuses, more memory than is allowed.
@@ -111,6 +111,7 @@ func (m *Model) documents(ctx context.Context, c *sparse.Corpus) (*sparse.CSR, e
 	case (c.Vocabulary == nil) != (a.Vocabulary == nil):
 		return nil, mixed(c.Source, "the model", c.Vocabulary != nil)
 	case c.Vocabulary == nil:
+		a.WarnUnknown(c, m.o.warn)
 		return c.Documents, nil
 	case c.Texts != nil:
 		return m.count(ctx, c.Texts)

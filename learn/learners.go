@@ -202,6 +202,23 @@ func (a *About) Known(terms []uint32) int {
 	return n
 }
 
+// WarnUnknown warns of vectors with values in columns that training never had.
+func (a *About) WarnUnknown(c *sparse.Corpus, warn func(format string, args ...any)) {
+	n, first := 0, 0
+	for i := range c.Documents.Rows() {
+		terms, _ := c.Documents.Row(i)
+		if more := len(terms) - a.Known(terms); more > 0 {
+			if n == 0 {
+				first = i
+			}
+			n += more
+		}
+	}
+	if n > 0 {
+		warn("values in columns that training never had: %d of %d, first in %s", n, c.Documents.NNZ(), c.DocumentName(first))
+	}
+}
+
 // Ended counts machines, and those that stopped before they had converged.
 type Ended struct {
 	Machines, Unfinished int

@@ -85,8 +85,8 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 		n.k = kernel.MustParse("bhattacharyya")
 	}
 	if n.f == nil {
-		n.f = n.k.Embedding().Fit(docs)
-		n.k = kernel.Resolve(n.k, len(n.f.Terms))
+		fitted := n.k.Embedding().Fit(docs)
+		n.f, n.k = kernel.Opened(n.k, fitted, m.About().Vocabulary), kernel.Resolve(n.k, len(fitted.Terms))
 	}
 	if training != nil || n.e == nil {
 		x, err := n.f.TransformRows(ctx, docs, nil, o.Workers)
@@ -146,7 +146,8 @@ func (n *Novelty) nearest(
 	for first := 0; first < docs.Rows(); first += noveltyRows {
 		var at []int
 		for i := first; i < min(first+noveltyRows, docs.Rows()); i++ {
-			if terms, _ := docs.Row(i); slices.ContainsFunc(terms, func(t uint32) bool { _, ok := n.f.Column(t); return ok }) {
+			terms, _ := docs.Row(i)
+			if n.f.Open || slices.ContainsFunc(terms, func(t uint32) bool { _, ok := n.f.Column(t); return ok }) {
 				at = append(at, i)
 			}
 		}

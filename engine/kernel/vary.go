@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gramengine/gram/sparse"
 )
 
 // Takes says whether a kernel that isn't made of others has a parameter, by any of its names, and
@@ -35,6 +37,19 @@ func Family(k Kernel) string {
 		return ""
 	}
 	return family
+}
+
+// Opened returns the embedder for documents to compare with those of f by k. Of raw vectors without a vocabulary it
+// counts columns that f doesn't have in norms, unless k is a dot product's function, which they don't change.
+func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
+	dots := []string{"linear", "polynomial", "sigmoid", precomputedName}
+	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || k == nil ||
+		slices.Contains(dots, Family(k)) {
+		return f
+	}
+	open := *f
+	open.Open = true
+	return &open
 }
 
 // ParamOf returns the value of a parameter of a kernel that isn't made of others, where its

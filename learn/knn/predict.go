@@ -69,8 +69,8 @@ func vote(
 }
 
 // Predict classifies documents by the shares of their neighbours' votes, Decisions, which are
-// Probabilities, too, of one class per document. Terms are numbered as in the training corpus; it leaves
-// others out. Results have the same bits from any number of workers. Errors: a model that
+// Probabilities, too, of one class per document. Terms are numbered as in the training corpus;
+// others count as [kernel.Opened] says. Results have the same bits from any number of workers. Errors: a model that
 // [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
 // refuses, options that an engine refuses, more memory than was allowed, the end of ctx, within a
 // second.
@@ -82,7 +82,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 		return nil, err
 	}
 	s, k, _ := m.Settings.resolve()
-	x, err := embed(ctx, k, m.Documents, o)
+	x, err := embed(ctx, k, m.Documents, m.Vocabulary, o)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,10 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 }
 
 // embed embeds documents as a kernel wants them.
-func embed(ctx context.Context, k kernel.Kernel, docs *sparse.CSR, o Options) (*sparse.Embedded, error) {
-	x, err := k.Embedding().Fit(docs).TransformRows(ctx, docs, nil, o.Workers)
+func embed(
+	ctx context.Context, k kernel.Kernel, docs *sparse.CSR, vocabulary []string, o Options,
+) (*sparse.Embedded, error) {
+	x, err := kernel.Opened(k, k.Embedding().Fit(docs), vocabulary).TransformRows(ctx, docs, nil, o.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("knn: embedding %s: %w", k.Embedding(), err)
 	}

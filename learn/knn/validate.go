@@ -140,7 +140,7 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 	for _, at := range settings {
 		most = max(most, v.settings[at].K)
 	}
-	x, err := embed(ctx, v.kernels[settings[0]], v.c.Documents, v.o)
+	x, err := embed(ctx, v.kernels[settings[0]], v.c.Documents, v.c.Vocabulary, v.o)
 	if err != nil {
 		return err
 	}

@@ -327,8 +327,8 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	for which, price := range t.prices {
 		m := &Model{
 			Settings: t.s, Source: t.c.Source, Corpus: t.c.Digest(), Documents: len(t.rows), Passes: t.passes,
-			Residual: residual, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Form: t.c.Form, Embedder: t.x.Embedder,
-			Classes: slices.Clone(t.c.Classes), Landmarks: landmarks,
+			Residual: residual, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Form: t.c.Form,
+			Embedder: kernel.Opened(t.k, t.x.Embedder, t.c.Vocabulary), Classes: slices.Clone(t.c.Classes), Landmarks: landmarks,
 		}
 		m.Settings.C = price
 		for _, c := range columns {

@@ -360,20 +360,6 @@ func (p *Problem) weights(s *Settings) map[string]float64 {
 	return out
 }
 
-// embedder returns the embedding for a model's file. Of raw vectors it counts columns that training never had in norms,
-// for kernels of distances; dot products with training documents have none of them.
-func (p *Problem) embedder(k kernel.Kernel) *sparse.Embedder {
-	f := p.x.Embedder
-	dots := []string{"linear", "polynomial", "sigmoid", model.Precomputed}
-	if p.corpus.vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || k == nil ||
-		slices.Contains(dots, kernel.Family(k)) {
-		return f
-	}
-	open := *f
-	open.Open = true
-	return &open
-}
-
 // model puts a classifier together with all that a prediction needs.
 func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
@@ -385,7 +371,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 			Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
 		},
 		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
-		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Form: p.corpus.form, Embedder: p.embedder(s.Kernel),
+		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Form: p.corpus.form, Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.vocabulary),
 		Support: p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),

@@ -187,27 +187,19 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, err))
 	}
 	p.Clear()
-	unknown, beyond, first := 0, 0, 0
+	unknown := 0
 	if loaded.about.Kernel != model.Precomputed {
 		for i := range corpus.Documents.Rows() {
 			terms, _ := corpus.Documents.Row(i)
-			known := loaded.about.Known(terms)
-			if known == 0 {
+			if loaded.about.Known(terms) == 0 {
 				unknown++
 			}
-			if beyond == 0 && known < len(terms) {
-				first = i
-			}
-			beyond += len(terms) - known
 		}
+		loaded.about.WarnUnknown(corpus, e.Warn)
 	}
 	if unknown > 0 {
 		e.Warn("%s: %s of %s, predicted as an empty document is, however sure that looks", learn.NoKnownWord,
 			report.Documents(unknown), r.In)
-	}
-	if corpus.Vocabulary == nil && beyond > 0 {
-		e.Warn("values in columns that training never had: %s of %s, first in %s", report.Count(beyond),
-			report.Count(corpus.Documents.NNZ()), corpus.DocumentName(first))
 	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()
 	return x, nil
