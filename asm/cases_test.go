@@ -100,6 +100,15 @@ func kernelCases() map[string]kernelCase {
 			return append([]any{out64(m, n), c32(m, r, n), y32(m, r, n)}, by...)
 		}, first, nil}
 	}
+	inputs64 := func(count int) kernelCase {
+		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			args := []any{out64(m, n)}
+			for range count {
+				args = append(args, place(m, numbers[float64](r, n, 0.1, 2)))
+			}
+			return args
+		}, first, nil}
+	}
 	panel := kernelCase{panelArgs, nil, []int{1}}
 	terms := kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 		return []any{out32(m, n), y32(m, r, n), float32(0.3)}
@@ -194,17 +203,6 @@ func kernelCases() map[string]kernelCase {
 			c := numbers[float32](r, n, -0.1, 2.1) // beyond the ends: of the last row
 			return []any{out32(m, n), place(m, c), place(m, rows), uint(n % 4)}
 		}, first, nil},
-		"BivariateTail": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			groups := (n + BivariateGroup - 1) / BivariateGroup
-			row, cols := make([]float32, BivariateNumbers), make([]float32, groups*BivariateGroup*BivariateNumbers)
-			randomSet(r, row, 1, 0.5+r.Float32())
-			for j := range len(cols) / BivariateNumbers {
-				randomSet(r, cols[j/BivariateGroup*(BivariateGroup*BivariateNumbers)+j%BivariateGroup:], BivariateGroup,
-					0.5+r.Float32())
-			}
-			return []any{out32(m, n), c32(m, r, n), place(m, row), place(m, cols)}
-		}, first, nil},
-
 		"HalfLine": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			v := numbers[float64](r, n, -0.1, 3)
 			for j := range v {
@@ -215,23 +213,18 @@ func kernelCases() map[string]kernelCase {
 		"Tanh": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			return []any{out32(m, n), place(m, numbers[float64](r, n, -3, 3))}
 		}, first, nil},
-		"GaussianDeficit": twoInputs(1.5, 0.5),
-		"Affine":          wideInputs(1.5, 0.5, 2.5),
-		"Squares":         wideInputs(1.5),
-		"HalfAngle": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			var cols [HalfAngleNumbers][]float64
-			for i := range cols {
-				cols[i] = numbers[float64](r, n, 0.1, 0.7)
-			}
-			row := numbers[float64](r, HalfAngleNumbers, 0.1, 0.7)
-			return []any{out64(m, n), c32(m, r, n), place(m, row), placeEach(m, cols[:])}
+		"Decay": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{out32(m, n), place(m, numbers[float64](r, n, 0, 3))}
 		}, first, nil},
-		"Join": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			// One of two parts is without a c where n is even.
-			q := [][]float64{numbers[float64](r, n, 0.1, 0.7), numbers[float64](r, n, 0.1, 0.7)}
-			c := [][]float32{numbers[float32](r, n, 0, 2), numbers[float32](r, n, 0, 2)}[:1+n%2]
-			return []any{out32(m, n), placeEach(m, c), placeEach(m, q), place(m, []float64{0.6, 0.8}), 3}
-		}, []int{0, 1}, nil},
+		"Affine":  wideInputs(1.5, 0.5, 2.5),
+		"Squares": inputs64(3),
+		"Narrow": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{out32(m, n), place(m, numbers[float64](r, n, -3, 3))}
+		}, first, nil},
+		"Widen": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{out64(m, n), c32(m, r, n)}
+		}, first, nil},
+		"Add64": inputs64(2), "Sub64": inputs64(2), "Mul64": inputs64(2), "Div64": inputs64(2),
 
 		"AddRows": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			from := r.IntN(3)

@@ -85,16 +85,16 @@ func checked(k *Kernels) *Kernels {
 	c.ChiSquare = checkPairing("ChiSquare", k.Panel, k.ChiSquare)
 	c.JensenShannon = checkPairing("JensenShannon", k.Panel, k.JensenShannon)
 
-	c.Add = func(dst, a, b []float32) {
-		inputs("Add", "a", "b", len(dst), len(a), len(b))
-		k.Add(dst, a, b)
-	}
+	c.Add = checkTwo("Add", k.Add)
 	c.Exp = checkMap("Exp", "x", k.Exp)
 	c.Diffusion = checkMapBy("Diffusion", "c", k.Diffusion)
 	c.NGD = checkMapBy("NGD", "c", k.NGD)
 	c.NGDExp = checkMapBy("NGDExp", "c", k.NGDExp)
 	c.Dot = checkNorms("Dot", k.Dot)
-	c.Gaussian = checkGaussian("Gaussian", k.Gaussian)
+	c.Gaussian = func(dst, c, y []float32, x, gamma float32) {
+		inputs("Gaussian", "c", "y", len(dst), len(c), len(y))
+		k.Gaussian(dst, c, y, x, gamma)
+	}
 	c.ArcCosine0 = checkMap("ArcCosine0", "c", k.ArcCosine0)
 	c.ArcCosine1 = checkNorms("ArcCosine1", k.ArcCosine1)
 	c.ArcCosine2 = checkNorms("ArcCosine2", k.ArcCosine2)
@@ -104,41 +104,28 @@ func checked(k *Kernels) *Kernels {
 		equal("Piecewise", "rows", len(rows), PiecewiseOctaves<<bits+1)
 		k.Piecewise(dst, c, rows, bits)
 	}
-	c.BivariateTail = func(dst, c, row, cols []float32) {
-		input("BivariateTail", "c", len(dst), len(c))
-		values("BivariateTail", "row", len(row), BivariateNumbers)
-		groups := (len(dst) + BivariateGroup - 1) / BivariateGroup
-		values("BivariateTail", "cols", len(cols), groups*(BivariateGroup*BivariateNumbers))
-		k.BivariateTail(dst, c, row, cols)
-	}
-
 	c.HalfLine = func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool) {
 		input("HalfLine", "v", len(dst), len(v))
 		values("HalfLine", "rows", len(rows), HalfLineRows+1)
 		return k.HalfLine(dst, v, rows, zero)
 	}
 	c.Tanh = checkMap("Tanh", "v", k.Tanh)
-	c.GaussianDeficit = checkGaussian("GaussianDeficit", k.GaussianDeficit)
+	c.Decay = checkMap("Decay", "v", k.Decay)
 	c.Affine = func(dst []float64, c, y []float32, x, gamma, r float64) {
 		inputs("Affine", "c", "y", len(dst), len(c), len(y))
 		k.Affine(dst, c, y, x, gamma, r)
 	}
-	c.Squares = checkNorms("Squares", k.Squares)
-	c.HalfAngle = func(dst []float64, c []float32, row []float64, cols [][]float64) {
-		input("HalfAngle", "c", len(dst), len(c))
-		values("HalfAngle", "row", len(row), HalfAngleNumbers)
-		values("HalfAngle", "cols", len(cols), HalfAngleNumbers)
-		checkRows("HalfAngle", "cols", cols[:HalfAngleNumbers], 0, len(dst))
-		k.HalfAngle(dst, c, row, cols)
+	c.Squares = func(dst, x, y, c []float64) {
+		inputs("Squares", "x", "y", len(dst), len(x), len(y))
+		input("Squares", "c", len(dst), len(c))
+		k.Squares(dst, x, y, c)
 	}
-	c.Join = func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
-		values("Join", "p", len(p), len(c))
-		values("Join", "q", len(q), len(p))
-		atLeast("Join", "degree", degree, 1)
-		checkRows("Join", "c", c, 0, len(dst))
-		checkRows("Join", "q", q[:len(p)], 0, len(dst))
-		k.Join(dst, c, q, p, degree)
-	}
+	c.Narrow = checkMap("Narrow", "v", k.Narrow)
+	c.Widen = checkMap("Widen", "v", k.Widen)
+	c.Add64 = checkTwo("Add64", k.Add64)
+	c.Sub64 = checkTwo("Sub64", k.Sub64)
+	c.Mul64 = checkTwo("Mul64", k.Mul64)
+	c.Div64 = checkTwo("Div64", k.Div64)
 
 	c.AddRows = func(sum []float64, rows [][]float32, from int, by []float64) {
 		values("AddRows", "by", len(by), len(rows))
@@ -223,8 +210,8 @@ func checkPairing(kernel string, width int, p Pairing) Pairing {
 	return p
 }
 
-func checkMap[T float32 | float64](kernel, arg string, f func(dst []float32, v []T)) func(dst []float32, v []T) {
-	return func(dst []float32, v []T) {
+func checkMap[D, T float32 | float64](kernel, arg string, f func(dst []D, v []T)) func(dst []D, v []T) {
+	return func(dst []D, v []T) {
 		input(kernel, arg, len(dst), len(v))
 		f(dst, v)
 	}
@@ -237,21 +224,17 @@ func checkMapBy(kernel, arg string, f func(dst, c []float32, by float32)) func(d
 	}
 }
 
-func checkNorms[T float32 | float64](
-	kernel string, f func(dst []T, c, y []float32, x T),
-) func(dst []T, c, y []float32, x T) {
-	return func(dst []T, c, y []float32, x T) {
-		inputs(kernel, "c", "y", len(dst), len(c), len(y))
-		f(dst, c, y, x)
+func checkTwo[T float32 | float64](kernel string, f func(dst, a, b []T)) func(dst, a, b []T) {
+	return func(dst, a, b []T) {
+		inputs(kernel, "a", "b", len(dst), len(a), len(b))
+		f(dst, a, b)
 	}
 }
 
-func checkGaussian[T float32 | float64](
-	kernel string, f func(dst, c, y []float32, x, gamma T),
-) func(dst, c, y []float32, x, gamma T) {
-	return func(dst, c, y []float32, x, gamma T) {
+func checkNorms(kernel string, f func(dst, c, y []float32, x float32)) func(dst, c, y []float32, x float32) {
+	return func(dst, c, y []float32, x float32) {
 		inputs(kernel, "c", "y", len(dst), len(c), len(y))
-		f(dst, c, y, x, gamma)
+		f(dst, c, y, x)
 	}
 }
 

@@ -119,8 +119,6 @@ func TestWrongNumbers(t *testing.T) {
 				"asm: Piecewise: rows has 178 values, expected 177"},
 			{func() { PiecewiseRows(64) }, "asm: PiecewiseRows: bits is 64, expected at most 12"},
 			{func() { PiecewiseRow(1, 23) }, "asm: PiecewiseRow: bits is 23, expected at most 12"},
-			{func() { k.Join(f32[:1], nil, [][]float64{f64}, f64[:1], 0) },
-				"asm: Join: degree is 0, expected at least 1"},
 			{func() { k.AddRows(f64[:1], [][]float32{f32}, -1, f64) }, "asm: AddRows: from is -1, expected at least 0"},
 			{func() { k.AddRows(f64[:2], [][]float32{f32}, most, f64) },
 				fmt.Sprintf("asm: AddRows: rows[0] has 256 values, expected at least 2 from %d on", most)},

@@ -108,8 +108,3 @@ func arcCosine2AVX512(dst []float32, c []float32, y []float32, x float32)
 //
 //go:noescape
 func piecewiseAVX2(dst []float32, c []float32, rows [][8]float32, bits uint)
-
-// bivariateTailAVX2 is bivariateTailGeneric for AVX2.
-//
-//go:noescape
-func bivariateTailAVX2(dst []float32, c []float32, row []float32, cols []float32)

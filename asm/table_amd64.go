@@ -55,26 +55,29 @@ var tableAVX2 = Kernels{
 		Panel: panelJensenShannonAVX2, Terms: jensenShannonTermsAVX2,
 	},
 
-	Add:           addAVX2,
-	Exp:           expAVX2,
-	Diffusion:     diffusionAVX2,
-	NGD:           ngdAVX2,
-	NGDExp:        ngdExpAVX2,
-	Dot:           dotAVX2,
-	Gaussian:      gaussianAVX2,
-	ArcCosine0:    arcCosine0AVX2,
-	ArcCosine1:    arcCosine1AVX2,
-	ArcCosine2:    arcCosine2AVX2,
-	Piecewise:     piecewiseAVX2,
-	BivariateTail: bivariateTailAVX2,
+	Add:        addAVX2,
+	Exp:        expAVX2,
+	Diffusion:  diffusionAVX2,
+	NGD:        ngdAVX2,
+	NGDExp:     ngdExpAVX2,
+	Dot:        dotAVX2,
+	Gaussian:   gaussianAVX2,
+	ArcCosine0: arcCosine0AVX2,
+	ArcCosine1: arcCosine1AVX2,
+	ArcCosine2: arcCosine2AVX2,
+	Piecewise:  piecewiseAVX2,
 
-	HalfLine:        halfLineAVX2,
-	Tanh:            tanhAVX2,
-	GaussianDeficit: gaussianDeficitAVX2,
-	Affine:          affineAVX2,
-	Squares:         squaresAVX2,
-	HalfAngle:       halfAngleAVX2,
-	Join:            joinAVX2,
+	HalfLine: halfLineAVX2,
+	Tanh:     tanhAVX2,
+	Decay:    decayAVX2,
+	Affine:   affineAVX2,
+	Squares:  squaresAVX2,
+	Narrow:   narrowAVX2,
+	Widen:    widenAVX2,
+	Add64:    add64AVX2,
+	Sub64:    sub64AVX2,
+	Mul64:    mul64AVX2,
+	Div64:    div64AVX2,
 
 	AddRows:      addRowsAVX2,
 	Prefetch:     prefetch,
@@ -116,11 +119,11 @@ var tableAVX512 = func() Kernels {
 	k.ArcCosine1 = arcCosine1AVX512
 	k.ArcCosine2 = arcCosine2AVX512
 	k.Tanh = tanhAVX512
-	k.GaussianDeficit = gaussianDeficitAVX512
+	k.Decay = decayAVX512
 	k.Affine = affineAVX512
 	k.Squares = squaresAVX512
-	k.HalfAngle = halfAngleAVX512
-	k.Join = joinAVX512
+	k.Narrow, k.Widen = narrowAVX512, widenAVX512
+	k.Add64, k.Sub64, k.Mul64, k.Div64 = add64AVX512, sub64AVX512, mul64AVX512, div64AVX512
 	k.AddRows = addRowsAVX512
 	k.Extremes = extremesAVX512
 	k.Step = stepAVX512

@@ -4,90 +4,75 @@
 
 #include "textflag.h"
 
-// func gaussianDeficitAVX2(dst []float32, c []float32, y []float32, x float64, gamma float64)
+// func decayAVX2(dst []float32, v []float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·gaussianDeficitAVX2(SB), NOSPLIT, $0-88
+TEXT ·decayAVX2(SB), NOSPLIT, $0-48
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         y_base+48(FP), BX
-	VBROADCASTSD x+72(FP), Y0
-	VBROADCASTSD gamma+80(FP), Y1
-	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X2
+	MOVQ         v_base+24(FP), DX
+	MOVQ         $0x3ff0000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x4338000000000000, BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0xc044000000000000, BX
+	VMOVQ        BX, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         $0x4338000000000000, SI
-	VMOVQ        SI, X3
+	MOVQ         $0x3ec71de3a556c734, BX
+	VMOVQ        BX, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         $0xc044000000000000, SI
-	VMOVQ        SI, X4
+	MOVQ         $0x8000000000000000, BX
+	VMOVQ        BX, X4
 	VPBROADCASTQ X4, Y4
-	MOVQ         $0x3ec71de3a556c734, SI
-	VMOVQ        SI, X5
-	VPBROADCASTQ X5, Y5
-	VXORPD       all_8000000000000000<>+0(SB), Y1, Y1
-	XORQ         SI, SI
+	XORQ         BX, BX
 
 block2:
 	CMPQ         CX, $0x00000004
 	JL           fewer3
-	VCVTPS2PD    (DX)(SI*4), Y6
-	VCVTPS2PD    (BX)(SI*4), Y7
-	VSUBPD       Y7, Y0, Y8
-	VMULPD       Y0, Y7, Y7
-	VADDPD       Y6, Y6, Y6
-	VMULPD       Y6, Y7, Y7
-	VFMADD231PD  Y8, Y8, Y7
-	VMULPD       Y1, Y7, Y7
-	VMAXPD       Y7, Y4, Y7
-	VMOVAPD      Y3, Y6
-	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Y7, Y6
-	VSUBPD       Y3, Y6, Y8
-	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Y7, Y8
-	VMOVAPD      Y5, Y7
-	VFMADD213PD  all_3efa01a01a01a01a<>+0(SB), Y8, Y7
-	VFMADD213PD  all_3f2a01a01a01a01a<>+0(SB), Y8, Y7
-	VFMADD213PD  all_3f56c16c16c16c17<>+0(SB), Y8, Y7
-	VFMADD213PD  all_3f81111111111111<>+0(SB), Y8, Y7
-	VFMADD213PD  all_3fa5555555555555<>+0(SB), Y8, Y7
-	VFMADD213PD  all_3fc5555555555555<>+0(SB), Y8, Y7
-	VFMADD213PD  all_3fe0000000000000<>+0(SB), Y8, Y7
-	VFMADD213PD  Y2, Y8, Y7
-	VMULPD       Y8, Y7, Y7
+	VMOVUPD      (DX)(BX*8), Y5
+	VXORPD       Y4, Y5, Y5
+	VMAXPD       Y5, Y2, Y5
+	VMOVAPD      Y1, Y6
+	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Y5, Y6
+	VSUBPD       Y1, Y6, Y7
+	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Y5, Y7
+	VMOVAPD      Y3, Y5
+	VFMADD213PD  all_3efa01a01a01a01a<>+0(SB), Y7, Y5
+	VFMADD213PD  all_3f2a01a01a01a01a<>+0(SB), Y7, Y5
+	VFMADD213PD  all_3f56c16c16c16c17<>+0(SB), Y7, Y5
+	VFMADD213PD  all_3f81111111111111<>+0(SB), Y7, Y5
+	VFMADD213PD  all_3fa5555555555555<>+0(SB), Y7, Y5
+	VFMADD213PD  all_3fc5555555555555<>+0(SB), Y7, Y5
+	VFMADD213PD  all_3fe0000000000000<>+0(SB), Y7, Y5
+	VFMADD213PD  Y0, Y7, Y5
+	VMULPD       Y7, Y5, Y5
 	VPSLLQ       $0x34, Y6, Y6
-	VPADDQ       Y2, Y6, Y6
-	VSUBPD       Y6, Y2, Y8
-	VFNMADD231PD Y7, Y6, Y8
-	VCVTPD2PSY   Y8, X8
-	VMOVUPS      X8, (AX)(SI*4)
-	ADDQ         $0x00000004, SI
+	VPADDQ       Y0, Y6, Y6
+	VSUBPD       Y6, Y0, Y7
+	VFNMADD231PD Y5, Y6, Y7
+	VCVTPD2PSY   Y7, X7
+	VMOVUPS      X7, (AX)(BX*4)
+	ADDQ         $0x00000004, BX
 	SUBQ         $0x00000004, CX
 	JMP          block2
 
 fewer3:
 	TESTQ        CX, CX
 	JEQ          done1
-	VMOVQ        CX, X7
-	VPBROADCASTQ X7, Y6
-	VPBROADCASTD X7, X7
-	VPCMPGTQ     counting8<>+0(SB), Y6, Y6
-	VPCMPGTD     counting4<>+0(SB), X7, X7
-	VMASKMOVPS   (DX)(SI*4), X7, X6
-	VCVTPS2PD    X6, Y6
-	VMASKMOVPS   (BX)(SI*4), X7, X8
-	VCVTPS2PD    X8, Y8
-	VSUBPD       Y8, Y0, Y9
-	VMULPD       Y0, Y8, Y8
-	VADDPD       Y6, Y6, Y6
-	VMULPD       Y6, Y8, Y8
-	VFMADD231PD  Y9, Y9, Y8
-	VMULPD       Y1, Y8, Y8
-	VMAXPD       Y8, Y4, Y8
-	VMOVAPD      Y3, Y0
-	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Y8, Y0
-	VSUBPD       Y3, Y0, Y1
-	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Y8, Y1
-	VMOVAPD      Y5, Y3
+	VMOVQ        CX, X6
+	VPBROADCASTQ X6, Y5
+	VPBROADCASTD X6, X6
+	VPCMPGTQ     counting8<>+0(SB), Y5, Y5
+	VPCMPGTD     counting4<>+0(SB), X6, X6
+	VMASKMOVPD   (DX)(BX*8), Y5, Y5
+	VXORPD       Y4, Y5, Y5
+	VMAXPD       Y5, Y2, Y5
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Y5, Y2
+	VSUBPD       Y1, Y2, Y1
+	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Y5, Y1
+	VMOVAPD      Y3, Y3
 	VFMADD213PD  all_3efa01a01a01a01a<>+0(SB), Y1, Y3
 	VFMADD213PD  all_3f2a01a01a01a01a<>+0(SB), Y1, Y3
 	VFMADD213PD  all_3f56c16c16c16c17<>+0(SB), Y1, Y3
@@ -95,24 +80,18 @@ fewer3:
 	VFMADD213PD  all_3fa5555555555555<>+0(SB), Y1, Y3
 	VFMADD213PD  all_3fc5555555555555<>+0(SB), Y1, Y3
 	VFMADD213PD  all_3fe0000000000000<>+0(SB), Y1, Y3
-	VFMADD213PD  Y2, Y1, Y3
+	VFMADD213PD  Y0, Y1, Y3
 	VMULPD       Y1, Y3, Y3
-	VPSLLQ       $0x34, Y0, Y0
-	VPADDQ       Y2, Y0, Y0
-	VSUBPD       Y0, Y2, Y1
-	VFNMADD231PD Y3, Y0, Y1
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       Y0, Y2, Y2
+	VSUBPD       Y2, Y0, Y1
+	VFNMADD231PD Y3, Y2, Y1
 	VCVTPD2PSY   Y1, X1
-	VMASKMOVPS   X1, X7, (AX)(SI*4)
+	VMASKMOVPS   X1, X6, (AX)(BX*4)
 
 done1:
 	VZEROUPPER
 	RET
-
-DATA all_8000000000000000<>+0(SB)/8, $0x8000000000000000
-DATA all_8000000000000000<>+8(SB)/8, $0x8000000000000000
-DATA all_8000000000000000<>+16(SB)/8, $0x8000000000000000
-DATA all_8000000000000000<>+24(SB)/8, $0x8000000000000000
-GLOBL all_8000000000000000<>(SB), RODATA|NOPTR, $32
 
 DATA all_3ff71547652b82fe<>+0(SB)/8, $0x3ff71547652b82fe
 DATA all_3ff71547652b82fe<>+8(SB)/8, $0x3ff71547652b82fe
@@ -282,199 +261,6 @@ done4:
 	VZEROUPPER
 	RET
 
-// func joinAVX2(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·joinAVX2(SB), NOSPLIT, $0-104
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         c_len+32(FP), BX
-	MOVQ         q_base+48(FP), SI
-	MOVQ         p_base+72(FP), DI
-	MOVQ         p_len+80(FP), R8
-	MOVQ         degree+96(FP), R9
-	MOVQ         $0x3ff0000000000000, R10
-	VMOVQ        R10, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x3fe0000000000000, R10
-	VMOVQ        R10, X1
-	VPBROADCASTQ X1, Y1
-	MOVQ         $0x4000000000000000, R10
-	VMOVQ        R10, X2
-	VPBROADCASTQ X2, Y2
-	DECQ         R9
-	XORQ         R10, R10
-
-block8:
-	CMPQ   CX, $0x00000008
-	JL     fewer9
-	VXORPD Y3, Y3, Y3
-	VXORPD Y5, Y5, Y5
-	VXORPD Y4, Y4, Y4
-	VXORPD Y6, Y6, Y6
-	XORQ   R11, R11
-	MOVQ   DX, R12
-	MOVQ   SI, R13
-
-part10:
-	MOVQ         (R13), R14
-	VBROADCASTSD (DI)(R11*8), Y7
-	VMOVUPD      (R14)(R10*8), Y8
-	VSUBPD       Y8, Y7, Y9
-	VFMADD231PD  Y9, Y9, Y3
-	VMOVUPD      32(R14)(R10*8), Y9
-	VSUBPD       Y9, Y7, Y10
-	VFMADD231PD  Y10, Y10, Y4
-	CMPQ         R11, BX
-	JGE          without11
-	MOVQ         (R12), R14
-	VMULPD       Y7, Y8, Y8
-	VCVTPS2PD    (R14)(R10*4), Y10
-	VFMADD231PD  Y10, Y8, Y5
-	VMULPD       Y7, Y9, Y9
-	VCVTPS2PD    16(R14)(R10*4), Y7
-	VFMADD231PD  Y7, Y9, Y6
-
-without11:
-	ADDQ        $0x18, R12
-	ADDQ        $0x18, R13
-	INCQ        R11
-	CMPQ        R11, R8
-	JL          part10
-	VFMADD231PD Y1, Y3, Y5
-	VMINPD      Y5, Y2, Y5
-	VFMADD231PD Y1, Y4, Y6
-	VMINPD      Y6, Y2, Y6
-	MOVQ        R9, R11
-	TESTQ       R11, R11
-	JEQ         single13
-	VMOVAPD     Y0, Y3
-	VSUBPD      Y5, Y0, Y7
-	VMOVAPD     Y0, Y4
-	VSUBPD      Y6, Y0, Y8
-
-next12:
-	VFMADD213PD Y0, Y7, Y3
-	VFMADD213PD Y0, Y8, Y4
-	DECQ        R11
-	JNZ         next12
-	VMULPD      Y3, Y5, Y5
-	VMULPD      Y4, Y6, Y6
-
-single13:
-	VCVTPD2PSY Y5, X5
-	VMOVUPS    X5, (AX)(R10*4)
-	VCVTPD2PSY Y6, X6
-	VMOVUPS    X6, 16(AX)(R10*4)
-	ADDQ       $0x00000008, R10
-	SUBQ       $0x00000008, CX
-	JMP        block8
-
-fewer9:
-block14:
-	CMPQ   CX, $0x00000004
-	JL     fewer15
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	XORQ   R11, R11
-	MOVQ   DX, R12
-	MOVQ   SI, R13
-
-part16:
-	MOVQ         (R13), R14
-	VBROADCASTSD (DI)(R11*8), Y5
-	VMOVUPD      (R14)(R10*8), Y6
-	VSUBPD       Y6, Y5, Y7
-	VFMADD231PD  Y7, Y7, Y3
-	CMPQ         R11, BX
-	JGE          without17
-	MOVQ         (R12), R14
-	VMULPD       Y5, Y6, Y6
-	VCVTPS2PD    (R14)(R10*4), Y5
-	VFMADD231PD  Y5, Y6, Y4
-
-without17:
-	ADDQ        $0x18, R12
-	ADDQ        $0x18, R13
-	INCQ        R11
-	CMPQ        R11, R8
-	JL          part16
-	VFMADD231PD Y1, Y3, Y4
-	VMINPD      Y4, Y2, Y4
-	MOVQ        R9, R11
-	TESTQ       R11, R11
-	JEQ         single19
-	VMOVAPD     Y0, Y3
-	VSUBPD      Y4, Y0, Y5
-
-next18:
-	VFMADD213PD Y0, Y5, Y3
-	DECQ        R11
-	JNZ         next18
-	VMULPD      Y3, Y4, Y4
-
-single19:
-	VCVTPD2PSY Y4, X4
-	VMOVUPS    X4, (AX)(R10*4)
-	ADDQ       $0x00000004, R10
-	SUBQ       $0x00000004, CX
-	JMP        block14
-
-fewer15:
-	TESTQ        CX, CX
-	JEQ          done7
-	VMOVQ        CX, X4
-	VPBROADCASTQ X4, Y3
-	VPBROADCASTD X4, X4
-	VPCMPGTQ     counting8<>+0(SB), Y3, Y3
-	VPCMPGTD     counting4<>+0(SB), X4, X4
-	VXORPD       Y5, Y5, Y5
-	VXORPD       Y6, Y6, Y6
-	XORQ         CX, CX
-	MOVQ         SI, SI
-
-part20:
-	MOVQ         (SI), R11
-	VBROADCASTSD (DI)(CX*8), Y7
-	VMASKMOVPD   (R11)(R10*8), Y3, Y8
-	VSUBPD       Y8, Y7, Y9
-	VFMADD231PD  Y9, Y9, Y5
-	CMPQ         CX, BX
-	JGE          without21
-	MOVQ         (DX), R11
-	VMULPD       Y7, Y8, Y8
-	VMASKMOVPS   (R11)(R10*4), X4, X7
-	VCVTPS2PD    X7, Y7
-	VFMADD231PD  Y7, Y8, Y6
-
-without21:
-	ADDQ        $0x18, DX
-	ADDQ        $0x18, SI
-	INCQ        CX
-	CMPQ        CX, R8
-	JL          part20
-	VFMADD231PD Y1, Y5, Y6
-	VMINPD      Y6, Y2, Y6
-	MOVQ        R9, CX
-	TESTQ       CX, CX
-	JEQ         single23
-	VMOVAPD     Y0, Y1
-	VSUBPD      Y6, Y0, Y2
-
-next22:
-	VFMADD213PD Y0, Y2, Y1
-	DECQ        CX
-	JNZ         next22
-	VMULPD      Y1, Y6, Y6
-
-single23:
-	VCVTPD2PSY Y6, X6
-	VMASKMOVPS X6, X4, (AX)(R10*4)
-
-done7:
-	VZEROUPPER
-	RET
-
 // func affineAVX2(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
 // Requires: AVX, AVX2
 TEXT ·affineAVX2(SB), NOSPLIT, $0-96
@@ -490,9 +276,9 @@ TEXT ·affineAVX2(SB), NOSPLIT, $0-96
 	VBROADCASTSD x+72(FP), Y3
 	XORQ         SI, SI
 
-block25:
+block8:
 	CMPQ      CX, $0x00000004
-	JL        fewer26
+	JL        fewer9
 	VCVTPS2PD (DX)(SI*4), Y4
 	VCVTPS2PD (BX)(SI*4), Y5
 	VSUBPD    Y4, Y0, Y4
@@ -503,11 +289,11 @@ block25:
 	VMOVUPD   Y5, (AX)(SI*8)
 	ADDQ      $0x00000004, SI
 	SUBQ      $0x00000004, CX
-	JMP       block25
+	JMP       block8
 
-fewer26:
+fewer9:
 	TESTQ        CX, CX
-	JEQ          done24
+	JEQ          done7
 	VMOVQ        CX, X5
 	VPBROADCASTQ X5, Y4
 	VPBROADCASTD X5, X5
@@ -524,209 +310,272 @@ fewer26:
 	VADDPD       Y2, Y5, Y5
 	VMASKMOVPD   Y5, Y4, (AX)(SI*8)
 
-done24:
+done7:
 	VZEROUPPER
 	RET
 
-// func squaresAVX2(dst []float64, c []float32, y []float32, x float64)
+// func add64AVX2(dst []float64, a []float64, b []float64)
 // Requires: AVX, AVX2
-TEXT ·squaresAVX2(SB), NOSPLIT, $0-80
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         y_base+48(FP), BX
-	VBROADCASTSD x+72(FP), Y0
-	XORQ         SI, SI
+TEXT ·add64AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
 
-block28:
-	CMPQ      CX, $0x00000004
-	JL        fewer29
-	VCVTPS2PD (DX)(SI*4), Y1
-	VCVTPS2PD (BX)(SI*4), Y2
-	VSUBPD    Y2, Y0, Y3
-	VMULPD    Y3, Y3, Y3
-	VMULPD    Y0, Y2, Y2
-	VADDPD    Y2, Y2, Y2
-	VMULPD    Y1, Y2, Y2
-	VADDPD    Y2, Y3, Y3
-	VMOVUPD   Y3, (AX)(SI*8)
-	ADDQ      $0x00000004, SI
-	SUBQ      $0x00000004, CX
-	JMP       block28
+block11:
+	CMPQ    CX, $0x00000004
+	JL      fewer12
+	VMOVUPD (DX)(SI*8), Y0
+	VMOVUPD (BX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*8)
+	ADDQ    $0x00000004, SI
+	SUBQ    $0x00000004, CX
+	JMP     block11
 
-fewer29:
+fewer12:
 	TESTQ        CX, CX
-	JEQ          done27
-	VMOVQ        CX, X2
-	VPBROADCASTQ X2, Y1
-	VPBROADCASTD X2, X2
-	VPCMPGTQ     counting8<>+0(SB), Y1, Y1
-	VPCMPGTD     counting4<>+0(SB), X2, X2
-	VMASKMOVPS   (DX)(SI*4), X2, X3
-	VCVTPS2PD    X3, Y3
-	VMASKMOVPS   (BX)(SI*4), X2, X2
-	VCVTPS2PD    X2, Y2
-	VSUBPD       Y2, Y0, Y4
+	JEQ          done10
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VMASKMOVPD   (BX)(SI*8), Y0, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+
+done10:
+	VZEROUPPER
+	RET
+
+// func sub64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2
+TEXT ·sub64AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
+
+block14:
+	CMPQ    CX, $0x00000004
+	JL      fewer15
+	VMOVUPD (DX)(SI*8), Y0
+	VMOVUPD (BX)(SI*8), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*8)
+	ADDQ    $0x00000004, SI
+	SUBQ    $0x00000004, CX
+	JMP     block14
+
+fewer15:
+	TESTQ        CX, CX
+	JEQ          done13
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VMASKMOVPD   (BX)(SI*8), Y0, Y2
+	VSUBPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+
+done13:
+	VZEROUPPER
+	RET
+
+// func mul64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2
+TEXT ·mul64AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
+
+block17:
+	CMPQ    CX, $0x00000004
+	JL      fewer18
+	VMOVUPD (DX)(SI*8), Y0
+	VMOVUPD (BX)(SI*8), Y1
+	VMULPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*8)
+	ADDQ    $0x00000004, SI
+	SUBQ    $0x00000004, CX
+	JMP     block17
+
+fewer18:
+	TESTQ        CX, CX
+	JEQ          done16
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VMASKMOVPD   (BX)(SI*8), Y0, Y2
+	VMULPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+
+done16:
+	VZEROUPPER
+	RET
+
+// func div64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2
+TEXT ·div64AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
+
+block20:
+	CMPQ    CX, $0x00000004
+	JL      fewer21
+	VMOVUPD (DX)(SI*8), Y0
+	VMOVUPD (BX)(SI*8), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)(SI*8)
+	ADDQ    $0x00000004, SI
+	SUBQ    $0x00000004, CX
+	JMP     block20
+
+fewer21:
+	TESTQ        CX, CX
+	JEQ          done19
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VMASKMOVPD   (BX)(SI*8), Y0, Y2
+	VDIVPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+
+done19:
+	VZEROUPPER
+	RET
+
+// func squaresAVX2(dst []float64, x []float64, y []float64, c []float64)
+// Requires: AVX, AVX2
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-96
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ x_base+24(FP), DX
+	MOVQ y_base+48(FP), BX
+	MOVQ c_base+72(FP), SI
+	XORQ DI, DI
+
+block23:
+	CMPQ    CX, $0x00000004
+	JL      fewer24
+	VMOVUPD (DX)(DI*8), Y0
+	VMOVUPD (BX)(DI*8), Y1
+	VMOVUPD (SI)(DI*8), Y2
+	VSUBPD  Y1, Y0, Y3
+	VMULPD  Y3, Y3, Y3
+	VMULPD  Y0, Y1, Y1
+	VADDPD  Y1, Y1, Y1
+	VMULPD  Y2, Y1, Y1
+	VADDPD  Y1, Y3, Y3
+	VMOVUPD Y3, (AX)(DI*8)
+	ADDQ    $0x00000004, DI
+	SUBQ    $0x00000004, CX
+	JMP     block23
+
+fewer24:
+	TESTQ        CX, CX
+	JEQ          done22
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPD   (DX)(DI*8), Y0, Y1
+	VMASKMOVPD   (BX)(DI*8), Y0, Y2
+	VMASKMOVPD   (SI)(DI*8), Y0, Y3
+	VSUBPD       Y2, Y1, Y4
 	VMULPD       Y4, Y4, Y4
-	VMULPD       Y0, Y2, Y2
+	VMULPD       Y1, Y2, Y2
 	VADDPD       Y2, Y2, Y2
 	VMULPD       Y3, Y2, Y2
 	VADDPD       Y2, Y4, Y4
-	VMASKMOVPD   Y4, Y1, (AX)(SI*8)
+	VMASKMOVPD   Y4, Y0, (AX)(DI*8)
 
-done27:
+done22:
 	VZEROUPPER
 	RET
 
-// func halfAngleAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·halfAngleAVX2(SB), NOSPLIT, $0-96
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         row_base+48(FP), BX
-	MOVQ         cols_base+72(FP), SI
-	MOVQ         $0x3ff0000000000000, DI
-	VMOVQ        DI, X0
-	VPBROADCASTQ X0, Y0
-	XORQ         DI, DI
+// func narrowAVX2(dst []float32, v []float64)
+// Requires: AVX, AVX2
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ v_base+24(FP), DX
+	XORQ BX, BX
 
-block31:
-	CMPQ         CX, $0x00000004
-	JL           fewer32
-	VBROADCASTSD 16(BX), Y1
-	VBROADCASTSD 24(BX), Y2
-	MOVQ         72(SI), R8
-	VMOVUPD      (R8)(DI*8), Y3
-	VMULPD       Y3, Y1, Y1
-	MOVQ         48(SI), R8
-	VMOVUPD      (R8)(DI*8), Y3
-	VMULPD       Y3, Y2, Y2
-	VADDPD       Y2, Y1, Y1
-	VBROADCASTSD (BX), Y3
-	MOVQ         (SI), R8
-	VMOVUPD      (R8)(DI*8), Y4
-	VSUBPD       Y4, Y3, Y2
-	VADDPD       Y4, Y3, Y3
-	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD 32(BX), Y3
-	MOVQ         96(SI), R8
-	VMOVUPD      (R8)(DI*8), Y4
-	VMULPD       Y4, Y3, Y3
-	VMULPD       Y3, Y2, Y2
-	VDIVPD       Y1, Y2, Y2
-	VMULPD       Y2, Y2, Y2
-	VCVTPS2PD    (DX)(DI*4), Y3
-	VBROADCASTSD 8(BX), Y4
-	MOVQ         24(SI), R8
-	VMOVUPD      (R8)(DI*8), Y5
-	VMULPD       Y5, Y4, Y4
-	VSUBPD       Y3, Y0, Y7
-	VMULPD       Y4, Y7, Y7
-	VMULPD       Y4, Y4, Y4
-	VADDPD       Y2, Y4, Y6
-	VSQRTPD      Y6, Y6
-	VADDPD       Y0, Y0, Y5
-	VSUBPD       Y3, Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VFMADD213PD  Y2, Y4, Y5
-	VMOVAPD      Y5, Y2
-	VFMADD231PD  Y1, Y1, Y2
-	VSQRTPD      Y2, Y2
-	VMULPD       Y6, Y7, Y4
-	VFMADD231PD  Y2, Y1, Y4
-	VMULPD       Y6, Y2, Y2
-	VMULPD       Y1, Y7, Y1
-	VCMPPD       $0x1e, Y0, Y3, Y6
-	VADDPD       Y1, Y2, Y3
-	VSUBPD       Y1, Y2, Y2
-	VADDPD       Y4, Y0, Y7
-	VMULPD       Y7, Y3, Y3
-	VSUBPD       Y4, Y0, Y1
-	VXORPD       Y8, Y8, Y8
-	VCMPPD       $0x11, Y8, Y4, Y4
-	VBLENDVPD    Y4, Y2, Y7, Y7
-	VBLENDVPD    Y4, Y1, Y2, Y2
-	VBLENDVPD    Y6, Y2, Y5, Y5
-	VBLENDVPD    Y6, Y7, Y3, Y3
-	VDIVPD       Y3, Y5, Y3
-	VCMPPD       $0x00, Y8, Y5, Y1
-	VBLENDVPD    Y1, Y8, Y3, Y3
-	VMOVUPD      Y3, (AX)(DI*8)
-	ADDQ         $0x00000004, DI
-	SUBQ         $0x00000004, CX
-	JMP          block31
+block26:
+	CMPQ       CX, $0x00000004
+	JL         fewer27
+	VMOVUPD    (DX)(BX*8), Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)(BX*4)
+	ADDQ       $0x00000004, BX
+	SUBQ       $0x00000004, CX
+	JMP        block26
 
-fewer32:
+fewer27:
 	TESTQ        CX, CX
-	JEQ          done30
-	VMOVQ        CX, X2
-	VPBROADCASTQ X2, Y1
-	VPBROADCASTD X2, X2
-	VPCMPGTQ     counting8<>+0(SB), Y1, Y1
-	VPCMPGTD     counting4<>+0(SB), X2, X2
-	VBROADCASTSD 16(BX), Y3
-	VBROADCASTSD 24(BX), Y4
-	MOVQ         72(SI), CX
-	VMASKMOVPD   (CX)(DI*8), Y1, Y5
-	VMULPD       Y5, Y3, Y3
-	MOVQ         48(SI), CX
-	VMASKMOVPD   (CX)(DI*8), Y1, Y5
-	VMULPD       Y5, Y4, Y4
-	VADDPD       Y4, Y3, Y3
-	VBROADCASTSD (BX), Y5
-	MOVQ         (SI), CX
-	VMASKMOVPD   (CX)(DI*8), Y1, Y6
-	VSUBPD       Y6, Y5, Y4
-	VADDPD       Y6, Y5, Y5
-	VMULPD       Y5, Y4, Y4
-	VBROADCASTSD 32(BX), Y5
-	MOVQ         96(SI), CX
-	VMASKMOVPD   (CX)(DI*8), Y1, Y6
-	VMULPD       Y6, Y5, Y5
-	VMULPD       Y5, Y4, Y4
-	VDIVPD       Y3, Y4, Y4
-	VMULPD       Y4, Y4, Y4
-	VMASKMOVPS   (DX)(DI*4), X2, X2
-	VCVTPS2PD    X2, Y2
-	VBROADCASTSD 8(BX), Y5
-	MOVQ         24(SI), CX
-	VMASKMOVPD   (CX)(DI*8), Y1, Y6
-	VMULPD       Y6, Y5, Y5
-	VSUBPD       Y2, Y0, Y8
-	VMULPD       Y5, Y8, Y8
-	VMULPD       Y5, Y5, Y5
-	VADDPD       Y4, Y5, Y7
-	VSQRTPD      Y7, Y7
-	VADDPD       Y0, Y0, Y6
-	VSUBPD       Y2, Y6, Y6
-	VMULPD       Y2, Y6, Y6
-	VFMADD213PD  Y4, Y5, Y6
-	VMOVAPD      Y6, Y4
-	VFMADD231PD  Y3, Y3, Y4
-	VSQRTPD      Y4, Y4
-	VMULPD       Y7, Y8, Y5
-	VFMADD231PD  Y4, Y3, Y5
-	VMULPD       Y7, Y4, Y4
-	VMULPD       Y3, Y8, Y3
-	VCMPPD       $0x1e, Y0, Y2, Y7
-	VADDPD       Y3, Y4, Y2
-	VSUBPD       Y3, Y4, Y4
-	VADDPD       Y5, Y0, Y8
-	VMULPD       Y8, Y2, Y2
-	VSUBPD       Y5, Y0, Y3
-	VXORPD       Y0, Y0, Y0
-	VCMPPD       $0x11, Y0, Y5, Y5
-	VBLENDVPD    Y5, Y4, Y8, Y8
-	VBLENDVPD    Y5, Y3, Y4, Y4
-	VBLENDVPD    Y7, Y4, Y6, Y6
-	VBLENDVPD    Y7, Y8, Y2, Y2
-	VDIVPD       Y2, Y6, Y2
-	VCMPPD       $0x00, Y0, Y6, Y3
-	VBLENDVPD    Y3, Y0, Y2, Y2
-	VMASKMOVPD   Y2, Y1, (AX)(DI*8)
+	JEQ          done25
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPD   (DX)(BX*8), Y0, Y0
+	VCVTPD2PSY   Y0, X0
+	VMASKMOVPS   X0, X1, (AX)(BX*4)
 
-done30:
+done25:
+	VZEROUPPER
+	RET
+
+// func widenAVX2(dst []float64, v []float32)
+// Requires: AVX, AVX2
+TEXT ·widenAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ v_base+24(FP), DX
+	XORQ BX, BX
+
+block29:
+	CMPQ      CX, $0x00000004
+	JL        fewer30
+	VCVTPS2PD (DX)(BX*4), Y0
+	VMOVUPD   Y0, (AX)(BX*8)
+	ADDQ      $0x00000004, BX
+	SUBQ      $0x00000004, CX
+	JMP       block29
+
+fewer30:
+	TESTQ        CX, CX
+	JEQ          done28
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPS   (DX)(BX*4), X1, X1
+	VCVTPS2PD    X1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
+
+done28:
 	VZEROUPPER
 	RET
 
@@ -741,9 +590,9 @@ TEXT ·halfLineAVX2(SB), NOSPLIT, $0-81
 	VXORPD       Y1, Y1, Y1
 	XORQ         SI, SI
 
-block34:
+block32:
 	CMPQ           CX, $0x00000004
-	JL             fewer35
+	JL             fewer33
 	VMOVUPD        (DX)(SI*8), Y2
 	VPSRLQ         $0x30, Y2, Y3
 	VPSUBQ         all_00000000000035f0<>+0(SB), Y3, Y3
@@ -790,11 +639,11 @@ block34:
 	VMOVUPS        X5, (AX)(SI*4)
 	ADDQ           $0x00000004, SI
 	SUBQ           $0x00000004, CX
-	JMP            block34
+	JMP            block32
 
-fewer35:
+fewer33:
 	TESTQ          CX, CX
-	JEQ            done33
+	JEQ            done31
 	VMOVQ          CX, X3
 	VPBROADCASTQ   X3, Y2
 	VPBROADCASTD   X3, X3
@@ -845,7 +694,7 @@ fewer35:
 	VCVTPD2PSY     Y6, X6
 	VMASKMOVPS     X6, X3, (AX)(SI*4)
 
-done33:
+done31:
 	VMOVMSKPD Y1, AX
 	VZEROUPPER
 	TESTL     AX, AX
@@ -895,86 +744,73 @@ DATA all_0000000000000000<>+16(SB)/8, $0x0000000000000000
 DATA all_0000000000000000<>+24(SB)/8, $0x0000000000000000
 GLOBL all_0000000000000000<>(SB), RODATA|NOPTR, $32
 
-// func gaussianDeficitAVX512(dst []float32, c []float32, y []float32, x float64, gamma float64)
+// func decayAVX512(dst []float32, v []float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·gaussianDeficitAVX512(SB), NOSPLIT, $0-88
+TEXT ·decayAVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         y_base+48(FP), BX
-	VBROADCASTSD x+72(FP), Z0
-	VBROADCASTSD gamma+80(FP), Z1
-	MOVQ         $0x3ff0000000000000, SI
-	VMOVQ        SI, X2
+	MOVQ         v_base+24(FP), DX
+	MOVQ         $0x3ff0000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Z0
+	MOVQ         $0x4338000000000000, BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Z1
+	MOVQ         $0xc044000000000000, BX
+	VMOVQ        BX, X2
 	VPBROADCASTQ X2, Z2
-	MOVQ         $0x4338000000000000, SI
-	VMOVQ        SI, X3
+	MOVQ         $0x3ec71de3a556c734, BX
+	VMOVQ        BX, X3
 	VPBROADCASTQ X3, Z3
-	MOVQ         $0xc044000000000000, SI
-	VMOVQ        SI, X4
+	MOVQ         $0x8000000000000000, BX
+	VMOVQ        BX, X4
 	VPBROADCASTQ X4, Z4
-	MOVQ         $0x3ec71de3a556c734, SI
-	VMOVQ        SI, X5
-	VPBROADCASTQ X5, Z5
-	VXORPD.BCST  all_8000000000000000<>+0(SB), Z1, Z1
-	XORQ         SI, SI
+	XORQ         BX, BX
 
 block2:
 	CMPQ              CX, $0x00000008
 	JL                fewer3
-	VCVTPS2PD         (DX)(SI*4), Z6
-	VCVTPS2PD         (BX)(SI*4), Z7
-	VSUBPD            Z7, Z0, Z8
-	VMULPD            Z0, Z7, Z7
-	VADDPD            Z6, Z6, Z6
-	VMULPD            Z6, Z7, Z7
-	VFMADD231PD       Z8, Z8, Z7
-	VMULPD            Z1, Z7, Z7
-	VMAXPD            Z7, Z4, Z7
-	VMOVAPD           Z3, Z6
-	VFMADD231PD.BCST  all_3ff71547652b82fe<>+0(SB), Z7, Z6
-	VSUBPD            Z3, Z6, Z8
-	VFNMADD132PD.BCST all_3fe62e42fefa39ef<>+0(SB), Z7, Z8
-	VMOVAPD           Z5, Z7
-	VFMADD213PD.BCST  all_3efa01a01a01a01a<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  all_3f2a01a01a01a01a<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  all_3f56c16c16c16c17<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  all_3f81111111111111<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  all_3fa5555555555555<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  all_3fc5555555555555<>+0(SB), Z8, Z7
-	VFMADD213PD.BCST  all_3fe0000000000000<>+0(SB), Z8, Z7
-	VFMADD213PD       Z2, Z8, Z7
-	VMULPD            Z8, Z7, Z7
+	VMOVUPD           (DX)(BX*8), Z5
+	VXORPD            Z4, Z5, Z5
+	VMAXPD            Z5, Z2, Z5
+	VMOVAPD           Z1, Z6
+	VFMADD231PD.BCST  all_3ff71547652b82fe<>+0(SB), Z5, Z6
+	VSUBPD            Z1, Z6, Z7
+	VFNMADD132PD.BCST all_3fe62e42fefa39ef<>+0(SB), Z5, Z7
+	VMOVAPD           Z3, Z5
+	VFMADD213PD.BCST  all_3efa01a01a01a01a<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  all_3f2a01a01a01a01a<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  all_3f56c16c16c16c17<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  all_3f81111111111111<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  all_3fa5555555555555<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  all_3fc5555555555555<>+0(SB), Z7, Z5
+	VFMADD213PD.BCST  all_3fe0000000000000<>+0(SB), Z7, Z5
+	VFMADD213PD       Z0, Z7, Z5
+	VMULPD            Z7, Z5, Z5
 	VPSLLQ            $0x34, Z6, Z6
-	VPADDQ            Z2, Z6, Z6
-	VSUBPD            Z6, Z2, Z8
-	VFNMADD231PD      Z7, Z6, Z8
-	VCVTPD2PS         Z8, Y8
-	VMOVUPS           Y8, (AX)(SI*4)
-	ADDQ              $0x00000008, SI
+	VPADDQ            Z0, Z6, Z6
+	VSUBPD            Z6, Z0, Z7
+	VFNMADD231PD      Z5, Z6, Z7
+	VCVTPD2PS         Z7, Y7
+	VMOVUPS           Y7, (AX)(BX*4)
+	ADDQ              $0x00000008, BX
 	SUBQ              $0x00000008, CX
 	JMP               block2
 
 fewer3:
 	TESTQ             CX, CX
 	JEQ               done1
-	MOVL              $0x000000ff, DI
-	BZHIL             CX, DI, DI
-	KMOVW             DI, K1
-	VCVTPS2PD.Z       (DX)(SI*4), K1, Z6
-	VCVTPS2PD.Z       (BX)(SI*4), K1, Z7
-	VSUBPD            Z7, Z0, Z8
-	VMULPD            Z0, Z7, Z7
-	VADDPD            Z6, Z6, Z6
-	VMULPD            Z6, Z7, Z7
-	VFMADD231PD       Z8, Z8, Z7
-	VMULPD            Z1, Z7, Z7
-	VMAXPD            Z7, Z4, Z7
-	VMOVAPD           Z3, Z0
-	VFMADD231PD.BCST  all_3ff71547652b82fe<>+0(SB), Z7, Z0
-	VSUBPD            Z3, Z0, Z1
-	VFNMADD132PD.BCST all_3fe62e42fefa39ef<>+0(SB), Z7, Z1
-	VMOVAPD           Z5, Z3
+	MOVL              $0x000000ff, SI
+	BZHIL             CX, SI, SI
+	KMOVW             SI, K1
+	VMOVUPD.Z         (DX)(BX*8), K1, Z5
+	VXORPD            Z4, Z5, Z5
+	VMAXPD            Z5, Z2, Z5
+	VMOVAPD           Z1, Z2
+	VFMADD231PD.BCST  all_3ff71547652b82fe<>+0(SB), Z5, Z2
+	VSUBPD            Z1, Z2, Z1
+	VFNMADD132PD.BCST all_3fe62e42fefa39ef<>+0(SB), Z5, Z1
+	VMOVAPD           Z3, Z3
 	VFMADD213PD.BCST  all_3efa01a01a01a01a<>+0(SB), Z1, Z3
 	VFMADD213PD.BCST  all_3f2a01a01a01a01a<>+0(SB), Z1, Z3
 	VFMADD213PD.BCST  all_3f56c16c16c16c17<>+0(SB), Z1, Z3
@@ -982,14 +818,14 @@ fewer3:
 	VFMADD213PD.BCST  all_3fa5555555555555<>+0(SB), Z1, Z3
 	VFMADD213PD.BCST  all_3fc5555555555555<>+0(SB), Z1, Z3
 	VFMADD213PD.BCST  all_3fe0000000000000<>+0(SB), Z1, Z3
-	VFMADD213PD       Z2, Z1, Z3
+	VFMADD213PD       Z0, Z1, Z3
 	VMULPD            Z1, Z3, Z3
-	VPSLLQ            $0x34, Z0, Z0
-	VPADDQ            Z2, Z0, Z0
-	VSUBPD            Z0, Z2, Z1
-	VFNMADD231PD      Z3, Z0, Z1
+	VPSLLQ            $0x34, Z2, Z2
+	VPADDQ            Z0, Z2, Z2
+	VSUBPD            Z2, Z0, Z1
+	VFNMADD231PD      Z3, Z2, Z1
 	VCVTPD2PS         Z1, Y1
-	VMOVUPS           Y1, K1, (AX)(SI*4)
+	VMOVUPS           Y1, K1, (AX)(BX*4)
 
 done1:
 	VZEROUPPER
@@ -1095,196 +931,6 @@ done4:
 	VZEROUPPER
 	RET
 
-// func joinAVX512(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·joinAVX512(SB), NOSPLIT, $0-104
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         c_len+32(FP), BX
-	MOVQ         q_base+48(FP), SI
-	MOVQ         p_base+72(FP), DI
-	MOVQ         p_len+80(FP), R8
-	MOVQ         degree+96(FP), R9
-	MOVQ         $0x3ff0000000000000, R10
-	VMOVQ        R10, X0
-	VPBROADCASTQ X0, Z0
-	MOVQ         $0x3fe0000000000000, R10
-	VMOVQ        R10, X1
-	VPBROADCASTQ X1, Z1
-	MOVQ         $0x4000000000000000, R10
-	VMOVQ        R10, X2
-	VPBROADCASTQ X2, Z2
-	DECQ         R9
-	XORQ         R10, R10
-
-block8:
-	CMPQ   CX, $0x00000010
-	JL     fewer9
-	VXORPD Z3, Z3, Z3
-	VXORPD Z5, Z5, Z5
-	VXORPD Z4, Z4, Z4
-	VXORPD Z6, Z6, Z6
-	XORQ   R11, R11
-	MOVQ   DX, R12
-	MOVQ   SI, R13
-
-part10:
-	MOVQ         (R13), R14
-	VBROADCASTSD (DI)(R11*8), Z7
-	VMOVUPD      (R14)(R10*8), Z8
-	VSUBPD       Z8, Z7, Z9
-	VFMADD231PD  Z9, Z9, Z3
-	VMOVUPD      64(R14)(R10*8), Z9
-	VSUBPD       Z9, Z7, Z10
-	VFMADD231PD  Z10, Z10, Z4
-	CMPQ         R11, BX
-	JGE          without11
-	MOVQ         (R12), R14
-	VMULPD       Z7, Z8, Z8
-	VCVTPS2PD    (R14)(R10*4), Z10
-	VFMADD231PD  Z10, Z8, Z5
-	VMULPD       Z7, Z9, Z9
-	VCVTPS2PD    32(R14)(R10*4), Z7
-	VFMADD231PD  Z7, Z9, Z6
-
-without11:
-	ADDQ        $0x18, R12
-	ADDQ        $0x18, R13
-	INCQ        R11
-	CMPQ        R11, R8
-	JL          part10
-	VFMADD231PD Z1, Z3, Z5
-	VMINPD      Z5, Z2, Z5
-	VFMADD231PD Z1, Z4, Z6
-	VMINPD      Z6, Z2, Z6
-	MOVQ        R9, R11
-	TESTQ       R11, R11
-	JEQ         single13
-	VMOVAPD     Z0, Z3
-	VSUBPD      Z5, Z0, Z7
-	VMOVAPD     Z0, Z4
-	VSUBPD      Z6, Z0, Z8
-
-next12:
-	VFMADD213PD Z0, Z7, Z3
-	VFMADD213PD Z0, Z8, Z4
-	DECQ        R11
-	JNZ         next12
-	VMULPD      Z3, Z5, Z5
-	VMULPD      Z4, Z6, Z6
-
-single13:
-	VCVTPD2PS Z5, Y5
-	VMOVUPS   Y5, (AX)(R10*4)
-	VCVTPD2PS Z6, Y6
-	VMOVUPS   Y6, 32(AX)(R10*4)
-	ADDQ      $0x00000010, R10
-	SUBQ      $0x00000010, CX
-	JMP       block8
-
-fewer9:
-block14:
-	CMPQ   CX, $0x00000008
-	JL     fewer15
-	VXORPD Z3, Z3, Z3
-	VXORPD Z4, Z4, Z4
-	XORQ   R11, R11
-	MOVQ   DX, R12
-	MOVQ   SI, R13
-
-part16:
-	MOVQ         (R13), R14
-	VBROADCASTSD (DI)(R11*8), Z5
-	VMOVUPD      (R14)(R10*8), Z6
-	VSUBPD       Z6, Z5, Z7
-	VFMADD231PD  Z7, Z7, Z3
-	CMPQ         R11, BX
-	JGE          without17
-	MOVQ         (R12), R14
-	VMULPD       Z5, Z6, Z6
-	VCVTPS2PD    (R14)(R10*4), Z5
-	VFMADD231PD  Z5, Z6, Z4
-
-without17:
-	ADDQ        $0x18, R12
-	ADDQ        $0x18, R13
-	INCQ        R11
-	CMPQ        R11, R8
-	JL          part16
-	VFMADD231PD Z1, Z3, Z4
-	VMINPD      Z4, Z2, Z4
-	MOVQ        R9, R11
-	TESTQ       R11, R11
-	JEQ         single19
-	VMOVAPD     Z0, Z3
-	VSUBPD      Z4, Z0, Z5
-
-next18:
-	VFMADD213PD Z0, Z5, Z3
-	DECQ        R11
-	JNZ         next18
-	VMULPD      Z3, Z4, Z4
-
-single19:
-	VCVTPD2PS Z4, Y4
-	VMOVUPS   Y4, (AX)(R10*4)
-	ADDQ      $0x00000008, R10
-	SUBQ      $0x00000008, CX
-	JMP       block14
-
-fewer15:
-	TESTQ  CX, CX
-	JEQ    done7
-	MOVL   $0x000000ff, R11
-	BZHIL  CX, R11, R11
-	KMOVW  R11, K1
-	VXORPD Z3, Z3, Z3
-	VXORPD Z4, Z4, Z4
-	XORQ   CX, CX
-	MOVQ   SI, SI
-
-part20:
-	MOVQ         (SI), R11
-	VBROADCASTSD (DI)(CX*8), Z5
-	VMOVUPD.Z    (R11)(R10*8), K1, Z6
-	VSUBPD       Z6, Z5, Z7
-	VFMADD231PD  Z7, Z7, Z3
-	CMPQ         CX, BX
-	JGE          without21
-	MOVQ         (DX), R11
-	VMULPD       Z5, Z6, Z6
-	VCVTPS2PD.Z  (R11)(R10*4), K1, Z5
-	VFMADD231PD  Z5, Z6, Z4
-
-without21:
-	ADDQ        $0x18, DX
-	ADDQ        $0x18, SI
-	INCQ        CX
-	CMPQ        CX, R8
-	JL          part20
-	VFMADD231PD Z1, Z3, Z4
-	VMINPD      Z4, Z2, Z4
-	MOVQ        R9, CX
-	TESTQ       CX, CX
-	JEQ         single23
-	VMOVAPD     Z0, Z1
-	VSUBPD      Z4, Z0, Z2
-
-next22:
-	VFMADD213PD Z0, Z2, Z1
-	DECQ        CX
-	JNZ         next22
-	VMULPD      Z1, Z4, Z4
-
-single23:
-	VCVTPD2PS Z4, Y4
-	VMOVUPS   Y4, K1, (AX)(R10*4)
-
-done7:
-	VZEROUPPER
-	RET
-
 // func affineAVX512(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·affineAVX512(SB), NOSPLIT, $0-96
@@ -1300,9 +946,9 @@ TEXT ·affineAVX512(SB), NOSPLIT, $0-96
 	VBROADCASTSD x+72(FP), Z3
 	XORQ         SI, SI
 
-block25:
+block8:
 	CMPQ      CX, $0x00000008
-	JL        fewer26
+	JL        fewer9
 	VCVTPS2PD (DX)(SI*4), Z4
 	VCVTPS2PD (BX)(SI*4), Z5
 	VSUBPD    Z4, Z0, Z4
@@ -1313,11 +959,11 @@ block25:
 	VMOVUPD   Z5, (AX)(SI*8)
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x00000008, CX
-	JMP       block25
+	JMP       block8
 
-fewer26:
+fewer9:
 	TESTQ       CX, CX
-	JEQ         done24
+	JEQ         done7
 	MOVL        $0x000000ff, DI
 	BZHIL       CX, DI, DI
 	KMOVW       DI, K1
@@ -1330,201 +976,256 @@ fewer26:
 	VADDPD      Z2, Z5, Z5
 	VMOVUPD     Z5, K1, (AX)(SI*8)
 
-done24:
+done7:
 	VZEROUPPER
 	RET
 
-// func squaresAVX512(dst []float64, c []float32, y []float32, x float64)
+// func add64AVX512(dst []float64, a []float64, b []float64)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·squaresAVX512(SB), NOSPLIT, $0-80
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         y_base+48(FP), BX
-	VBROADCASTSD x+72(FP), Z0
-	XORQ         SI, SI
+TEXT ·add64AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
 
-block28:
-	CMPQ      CX, $0x00000008
-	JL        fewer29
-	VCVTPS2PD (DX)(SI*4), Z1
-	VCVTPS2PD (BX)(SI*4), Z2
-	VSUBPD    Z2, Z0, Z3
-	VMULPD    Z3, Z3, Z3
-	VMULPD    Z0, Z2, Z2
-	VADDPD    Z2, Z2, Z2
-	VMULPD    Z1, Z2, Z2
-	VADDPD    Z2, Z3, Z3
-	VMOVUPD   Z3, (AX)(SI*8)
-	ADDQ      $0x00000008, SI
-	SUBQ      $0x00000008, CX
-	JMP       block28
+block11:
+	CMPQ    CX, $0x00000008
+	JL      fewer12
+	VMOVUPD (DX)(SI*8), Z0
+	VMOVUPD (BX)(SI*8), Z1
+	VADDPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*8)
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000008, CX
+	JMP     block11
 
-fewer29:
-	TESTQ       CX, CX
-	JEQ         done27
-	MOVL        $0x000000ff, DI
-	BZHIL       CX, DI, DI
-	KMOVW       DI, K1
-	VCVTPS2PD.Z (DX)(SI*4), K1, Z1
-	VCVTPS2PD.Z (BX)(SI*4), K1, Z2
-	VSUBPD      Z2, Z0, Z3
-	VMULPD      Z3, Z3, Z3
-	VMULPD      Z0, Z2, Z2
-	VADDPD      Z2, Z2, Z2
-	VMULPD      Z1, Z2, Z2
-	VADDPD      Z2, Z3, Z3
-	VMOVUPD     Z3, K1, (AX)(SI*8)
+fewer12:
+	TESTQ     CX, CX
+	JEQ       done10
+	MOVL      $0x000000ff, DI
+	BZHIL     CX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VADDPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done27:
+done10:
 	VZEROUPPER
 	RET
 
-// func halfAngleAVX512(dst []float64, c []float32, row []float64, cols [][]float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·halfAngleAVX512(SB), NOSPLIT, $0-96
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	MOVQ         row_base+48(FP), BX
-	MOVQ         cols_base+72(FP), SI
-	MOVQ         $0x3ff0000000000000, DI
-	VMOVQ        DI, X0
-	VPBROADCASTQ X0, Z0
-	XORQ         DI, DI
+// func sub64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sub64AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
 
-block31:
-	CMPQ         CX, $0x00000008
-	JL           fewer32
-	VBROADCASTSD 16(BX), Z1
-	VBROADCASTSD 24(BX), Z2
-	MOVQ         72(SI), R8
-	VMOVUPD      (R8)(DI*8), Z3
-	VMULPD       Z3, Z1, Z1
-	MOVQ         48(SI), R8
-	VMOVUPD      (R8)(DI*8), Z3
-	VMULPD       Z3, Z2, Z2
-	VADDPD       Z2, Z1, Z1
-	VBROADCASTSD (BX), Z3
-	MOVQ         (SI), R8
-	VMOVUPD      (R8)(DI*8), Z4
-	VSUBPD       Z4, Z3, Z2
-	VADDPD       Z4, Z3, Z3
-	VMULPD       Z3, Z2, Z2
-	VBROADCASTSD 32(BX), Z3
-	MOVQ         96(SI), R8
-	VMOVUPD      (R8)(DI*8), Z4
-	VMULPD       Z4, Z3, Z3
-	VMULPD       Z3, Z2, Z2
-	VDIVPD       Z1, Z2, Z2
-	VMULPD       Z2, Z2, Z2
-	VCVTPS2PD    (DX)(DI*4), Z3
-	VBROADCASTSD 8(BX), Z4
-	MOVQ         24(SI), R8
-	VMOVUPD      (R8)(DI*8), Z5
-	VMULPD       Z5, Z4, Z4
-	VSUBPD       Z3, Z0, Z7
-	VMULPD       Z4, Z7, Z7
-	VMULPD       Z4, Z4, Z4
-	VADDPD       Z2, Z4, Z6
-	VSQRTPD      Z6, Z6
-	VADDPD       Z0, Z0, Z5
-	VSUBPD       Z3, Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VFMADD213PD  Z2, Z4, Z5
-	VMOVAPD      Z5, Z2
-	VFMADD231PD  Z1, Z1, Z2
-	VSQRTPD      Z2, Z2
-	VMULPD       Z6, Z7, Z4
-	VFMADD231PD  Z2, Z1, Z4
-	VMULPD       Z6, Z2, Z2
-	VMULPD       Z1, Z7, Z1
-	VCMPPD       $0x1e, Z0, Z3, K1
-	VADDPD       Z1, Z2, Z3
-	VSUBPD       Z1, Z2, Z2
-	VADDPD       Z4, Z0, Z6
-	VMULPD       Z6, Z3, Z3
-	VSUBPD       Z4, Z0, Z1
-	VXORPD       Z7, Z7, Z7
-	VCMPPD       $0x11, Z7, Z4, K2
-	VMOVAPD      Z2, K2, Z6
-	VMOVAPD      Z1, K2, Z2
-	VMOVAPD      Z2, K1, Z5
-	VMOVAPD      Z6, K1, Z3
-	VDIVPD       Z3, Z5, Z3
-	VCMPPD       $0x00, Z7, Z5, K1
-	VMOVAPD      Z7, K1, Z3
-	VMOVUPD      Z3, (AX)(DI*8)
-	ADDQ         $0x00000008, DI
-	SUBQ         $0x00000008, CX
-	JMP          block31
+block14:
+	CMPQ    CX, $0x00000008
+	JL      fewer15
+	VMOVUPD (DX)(SI*8), Z0
+	VMOVUPD (BX)(SI*8), Z1
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*8)
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000008, CX
+	JMP     block14
 
-fewer32:
-	TESTQ        CX, CX
-	JEQ          done30
-	MOVL         $0x000000ff, R8
-	BZHIL        CX, R8, R8
-	KMOVW        R8, K1
-	VBROADCASTSD 16(BX), Z1
-	VBROADCASTSD 24(BX), Z2
-	MOVQ         72(SI), CX
-	VMOVUPD.Z    (CX)(DI*8), K1, Z3
-	VMULPD       Z3, Z1, Z1
-	MOVQ         48(SI), CX
-	VMOVUPD.Z    (CX)(DI*8), K1, Z3
-	VMULPD       Z3, Z2, Z2
-	VADDPD       Z2, Z1, Z1
-	VBROADCASTSD (BX), Z3
-	MOVQ         (SI), CX
-	VMOVUPD.Z    (CX)(DI*8), K1, Z4
-	VSUBPD       Z4, Z3, Z2
-	VADDPD       Z4, Z3, Z3
-	VMULPD       Z3, Z2, Z2
-	VBROADCASTSD 32(BX), Z3
-	MOVQ         96(SI), CX
-	VMOVUPD.Z    (CX)(DI*8), K1, Z4
-	VMULPD       Z4, Z3, Z3
-	VMULPD       Z3, Z2, Z2
-	VDIVPD       Z1, Z2, Z2
-	VMULPD       Z2, Z2, Z2
-	VCVTPS2PD.Z  (DX)(DI*4), K1, Z3
-	VBROADCASTSD 8(BX), Z4
-	MOVQ         24(SI), CX
-	VMOVUPD.Z    (CX)(DI*8), K1, Z5
-	VMULPD       Z5, Z4, Z4
-	VSUBPD       Z3, Z0, Z7
-	VMULPD       Z4, Z7, Z7
-	VMULPD       Z4, Z4, Z4
-	VADDPD       Z2, Z4, Z6
-	VSQRTPD      Z6, Z6
-	VADDPD       Z0, Z0, Z5
-	VSUBPD       Z3, Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VFMADD213PD  Z2, Z4, Z5
-	VMOVAPD      Z5, Z2
-	VFMADD231PD  Z1, Z1, Z2
-	VSQRTPD      Z2, Z2
-	VMULPD       Z6, Z7, Z4
-	VFMADD231PD  Z2, Z1, Z4
-	VMULPD       Z6, Z2, Z2
-	VMULPD       Z1, Z7, Z1
-	VCMPPD       $0x1e, Z0, Z3, K2
-	VADDPD       Z1, Z2, Z3
-	VSUBPD       Z1, Z2, Z2
-	VADDPD       Z4, Z0, Z6
-	VMULPD       Z6, Z3, Z3
-	VSUBPD       Z4, Z0, Z1
-	VXORPD       Z0, Z0, Z0
-	VCMPPD       $0x11, Z0, Z4, K3
-	VMOVAPD      Z2, K3, Z6
-	VMOVAPD      Z1, K3, Z2
-	VMOVAPD      Z2, K2, Z5
-	VMOVAPD      Z6, K2, Z3
-	VDIVPD       Z3, Z5, Z3
-	VCMPPD       $0x00, Z0, Z5, K2
-	VMOVAPD      Z0, K2, Z3
-	VMOVUPD      Z3, K1, (AX)(DI*8)
+fewer15:
+	TESTQ     CX, CX
+	JEQ       done13
+	MOVL      $0x000000ff, DI
+	BZHIL     CX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VSUBPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done30:
+done13:
+	VZEROUPPER
+	RET
+
+// func mul64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·mul64AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
+
+block17:
+	CMPQ    CX, $0x00000008
+	JL      fewer18
+	VMOVUPD (DX)(SI*8), Z0
+	VMOVUPD (BX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*8)
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000008, CX
+	JMP     block17
+
+fewer18:
+	TESTQ     CX, CX
+	JEQ       done16
+	MOVL      $0x000000ff, DI
+	BZHIL     CX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+done16:
+	VZEROUPPER
+	RET
+
+// func div64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·div64AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
+
+block20:
+	CMPQ    CX, $0x00000008
+	JL      fewer21
+	VMOVUPD (DX)(SI*8), Z0
+	VMOVUPD (BX)(SI*8), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPD Z0, (AX)(SI*8)
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000008, CX
+	JMP     block20
+
+fewer21:
+	TESTQ     CX, CX
+	JEQ       done19
+	MOVL      $0x000000ff, DI
+	BZHIL     CX, DI, DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+done19:
+	VZEROUPPER
+	RET
+
+// func squaresAVX512(dst []float64, x []float64, y []float64, c []float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·squaresAVX512(SB), NOSPLIT, $0-96
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ x_base+24(FP), DX
+	MOVQ y_base+48(FP), BX
+	MOVQ c_base+72(FP), SI
+	XORQ DI, DI
+
+block23:
+	CMPQ    CX, $0x00000008
+	JL      fewer24
+	VMOVUPD (DX)(DI*8), Z0
+	VMOVUPD (BX)(DI*8), Z1
+	VMOVUPD (SI)(DI*8), Z2
+	VSUBPD  Z1, Z0, Z3
+	VMULPD  Z3, Z3, Z3
+	VMULPD  Z0, Z1, Z1
+	VADDPD  Z1, Z1, Z1
+	VMULPD  Z2, Z1, Z1
+	VADDPD  Z1, Z3, Z3
+	VMOVUPD Z3, (AX)(DI*8)
+	ADDQ    $0x00000008, DI
+	SUBQ    $0x00000008, CX
+	JMP     block23
+
+fewer24:
+	TESTQ     CX, CX
+	JEQ       done22
+	MOVL      $0x000000ff, R8
+	BZHIL     CX, R8, R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (DX)(DI*8), K1, Z0
+	VMOVUPD.Z (BX)(DI*8), K1, Z1
+	VMOVUPD.Z (SI)(DI*8), K1, Z2
+	VSUBPD    Z1, Z0, Z3
+	VMULPD    Z3, Z3, Z3
+	VMULPD    Z0, Z1, Z1
+	VADDPD    Z1, Z1, Z1
+	VMULPD    Z2, Z1, Z1
+	VADDPD    Z1, Z3, Z3
+	VMOVUPD   Z3, K1, (AX)(DI*8)
+
+done22:
+	VZEROUPPER
+	RET
+
+// func narrowAVX512(dst []float32, v []float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·narrowAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ v_base+24(FP), DX
+	XORQ BX, BX
+
+block26:
+	CMPQ      CX, $0x00000008
+	JL        fewer27
+	VMOVUPD   (DX)(BX*8), Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, (AX)(BX*4)
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x00000008, CX
+	JMP       block26
+
+fewer27:
+	TESTQ     CX, CX
+	JEQ       done25
+	MOVL      $0x000000ff, SI
+	BZHIL     CX, SI, SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, K1, (AX)(BX*4)
+
+done25:
+	VZEROUPPER
+	RET
+
+// func widenAVX512(dst []float64, v []float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·widenAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ v_base+24(FP), DX
+	XORQ BX, BX
+
+block29:
+	CMPQ      CX, $0x00000008
+	JL        fewer30
+	VCVTPS2PD (DX)(BX*4), Z0
+	VMOVUPD   Z0, (AX)(BX*8)
+	ADDQ      $0x00000008, BX
+	SUBQ      $0x00000008, CX
+	JMP       block29
+
+fewer30:
+	TESTQ       CX, CX
+	JEQ         done28
+	MOVL        $0x000000ff, SI
+	BZHIL       CX, SI, SI
+	KMOVW       SI, K1
+	VCVTPS2PD.Z (DX)(BX*4), K1, Z0
+	VMOVUPD     Z0, K1, (AX)(BX*8)
+
+done28:
 	VZEROUPPER
 	RET

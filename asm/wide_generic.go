@@ -68,21 +68,15 @@ func halfLineGeneric(dst []float32, v []float64, rows [][8]float64, zero float64
 	return outside
 }
 
-// gaussianDeficitGeneric is what a Gaussian kernel is below 1,
+// decayGeneric is the complement of a falling exponential,
 //
-//	dst[j] = 1 - exp(-gamma·((x-y[j])² + 2·x·y[j]·c[j])),  0 <= j < len(dst)
+//	dst[j] = 1 - exp(-v[j]),  v[j] >= 0,  0 <= j < len(dst)
 //
-// which is 1 - cosine in its feature space. x and gamma are at least 0, and gamma·x² and
-// gamma·y[j]² far from the ends of float64's range.
-//
-// Accuracy: full relative accuracy, within 2⁻³⁴ before it is rounded, for x, y[j] and c[j] that are
-// exact.
-func gaussianDeficitGeneric(dst, c, y []float32, x, gamma float64) {
-	c, y = c[:len(dst)], y[:len(dst)]
-	for j, v := range c {
-		w := float64(y[j])
-		d := x - w
-		dst[j] = float32(deficit64(-gamma * (float64(d*d) + float64(float64(x*w)*float64(v+v)))))
+// with full relative accuracy, within 2⁻³⁴ before it is rounded.
+func decayGeneric(dst []float32, v []float64) {
+	v = v[:len(dst)]
+	for j, v := range v {
+		dst[j] = float32(deficit64(-v))
 	}
 }
 
@@ -120,42 +114,6 @@ func deficit64(x float64) float64 {
 	return (1 - power) - float64(power*float64(p*r))
 }
 
-// joinGeneric gives 1 - cosine of vectors that are put together from parts, and of the tensor power
-// of degree n >= 1 of that. The parts number i have the norms p[i] and q[i][j], with Σ p[i]² = 1
-// and Σ q[i][j]² = 1 for all j, and 1 - cosine c[i][j]:
-//
-//	v = ½ Σ_i (p[i]-q[i][j])² + Σ_{i < len(c)} p[i] q[i][j] c[i][j]
-//	dst[j] = 1 - (1-v)ⁿ = v Σ_{k < n} (1-v)ᵏ,  0 <= j < len(dst)
-//
-// since 1 - Σ p[i] q[i][j] is ½ Σ (p[i]-q[i][j])². Parts from len(c) on have c = 0; v is at most 2.
-// len(q) >= len(p) >= len(c), and any c[i] may be dst.
-//
-// Accuracy: where norms are good to a few units of 2⁻⁵³, ε relative to each, a Σ p[i]² that is off
-// by as much changes v by ε v + ε². So v is within ε √(Σ (p[i]-q[i][j])²) and some 2⁻⁴⁸ v, and dst
-// within n times that.
-func joinGeneric(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
-	for j := range dst {
-		var gap, v float64
-		for i, a := range p {
-			b := q[i][j]
-			d := a - b
-			gap += float64(d * d)
-			if i < len(c) {
-				v += float64(float64(a*b) * float64(c[i][j]))
-			}
-		}
-		v += float64(gap * 0.5)
-		if v > 2 {
-			v = 2
-		}
-		s, rest := 1.0, 1-v
-		for range degree - 1 {
-			s = float64(s*rest) + 1
-		}
-		dst[j] = float32(v * s)
-	}
-}
-
 // affineGeneric is an affine function of inner products, in float64,
 //
 //	dst[j] = gamma·(x·y[j]·(1-c[j])) + r,  0 <= j < len(dst)
@@ -168,73 +126,61 @@ func affineGeneric(dst []float64, c, y []float32, x, gamma, r float64) {
 	}
 }
 
-// squaresGeneric is the squared distance of vectors with the norms x and y[j], in float64,
+// add64Generic, sub64Generic, mul64Generic and div64Generic are arithmetic in float64,
 //
-//	dst[j] = (x-y[j])² + 2·(x·y[j])·c[j],  0 <= j < len(dst)
+//	dst[j] = a[j] + b[j],   a[j] - b[j],   a[j] b[j],   a[j] / b[j],   0 <= j < len(dst)
+func add64Generic(dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for j := range dst {
+		dst[j] = a[j] + b[j]
+	}
+}
+
+func sub64Generic(dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for j := range dst {
+		dst[j] = a[j] - b[j]
+	}
+}
+
+func mul64Generic(dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for j := range dst {
+		dst[j] = a[j] * b[j]
+	}
+}
+
+func div64Generic(dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for j := range dst {
+		dst[j] = a[j] / b[j]
+	}
+}
+
+// squaresGeneric is the squared distance of vectors with the norms x[j] and y[j], in float64,
+//
+//	dst[j] = (x[j]-y[j])² + 2·(x[j]·y[j])·c[j],  0 <= j < len(dst)
 //
 // each operation rounded by itself: every instruction set gives the same bits.
-func squaresGeneric(dst []float64, c, y []float32, x float64) {
-	c, y = c[:len(dst)], y[:len(dst)]
-	for j, v := range c {
-		w := float64(y[j])
-		d := x - w
-		dst[j] = float64(d*d) + float64(2*float64(x*w)*float64(v))
-	}
-}
-
-// HalfAngleNumbers is how many numbers of a document [Kernels.HalfAngle] takes: its norm x; with
-// its angle θ_x the numbers √(cos θ_x), sin(θ_x/2) and cos(θ_x/2); and a t such that cos θ_y - cos
-// θ_x = 2 t_x t_y (y²-x²).
-const HalfAngleNumbers = layout.HalfAngleNumbers
-
-// halfAngleGeneric returns how much wider the angle θ of two vectors is than the mean m of two
-// other angles, as
-//
-//	dst[j] = tan((θ-m)/2),  0 <= j < len(dst)
-//
-// Each vector has one of these angles, θ_x and θ_y from 0 to π/2, and cos θ = √(cos θ_x cos θ_y)
-// (1-c). row holds the HalfAngleNumbers numbers of one vector, cols those of the others, a slice
-// each. With g = √(cos θ_x cos θ_y), d = (θ_x-θ_y)/2 and n = cos² m - cos² θ
-//
-//	sin m = sin(θ_x/2) cos(θ_y/2) + cos(θ_x/2) sin(θ_y/2),   sin d = t_x t_y (x²-y²) / sin m
-//	cos² m = g² + sin² d,   n = sin² d + g² c(2-c),   sin² θ = sin² m + n
-//	sin(θ-m) = n / (sin θ cos m + cos θ sin m) = sin θ cos m - cos θ sin m
-//
-// the latter for c > 1: nothing cancels. The result is 0 where n is 0 and c at most 1, and +Inf may
-// stand for an angle θ-m near π. That of (x, y) has the bits of that of (y, x).
-//
-// Accuracy: within some 2⁻⁴⁸ relative to the result.
-func halfAngleGeneric(dst []float64, c []float32, row []float64, cols [][]float64) {
-	own := (*[HalfAngleNumbers]float64)(row)
-	var other [HalfAngleNumbers]float64
+func squaresGeneric(dst, x, y, c []float64) {
+	x, y, c = x[:len(dst)], y[:len(dst)], c[:len(dst)]
 	for j := range dst {
-		for i := range other {
-			other[i] = cols[i][j]
-		}
-		dst[j] = HalfAngle(float64(c[j]), own, &other)
+		d := x[j] - y[j]
+		dst[j] = float64(d*d) + float64(2*float64(x[j]*y[j])*c[j])
 	}
 }
 
-// HalfAngle is [Kernels.HalfAngle] of two vectors, given the numbers of both.
-func HalfAngle(c float64, row, other *[HalfAngleNumbers]float64) float64 {
-	x, y := row[layout.HalfAngleNorm], other[layout.HalfAngleNorm]
-	sin, cos := row[layout.HalfAngleSine], row[layout.HalfAngleCosine]
-	sinM := float64(sin*other[layout.HalfAngleCosine]) + float64(cos*other[layout.HalfAngleSine])
-	d := float64((x-y)*(x+y)) * float64(row[layout.HalfAngleScale]*other[layout.HalfAngleScale]) / sinM
-	g := row[layout.HalfAngleRoot] * other[layout.HalfAngleRoot]
-	gg, dd := float64(g*g), float64(d*d)
-	n := dd + float64(gg*float64(c*(2-c)))
-	cosM, sinT, cosT := math.Sqrt(gg+dd), math.Sqrt(float64(sinM*sinM)+n), g*(1-c)
-	turned := float64(cosT*cosM) + float64(sinT*sinM)
-	over, under := n, (float64(sinT*cosM)+float64(cosT*sinM))*(1+turned)
-	if c > 1 {
-		sin := float64(sinT*cosM) - float64(cosT*sinM)
-		if over, under = sin, 1+turned; turned < 0 {
-			over, under = 1-turned, sin
-		}
+// narrowGeneric rounds to float32, and widenGeneric is its inverse.
+func narrowGeneric(dst []float32, v []float64) {
+	v = v[:len(dst)]
+	for j := range dst {
+		dst[j] = float32(v[j])
 	}
-	if over == 0 {
-		return 0
+}
+
+func widenGeneric(dst []float64, v []float32) {
+	v = v[:len(dst)]
+	for j := range dst {
+		dst[j] = float64(v[j])
 	}
-	return over / under
 }

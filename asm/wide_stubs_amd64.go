@@ -4,67 +4,107 @@
 
 package asm
 
-// gaussianDeficitAVX2 is gaussianDeficitGeneric.
+// decayAVX2 is decayGeneric.
 //
 //go:noescape
-func gaussianDeficitAVX2(dst []float32, c []float32, y []float32, x float64, gamma float64)
+func decayAVX2(dst []float32, v []float64)
 
 // tanhAVX2 is tanhGeneric.
 //
 //go:noescape
 func tanhAVX2(dst []float32, v []float64)
 
-// joinAVX2 is joinGeneric.
-//
-//go:noescape
-func joinAVX2(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
-
 // affineAVX2 is affineGeneric.
 //
 //go:noescape
 func affineAVX2(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
 
+// add64AVX2 is add64Generic.
+//
+//go:noescape
+func add64AVX2(dst []float64, a []float64, b []float64)
+
+// sub64AVX2 is sub64Generic.
+//
+//go:noescape
+func sub64AVX2(dst []float64, a []float64, b []float64)
+
+// mul64AVX2 is mul64Generic.
+//
+//go:noescape
+func mul64AVX2(dst []float64, a []float64, b []float64)
+
+// div64AVX2 is div64Generic.
+//
+//go:noescape
+func div64AVX2(dst []float64, a []float64, b []float64)
+
 // squaresAVX2 is squaresGeneric.
 //
 //go:noescape
-func squaresAVX2(dst []float64, c []float32, y []float32, x float64)
+func squaresAVX2(dst []float64, x []float64, y []float64, c []float64)
 
-// halfAngleAVX2 is halfAngleGeneric.
+// narrowAVX2 is narrowGeneric.
 //
 //go:noescape
-func halfAngleAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
+func narrowAVX2(dst []float32, v []float64)
+
+// widenAVX2 is widenGeneric.
+//
+//go:noescape
+func widenAVX2(dst []float64, v []float32)
 
 // halfLineAVX2 is halfLineGeneric.
 //
 //go:noescape
 func halfLineAVX2(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)
 
-// gaussianDeficitAVX512 is gaussianDeficitGeneric.
+// decayAVX512 is decayGeneric.
 //
 //go:noescape
-func gaussianDeficitAVX512(dst []float32, c []float32, y []float32, x float64, gamma float64)
+func decayAVX512(dst []float32, v []float64)
 
 // tanhAVX512 is tanhGeneric.
 //
 //go:noescape
 func tanhAVX512(dst []float32, v []float64)
 
-// joinAVX512 is joinGeneric.
-//
-//go:noescape
-func joinAVX512(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
-
 // affineAVX512 is affineGeneric.
 //
 //go:noescape
 func affineAVX512(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
 
+// add64AVX512 is add64Generic.
+//
+//go:noescape
+func add64AVX512(dst []float64, a []float64, b []float64)
+
+// sub64AVX512 is sub64Generic.
+//
+//go:noescape
+func sub64AVX512(dst []float64, a []float64, b []float64)
+
+// mul64AVX512 is mul64Generic.
+//
+//go:noescape
+func mul64AVX512(dst []float64, a []float64, b []float64)
+
+// div64AVX512 is div64Generic.
+//
+//go:noescape
+func div64AVX512(dst []float64, a []float64, b []float64)
+
 // squaresAVX512 is squaresGeneric.
 //
 //go:noescape
-func squaresAVX512(dst []float64, c []float32, y []float32, x float64)
+func squaresAVX512(dst []float64, x []float64, y []float64, c []float64)
 
-// halfAngleAVX512 is halfAngleGeneric.
+// narrowAVX512 is narrowGeneric.
 //
 //go:noescape
-func halfAngleAVX512(dst []float64, c []float32, row []float64, cols [][]float64)
+func narrowAVX512(dst []float32, v []float64)
+
+// widenAVX512 is widenGeneric.
+//
+//go:noescape
+func widenAVX512(dst []float64, v []float32)

@@ -26,7 +26,7 @@ var families = []struct {
 	name string
 	add  []func(f file)
 }{
-	{"maps", []func(f file){maps, piecewise, bivariateTails}},
+	{"maps", []func(f file){maps, piecewise}},
 	{"panel", []func(f file){panels, pairings}},
 	{"tail", []func(f file){tails, finish}},
 	{"select", []func(f file){selects, leasts}},

@@ -13,12 +13,16 @@ import (
 func wideMaps(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
-		g.gaussianDeficit()
+		g.decay()
 		g.tanh()
-		g.join()
 		g.affine()
+		g.arithmetic("add64", g.VADDPD)
+		g.arithmetic("sub64", g.VSUBPD)
+		g.arithmetic("mul64", g.VMULPD)
+		g.arithmetic("div64", g.VDIVPD)
 		g.squares()
-		g.halfAngle()
+		g.narrow()
+		g.widenAll()
 		if set.lanes == 8 {
 			g.halfLine() // serves AVX-512, too: finding rows is the work
 		}
@@ -58,26 +62,17 @@ func (g *gen) deficit64(w VecVirtual, h *deficitHeld) VecVirtual {
 	return r
 }
 
-func (g *gen) gaussianDeficit() {
-	g.begin("gaussianDeficit", "func(dst, c, y []float32, x, gamma float64)", "is gaussianDeficitGeneric.")
+func (g *gen) decay() {
+	g.begin("decay", "func(dst []float32, v []float64)", "is decayGeneric.")
 	dst := g.base("dst")
 	n := g.length("dst")
-	c := g.base("c")
-	y := g.base("y")
-	x, gamma := g.everywhere("x"), g.everywhere("gamma")
+	from := g.base("v")
 	held := g.holdDeficit()
-	g.VXORPD(g.float64(math.Copysign(0, -1)), gamma, gamma)
+	minus := g.everywhereFloat(math.Copysign(0, -1))
 	g.elements(n, func(at GPVirtual, s some) {
-		place := func(base Register) Mem { return element(base, at, 4) }
-		v, w := g.load32(place(c), s, g.reg()), g.load32(place(y), s, g.reg())
-		d := g.reg()
-		g.VSUBPD(w, x, d)
-		g.VMULPD(x, w, w)
-		g.VADDPD(v, v, v)
-		g.VMULPD(v, w, w)
-		g.VFMADD231PD(d, d, w)
-		g.VMULPD(gamma, w, w)
-		g.store32(g.deficit64(w, &held), place(dst), s)
+		w := g.load64(element(from, at, 8), s, g.reg())
+		g.VXORPD(minus, w, w)
+		g.store32(g.deficit64(w, &held), element(dst, at, 4), s)
 	})
 	g.end()
 }
@@ -99,88 +94,6 @@ func (g *gen) tanh() {
 		g.VANDPD(minus, v, v)
 		g.VORPD(v, e, e)
 		g.store32(e, element(dst, at, 4), s)
-	})
-	g.end()
-}
-
-// joined is how many registers of elements a join takes at a time.
-const joined = 2
-
-func (g *gen) join() {
-	g.begin("join", "func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)", "is joinGeneric.")
-	dst := g.base("dst")
-	n := g.length("dst")
-	c := g.base("c")
-	given := g.length("c")
-	q := g.base("q")
-	p := g.base("p")
-	parts := g.length("p")
-	degree := g.param("degree")
-	one, half, two := g.everywhereFloat(1), g.everywhereFloat(0.5), g.everywhereFloat(2)
-	g.DECQ(degree)
-	g.blocks(n, joined, func(at GPVirtual, s some, wide int) {
-		place := func(base Register, i, bytes int) Mem {
-			return element(base, at, uint8(bytes)).Offset(bytes * i * g.doubles())
-		}
-		gap, v := g.regs(wide), g.regs(wide)
-		for k := range v {
-			g.VXORPD(gap[k], gap[k], gap[k])
-			g.VXORPD(v[k], v[k], v[k])
-		}
-		i, ci, qi, row := g.GP64(), g.GP64(), g.GP64(), g.GP64()
-		part, without, next, single := g.label("part"), g.label("without"), g.label("next"), g.label("single")
-		g.XORQ(i, i)
-		g.MOVQ(c, ci)
-		g.MOVQ(q, qi)
-		g.Label(part)
-		g.MOVQ(Mem{Base: qi}, row)
-		a, b := g.reg(), g.regs(wide)
-		g.VBROADCASTSD(element(p, i, 8), a)
-		for k := range b {
-			d := g.reg()
-			g.load64(place(row, k, 8), s, b[k])
-			g.VSUBPD(b[k], a, d)
-			g.VFMADD231PD(d, d, gap[k])
-		}
-		g.CMPQ(i, given)
-		g.JGE(without)
-		g.MOVQ(Mem{Base: ci}, row)
-		for k := range b {
-			g.VMULPD(a, b[k], b[k])
-			g.VFMADD231PD(g.load32(place(row, k, 4), s, g.reg()), b[k], v[k])
-		}
-		g.Label(without)
-		g.ADDQ(U8(sliceBytes), ci)
-		g.ADDQ(U8(sliceBytes), qi)
-		g.INCQ(i)
-		g.CMPQ(i, parts)
-		g.JL(part)
-		for k := range v {
-			g.VFMADD231PD(half, gap[k], v[k])
-			g.VMINPD(v[k], two, v[k]) // NaN stays
-		}
-
-		g.MOVQ(degree, i)
-		g.TESTQ(i, i)
-		g.JEQ(single)
-		sum, rest := g.regs(wide), g.regs(wide)
-		for k := range v {
-			g.VMOVAPD(one, sum[k])
-			g.VSUBPD(v[k], one, rest[k])
-		}
-		g.Label(next)
-		for k := range v {
-			g.VFMADD213PD(one, rest[k], sum[k])
-		}
-		g.DECQ(i)
-		g.JNZ(next)
-		for k := range v {
-			g.VMULPD(sum[k], v[k], v[k])
-		}
-		g.Label(single)
-		for k := range v {
-			g.store32(v[k], place(dst, k, 4), s)
-		}
 	})
 	g.end()
 }
@@ -255,124 +168,80 @@ func (g *gen) halfLine() {
 	g.RET()
 }
 
-// inner is what affine and squares have in common: body computes a register from c and y.
-func (g *gen) inner(name, parameters string, hold func() (x VecVirtual), body func(x, c, y VecVirtual) VecVirtual) {
-	g.begin(name, "func(dst []float64, c, y []float32, "+parameters+" float64)", "is "+name+"Generic.")
+func (g *gen) affine() {
+	g.begin("affine", "func(dst []float64, c, y []float32, x, gamma, r float64)", "is affineGeneric.")
 	dst := g.base("dst")
 	n := g.length("dst")
-	c := g.base("c")
-	y := g.base("y")
-	x := hold()
+	from := g.base("c")
+	norms := g.base("y")
+	one, gamma, r, x := g.everywhereFloat(1), g.everywhere("gamma"), g.everywhere("r"), g.everywhere("x")
 	g.elements(n, func(at GPVirtual, s some) {
-		place := func(base Register) Mem { return element(base, at, 4) }
-		v := body(x, g.load32(place(c), s, g.reg()), g.load32(place(y), s, g.reg()))
-		g.store64(v, element(dst, at, 8), s)
-	})
-	g.end()
-}
-
-func (g *gen) affine() {
-	var one, gamma, r VecVirtual
-	g.inner("affine", "x, gamma, r", func() VecVirtual {
-		one, gamma, r = g.everywhereFloat(1), g.everywhere("gamma"), g.everywhere("r")
-		return g.everywhere("x")
-	}, func(x, c, y VecVirtual) VecVirtual {
+		c, y := g.load32(element(from, at, 4), s, g.reg()), g.load32(element(norms, at, 4), s, g.reg())
 		g.VSUBPD(c, one, c)
 		g.VMULPD(x, y, y)
 		g.VMULPD(c, y, y)
 		g.VMULPD(gamma, y, y)
 		g.VADDPD(r, y, y)
-		return y
+		g.store64(y, element(dst, at, 8), s)
 	})
+	g.end()
+}
+
+// arithmetic is an operation on two slices.
+func (g *gen) arithmetic(name string, op func(...Op)) {
+	g.begin(name, "func(dst, a, b []float64)", "is "+name+"Generic.")
+	dst := g.base("dst")
+	n := g.length("dst")
+	left := g.base("a")
+	right := g.base("b")
+	g.elements(n, func(at GPVirtual, s some) {
+		a, b := g.load64(element(left, at, 8), s, g.reg()), g.load64(element(right, at, 8), s, g.reg())
+		op(b, a, a)
+		g.store64(a, element(dst, at, 8), s)
+	})
+	g.end()
 }
 
 func (g *gen) squares() {
-	g.inner("squares", "x", func() VecVirtual { return g.everywhere("x") }, func(x, c, y VecVirtual) VecVirtual {
-		d := g.reg()
+	g.begin("squares", "func(dst, x, y, c []float64)", "is squaresGeneric.")
+	dst := g.base("dst")
+	n := g.length("dst")
+	from := [3]Register{g.base("x"), g.base("y"), g.base("c")}
+	g.elements(n, func(at GPVirtual, s some) {
+		var v [3]VecVirtual
+		for i, base := range from {
+			v[i] = g.load64(element(base, at, 8), s, g.reg())
+		}
+		d, x, y, c := g.reg(), v[0], v[1], v[2]
 		g.VSUBPD(y, x, d)
 		g.VMULPD(d, d, d)
 		g.VMULPD(x, y, y)
 		g.VADDPD(y, y, y)
 		g.VMULPD(c, y, y)
 		g.VADDPD(y, d, d)
-		return d
+		g.store64(d, element(dst, at, 8), s)
 	})
+	g.end()
 }
 
-func (g *gen) halfAngle() {
-	g.begin("halfAngle", "func(dst []float64, c []float32, row []float64, cols [][]float64)", "is halfAngleGeneric.")
+func (g *gen) narrow() {
+	g.begin("narrow", "func(dst []float32, v []float64)", "is narrowGeneric.")
 	dst := g.base("dst")
 	n := g.length("dst")
-	from := g.base("c")
-	row := g.base("row")
-	cols := g.base("cols")
-	one := g.everywhereFloat(1)
+	from := g.base("v")
 	g.elements(n, func(at GPVirtual, s some) {
-		column := func(i int) VecVirtual {
-			base := g.GP64()
-			g.MOVQ(Mem{Base: cols, Disp: sliceBytes * i}, base)
-			return g.load64(element(base, at, 8), s, g.reg())
-		}
-		own := func(i int) VecVirtual {
-			v := g.reg()
-			g.VBROADCASTSD(Mem{Base: row, Disp: 8 * i}, v)
-			return v
-		}
-		// sin m: neither product is fused with the sum, since they trade places with the documents.
-		sinM, other := own(layout.HalfAngleSine), own(layout.HalfAngleCosine)
-		g.VMULPD(column(layout.HalfAngleCosine), sinM, sinM)
-		g.VMULPD(column(layout.HalfAngleSine), other, other)
-		g.VADDPD(other, sinM, sinM)
-		// sin² d
-		d, x, y := g.reg(), own(layout.HalfAngleNorm), column(layout.HalfAngleNorm)
-		g.VSUBPD(y, x, d)
-		g.VADDPD(y, x, x)
-		g.VMULPD(x, d, d)
-		t := own(layout.HalfAngleScale)
-		g.VMULPD(column(layout.HalfAngleScale), t, t)
-		g.VMULPD(t, d, d)
-		g.VDIVPD(sinM, d, d)
-		g.VMULPD(d, d, d)
+		g.store32(g.load64(element(from, at, 8), s, g.reg()), element(dst, at, 4), s)
+	})
+	g.end()
+}
 
-		c := g.load32(element(from, at, 4), s, g.reg())
-		root2, over, cosM, sinT := own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
-		g.VMULPD(column(layout.HalfAngleRoot), root2, root2) // g
-		cosT := g.reg()
-		g.VSUBPD(c, one, cosT)
-		g.VMULPD(root2, cosT, cosT)
-		g.VMULPD(root2, root2, root2)
-		g.VADDPD(d, root2, cosM)
-		g.VSQRTPD(cosM, cosM)
-		g.VADDPD(one, one, over)
-		g.VSUBPD(c, over, over)
-		g.VMULPD(c, over, over)
-		g.VFMADD213PD(d, root2, over) // n
-		g.VMOVAPD(over, sinT)
-		g.VFMADD231PD(sinM, sinM, sinT)
-		g.VSQRTPD(sinT, sinT)
-
-		turned, first, second := g.reg(), g.reg(), g.reg()
-		g.VMULPD(cosM, cosT, turned)
-		g.VFMADD231PD(sinT, sinM, turned)
-		g.VMULPD(cosM, sinT, first)
-		g.VMULPD(sinM, cosT, second)
-		beyond := g.compare64(greaterD, c, one)
-		g.VADDPD(second, first, c)
-		g.VSUBPD(second, first, first) // sin(θ-m) for c > 1
-		under := g.reg()
-		g.VADDPD(turned, one, under)
-		g.VMULPD(under, c, c)
-		g.VSUBPD(turned, one, second)
-		zero := g.reg()
-		g.VXORPD(zero, zero, zero)
-		back := g.compare64(lessD, turned, zero)
-		g.take(back, first, under) // the divisor for c > 1
-		g.take(back, second, first)
-		g.take(beyond, first, over)
-		g.take(beyond, under, c)
-		g.VDIVPD(c, over, c)
-		g.take(g.compare64(equalD, over, zero), zero, c)
-		g.store64(c, element(dst, at, 8), s)
+func (g *gen) widenAll() {
+	g.begin("widen", "func(dst []float64, v []float32)", "is widenGeneric.")
+	dst := g.base("dst")
+	n := g.length("dst")
+	from := g.base("v")
+	g.elements(n, func(at GPVirtual, s some) {
+		g.store64(g.load32(element(from, at, 4), s, g.reg()), element(dst, at, 8), s)
 	})
 	g.end()
 }

@@ -252,10 +252,17 @@ func power(k *kernel) formula {
 	}
 	raise, lost := powerOf(p), deficitOf(p)
 	return formula{
-		value:   func(a at) ref { return a.fn(raise, of.at(a)) },
-		deficit: func(a at) ref { return a.fn(lost, of.deficitAt(a)) },
-		norm:    func(n norm) norm { return of.image(n).raised(1, p) },
-		known:   known,
+		value: func(a at) ref { return a.fn(raise, of.at(a)) },
+		deficit: func(a at) ref {
+			c := of.deficitAt(a)
+			if whole {
+				return a.fn(lost, c)
+			}
+			far := a.sub(a.number(1), a.fn(raise, a.sub(a.number(1), c))) // too steep at c = 1 for a table
+			return a.positive(a.sub(c, a.number(0.5)), far, a.fn(lost, c))
+		},
+		norm:  func(n norm) norm { return of.image(n).raised(1, p) },
+		known: known,
 	}
 }
 
@@ -369,7 +376,7 @@ func centred(k *kernel) formula {
 		}
 		n := image(a.norm)
 		c2 := a.div(a.sub(half, a.scaled(0.5, a.apart(n))), a.both(n))
-		return a.positive(a.both(n), c2, a.c) // otherwise the origin itself
+		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // otherwise the origin itself
 	}
 	return f
 }

@@ -171,14 +171,6 @@ func (a at) fn(f *function, p ref) ref {
 	return a.e.add(node{op: opFunc, a: p, f: f})
 }
 
-// clamp returns a node between 0 and 2, what rounding may have taken beyond.
-func (a at) clamp(p ref) ref {
-	if n := a.e.nodes[p]; n.op == opC || n.op == opFunc && n.f.table != nil && !a.e.exact {
-		return p
-	}
-	return a.fn(clamped, p)
-}
-
 // positive returns u where the number w is above 0, and otherwise v.
 func (a at) positive(w, u, v ref) ref {
 	if n := a.e.nodes[w]; n.op == opConst {
@@ -450,7 +442,7 @@ var (
 	exp = &function{
 		f: math.Exp, rounds: true, own: 8, ops: []device.Op{device.OpExp},
 		row: func(m *machine, dst []float32, v []float64) {
-			narrow(dst, v)
+			m.k.Narrow(dst, v)
 			m.k.Exp(dst, dst)
 		},
 	}
@@ -474,9 +466,13 @@ var (
 			}
 		},
 	}
-	log1p   = onHalf(math.Log1p, device.OpLog1p)
-	decayed = onHalf(func(v float64) float64 { return -math.Expm1(-v) }, // 1 - e^-v
-		device.OpNeg, device.OpExpm1, device.OpNeg)
+	decayed = &function{ // 1 - e^-v for v from 0 on
+		f: func(v float64) float64 { return -math.Expm1(-max(v, 0)) }, own: 1 + 0x1p-34/unit,
+		ops: []device.Op{device.OpNeg, device.OpExpm1, device.OpNeg},
+		row: func(m *machine, dst []float32, v []float64) { m.k.Decay(dst, v) },
+	}
+	log1p      = onHalf(math.Log1p, device.OpLog1p)
+	arctangent = onHalf(math.Atan)
 )
 
 // wholePower is v^n.
@@ -523,12 +519,12 @@ func powerOf(p float64) *function {
 	return realPower(p)
 }
 
-// deficitOf is 1 - (1-c)^p. A root is too steep at c = 1 for a table.
+// deficitOf is 1 - (1-c)^p, up to c = ½ if p isn't whole.
 func deficitOf(p float64) *function {
-	f := onUnit(func(c float64) float64 { return powerDeficit(c, int(p)) })
 	if p != math.Trunc(p) {
-		f = &function{f: func(c float64) float64 { return deficitPower(min(max(c, 0), 1), p) }}
+		return onUnit(func(c float64) float64 { return deficitPower(min(c, 0.5), p) })
 	}
+	f := onUnit(func(c float64) float64 { return powerDeficit(c, int(p)) })
 	f.ops, f.arg = []device.Op{device.OpClamp, device.OpDeficit}, p
 	return f
 }

@@ -20,8 +20,8 @@ import (
 type formula struct {
 	value func(a at) ref // writes k
 
-	// deficit writes c2, without cancellation where it is small: 1 minus a value near 1 would keep no
-	// digits. Default: by definition, value by value. It is asked of kernels with
+	// deficit writes c2, never below 0, without cancellation where it is small: 1 minus a value near 1
+	// would keep no digits. Default: by definition, value by value. It is asked of kernels with
 	// Properties.PositiveDiagonal only.
 	deficit func(a at) ref
 
@@ -165,7 +165,7 @@ func (k *kernel) deficitAt(a at) ref {
 }
 
 // above returns what a kernel on the feature space is given.
-func (k *kernel) above(a at) at { return at{a.e, a.clamp(k.deficitAt(a)), k.image(a.norm)} }
+func (k *kernel) above(a at) at { return at{a.e, k.deficitAt(a), k.image(a.norm)} }
 
 // image returns the norm in the feature space of a document with norm n.
 func (k *kernel) image(n norm) norm {

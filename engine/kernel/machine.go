@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/kernel/internal/table"
-	"gonum.org/v1/gonum/floats"
 )
 
 // chunk is how many columns pass through all operations before the next ones begin: what comes
@@ -98,7 +96,6 @@ type machine struct {
 	norms     []float64 // attributes of all rows
 	y         [chunk]float32
 	out       [chunk]float32 // of the last function
-	table.Widener
 }
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
@@ -112,6 +109,9 @@ func (m *machine) reserve(n int) {
 
 // run maps a tile.
 func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
+	if len(dst) == 0 {
+		return
+	}
 	m := machines.Get().(*machine)
 	defer machines.Put(m)
 	m.k = k
@@ -158,7 +158,7 @@ func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, w
 		}
 		switch n.op {
 		case opC:
-			m.Widen(m.k, dst, c)
+			m.k.Widen(dst, c)
 		case opConst:
 			fill(dst, n.v)
 		case opX:
@@ -177,11 +177,7 @@ func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, w
 			}
 			m.function(n.f, dst, v, c, nodes[n.a].op == opC, len(y))
 		case opDist:
-			a, b, d := of(n.a)[:len(dst)], of(n.b)[:len(dst)], of(n.d)[:len(dst)]
-			for j := range dst {
-				gap := a[j] - b[j]
-				dst[j] = float64(gap*gap) + float64(2*float64(a[j]*b[j])*d[j])
-			}
+			m.k.Squares(dst, of(n.a), of(n.b), of(n.d))
 		case opSelect:
 			a, b, d := of(n.a)[:len(dst)], of(n.b)[:len(dst)], of(n.d)[:len(dst)]
 			for j := range dst {
@@ -194,12 +190,18 @@ func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, w
 			for j := range dst {
 				dst[j] = n.call.f(min(max(d[j], 0), 2), a[j], b[j])
 			}
-		default:
-			combine(n.op, dst, of(n.a), of(n.b))
+		case opAdd:
+			m.k.Add64(dst, of(n.a), of(n.b))
+		case opSub:
+			m.k.Sub64(dst, of(n.a), of(n.b))
+		case opMul:
+			m.k.Mul64(dst, of(n.a), of(n.b))
+		case opDiv:
+			m.k.Div64(dst, of(n.a), of(n.b))
 		}
 	}
 	if last := ref(len(nodes) - 1); !columns && p.register[last] >= 0 {
-		narrow(m.out[:len(y)], of(last))
+		m.k.Narrow(m.out[:len(y)], of(last))
 	}
 }
 
@@ -221,14 +223,7 @@ func (m *machine) function(f *function, dst, v []float64, c []float32, ofC bool,
 		f.table().Apply(m.k, out, c)
 	case f.table != nil:
 		if v != nil {
-			narrow(out, v)
-			for j, w := range out {
-				if w < 0 {
-					out[j] = 0
-				} else if w > 2 {
-					out[j] = 2
-				}
-			}
+			m.k.Narrow(out, v)
 		}
 		f.table().Apply(m.k, out, out)
 	case f.half != nil:
@@ -237,43 +232,13 @@ func (m *machine) function(f *function, dst, v []float64, c []float32, ofC bool,
 		f.row(m, out, v)
 	}
 	if dst != nil {
-		m.Widen(m.k, dst, out)
-	}
-}
-
-// narrow rounds to float32, four at a time: a conversion waits for the one before it in its register.
-func narrow(dst []float32, v []float64) {
-	v = v[:len(dst)]
-	for ; len(dst) >= 4 && len(v) >= 4; dst, v = dst[4:], v[4:] {
-		dst[0], dst[1], dst[2], dst[3] = float32(v[0]), float32(v[1]), float32(v[2]), float32(v[3])
-	}
-	for j := range dst {
-		dst[j] = float32(v[j])
+		m.k.Widen(dst, out)
 	}
 }
 
 func fill(dst []float64, v float64) {
-	for j := range dst {
-		dst[j] = v
-	}
-}
-
-func combine(o op, dst, a, b []float64) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	switch o {
-	case opAdd:
-		for j := range dst {
-			dst[j] = a[j] + b[j]
-		}
-	case opSub:
-		for j := range dst {
-			dst[j] = a[j] - b[j]
-		}
-	case opMul:
-		for j := range dst {
-			dst[j] = a[j] * b[j]
-		}
-	default:
-		floats.DivTo(dst, a, b)
+	dst[0] = v
+	for n := 1; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
 	}
 }

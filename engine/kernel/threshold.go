@@ -25,7 +25,6 @@ func smoothed(sigma float64) formula {
 	longer := func(x float64) float64 { return smoothNorm(x, sigma) }
 	squared := func(x float64) float64 { return x * x }
 	value := onUnit(func(c float64) float64 { return coangle(c) / math.Pi })
-	deficit := &call{func(c, x, y float64) float64 { return smoothDeficit(c, x, y, sigma) }}
 	opposite := onUnit(func(c float64) float64 { return angle(c) / math.Pi })
 	lengthened := func(a at) ref { // c_σ
 		ab, xy := a.both(a.norm.then("smooth "+formatNumber(sigma), longer)), a.both(a.norm)
@@ -42,7 +41,7 @@ func smoothed(sigma float64) formula {
 			far := at{a.e, a.sub(a.number(2), a.c), a.norm}
 			return a.positive(a.sub(a.c, a.number(1)), a.fn(opposite, lengthened(far)), a.fn(value, lengthened(a)))
 		},
-		deficit: func(a at) ref { return a.by(deficit) },
+		deficit: func(a at) ref { return smoothDeficit(a, sigma) },
 		known: nonNegative("an inner product of infinitely many smoothed threshold units",
 			sourceCho+", ch. 3, eq. 3.16"),
 	}
@@ -58,11 +57,11 @@ func smooth(c, x, y, sigma, a, b float64) float64 {
 // smoothNorm returns A = √(x²+σ²).
 func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
 
-// smoothDeficit returns c2 of smoothed thresholds without cancellation. A document of norm x has
-// with itself the angle θ_x, cos θ_x = (x/A)², and the norm √p, p = 1 - θ_x/π. With θ the angle of
-// two documents and m = (θ_x+θ_y)/2 it is
+// smoothDeficit writes c2 of smoothed thresholds without cancellation. A document of norm x has with
+// itself the angle θ_x, cos θ_x = (x/A)², and the norm √p, p = 1 - θ_x/π. With θ the angle of two
+// documents and m = (θ_x+θ_y)/2 it is
 //
-//	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq)
+//	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq),   θ-m = 2 arctan(sin(θ-m)/(1+cos(θ-m)))
 //
 // of which the second term is at most a quarter of the first. With g = xy/(AB), cos θ = g(1-c) and
 // d = (θ_x-θ_y)/2,
@@ -73,31 +72,33 @@ func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigm
 //	n = cos² m - cos² θ = sin² d + g² c(2-c),     sin² θ = sin² m + n
 //	sin(θ-m) = sin θ cos m - cos θ sin m = n / (sin θ cos m + cos θ sin m)
 //
-// where the first form of the last line is for cos θ < 0, and the second otherwise: all terms are
-// above 0 then.
-func smoothDeficit(c, x, y, sigma float64) float64 {
-	half := func(x float64) (g, sin, cos, scale, norm float64) {
-		a := smoothNorm(x, sigma)
-		g, sin = x/a, sigma/(math.Sqrt2*a)
-		return g, sin, math.Sqrt((1 + float64(g*g)) / 2), sin / a, math.Sqrt(1 - 2*math.Asin(sin)/math.Pi)
+// where the first form of the last line is for c > 1, and the second otherwise: all terms are above
+// 0 then.
+func smoothDeficit(a at, sigma float64) ref {
+	text := "smooth " + formatNumber(sigma)
+	side := func(name string, f func(x, longer float64) float64) norm {
+		return a.norm.then(text+name, func(x float64) float64 { return f(x, smoothNorm(x, sigma)) })
 	}
-	gx, sinX, cosX, scaleX, x2 := half(x)
-	gy, sinY, cosY, scaleY, y2 := half(y)
-	sinM := float64(sinX*cosY) + float64(cosX*sinY)
-	d := float64((x-y)*(x+y)) * float64(scaleX*scaleY) / sinM
-	g := gx * gy
-	gg, dd := float64(g*g), float64(d*d)
-	n := dd + float64(gg*float64(c*(2-c)))
-	cosM, sinT, cosT := math.Sqrt(gg+dd), math.Sqrt(float64(sinM*sinM)+n), g*(1-c)
-	sin := float64(sinT*cosM) - float64(cosT*sinM)
-	if c <= 1 && n > 0 {
-		sin = n / (float64(sinT*cosM) + float64(cosT*sinM))
-	} else if c <= 1 {
-		sin = 0
-	}
-	turn := math.Atan2(sin, float64(cosT*cosM)+float64(sinT*sinM))
-	gap := x2 - y2
-	return min(max((turn/math.Pi-gap*gap/2)/(x2*y2), 0), 2)
+	sinX, sinY := a.pair(side(" sine", func(_, l float64) float64 { return sigma / (math.Sqrt2 * l) }))
+	cosX, cosY := a.pair(side(" cosine", func(x, l float64) float64 { return math.Sqrt((1 + x/l*(x/l)) / 2) }))
+	length := side(" length", func(_, l float64) float64 {
+		return math.Sqrt(1 - 2*math.Asin(sigma/(math.Sqrt2*l))/math.Pi)
+	})
+	one := a.number(1)
+	x, y := a.pair(a.norm)
+	sinM := a.add(a.mul(sinX, cosY), a.mul(cosX, sinY))
+	scale := a.both(side(" scale", func(_, l float64) float64 { return sigma / (math.Sqrt2 * l * l) }))
+	dd := a.square(a.div(a.mul(a.mul(a.sub(x, y), a.add(x, y)), scale), sinM))
+	g := a.both(side(" root", func(x, l float64) float64 { return x / l }))
+	gg := a.square(g)
+	n := a.add(dd, a.mul(gg, a.mul(a.c, a.sub(a.number(2), a.c))))
+	cosM, sinT, cosT := a.fn(root, a.add(gg, dd)), a.fn(root, a.add(a.square(sinM), n)), a.mul(g, a.cosine())
+	first, second := a.mul(sinT, cosM), a.mul(cosT, sinM)
+	near := a.positive(n, a.div(n, a.add(first, second)), a.number(0))
+	sin := a.positive(a.sub(a.c, one), a.sub(first, second), near)
+	cos := a.add(a.mul(cosT, cosM), a.mul(sinT, sinM))
+	turn := a.scaled(2/math.Pi, a.fn(arctangent, a.div(sin, a.add(one, cos))))
+	return a.fn(clamped, a.div(a.sub(turn, a.scaled(0.5, a.apart(length))), a.both(length)))
 }
 
 // biased is the arc-cosine kernel of degree 0 whose thresholds have a bias b, and may be smoothed

@@ -30,48 +30,6 @@ const (
 	HalfLineFirst = (1023 + HalfLineLow) << HalfLineBits
 )
 
-// The places of a side's numbers in BivariateTail.
-const (
-	BivariateH = iota
-	BivariateHalf
-	BivariatePlus
-	BivariateMills
-	BivariateW
-	BivariateT
-	BivariateShift
-	BivariateQ
-
-	BivariateTerms   = 12 // from BivariateQ on
-	BivariateNumbers = BivariateQ + BivariateTerms
-	BivariateGroup   = 8 // columns whose numbers stand together
-)
-
-// The limits of BivariateTail.
-const (
-	// BivariateFloor is the least c, so that squares of h c and of √c h stay normal numbers: an
-	// angle of 2⁻²⁹.
-	BivariateFloor = 0x1p-60
-	// BivariateRoot is the least c(2-c): at c = 2 its root is divided by.
-	BivariateRoot = 0x1p-126
-	// BivariateRight is the greatest cotangent of an angle that is taken for a right one.
-	BivariateRight = 0x1p-24
-	// Where m² is above BivariateNothing, exp(-m²/2) is taken for 0: results below the normal
-	// numbers would cost three times the time of others. It is below the square of the greatest h,
-	// so that rounding can't make anything of a side at that limit.
-	BivariateNothing = 156.2
-)
-
-// The places of a document's numbers in HalfAngle.
-const (
-	HalfAngleNorm = iota
-	HalfAngleRoot
-	HalfAngleSine
-	HalfAngleCosine
-	HalfAngleScale
-
-	HalfAngleNumbers
-)
-
 // Visit is asm.Visit.
 type Visit struct {
 	First, Count uint32  // entries of the list, from doc and value on

@@ -88,23 +88,3 @@ func RealPower(v, p float64) float64 {
 	}
 	return math.Pow(v, p)
 }
-
-// Widener turns float32 into float64 four at a time: in Go the conversion waits for the one before
-// it, 2 ns.
-type Widener struct {
-	list [1][]float32
-	by   [1]float64
-}
-
-// Add computes dst[j] += w v[j], rounded once.
-func (b *Widener) Add(k *asm.Kernels, dst []float64, w float64, v []float32) {
-	b.list[0], b.by[0] = v, w
-	k.AddRows(dst, b.list[:], 0, b.by[:])
-	b.list[0] = nil // a pool must not keep it
-}
-
-// Widen computes dst[j] = v[j].
-func (b *Widener) Widen(k *asm.Kernels, dst []float64, v []float32) {
-	clear(dst)
-	b.Add(k, dst, 1, v)
-}
