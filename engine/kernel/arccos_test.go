@@ -8,7 +8,6 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/arccosine"
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -16,7 +15,7 @@ import (
 // the diagonal as its norms.
 func TestArcCosineDegree(t *testing.T) {
 	for _, n := range []float64{-0.4, -0.25, 0.5, 1.5, 3, 3.7, 10, 28} {
-		k := MustParse("arccos:n=" + syntax.FormatNumber(n)).(*kernel)
+		k := MustParse("arccos:n=" + formatNumber(n)).(*kernel)
 		j := arccosine.New(n)
 		for _, c := range []float64{0, 1e-20, 0.1, 1, 1.9, 2} {
 			const x, y = 1.5, 0.25
@@ -127,7 +126,7 @@ var arcCosineSpecs = []string{
 // near -½.
 func TestArcCosineDiagonal(t *testing.T) {
 	for _, n := range []float64{-0.49, -0.3, 0, 0.5, 1, 1.7, 2, 3, 4.25, 7, 12, 20.5} {
-		k := MustParse("arccos:n=" + syntax.FormatNumber(n))
+		k := MustParse("arccos:n=" + formatNumber(n))
 		for _, x := range []float64{0.3, 1, 2.5} {
 			want := math.Pow(x, 2*n) * math.Exp2(n) * math.Gamma(n+0.5) / math.Sqrt(math.Pi)
 			if got := k.Eval(0, x, x); !(math.Abs(got-want) <= (1e-14*(n+2)+1e-15/(n+0.5))*want) {
@@ -141,7 +140,7 @@ func TestArcCosineDiagonal(t *testing.T) {
 // difference of the degrees.
 func TestArcCosineDegreesTend(t *testing.T) {
 	for _, n := range []float64{0, 1, 2, 3, 5} {
-		k := MustParse("arccos:n=" + syntax.FormatNumber(n))
+		k := MustParse("arccos:n=" + formatNumber(n))
 		for _, c := range []float64{0, 1e-9, 0.2, 1, 1.6} {
 			const x, y = 0.4, 3.0
 			want := k.Eval(c, x, y)
@@ -150,7 +149,7 @@ func TestArcCosineDegreesTend(t *testing.T) {
 				// ∂ ln k/∂n is ln ‖x‖‖y‖ + ∂ ln J/∂n, for these c below 2 ln(n+2) + 3.
 				bound := e*(2*math.Log(n+2)+3) + 1e-13
 				for _, near := range []float64{n - e, n + e} {
-					got := MustParse("arccos:n="+syntax.FormatNumber(near)).Eval(c, x, y) / want
+					got := MustParse("arccos:n="+formatNumber(near)).Eval(c, x, y) / want
 					if !(math.Abs(got-1) <= bound) {
 						t.Errorf("the degree %v at c = %v is off that of %v by the factor %v, bound %v", near, c, n,
 							got, bound)
@@ -174,7 +173,7 @@ func TestArcCosineBiasTends(t *testing.T) {
 		"arccos:n=0,sigma=0.5": "arccos:n=0,sigma=0.5"} {
 		k := MustParse(limit)
 		for _, b := range []float64{0.1, 1e-3, 1e-8, -1e-8, -1e-3, -0.1} {
-			biased := MustParse(spec + ",bias=" + syntax.FormatNumber(b))
+			biased := MustParse(spec + ",bias=" + formatNumber(b))
 			moved := 0.0
 			for _, c := range distances() {
 				got, want := biased.Eval(c, x, y), k.Eval(c, x, y)

@@ -2,12 +2,9 @@ package kernel
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -33,7 +30,12 @@ type Param struct {
 }
 
 // Names returns the names that [Parse] knows.
-func Names() []string { return slices.Clone(vocabulary().Names) }
+func Names() (names []string) {
+	for _, f := range families {
+		names = append(names, f.Name)
+	}
+	return names
+}
 
 // Catalogue describes the kernels that [Parse] knows, in the order of [Names].
 func Catalogue() []Info {
@@ -71,7 +73,7 @@ type family struct {
 	// an embedding without one, or with that.
 	power func(v []float64) float64
 
-	own *kernel // see builder.family
+	custom bool // the family of kernels of one's own
 
 	single     bool // takes one part only
 	positional int  // so many of the parameters may follow the parts without a key
@@ -105,25 +107,6 @@ func familyOf(name string) *family {
 		return families[i]
 	}
 	return nil
-}
-
-// vocabulary is what the grammar must know of the families of documents.
-var vocabulary = sync.OnceValue(func() *syntax.Vocabulary {
-	q := signed("weight", "factor of a part of a sum", 1)
-	v := &syntax.Vocabulary{
-		Weight:  func(w float64) bool { return q.allows(w) && math.Abs(w) >= tiny },
-		Weights: fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge),
-	}
-	words := map[string]*syntax.Word{}
-	for _, f := range families {
-		v.Names, words[f.Name] = append(v.Names, f.Name), f.word()
-	}
-	v.Word = func(name string) *syntax.Word { return words[name] }
-	return v
-})
-
-func (f *family) word() *syntax.Word {
-	return &syntax.Word{Parts: f.Parts, Keys: f.keys(), Takes: func(key string) bool { return f.param(key) >= 0 }}
 }
 
 // info returns the description with all that follows from the rest.
@@ -170,13 +153,13 @@ func signed(key, summary string, initial float64) param {
 
 func whole(key, summary string, initial, min, max float64) param {
 	q := number(key, summary, initial, min, max,
-		fmt.Sprintf("a whole number from %s to %s", syntax.FormatNumber(min), syntax.FormatNumber(max)))
+		fmt.Sprintf("a whole number from %s to %s", formatNumber(min), formatNumber(max)))
 	q.whole = true
 	return q
 }
 
 func number(key, summary string, initial, min, max float64, allowed string) param {
-	about := Param{Key: key, Default: syntax.FormatNumber(initial), Allowed: allowed, Summary: summary}
+	about := Param{Key: key, Default: formatNumber(initial), Allowed: allowed, Summary: summary}
 	return param{Param: about, initial: initial, min: min, max: max}
 }
 

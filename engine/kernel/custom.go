@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -127,17 +126,15 @@ func customFormula(c Custom) formula {
 
 // readable reports whether the grammar of specifications takes a name for a kernel without parts.
 func readable(name string) bool {
-	of := syntax.Vocabulary{Word: func(string) *syntax.Word {
-		return &syntax.Word{Takes: func(string) bool { return true }}
-	}}
-	c, err := syntax.ParseCall(name, &of)
-	return err == nil && c.Pos == 0 && c.End == len(name)
+	p := parser{spec: name, any: true}
+	t, err := p.call()
+	return err == nil && t.Parts == "" && t.pos == 0 && t.end == len(name)
 }
 
 // known reports whether a name is the specification of another kernel, so that a file that holds it
 // would be read as that.
 func known(name string) bool {
-	word := syntax.FirstWord(name)
+	word := firstWord(name)
 	return familyOf(word) != nil || word == precomputedName
 }
 

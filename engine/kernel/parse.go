@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -49,36 +48,25 @@ func ParseIn(spec string, e sparse.Embedding, own ...Kernel) (Kernel, error) {
 }
 
 func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error) {
-	words, err := vocabularyOf(own)
+	known, err := ownParts(own)
 	if err != nil {
 		return nil, err
 	}
-	c, err := syntax.Parse(spec, words)
-	if err != nil {
-		return nil, err
-	}
-	k, err := newBuilder(spec, c, own).kernel(c, e)
+	k, err := (&builder{parser: parser{spec: spec, own: known}}).kernel(e)
 	if err != nil {
 		return nil, err
 	}
 	text := k.String() // which files hold
-	if c, err = syntax.Parse(text, words); err == nil {
-		again, err := newBuilder(text, c, own).kernel(c, nil)
-		if err == nil && (Equal(again, k) || isOwn(k) && again.String() == text) {
-			return k, nil
-		}
+	again, err := (&builder{parser: parser{spec: text, own: known}}).kernel(nil)
+	if err == nil && (Equal(again, k) || isOwn(k) && again.String() == text) {
+		return k, nil
 	}
-	return nil, syntax.Fail(spec, 0, fmt.Sprintf("a kernel that is written %q, which isn't read as that", text),
+	return nil, (&parser{spec: spec}).fail(0, fmt.Sprintf("a kernel that is written %q, which isn't read as that", text),
 		"fewer kernels within each other")
 }
 
-// vocabularyOf returns the vocabulary with the names of kernels of one's own.
-func vocabularyOf(own []Kernel) (*syntax.Vocabulary, error) {
-	if len(own) == 0 {
-		return vocabulary(), nil
-	}
-	v, words := *vocabulary(), map[string]*syntax.Word{}
-	v.Names = slices.Clone(v.Names)
+// ownParts checks kernels of one's own.
+func ownParts(own []Kernel) (parts []*kernel, err error) {
 	for i, k := range own {
 		if k == nil {
 			return nil, fmt.Errorf("engine: kernel %d of one's own is nil, expected one of kernel.New", i+1)
@@ -86,16 +74,11 @@ func vocabularyOf(own []Kernel) (*syntax.Vocabulary, error) {
 		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
 			return nil, fmt.Errorf("engine: two kernels of one's own are called %s, expected different names", k)
 		}
-		v.Names = append(v.Names, k.String())
-		words[syntax.FirstWord(k.String())] = &syntax.Word{Takes: func(string) bool { return true }}
-	}
-	v.Word = func(name string) *syntax.Word {
-		if w := vocabulary().Word(name); w != nil {
-			return w
+		if of := partOf(k); of != nil {
+			parts = append(parts, of)
 		}
-		return words[name]
 	}
-	return &v, nil
+	return parts, nil
 }
 
 // isOwn reports whether a kernel is one of [New], or made of one.
@@ -114,69 +97,44 @@ func MustParse(spec string) Kernel {
 	return k
 }
 
-// SpecError says where a kernel specification is wrong and what is allowed there: Spec is the
-// specification, Column the place in bytes from 1, Found what is there, and Expected what may be.
-type SpecError = syntax.Error
-
-// Bounds on what a specification may ask for.
-const (
-	mostLayers = 32  // of a composition
-	mostLeaves = 512 // kernels in all, layers that are repeated counted as often: each is computed
-)
-
 // builder makes the parts of one kernel from what was read.
 type builder struct {
-	spec      string
-	first     *syntax.Call // the first part that isn't made of others: the one that carries the embedding
+	parser
+	first     *term // the first part that isn't made of others: the one that carries the embedding
 	embedding sparse.Embedding
-	own       []Kernel
 }
 
-func newBuilder(spec string, c *syntax.Call, own []Kernel) *builder {
-	for len(c.Parts) > 0 {
-		c = c.Parts[0]
+// kernel makes the kernel of the specification. e is the embedding where that names none; nil stands
+// for the default of the first part.
+func (b *builder) kernel(e *sparse.Embedding) (Kernel, error) {
+	t, err := b.whole()
+	if err != nil {
+		return nil, err
 	}
-	b := &builder{spec: spec, first: c, own: own}
-	b.embedding = b.family(c).embedding
-	return b
-}
-
-// family returns the family of a call; of a kernel of one's own one that has this kernel alone.
-func (b *builder) family(c *syntax.Call) *family {
-	if f := familyOf(c.Name); f != nil {
-		return f
+	for b.first = t; len(b.first.parts) > 0; {
+		b.first = b.first.parts[0]
 	}
-	f := &family{Info: Info{Name: c.Name}}
-	for _, k := range b.own {
-		if of := partOf(k); of != nil && k.String() == b.text(c) {
-			f.embedding, f.own = k.Embedding(), of
-		}
+	first := b.first
+	b.embedding = first.embedding
+	if k := b.ownKernel(first); k != nil {
+		b.embedding = k.embedding
 	}
-	return f
-}
-
-// kernel makes the kernel that c describes. e is the embedding where c names none; nil stands for
-// the default of c's first part.
-func (b *builder) kernel(c *syntax.Call, e *sparse.Embedding) (Kernel, error) {
-	first := b.family(b.first)
 	if e != nil {
 		b.embedding = *e
 	}
 	named := false
-	if err := b.findEmbedding(c, &named); err != nil {
+	if err := b.findEmbedding(t, &named); err != nil {
 		return nil, err
 	}
 	if !named {
-		b.embedding = paired(b.embedding, first)
+		b.embedding = paired(b.embedding, first.family)
 	}
 	if first.power != nil && !named {
-		raised, err := b.raised(b.first, b.embedding, b.first.Pos, b.text(b.first))
-		if err != nil {
+		if b.embedding, err = b.raised(first, b.embedding, first.pos, b.text(first)); err != nil {
 			return nil, err
 		}
-		b.embedding = raised
 	}
-	k, err := b.build(c)
+	k, err := b.build(t)
 	if err != nil {
 		return nil, err // not k, which is a nil of another type
 	}
@@ -187,35 +145,29 @@ func (b *builder) kernel(c *syntax.Call, e *sparse.Embedding) (Kernel, error) {
 }
 
 // findEmbedding goes through all embeddings that are named.
-func (b *builder) findEmbedding(c *syntax.Call, named *bool) error {
-	f := b.family(c)
-	for _, part := range c.Parts {
+func (b *builder) findEmbedding(t *term, named *bool) error {
+	for _, part := range t.parts {
 		if err := b.findEmbedding(part, named); err != nil {
 			return err
 		}
 	}
-	for _, a := range c.Values {
-		if a.Key != "embed" || familyOf(c.Name) == nil {
+	for _, a := range t.values {
+		if a.key != "embed" || t.custom {
 			continue
 		}
-		e, err := sparse.ParseEmbedding(a.Value)
+		found := "embed=" + a.value
+		e, err := sparse.ParseEmbedding(a.value)
 		if err != nil {
-			return b.fail(
-				a.ValuePos,
-				"embed="+a.Value,
-				"one of "+strings.Join(embeddings(), ", ")+", or one with a power such as tf-l1-pow0.75"+syntax.Hint(
-					a.Value, embeddings()),
-			)
+			return b.fail(a.valuePos, found, "one of "+strings.Join(embeddings(), ", ")+
+				", or one with a power such as tf-l1-pow0.75"+hint(a.value, embeddings()))
 		}
-		if f.power != nil {
-			if e, err = b.raised(c, e, a.ValuePos, "embed="+a.Value); err != nil {
+		if t.power != nil {
+			if e, err = b.raised(t, e, a.valuePos, found); err != nil {
 				return err
 			}
 		}
-		switch e = paired(e, f); {
-		case *named && e != b.embedding:
-			return b.fail(a.ValuePos, "embed="+a.Value,
-				fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
+		if e = paired(e, t.family); *named && e != b.embedding {
+			return b.fail(a.valuePos, found, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
 		}
 		b.embedding, *named = e, true
 	}
@@ -223,117 +175,125 @@ func (b *builder) findEmbedding(c *syntax.Call, named *bool) error {
 }
 
 // raised returns the embedding e, which stands at pos as found, with the power that the parameters
-// of c ask for.
-func (b *builder) raised(c *syntax.Call, e sparse.Embedding, pos int, found string) (sparse.Embedding, error) {
-	f := b.family(c)
-	values, err := b.values(c)
+// of t ask for.
+func (b *builder) raised(t *term, e sparse.Embedding, pos int, found string) (sparse.Embedding, error) {
+	values, err := b.parameters(t)
 	if err != nil {
 		return e, err
 	}
-	raised, err := e.WithPower(f.power(values))
+	raised, err := e.WithPower(t.power(values))
+	plain := raised
 	if err != nil {
-		plain := f.embedding // there is a power for every value of the parameter, but histograms take none
-		plain.Power = 0
-		return e, b.fail(
-			pos,
-			found,
-			fmt.Sprintf("an embedding that can be raised to a power, such as %s, instead of %s for histograms", plain,
-				e),
-		)
+		plain = t.embedding // there is a power for every value of the parameter, but histograms take none
 	}
-	if e.Power != 0 && e != raised {
-		plain := raised
-		plain.Power = 0
-		return e, b.fail(pos, found,
-			fmt.Sprintf("the embedding %s, or %s, which %s raises to it, instead of %s", raised, plain, c.Name, e))
+	plain.Power = 0
+	switch {
+	case err != nil:
+		return e, b.fail(pos, found, fmt.Sprintf(
+			"an embedding that can be raised to a power, such as %s, instead of %s for histograms", plain, e))
+	case e.Power != 0 && e != raised:
+		return e, b.fail(pos, found, fmt.Sprintf(
+			"the embedding %s, or %s, which %s raises to it, instead of %s", raised, plain, t.Name, e))
 	}
 	return raised, nil
 }
 
 // build makes a kernel.
-func (b *builder) build(c *syntax.Call) (*kernel, error) {
-	f := b.family(c)
-	if familyOf(c.Name) == nil {
-		return b.ownKernel(c, f.own)
+func (b *builder) build(t *term) (*kernel, error) {
+	if t.custom {
+		return b.buildOwn(t)
 	}
-	values, err := b.values(c)
+	values, err := b.parameters(t)
 	if err != nil {
 		return nil, err
 	}
-	if f.combine == nil {
-		if f.refuse != nil {
-			if i, expected := f.refuse(values); expected != "" {
-				return nil, b.refused(c, f.params[i].Key, expected)
-			}
-		}
-		if err := b.checkPairing(c); err != nil {
-			return nil, err
-		}
-		e := in{f.embedding}
-		if f.power != nil {
-			e.embedding, _ = e.embedding.WithPower(f.power(values)) // whose bounds are those of the parameter
-			if want := e.embedding.Power; want != b.embedding.Power {
-				return nil, b.fail(
-					c.Pos,
-					b.text(c),
-					fmt.Sprintf("the power of the embedding %s: it is that of all parts, which share one embedding",
-						b.embedding),
-				)
-			}
-		}
-		if c == b.first {
-			e.embedding = b.embedding
-			b.first = nil // where layers are repeated, only the first of them names it
-		}
-		return newKernel(f, e, values), nil
+	if t.combine == nil {
+		return b.leaf(t, values)
 	}
 	var parts []*kernel
 	total := 0
-	for _, part := range c.Parts {
+	for _, part := range t.parts {
 		k, err := b.build(part)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, k)
 		if total += k.leaves; total > mostLeaves {
-			return nil, b.fail(part.Pos, b.text(part), fmt.Sprintf("at most %d kernels in all", mostLeaves))
+			return nil, b.fail(part.pos, b.text(part), fmt.Sprintf("at most %d kernels in all", mostLeaves))
 		}
 	}
-	if n := len(parts); n == 0 || n > 1 && f.single {
-		return nil, b.fail(c.Pos, fmt.Sprintf("%s of %d kernels", c.Name, n), f.Parts)
+	if n := len(parts); n == 0 || n > 1 && t.single {
+		return nil, b.fail(t.pos, fmt.Sprintf("%s of %d kernels", t.Name, n), t.Parts)
 	}
-	if f.check != nil {
-		if i, expected := f.check(parts, values); expected != "" {
-			part := c.Parts[i]
-			return nil, b.fail(part.Pos, b.text(part), expected)
+	if t.check != nil {
+		if i, expected := t.check(parts, values); expected != "" {
+			return nil, b.fail(t.parts[i].pos, b.text(t.parts[i]), expected)
 		}
 	}
-	if f.layers != nil && len(parts) < f.layers(values) {
-		last, err := b.build(c.Parts[len(parts)-1])
+	if t.layers != nil && len(parts) < t.layers(values) {
+		last, err := b.build(t.parts[len(parts)-1])
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, slices.Repeat([]*kernel{last}, f.layers(values)-len(parts))...)
+		parts = append(parts, slices.Repeat([]*kernel{last}, t.layers(values)-len(parts))...)
 	}
-	weights := c.Weights
-	if c.Weights == nil {
+	weights := t.weights
+	if weights == nil {
 		weights = slices.Repeat([]float64{1}, len(parts))
 	}
-	return combined(f, parts, weights, values), nil
+	return combined(t.family, parts, weights, values), nil
 }
 
-// ownKernel returns a kernel of one's own as a part.
-func (b *builder) ownKernel(c *syntax.Call, k *kernel) (*kernel, error) {
-	if k == nil {
-		var names []string
-		for _, o := range b.own {
-			names = append(names, o.String())
+// leaf makes a kernel that isn't made of others.
+func (b *builder) leaf(t *term, values []float64) (*kernel, error) {
+	if t.refuse != nil {
+		if i, expected := t.refuse(values); expected != "" {
+			return nil, b.refused(t, t.params[i].Key, expected)
 		}
-		return nil, b.fail(c.Pos, b.text(c), "a kernel of one's own as it is called: "+strings.Join(names, ", "))
 	}
-	if c == b.first && k.Embedding() != b.embedding {
-		return nil, b.fail(c.Pos, b.text(c), fmt.Sprintf(
-			"a part before it that has the embedding %s: %s has %s", b.embedding, k, k.Embedding()))
+	// A kernel with a pairing of its own is refused in another embedding. After chi2, a kernel that usually
+	// is a function of the cosine is one of that similarity.
+	if want := t.embedding; want.Pairing != sparse.Dot && want.Pairing != b.embedding.Pairing {
+		idf := want
+		idf.Weighting = sparse.TFIDF
+		return nil, b.fail(t.pos, b.text(t), fmt.Sprintf("a function of the similarity of the embedding %s, which all "+
+			"parts share: %s compares histograms in its own way, embed=%s or %s", b.embedding, t.Name, want, idf))
+	}
+	e := in{t.embedding}
+	if t.power != nil {
+		e.embedding, _ = e.embedding.WithPower(t.power(values)) // whose bounds are those of the parameter
+		if e.embedding.Power != b.embedding.Power {
+			return nil, b.fail(t.pos, b.text(t), fmt.Sprintf(
+				"the power of the embedding %s: it is that of all parts, which share one embedding", b.embedding))
+		}
+	}
+	if t == b.first {
+		e.embedding = b.embedding
+		b.first = nil // where layers are repeated, only the first of them names it
+	}
+	return newKernel(t.family, e, values), nil
+}
+
+// ownKernel returns the kernel of one's own that is written, nil if there is none.
+func (b *builder) ownKernel(t *term) *kernel {
+	for _, k := range b.own {
+		if t.custom && k.text == b.text(t) {
+			return k
+		}
+	}
+	return nil
+}
+
+// buildOwn returns a kernel of one's own as a part.
+func (b *builder) buildOwn(t *term) (*kernel, error) {
+	k := b.ownKernel(t)
+	if k == nil {
+		return nil, b.fail(t.pos, b.text(t), "a kernel of one's own as it is called: "+
+			strings.Join(b.names()[len(families):], ", "))
+	}
+	if t == b.first && k.embedding != b.embedding {
+		return nil, b.fail(t.pos, b.text(t), fmt.Sprintf(
+			"a part before it that has the embedding %s: %s has %s", b.embedding, k, k.embedding))
 	}
 	return k, nil
 }
@@ -347,78 +307,51 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	return e
 }
 
-// checkPairing refuses a kernel with a pairing of its own in another embedding. The other way round
-// there is nothing to refuse: after chi2, a kernel that usually is a function of the cosine is one
-// of that similarity.
-func (b *builder) checkPairing(c *syntax.Call) error {
-	want := b.family(c).embedding
-	if want.Pairing == sparse.Dot || want.Pairing == b.embedding.Pairing {
-		return nil
-	}
-	idf := want
-	idf.Weighting = sparse.TFIDF
-	return b.fail(
-		c.Pos,
-		b.text(c),
-		fmt.Sprintf(
-			"a function of the similarity of the embedding %s, which all parts share: %s compares histograms in its "+
-				"own way, embed=%s or %s",
-			b.embedding,
-			c.Name,
-			want,
-			idf,
-		),
-	)
-}
-
 // text returns a part as it is written.
-func (b *builder) text(c *syntax.Call) string { return strings.TrimSpace(b.spec[c.Pos:c.End]) }
+func (b *builder) text(t *term) string { return strings.TrimSpace(b.spec[t.pos:t.end]) }
 
 // refused is the error that a parameter doesn't go with the others; where it was left out, the
 // whole kernel is shown.
-func (b *builder) refused(c *syntax.Call, key, expected string) error {
-	f := b.family(c)
-	for _, a := range c.Values {
-		if i := f.param(a.Key); i >= 0 && f.params[i].Key == key {
-			return b.fail(a.KeyPos, a.Key+"="+a.Value, expected)
+func (b *builder) refused(t *term, key, expected string) error {
+	for _, a := range t.values {
+		if i := t.param(a.key); i >= 0 && t.params[i].Key == key {
+			return b.fail(a.keyPos, a.key+"="+a.value, expected)
 		}
 	}
-	return b.fail(c.Pos, strings.TrimSpace(b.spec[c.Pos:c.End]), expected)
+	return b.fail(t.pos, b.text(t), expected)
 }
 
-// values returns the parameters of c, in the order of its family's.
-func (b *builder) values(c *syntax.Call) ([]float64, error) {
-	f := b.family(c)
-	values := make([]float64, len(f.params))
-	for i, q := range f.params {
+// parameters returns the parameters of t, in the order of its family's.
+func (b *builder) parameters(t *term) ([]float64, error) {
+	values := make([]float64, len(t.params))
+	for i, q := range t.params {
 		values[i] = q.initial
 	}
 	var seen []string
-	given := slices.Clone(c.Values)
-	for i, a := range c.Numbers {
-		if i >= f.positional {
-			return nil, b.fail(a.ValuePos, "the number "+a.Value,
-				"a kernel, or one of the keys of "+c.Name+": "+strings.Join(f.keys(), ", "))
+	given := slices.Clone(t.values)
+	for i, a := range t.numbers {
+		if i >= t.positional {
+			return nil, b.fail(a.valuePos, "the number "+a.value, "a kernel, or "+t.keyList())
 		}
-		a.Key = f.params[i].Key
+		a.key = t.params[i].Key
 		given = append(given, a)
 	}
 	for _, a := range given {
-		key := a.Key
-		i := f.param(key)
+		key := a.key
+		i := t.param(key)
 		switch {
 		case i >= 0:
-			key = f.params[i].Key
-			v, ok := f.params[i].parse(a.Value)
+			key = t.params[i].Key
+			v, ok := t.params[i].parse(a.value)
 			if !ok {
-				return nil, b.fail(a.ValuePos, key+"="+a.Value, f.params[i].Allowed)
+				return nil, b.fail(a.valuePos, key+"="+a.value, t.params[i].Allowed)
 			}
 			values[i] = v
 		case key != "embed": // embed is what findEmbedding has read
-			return nil, b.fail(a.KeyPos, fmt.Sprintf("the unknown key %q", key), c.KeyList()+syntax.Hint(key, f.keys()))
+			return nil, b.fail(a.keyPos, fmt.Sprintf("the unknown key %q", key), t.keyList()+hint(key, t.keys()))
 		}
 		if slices.Contains(seen, key) {
-			return nil, b.fail(a.KeyPos, key+" a second time", "each key once")
+			return nil, b.fail(a.keyPos, key+" a second time", "each key once")
 		}
 		seen = append(seen, key)
 	}
@@ -434,7 +367,7 @@ func (q param) parse(text string) (float64, bool) {
 	if q.absent != "" && text == q.absent {
 		return q.initial, true
 	}
-	v, ok := syntax.ParseNumber(text)
+	v, ok := parseNumber(text)
 	return v, ok && q.allows(v)
 }
 
@@ -449,13 +382,6 @@ func embeddings() []string {
 	}
 	return names
 }
-
-// fail is the error that something was found at a place of the specification.
-func (b *builder) fail(pos int, found, expected string) error {
-	return syntax.Fail(b.spec, pos, found, expected)
-}
-
-func formatNumber(v float64) string { return syntax.FormatNumber(v) }
 
 // format writes a kernel that isn't made of others.
 func format(f *family, e in, values []float64) string {
@@ -498,10 +424,10 @@ func (k *kernel) spec() string {
 	if k.family.Name == "sum" {
 		return strings.Join(args, " + ")
 	}
-	// The last part is in parentheses where the grammar takes its last keys for those of the whole.
+	// The last part is in parentheses where the grammar takes its last key for one of the whole.
 	last := &args[len(args)-1]
-	if c, err := syntax.Parse(k.family.Name+"("+*last+")", vocabulary()); err == nil && len(c.Values) > 0 ||
-		err != nil && strings.Contains(*last, ":") {
+	key, _, _ := strings.Cut((*last)[strings.LastIndexAny(*last, ":,")+1:], "=")
+	if !strings.HasSuffix(*last, ")") && strings.Contains(*last, ":") && k.family.param(key) >= 0 {
 		*last = "(" + *last + ")"
 	}
 	if k.family.positional > 0 {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -152,11 +151,11 @@ func TestFormatNumber(t *testing.T) {
 		1000001: "1000001", 2147483647: "2147483647", -2147483647: "-2147483647",
 		1e6: "1e+06", 1e18: "1e+18", 1e-18: "1e-18", 0.0001: "0.0001", 1e100: "1e+100", math.Pi: "pi", 1e18 +
 			1024: "1000000000000001000"} {
-		if got := syntax.FormatNumber(v); got != want {
+		if got := formatNumber(v); got != want {
 			t.Errorf("%v is written %s, expected %s", v, got, want)
 		}
-		if again, ok := syntax.ParseNumber(syntax.FormatNumber(v)); !ok || again != v {
-			t.Errorf("%v is written %s, which is read as %v", v, syntax.FormatNumber(v), again)
+		if again, ok := parseNumber(formatNumber(v)); !ok || again != v {
+			t.Errorf("%v is written %s, which is read as %v", v, formatNumber(v), again)
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 )
 
 // settings returns values of a parameter as a specification may have them.
@@ -18,7 +16,7 @@ func (q param) settings() []string {
 	}
 	for _, v := range []float64{q.min, -0.25, 0, 3, q.max} {
 		if q.words == nil && q.allows(v) {
-			texts = append(texts, syntax.FormatNumber(v))
+			texts = append(texts, formatNumber(v))
 		}
 	}
 	return texts

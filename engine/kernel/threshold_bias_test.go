@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 )
 
 // Smoothed and biased thresholds together, by the definition as an integral over one coordinate, as
@@ -15,7 +14,7 @@ func TestArcCosineBias(t *testing.T) {
 	phi := func(v float64) float64 { return math.Erfc(-v/math.Sqrt2) / 2 }
 	for _, b := range []float64{-0.7, 0.4, 1.5} {
 		for _, sigma := range []float64{0.5, 2} {
-			k := MustParse("arccos:n=0,bias=" + syntax.FormatNumber(b) + ",sigma=" + syntax.FormatNumber(sigma))
+			k := MustParse("arccos:n=0,bias=" + formatNumber(b) + ",sigma=" + formatNumber(sigma))
 			for _, x := range []float64{0, 0.3, 1.2} {
 				for _, y := range []float64{0.2, 1} {
 					for _, c := range []float64{0, 0.1, 0.5, 1, 1.7, 2} {

@@ -3,8 +3,6 @@ package kernel
 import (
 	"math"
 	"testing"
-
-	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 )
 
 // The definition as an integral over one coordinate: with u = w·x/‖x‖ and, given that, w·y/‖y‖ = ρu
@@ -17,7 +15,7 @@ import (
 func TestArcCosineSmooth(t *testing.T) {
 	phi := func(v float64) float64 { return math.Erfc(-v/math.Sqrt2) / 2 }
 	for _, sigma := range []float64{0.5, 1, 3} {
-		k := MustParse("arccos:n=0,sigma=" + syntax.FormatNumber(sigma)).(*kernel)
+		k := MustParse("arccos:n=0,sigma=" + formatNumber(sigma)).(*kernel)
 		for _, x := range []float64{0, 0.3, 1.2} {
 			for _, y := range []float64{0.2, 1} {
 				for _, c := range []float64{0, 0.1, 0.5, 1, 1.7, 2} {
@@ -54,7 +52,7 @@ func TestArcCosineSmooth(t *testing.T) {
 func TestArcCosineSmoothTends(t *testing.T) {
 	k := MustParse("arccos:n=0")
 	for _, sigma := range []float64{1e-2, 1e-5, 1e-12} {
-		s := MustParse("arccos:n=0,sigma=" + syntax.FormatNumber(sigma))
+		s := MustParse("arccos:n=0,sigma=" + formatNumber(sigma))
 		for _, c := range distances() {
 			if got, want := s.Eval(c, 0.7, 3), k.Eval(c, 0.7, 3); !(math.Abs(got-want) <= sigma/0.7/2+8*ulp) {
 				t.Errorf("sigma = %v: at c = %v the kernel is %v, the degree 0 %v", sigma, c, got, want)
@@ -68,7 +66,7 @@ func TestArcCosineSmoothTends(t *testing.T) {
 // h are held to the definition, which knows c2 to 2⁻⁵¹.
 func TestArcCosineSmoothClose(t *testing.T) {
 	for _, sigma := range []float64{1e-3, 0.5, 3, 1e4} {
-		k := MustParse("arccos:n=0,sigma=" + syntax.FormatNumber(sigma)).(*kernel)
+		k := MustParse("arccos:n=0,sigma=" + formatNumber(sigma)).(*kernel)
 		for _, x := range []float64{1e-2, 1, 30} {
 			for _, far := range []float64{0, 1} {
 				at := func(h float64) float64 {

@@ -3,40 +3,39 @@ package kernel
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/gramengine/gram/sparse"
 )
 
-// Takes says whether a kernel that isn't made of others has a parameter, by any of its names, and
-// what it is called in full. The embedding is none.
-func Takes(k Kernel, key string) (name string, ok bool) {
-	family := Family(k)
-	for _, info := range Catalogue() {
-		if info.Name != family {
-			continue
-		}
-		for _, q := range info.Params {
-			if q.Key != "embed" && (q.Key == key || slices.Contains(q.Aliases, key)) {
-				return q.Key, true
-			}
-		}
+// leafOf returns a kernel that isn't made of others, nil for those that are, and the index of a
+// parameter that is a number, by any of its names, or -1.
+func leafOf(k Kernel, key string) (of *kernel, i int) {
+	if of = partOf(k); of == nil || of.family == nil || len(of.parts) > 0 {
+		return nil, -1
 	}
-	return "", false
+	if i = of.family.param(key); i >= 0 && of.family.params[i].words != nil {
+		i = -1
+	}
+	return of, i
+}
+
+// Takes reports whether a kernel that isn't made of others has a parameter, by any of its names, and
+// returns its full name. The embedding is none.
+func Takes(k Kernel, key string) (name string, ok bool) {
+	of, i := leafOf(k, key)
+	if i < 0 {
+		return "", false
+	}
+	return of.family.params[i].Key, true
 }
 
 // Family returns the name under which [Catalogue] has a kernel that isn't made of others; "" for
 // those that are.
 func Family(k Kernel) string {
-	if Check(k) != nil {
-		return ""
+	if of, _ := leafOf(k, ""); of != nil {
+		return of.family.Name
 	}
-	family, _, _ := strings.Cut(k.String(), ":")
-	if !slices.Contains(Names(), family) || strings.ContainsAny(k.String(), "( *") {
-		return ""
-	}
-	return family
+	return ""
 }
 
 // Opened returns the embedder for documents to compare with those of f by k. Of raw vectors without a vocabulary it
@@ -52,37 +51,30 @@ func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder 
 	return &open
 }
 
-// ParamOf returns the value of a parameter of a kernel that isn't made of others, where its
-// specification says it.
+// ParamOf returns the value of a parameter of a kernel that isn't made of others, if its
+// specification has that as a number.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
-	if key, ok = Takes(k, key); !ok {
+	of, i := leafOf(k, key)
+	if i < 0 {
 		return 0, false
 	}
-	_, rest, _ := strings.Cut(k.String(), ":")
-	for part := range strings.SplitSeq(rest, ",") {
-		if own, text, _ := strings.Cut(part, "="); own == key {
-			value, err := strconv.ParseFloat(text, 64)
-			return value, err == nil
-		}
-	}
-	return 0, false
+	q, v := of.family.params[i], of.values[i]
+	return v, !(q.hidden && v == q.initial)
 }
 
 // With returns a kernel with another value of a parameter. Errors: a kernel that is made of others or
 // has no such parameter, a value that it doesn't take.
 func With(k Kernel, key string, value float64) (Kernel, error) {
-	full, ok := Takes(k, key)
-	if !ok {
+	of, i := leafOf(k, key)
+	if i < 0 {
 		return nil, fmt.Errorf("kernel: %v has no parameter %q of its own", k, key)
 	}
-	family, rest, _ := strings.Cut(k.String(), ":")
-	parts := []string{full + "=" + strconv.FormatFloat(value, 'g', -1, 64)}
-	for part := range strings.SplitSeq(rest, ",") {
-		if own, _, _ := strings.Cut(part, "="); own != full && part != "" {
-			parts = append(parts, part)
-		}
+	if q := of.family.params[i]; !q.allows(value) {
+		return nil, fmt.Errorf("kernel: %s has %s=%v, expected %s", of.family.Name, q.Key, value, q.Allowed)
 	}
-	return Parse(family + ":" + strings.Join(parts, ","))
+	values := slices.Clone(of.values)
+	values[i] = value
+	return Parse(format(of.family, of.in, values))
 }
 
 // List is a parameter and the values that it takes in a search.
