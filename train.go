@@ -73,7 +73,8 @@ type TrainOptions struct {
 // If there is too little memory for a support vector machine on text, and o doesn't ask for one, Train trains linear
 // machines, with a warning.
 //
-// Errors: options out of range, or that don't apply to the Type; documents without labels or of one class;
+// Errors: options out of range, or that don't apply to the Type; documents without labels or of one class; labels that
+// are numbers, many of them different, without a Type;
 // values that the embedding refuses; more memory than o allows.
 func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err error) {
 	defer facade(&err)
@@ -156,6 +157,9 @@ func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer,
 	}
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
 		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)
+	}
+	if err == nil && o.Type == "" {
+		err = learn.CheckTargets(c)
 	}
 	if err == nil && c.Vocabulary != nil && c.Documents.NNZ() == 0 {
 		err = errors.New("the documents have no terms, expected some to learn from: MinDF 1 keeps terms of one document")

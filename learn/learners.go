@@ -330,6 +330,17 @@ func parametersOf(f *flag.FlagSet) string {
 	return strings.Join(names, ", ")
 }
 
+// CheckTargets returns an error if the labels of a corpus are numbers, of which many are different: no type was asked
+// for, and they may be classes or numbers to estimate.
+func CheckTargets(c *sparse.Corpus) error {
+	n, docs := c.Numbers(), c.Documents.Rows()
+	if n <= 20 || 4*n <= docs {
+		return nil
+	}
+	return flagtext.Errorf("the labels of %s are numbers, %d different ones of %d documents: -type epsilon_svr estimates "+
+		"numbers, -type c_svc takes each for a class", c.Source, n, docs)
+}
+
 // RemoveState removes what a training of the learner has kept in a file, if it has.
 func (l *Learner) RemoveState(path string) error {
 	begin := make([]byte, len(l.Form)+len("state "))

@@ -46,9 +46,10 @@ func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may 
 	if j.o, err = m.options(corpus); err != nil {
 		return nil, err
 	}
-	if n := corpus.Numbers(); n > 20 && 4*n > corpus.Documents.Rows() && !m.f.Given("type", "s") {
-		return nil, fmt.Errorf("the labels of %s are numbers, %d different ones of %s: -type epsilon_svr estimates numbers, "+
-			"-type c_svc takes each for a class", corpus.Source, n, report.Documents(corpus.Documents.Rows()))
+	if !m.f.Given("type", "s") {
+		if err := learn.CheckTargets(corpus); err != nil {
+			return nil, err
+		}
 	}
 	if err := checkLabels(e, corpus, m.learner.Type, j.o.Scheme); err != nil {
 		return nil, err
