@@ -341,21 +341,6 @@ func CheckTargets(c *sparse.Corpus) error {
 		"numbers, -type c_svc takes each for a class", c.Source, n, docs)
 }
 
-// RemoveState removes what a training of the learner has kept in a file, if it has.
-func (l *Learner) RemoveState(path string) error {
-	begin := make([]byte, len(l.Form)+len("state "))
-	f, err := os.Open(path)
-	if err != nil {
-		return nil // most trainings keep nothing
-	}
-	_, err = io.ReadFull(f, begin)
-	f.Close()
-	if err != nil || string(begin) != l.Form+"state " {
-		return nil
-	}
-	return os.Remove(path)
-}
-
 // longestForm bounds what a file is looked at to see which learner wrote it.
 const longestForm = 64
 

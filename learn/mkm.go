@@ -109,7 +109,6 @@ func (t *multilayer) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mo
 	}
 	opt := o.multilayer()
 	opt.Chosen = func(c mkm.Choice) { o.Saying("%s", c) }
-	opt.Resume, opt.Save = keeping(ctx, &o)
 	m, err := mkm.Train(ctx, c, s, opt)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,6 @@ type Options struct {
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	Kernels []kernel.Kernel // of the program's own, for predictions and support vector machines
-	State   string          // file that keeps a long training, to go on from; "" for none
 
 	Ready   Predictor // of [ExplainDocument]: the model, made ready; nil where it must be made so
 	checked bool      // the model is valid, as Ready has found

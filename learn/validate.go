@@ -176,7 +176,7 @@ func LearningCurve(
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	o.Work, o.Reject, o.State, o.Store, o.Prepared = 0, "", "", nil, nil
+	o.Work, o.Reject, o.Store, o.Prepared = 0, "", nil, nil
 	v := &validating{c: c, o: o, folds: folds, separate: o.Scheme == solver.Labels}
 	if err := v.divide(o.Seed); err != nil {
 		return nil, err

@@ -9,12 +9,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"time"
 )
-
-// LeastKept is how long a training must have taken for where it was, when it is interrupted, to be worth a file; a
-// variable for tests.
-var LeastKept = 10 * time.Second
 
 // Given returns an error, in the name of a package, where there is no context, and the cause of one that
 // has ended. Every exported function with a context asks it, or [Tasks], before it does anything: a nil

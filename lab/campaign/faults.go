@@ -47,8 +47,7 @@ type writer struct {
 	program  string
 	args     string
 	old, new string
-	leaves   string // what a run that fails may leave, since the next goes on there; it is not compared
-	grows    bool   // by whole lines, each time whole
+	grows    bool // by whole lines, each time whole
 }
 
 var writers = []writer{
@@ -57,8 +56,7 @@ var writers = []writer{
 	{name: "train", args: "train -q -in a.tsv -kernel linear -c $ -o m.model", old: "1", new: "2"},
 	{name: "tiles", args: "train -q -in a.tsv -kernel $ -c 1 -tiles tiles -o m.model", old: "linear", new: "diffusion"},
 	{name: "landmarks", args: "train -q -in a.tsv -type landmark:m=8 -c $ -o m.model", old: "1", new: "2"},
-	{name: "mkm", args: "train -q -in a.svm -type mkm:components=$ -layers arccos:n=1 -o m.model", old: "2", new: "3",
-		leaves: ".state"},
+	{name: "mkm", args: "train -q -in a.svm -type mkm:components=$ -layers arccos:n=1 -o m.model", old: "2", new: "3"},
 	{name: "grid", args: "grid -q -in a.tsv -kernel linear -grid C=$ -o m.model", old: "1,2", new: "2,3"},
 	{name: "grid page", args: "grid -q -in a.tsv -kernel linear -grid C=$ -report r.html", old: "1,2", new: "2,3"},
 	{name: "predict", args: "predict -q -in a.tsv -model fixed.model -o $", old: "p.csv", new: "p.csv"},
@@ -296,7 +294,7 @@ func (t *trial) fault(ctx context.Context, w *trialOf, how string, n int) error 
 	}
 	for name := range now {
 		_, known := w.after[name]
-		if _, was := w.before[name]; !died && !known && !was && !w.keeps(name) {
+		if _, was := w.before[name]; !died && !known && !was {
 			t.count("temporary files left since they couldn't be removed", 1)
 			if how != "fail 5" && how != "fail 28" && how != "fail 30" && how != "fail 122" {
 				t.find("%s: leaves %s", where, name)
@@ -318,7 +316,7 @@ func (w *trialOf) named(text string) bool {
 			return true
 		}
 	}
-	return w.leaves != "" && strings.Contains(text, w.leaves)
+	return false
 }
 
 // grown says whether a file is a former state of one that grows.
@@ -326,6 +324,5 @@ func (w *trialOf) grown(is, whole []byte) bool {
 	return w.grows && bytes.HasPrefix(whole, is) && bytes.HasSuffix(is, []byte("\n"))
 }
 
-// cache says whether a run may succeed without writing a file, and keeps whether one that fails may leave it.
+// cache says whether a run may succeed without writing a file.
 func (w *trialOf) cache(name string) bool { return strings.HasSuffix(name, ".tile") }
-func (w *trialOf) keeps(name string) bool { return w.leaves != "" && strings.HasSuffix(name, w.leaves) }

@@ -60,12 +60,7 @@ func (t *training) fit(
 			err = fmt.Errorf("mkm: layer %d, %s: %w", level, spec, err)
 		}
 	}()
-	var r *running
-	if level <= len(t.state.layers) {
-		r, err = t.state.layers[level-1].open(ctx, t.o)
-	} else {
-		r, err = t.find(ctx, level, k, x, n)
-	}
+	r, err := t.find(ctx, level, k, x, n)
 	if err != nil {
 		return nil, err
 	}

@@ -41,9 +41,6 @@ func (t *training) left(stage int64) int64 {
 	for _, m := range t.models {
 		models += m.Bytes() // of the same layers, but for one
 	}
-	for _, l := range t.state.layers { // with all features
-		models += l.Bytes()
-	}
 	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
 }
 
@@ -104,9 +101,6 @@ func (t *training) bytes() (most int64) {
 		most = max(most, t.held(models)+engine.NewBytes(b, w, values)+base+x+least)
 		columns = min(t.s.Components, b)
 		below = dense(n, columns)
-		if t.o.Save != nil {
-			models += base + 8*int64(b+2)*int64(columns) + 32*int64(w)
-		}
 	}
 	return most
 }

@@ -169,14 +169,6 @@ type Options struct {
 
 	// Chosen, if not nil, is called with each choice, level by level.
 	Chosen func(Choice)
-
-	// Save, if not nil, is called by a training of some seconds with what it has finished, after each
-	// choice, each layer and at the end of ctx, never concurrently. Its error ends the training.
-	Save func(*State) error
-
-	// Resume is where an earlier training was interrupted. A state of another corpus or of other settings
-	// has no part.
-	Resume *State
 }
 
 // Choice is the width of a level, and how the documents that choose are classified by their nearest

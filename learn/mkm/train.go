@@ -2,10 +2,8 @@ package mkm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -64,9 +62,6 @@ type training struct {
 	prices  []float64 // C of machines, by level; 0 where there are none
 	models  []*Model
 	columns []uint32 // of the documents, that pass
-
-	begin time.Time
-	state State // what is finished
 }
 
 func train(
@@ -75,7 +70,7 @@ func train(
 	if err := run.Given(ctx, "mkm"); err != nil {
 		return nil, err
 	}
-	t := &training{finals: finals, o: o, from: from, begin: time.Now()}
+	t := &training{finals: finals, o: o, from: from}
 	for _, f := range finals {
 		s.Final = f
 		if err := s.Validate(); err != nil {
@@ -100,23 +95,14 @@ func train(
 		}
 	}
 	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
-	t.resume()
-	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
-		err := t.run(ctx)
-		if err == nil || ctx.Err() == nil {
-			return err
-		}
-		if failed := t.keep(); failed != nil {
-			err = errors.Join(err, failed)
-		}
-		return err
-	})
+	// Tasks makes errors of panics.
+	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return t.run(ctx) })
 	return t.models, err
 }
 
 // run chooses what is to be chosen on a part of the documents, and fits all to all of them.
 func (t *training) run(ctx context.Context) error {
-	if !t.state.all {
+	if t.chooses() {
 		fit, valid := t.divide()
 		if len(fit) < 2 || len(valid) < 1 {
 			return fmt.Errorf("mkm: %d documents with one class, expected more, so that one of %d can choose widths",
@@ -125,7 +111,6 @@ func (t *training) run(ctx context.Context) error {
 		if err := t.pass(ctx, fit, valid, t.choose); err != nil {
 			return err
 		}
-		t.state.all, t.state.layers = true, nil
 	}
 	all := run.Numbers(0, len(t.y))
 	return t.pass(ctx, all, nil, t.finish)
@@ -221,12 +206,6 @@ func (t *training) pass(
 		if lv.last, err = t.fit(ctx, l+1, t.kernels[l], x, lv.n, numbers); err != nil {
 			return err
 		}
-		if t.o.Save != nil && l == len(t.state.layers) {
-			t.state.layers = append(t.state.layers, lv.last.Layer)
-			if err := t.keep(); err != nil {
-				return err
-			}
-		}
 		z := table{lv.last.features, lv.last.Width()}
 		lv.x, lv.last.features = z.csr(), nil
 	}
@@ -284,23 +263,8 @@ func (t *training) widths(lv *level) (widths []int) {
 	return append(widths, most)
 }
 
-// choose chooses what is to be chosen at a level, unless that was done before.
+// choose chooses the width of a level and the number of neighbours, the steps of a metric, and C.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
-	l := lv.number
-	if l < len(t.state.choices) {
-		t.chosen(t.choices[l])
-		return min(t.choices[l].Width, len(lv.columns)), nil
-	}
-	w, err := t.search(ctx, lv)
-	if err != nil {
-		return 0, err
-	}
-	t.state.choices, t.state.prices = append(t.state.choices, t.choices[l]), append(t.state.prices, t.prices[l])
-	return w, t.keep()
-}
-
-// search chooses the width of a level and the number of neighbours, the steps of a metric, and C.
-func (t *training) search(ctx context.Context, lv *level) (int, error) {
 	widths := t.widths(lv)
 	most := widths[len(widths)-1]
 	choice := Choice{Level: lv.number, Features: len(lv.columns), Width: most}

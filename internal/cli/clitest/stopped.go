@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/run"
 )
 
 // Programs returns what scripts can run: the program under its name, heeds and stopped, which send it a
@@ -34,10 +33,8 @@ func heeds(name string, main func()) {
 	stopped(name, main)
 }
 
-// stopped is heeds for a command that waits where it can't heed a signal, and must be ended. A training of any time is
-// worth keeping.
+// stopped is heeds for a command that waits where it can't heed a signal, and must be ended.
 func stopped(name string, main func()) {
-	run.LeastKept = 0
 	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
 	os.Args = append([]string{name}, os.Args[4:]...)
 	number := map[string]syscall.Signal{

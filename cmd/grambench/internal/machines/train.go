@@ -154,9 +154,6 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.to != "gram" {
 		j.o.Work = 0
 	}
-	if t.out != "-" {
-		j.o.State = t.out + ".state"
-	}
 	begin := time.Now()
 	m, err := t.learner.trainer.Train(ctx, j.handOver(), j.o)
 	if err != nil {
@@ -172,9 +169,6 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	p.Clear()
-	if err := t.learner.RemoveState(j.o.State); err != nil {
-		return err
-	}
 	r.SecondsWrite = time.Since(begin).Seconds()
 	r.fill(t, m, &a, j)
 	if t.f.Quiet && !t.f.JSON {
